@@ -1,0 +1,1 @@
+"""Vocabulary shared by every room: types, errors, clocks, limits, logs, metrics. Imports nothing of the product."""

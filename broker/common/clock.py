@@ -1,0 +1,53 @@
+"""Time as an object that is passed in, so that tests can move it."""
+
+import time
+from typing import Protocol
+
+
+class Clock(Protocol):
+    """Three readings, all in milliseconds.
+
+    now_ms: wall time, for what is written down. monotonic_ms: for deadlines. steady_ms: wall time as of the start plus
+    the time that has passed since, for machines that keep deadlines and timestamps in one number: it never jumps.
+    """
+
+    def now_ms(self) -> int: ...
+
+    def monotonic_ms(self) -> int: ...
+
+    def steady_ms(self) -> int: ...
+
+
+class SystemClock:
+    def __init__(self) -> None:
+        self._origin_ms = self.now_ms() - self.monotonic_ms()
+
+    def steady_ms(self) -> int:
+        return self._origin_ms + self.monotonic_ms()
+
+    def now_ms(self) -> int:
+        return time.time_ns() // 1_000_000
+
+    def monotonic_ms(self) -> int:
+        return time.monotonic_ns() // 1_000_000
+
+
+class ManualClock:
+    """A clock that stands still until told; all readings move together."""
+
+    def __init__(self, now_ms: int = 1_700_000_000_000):
+        self._now_ms = now_ms
+        self._monotonic_ms = 0
+
+    def now_ms(self) -> int:
+        return self._now_ms
+
+    def monotonic_ms(self) -> int:
+        return self._monotonic_ms
+
+    def steady_ms(self) -> int:
+        return self._now_ms
+
+    def advance(self, by_ms: int) -> None:
+        self._now_ms += by_ms
+        self._monotonic_ms += by_ms

@@ -1,0 +1,29 @@
+"""Every bound in one place, each with its reason; relations between them are checked on import."""
+
+#: Requests a connection may have unanswered before the broker stops reading from it; Kafka clients send at most 5 by
+#: default, benchmarks up to a few hundred.
+IN_FLIGHT_PER_CONNECTION_MAX = 1_000
+
+#: Open connections on one listener. Each costs a descriptor and about 10 KB.
+CONNECTIONS_MAX = 10_000
+
+#: Bytes of unsent responses per connection before the broker stops reading from it: a reader that does not read must
+#: not hold the broker's memory.
+UNSENT_BYTES_PER_CONNECTION_MAX = 64 * 1024 * 1024
+
+#: Fetches that may wait for data at one time; beyond it they are answered at once, empty.
+DELAYED_FETCHES_MAX = 50_000
+
+#: Elements an array on the wire may announce per byte that is left in the frame: an array longer than its frame lies.
+ARRAY_ELEMENTS_PER_BYTE_MAX = 1
+
+#: Kafka's limit on the length of a topic name (file name minus the partition suffix).
+TOPIC_NAME_LENGTH_MAX = 249
+
+#: Partitions one CreateTopics request may ask for; each costs znodes, files and memory on brokers.
+PARTITIONS_PER_TOPIC_MAX = 10_000
+
+#: Buffers one sendmsg may carry (IOV_MAX on Linux).
+SENDMSG_BUFFERS_MAX = 1_024
+
+assert IN_FLIGHT_PER_CONNECTION_MAX <= SENDMSG_BUFFERS_MAX, "all answers of one connection fit into one sendmsg"

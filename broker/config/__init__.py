@@ -1,0 +1,1 @@
+"""Kafka's configuration names, types, defaults, ranges and meanings in tables; imports only broker.common."""

@@ -1,0 +1,119 @@
+"""Broker configuration: the keys of `server.properties` this broker understands, with Kafka's names and defaults.
+
+A key that Kafka has and nothing here reads is accepted and reported once at start, so that an existing file works; a
+value that cannot be right stops the start with one sentence.
+"""
+
+import re
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from broker.common.errors import StartupError
+from broker.config.definition import ConfigError, Key, parse_boolean, parse_int, parse_list, read_values
+from broker.config.properties import parse_properties
+
+
+class Endpoint(NamedTuple):
+    """One listener: name, host and port. Port 0 asks the system for a free one."""
+
+    listener: str
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        return f"{self.listener}://{self.host}:{self.port}"
+
+
+_ENDPOINT = re.compile(r"(?P<listener>[A-Za-z_]+)://(?P<host>\[[0-9A-Fa-f:]+\]|[^:/]*):(?P<port>\d{1,5})")
+
+
+def parse_endpoints(text: str) -> tuple[Endpoint, ...]:
+    matches = [_ENDPOINT.fullmatch(part) for part in parse_list(text)]
+    if not matches or None in matches or any(int(match["port"]) > 65_535 for match in matches):
+        raise ValueError(text)
+    return tuple(Endpoint(m["listener"].upper(), m["host"].strip("[]"), int(m["port"])) for m in matches)
+
+
+def parse_host_port(text: str) -> tuple[str, int]:
+    host, separator, port = text.rpartition(":")
+    if not separator or not port.isdigit() or int(port) > 65_535:
+        raise ValueError(text)
+    return host.strip("[]"), int(port)
+
+
+KEYS: tuple[Key, ...] = (
+    Key("broker.id", parse_int, None, "the number of this broker, unique in its cluster", at_least=0),
+    Key("broker.rack", str, "", "Where this broker stands; placement spreads replicas over racks."),
+    Key(
+        "listeners",
+        parse_endpoints,
+        (Endpoint("PLAINTEXT", "127.0.0.1", 9092),),
+        "Addresses the broker listens on, NAME://host:port, comma separated.",
+    ),
+    Key("advertised.listeners", parse_endpoints, (), "Addresses clients are told; default: the listeners."),
+    Key("log.dirs", parse_list, ("/tmp/kafka-logs",), "Directories for partitions, comma separated."),
+    Key("zookeeper.connect", str, None, "ZooKeeper's addresses, host:port,…[/chroot]"),
+    Key("zookeeper.session.timeout.ms", parse_int, 18_000, "Silence after which a broker counts as dead.", at_least=1),
+    Key("zookeeper.connection.timeout.ms", parse_int, 18_000, "How long to wait for ZooKeeper at start.", at_least=1),
+    Key("num.partitions", parse_int, 1, "Partitions of a topic created without a number.", at_least=1),
+    Key("default.replication.factor", parse_int, 1, "Replicas of a topic created without a number.", at_least=1),
+    Key("auto.create.topics.enable", parse_boolean, True, "Create a topic when a client first asks for it."),
+    Key("delete.topic.enable", parse_boolean, True, "Whether topics may be deleted."),
+    Key("log.segment.bytes", parse_int, 1_073_741_824, "Size at which a new segment starts.", at_least=14),
+    Key("log.index.interval.bytes", parse_int, 4096, "Bytes of log between two index entries.", at_least=0),
+    Key("message.max.bytes", parse_int, 1_048_588, "Largest record batch accepted.", at_least=0),
+    Key("socket.request.max.bytes", parse_int, 104_857_600, "Largest request accepted.", at_least=1),
+    Key("max.connections", parse_int, 10_000, "Connections one listener accepts at a time.", at_least=1),
+    Key("connections.max.idle.ms", parse_int, 600_000, "Silence after which a connection is closed.", at_least=1),
+    Key("fetch.max.bytes", parse_int, 57_671_680, "Bytes one fetch answers at most.", at_least=1024),
+    Key("offsets.topic.num.partitions", parse_int, 50, "Partitions of __consumer_offsets.", at_least=1),
+    Key("offsets.topic.replication.factor", parse_int, 1, "Replicas of __consumer_offsets.", at_least=1),
+    Key("offsets.topic.segment.bytes", parse_int, 104_857_600, "Segment size of __consumer_offsets.", at_least=14),
+    Key("offset.metadata.max.bytes", parse_int, 4096, "Longest metadata of a commit.", at_least=0),
+    Key("group.min.session.timeout.ms", parse_int, 6_000, "Shortest session timeout of a member.", at_least=0),
+    Key("group.max.session.timeout.ms", parse_int, 1_800_000, "Longest session timeout of a member.", at_least=0),
+    Key("group.initial.rebalance.delay.ms", parse_int, 3_000, "How long a new group waits for members.", at_least=0),
+    Key("group.max.size", parse_int, 2**31 - 1, "Members one group may have.", at_least=1),
+    Key("metrics.listener", parse_host_port, ("", 0), "host:port of /metrics and /healthz; unset: not served."),
+)
+
+
+@dataclass(frozen=True)
+class BrokerConfig:
+    """Values by attribute (`config.broker_id` for `broker.id`), and the keys of the file that nothing reads."""
+
+    values: dict[str, Any]
+    unused: tuple[str, ...] = field(default=())
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self.values[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+
+def read_broker_config(text: str) -> BrokerConfig:
+    """The configuration in a `server.properties`; StartupError with one sentence when it cannot be right."""
+    texts = parse_properties(text)
+    try:
+        values = read_values(KEYS, texts)
+        _check_listeners(values)
+    except ConfigError as error:
+        raise StartupError(str(error)) from None
+    known = {key.name for key in KEYS}
+    return BrokerConfig(values, tuple(sorted(set(texts) - known)))
+
+
+def _check_listeners(values: dict[str, Any]) -> None:
+    for endpoint in (*values["listeners"], *values["advertised_listeners"]):
+        if endpoint.listener != "PLAINTEXT":
+            raise ConfigError(f"listener {endpoint}: only PLAINTEXT is served; security comes with a later release")
+    for endpoint in values["advertised_listeners"]:
+        if endpoint.host in ("", "0.0.0.0", "::"):
+            raise ConfigError(f"advertised.listeners={endpoint} must name a host that clients can reach")
+    if not values["advertised_listeners"]:
+        for endpoint in values["listeners"]:
+            if endpoint.host in ("", "0.0.0.0", "::"):
+                raise ConfigError(
+                    f"listeners={endpoint} listens everywhere: set advertised.listeners to a reachable host"
+                )

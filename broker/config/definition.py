@@ -1,0 +1,81 @@
+"""One configuration key as data, and how a text becomes its value.
+
+Every table of keys (broker.py, topic.py) is a list of `Key`. Parsing, defaults, errors and the documentation all come
+from the table; nothing else in the product knows what a key is called in a file.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from broker.common.errors import ApiError, ErrorCode
+
+
+class ConfigError(ApiError):
+    """A value that a key does not accept; the message names the key, the value and what is accepted."""
+
+    def __init__(self, message: str):
+        super().__init__(ErrorCode.INVALID_CONFIG, message)
+
+
+def parse_int(text: str) -> int:
+    return int(text, 10)
+
+
+def parse_boolean(text: str) -> bool:
+    try:
+        return {"true": True, "false": False}[text.strip().lower()]
+    except KeyError:
+        raise ValueError("true or false") from None
+
+
+def parse_list(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A configuration key: Kafka's name, how to read it, its default (None: must be given) and what it means."""
+
+    name: str
+    parse: Callable[[str], Any]
+    default: Any
+    meaning: str
+    at_least: float | None = None
+    at_most: float | None = None
+    choices: tuple[str, ...] = ()
+
+    @property
+    def attribute(self) -> str:
+        return self.name.replace(".", "_")
+
+    def read(self, text: str) -> Any:
+        try:
+            value = self.parse(text.strip())
+        except ValueError:
+            raise ConfigError(f"{self.name}={text!r} is not {_kind(self.parse)}") from None
+        if self.at_least is not None and value < self.at_least:
+            raise ConfigError(f"{self.name}={text} must be at least {self.at_least:g}")
+        if self.at_most is not None and value > self.at_most:
+            raise ConfigError(f"{self.name}={text} must be at most {self.at_most:g}")
+        unknown = set(value if isinstance(value, tuple) else [value]) - set(self.choices) if self.choices else ()
+        if unknown:
+            raise ConfigError(f"{self.name}={text} must be one of {', '.join(self.choices)}")
+        return value
+
+
+def _kind(parse: Callable[[str], Any]) -> str:
+    return {parse_int: "a whole number", parse_boolean: "true or false", float: "a number"}.get(parse, "a valid value")
+
+
+def read_values(keys: Iterable[Key], texts: Mapping[str, str]) -> dict[str, Any]:
+    """Values by attribute name for every key; a key without text and without default is an error."""
+    values = {}
+    for key in keys:
+        if key.name in texts:
+            values[key.attribute] = key.read(texts[key.name])
+        elif key.default is None:
+            raise ConfigError(f"{key.name} must be set: {key.meaning}")
+        else:
+            values[key.attribute] = key.default
+    return values

@@ -1,0 +1,48 @@
+"""Topic configuration: Kafka's keys that this broker knows, and the check that CreateTopics makes."""
+
+from collections.abc import Mapping
+
+from broker.config.definition import ConfigError, Key, parse_boolean, parse_int, parse_list
+
+KEYS: tuple[Key, ...] = (
+    Key("cleanup.policy", parse_list, ("delete",), "What happens to old segments.", choices=("delete", "compact")),
+    Key(
+        "compression.type",
+        str,
+        "producer",
+        "producer keeps what the client sent.",
+        choices=("uncompressed", "zstd", "lz4", "snappy", "gzip", "producer"),
+    ),
+    Key("delete.retention.ms", parse_int, 86_400_000, "How long a tombstone stays after compaction.", at_least=0),
+    Key("file.delete.delay.ms", parse_int, 60_000, "How long a deleted file stays on disk.", at_least=0),
+    Key("flush.messages", parse_int, 2**63 - 1, "Records between two fsyncs.", at_least=1),
+    Key("flush.ms", parse_int, 2**63 - 1, "Milliseconds between two fsyncs.", at_least=0),
+    Key("index.interval.bytes", parse_int, 4096, "Bytes of log between two index entries.", at_least=0),
+    Key("max.compaction.lag.ms", parse_int, 2**63 - 1, "A record is compacted at the latest after this.", at_least=1),
+    Key("max.message.bytes", parse_int, 1_048_588, "Largest record batch accepted.", at_least=0),
+    Key(
+        "message.timestamp.type",
+        str,
+        "CreateTime",
+        "Whose time a record carries.",
+        choices=("CreateTime", "LogAppendTime"),
+    ),
+    Key("min.cleanable.dirty.ratio", float, 0.5, "Dirty share that starts compaction.", at_least=0, at_most=1),
+    Key("min.compaction.lag.ms", parse_int, 0, "A record stays uncompacted at least this long.", at_least=0),
+    Key("min.insync.replicas", parse_int, 1, "In-sync replicas that acks=all needs.", at_least=1),
+    Key("preallocate", parse_boolean, False, "Allocate a segment's file at once."),
+    Key("retention.bytes", parse_int, -1, "Size of a partition at which old segments go; -1 is no limit.", at_least=-1),
+    Key("retention.ms", parse_int, 604_800_000, "Age at which old segments go; -1 is no limit.", at_least=-1),
+    Key("segment.bytes", parse_int, 1_073_741_824, "Size at which a new segment starts.", at_least=14),
+    Key("segment.ms", parse_int, 604_800_000, "Age at which a new segment starts.", at_least=1),
+    Key("unclean.leader.election.enable", parse_boolean, False, "May a replica outside the ISR lead."),
+)
+BY_NAME: dict[str, Key] = {key.name: key for key in KEYS}
+
+
+def check_topic_configs(texts: Mapping[str, str]) -> None:
+    """Raise ConfigError for an unknown key or a value that its key does not accept."""
+    for name, text in texts.items():
+        if name not in BY_NAME:
+            raise ConfigError(f"{name} is not a topic configuration")
+        BY_NAME[name].read(text)

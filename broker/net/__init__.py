@@ -1,0 +1,1 @@
+"""The only sockets of a broker: listeners, client connections, outbound connections. Imports no tower."""

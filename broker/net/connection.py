@@ -1,0 +1,246 @@
+"""One client's socket: bytes to frames on the way in, responses in request order on the way out.
+
+Written against the event loop's reader and writer callbacks rather than streams, because that decides the rate of small
+requests: one wake-up reads all that is there, handles every complete frame, and sends all answers with one sendmsg.
+
+- A small frame is copied into a bytearray of its own, so that whoever keeps a slice of it (a parked JoinGroup) keeps
+  only that frame. A frame of LARGE_FRAME_BYTES or more is received straight into its own bytearray: no second copy.
+  That bytearray grows with what has arrived, so announcing a large frame costs the broker nothing.
+- Each request reserves a `Slot`; a slot's bytes leave when every earlier slot's bytes have left.
+- The connection stops reading while too much is unanswered or unsent (common/limits.py) and goes on when it drains.
+"""
+
+import asyncio
+import socket
+from collections import deque
+from collections.abc import Callable, Sequence
+
+from broker.common.errors import ProtocolError
+from broker.common.limits import IN_FLIGHT_PER_CONNECTION_MAX, SENDMSG_BUFFERS_MAX, UNSENT_BYTES_PER_CONNECTION_MAX
+from broker.protocol.framing import next_frame
+
+LARGE_FRAME_BYTES = 64 * 1024
+_LARGE_FRAME_STEP_BYTES = 2 * 1024 * 1024
+_SIZE_PREFIX_BYTES = 4
+#: Shared by all connections of the process: there is one loop, and nothing stays in it between two wake-ups.
+_SCRATCH = bytearray(4 * LARGE_FRAME_BYTES)
+
+Parts = Sequence[bytes | bytearray | memoryview]
+
+
+class Slot:
+    """The place of one response in the order of its connection."""
+
+    __slots__ = ("parts",)
+
+    def __init__(self) -> None:
+        self.parts: Parts | None = None
+
+
+class Connection:
+    """A connected client. `on_frame(connection, frame)` is called for each request, `on_closed(connection)` once."""
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        sock: socket.socket,
+        on_frame: Callable[["Connection", memoryview], None],
+        on_closed: Callable[["Connection", str], None],
+        frame_bytes_max: int,
+    ):
+        self._loop = loop
+        self._sock = sock
+        self._fd = sock.fileno()
+        self._on_frame = on_frame
+        self._on_closed = on_closed
+        self._frame_bytes_max = frame_bytes_max
+        peer = sock.getpeername()
+        self.peer_host: str = peer[0]
+        self.peer = f"{peer[0]}:{peer[1]}"
+        self._partial = b""
+        self._large: bytearray | None = None
+        self._large_size = 0
+        self._large_filled = 0
+        self._slots: deque[Slot] = deque()
+        self._unsent: deque[memoryview] = deque()
+        self._unsent_bytes = 0
+        self._flush_scheduled = False
+        self._is_writing = False
+        self._is_reading = True
+        self.is_open = True
+        self.read_count = 0
+        loop.add_reader(self._fd, self._on_readable)
+
+    # -- inbound
+
+    def _on_readable(self) -> None:
+        try:
+            if self._large is not None:
+                self._read_large()
+            else:
+                self._read_frames()
+        except (BlockingIOError, InterruptedError):
+            return
+        except ProtocolError as error:
+            self.close(str(error))
+        except OSError as error:
+            self.close(error.strerror or str(error))
+
+    def _read_large(self) -> None:
+        with memoryview(self._large) as view:
+            received = self._sock.recv_into(view[self._large_filled :])
+        if not received:
+            self.close("closed in the middle of a request")
+            return
+        self.read_count += 1
+        self._large_filled += received
+        if self._large_filled == self._large_size:
+            frame, self._large = self._large, None
+            self._on_frame(self, memoryview(frame))
+            self._after_frames()
+        elif self._large_filled == len(self._large):
+            missing = self._large_size - self._large_filled
+            self._large.extend(bytes(min(missing, max(_LARGE_FRAME_STEP_BYTES, self._large_filled))))
+
+    def _read_frames(self) -> None:
+        start = len(self._partial)
+        _SCRATCH[:start] = self._partial
+        received = self._sock.recv_into(memoryview(_SCRATCH)[start:])
+        if not received:
+            self.close("" if not start else "closed in the middle of a request")
+            return
+        self.read_count += 1
+        end = start + received
+        # The frames are copied out first: a handler may run the scratch buffer's next user only after this wake-up.
+        frames, at = self._cut_frames(end)
+        self._keep_rest(at, end)
+        for frame in frames:
+            if not self.is_open:
+                return
+            self._on_frame(self, memoryview(frame))
+        self._after_frames()
+
+    def _cut_frames(self, end: int) -> tuple[list[bytearray], int]:
+        frames, at = [], 0
+        while found := next_frame(_SCRATCH, at, end, self._frame_bytes_max):
+            body, at = found
+            frames.append(_SCRATCH[body:at])
+        return frames, at
+
+    def _keep_rest(self, at: int, end: int) -> None:
+        rest = end - at
+        if rest >= _SIZE_PREFIX_BYTES:
+            size = int.from_bytes(_SCRATCH[at : at + _SIZE_PREFIX_BYTES])
+            if size >= LARGE_FRAME_BYTES:
+                self._start_large(size, at + _SIZE_PREFIX_BYTES, end)
+                return
+        self._partial = bytes(_SCRATCH[at:end])
+
+    def _start_large(self, size: int, at: int, end: int) -> None:
+        self._partial = b""
+        self._large = bytearray(min(size, _LARGE_FRAME_STEP_BYTES))
+        self._large_size = size
+        self._large_filled = end - at
+        self._large[: end - at] = _SCRATCH[at:end]
+
+    def _after_frames(self) -> None:
+        if self.is_open:
+            self._flush()
+            self._pause_or_resume()
+
+    def _pause_or_resume(self) -> None:
+        may_read = (
+            len(self._slots) < IN_FLIGHT_PER_CONNECTION_MAX and self._unsent_bytes < UNSENT_BYTES_PER_CONNECTION_MAX
+        )
+        if may_read and not self._is_reading:
+            self._loop.add_reader(self._fd, self._on_readable)
+        elif not may_read and self._is_reading:
+            self._loop.remove_reader(self._fd)
+        self._is_reading = may_read
+
+    # -- outbound
+
+    @property
+    def in_flight(self) -> int:
+        return len(self._slots)
+
+    def reserve(self) -> Slot:
+        """Keep the place of the response to the request just received."""
+        slot = Slot()
+        self._slots.append(slot)
+        return slot
+
+    def fill(self, slot: Slot, parts: Parts) -> None:
+        """Give a slot its bytes (none for acks=0); they leave when all earlier slots have theirs."""
+        slot.parts = parts
+        if not self.is_open or self._slots[0] is not slot or self._flush_scheduled:
+            return
+        self._flush_scheduled = True
+        self._loop.call_soon(self._flush_soon)
+
+    def _flush_soon(self) -> None:
+        self._flush_scheduled = False
+        if self.is_open:
+            self._flush()
+            self._pause_or_resume()
+
+    def _flush(self) -> None:
+        slots = self._slots
+        while slots and slots[0].parts is not None:
+            for part in slots.popleft().parts:
+                view = memoryview(part)
+                self._unsent.append(view)
+                self._unsent_bytes += len(view)
+        if self._unsent and not self._is_writing:
+            self._send()
+
+    def _send(self) -> None:
+        try:
+            while self._unsent:
+                buffers = [self._unsent[i] for i in range(min(len(self._unsent), SENDMSG_BUFFERS_MAX))]
+                self._drop_sent(self._sock.sendmsg(buffers))
+        except (BlockingIOError, InterruptedError):
+            if not self._is_writing:
+                self._is_writing = True
+                self._loop.add_writer(self._fd, self._on_writable)
+        except OSError as error:
+            self.close(error.strerror or str(error))
+
+    def _drop_sent(self, sent: int) -> None:
+        self._unsent_bytes -= sent
+        while self._unsent and sent >= len(self._unsent[0]):
+            sent -= len(self._unsent.popleft())
+        if sent:
+            self._unsent[0] = self._unsent[0][sent:]
+
+    def _on_writable(self) -> None:
+        self._send()
+        if self.is_open and not self._unsent:
+            self._is_writing = False
+            self._loop.remove_writer(self._fd)
+        if self.is_open:
+            self._pause_or_resume()
+
+    # -- end
+
+    def close(self, reason: str = "") -> None:
+        """End the connection; answers that are ready are offered to the socket once. Idempotent."""
+        if not self.is_open:
+            return
+        self.is_open = False
+        if not self._is_writing and not reason.startswith("Connection reset"):
+            self._last_words()
+        self._loop.remove_reader(self._fd)
+        self._loop.remove_writer(self._fd)
+        self._sock.close()
+        self._unsent.clear()
+        self._slots.clear()
+        self._on_closed(self, reason)
+
+    def _last_words(self) -> None:
+        ready = [part for slot in self._slots if slot.parts is not None for part in slot.parts]
+        try:
+            if ready:
+                self._sock.sendmsg(ready[:SENDMSG_BUFFERS_MAX])
+        except OSError:
+            return

@@ -1,0 +1,129 @@
+"""A listening socket: accepts clients, counts them, closes the idle ones.
+
+A descriptor that cannot be had (EMFILE) pauses accepting for a moment instead of spinning; a client beyond the limit is
+closed at once and said so in the log.
+"""
+
+import asyncio
+import errno
+import socket
+from collections.abc import Callable
+
+from broker.common.errors import StartupError
+from broker.common.logs import logger
+from broker.config.broker import Endpoint
+from broker.net.connection import Connection
+
+_log = logger(__name__)
+_ACCEPTS_PER_WAKE_UP = 128
+_PAUSE_WITHOUT_DESCRIPTORS_S = 0.5
+_BACKLOG = 1024
+
+
+class Listener:
+    """Binds on construction (StartupError with one sentence if it cannot), serves from `start` until `stop`."""
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        on_frame: Callable[[Connection, memoryview], None],
+        on_closed: Callable[[Connection], None],
+        *,
+        frame_bytes_max: int,
+        connections_max: int,
+        idle_ms_max: int,
+    ):
+        self.name = endpoint.listener
+        self._sock = _bind(endpoint)
+        self.host, self.port = self._sock.getsockname()[:2]
+        self._on_frame = on_frame
+        self._on_connection_closed = on_closed
+        self._frame_bytes_max = frame_bytes_max
+        self._connections_max = connections_max
+        self._idle_s_max = idle_ms_max / 1000
+        self._read_counts: dict[Connection, int] = {}
+        self._sweep_timer: asyncio.TimerHandle | None = None
+
+    @property
+    def connection_count(self) -> int:
+        return len(self._read_counts)
+
+    def start(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._sock.listen(_BACKLOG)
+        loop.add_reader(self._sock.fileno(), self._accept_all)
+        self._sweep_timer = loop.call_later(self._idle_s_max, self._close_idle)
+
+    def stop(self) -> None:
+        """Accept no more and close every connection."""
+        if self._sweep_timer:
+            self._sweep_timer.cancel()
+            self._loop.remove_reader(self._sock.fileno())
+        self._sock.close()
+        for connection in list(self._read_counts):
+            connection.close("broker is stopping")
+
+    def _accept_all(self) -> None:
+        for _ in range(_ACCEPTS_PER_WAKE_UP):
+            try:
+                sock, address = self._sock.accept()
+            except (BlockingIOError, InterruptedError, ConnectionAbortedError):
+                return
+            except OSError as error:
+                self._pause_accepting(error)
+                return
+            self._admit(sock, address)
+
+    def _admit(self, sock: socket.socket, address: tuple) -> None:
+        if len(self._read_counts) >= self._connections_max:
+            sock.close()
+            _log.warning("connection refused", peer=f"{address[0]}:{address[1]}", reason="max.connections reached")
+            return
+        sock.setblocking(False)
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        try:
+            connection = Connection(self._loop, sock, self._on_frame, self._forget, self._frame_bytes_max)
+        except OSError:  # the peer was gone before we could ask for its name
+            sock.close()
+            return
+        self._read_counts[connection] = 0
+
+    def _pause_accepting(self, error: OSError) -> None:
+        if error.errno not in (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM):
+            raise error
+        _log.error("cannot accept connections", reason=error.strerror, raise_limit="ulimit -n")
+        fd = self._sock.fileno()
+        self._loop.remove_reader(fd)
+        self._loop.call_later(
+            _PAUSE_WITHOUT_DESCRIPTORS_S,
+            lambda: self._sock.fileno() >= 0 and self._loop.add_reader(fd, self._accept_all),
+        )
+
+    def _forget(self, connection: Connection, reason: str) -> None:
+        self._read_counts.pop(connection, None)
+        if reason:
+            _log.info("connection closed", peer=connection.peer, reason=reason)
+        self._on_connection_closed(connection)
+
+    def _close_idle(self) -> None:
+        """Close who has sent nothing for a whole period and waits for nothing."""
+        for connection, count in list(self._read_counts.items()):
+            if connection.read_count == count and not connection.in_flight:
+                connection.close("idle for longer than connections.max.idle.ms")
+            else:
+                self._read_counts[connection] = connection.read_count
+        self._sweep_timer = self._loop.call_later(self._idle_s_max, self._close_idle)
+
+
+def _bind(endpoint: Endpoint) -> socket.socket:
+    family = socket.AF_INET6 if ":" in endpoint.host else socket.AF_INET
+    sock = socket.socket(family, socket.SOCK_STREAM)
+    sock.setblocking(False)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        sock.bind((endpoint.host, endpoint.port))
+    except (OSError, OverflowError) as error:
+        sock.close()
+        reason = getattr(error, "strerror", None) or str(error)
+        raise StartupError(f"cannot listen on {endpoint}: {reason}; choose another port in listeners") from None
+    return sock
