@@ -5,26 +5,14 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """Three readings, all in milliseconds.
-
-    now_ms: wall time, for what is written down. monotonic_ms: for deadlines. steady_ms: wall time as of the start plus
-    the time that has passed since, for machines that keep deadlines and timestamps in one number: it never jumps.
-    """
+    """Wall time for what is written down, monotonic time for every deadline; both in milliseconds."""
 
     def now_ms(self) -> int: ...
 
     def monotonic_ms(self) -> int: ...
 
-    def steady_ms(self) -> int: ...
-
 
 class SystemClock:
-    def __init__(self) -> None:
-        self._origin_ms = self.now_ms() - self.monotonic_ms()
-
-    def steady_ms(self) -> int:
-        return self._origin_ms + self.monotonic_ms()
-
     def now_ms(self) -> int:
         return time.time_ns() // 1_000_000
 
@@ -44,9 +32,6 @@ class ManualClock:
 
     def monotonic_ms(self) -> int:
         return self._monotonic_ms
-
-    def steady_ms(self) -> int:
-        return self._now_ms
 
     def advance(self, by_ms: int) -> None:
         self._now_ms += by_ms

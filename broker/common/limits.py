@@ -23,6 +23,9 @@ TOPIC_NAME_LENGTH_MAX = 249
 #: Partitions one CreateTopics request may ask for; each costs znodes, files and memory on brokers.
 PARTITIONS_PER_TOPIC_MAX = 10_000
 
+#: Idempotent producers a partition remembers; beyond it the one silent for longest is forgotten, as if expired.
+PRODUCERS_PER_PARTITION_MAX = 10_000
+
 #: Buffers one sendmsg may carry (IOV_MAX on Linux).
 SENDMSG_BUFFERS_MAX = 1_024
 

@@ -1,0 +1,31 @@
+"""`python -m broker COMMAND …`: one word for each kind of process. Only the chosen command's code is imported."""
+
+import importlib
+import sys
+
+from broker.common.errors import StartupError
+
+COMMANDS = {
+    "server": "run a broker",
+    "zookeeper": "become a ZooKeeper server",
+    "connect": "copy records from sources into topics",
+    "stream": "run a Spark stream job",
+}
+
+
+def main(argv: list[str]) -> int:
+    if argv and argv[0] in COMMANDS:
+        command = importlib.import_module(f"broker.cli.{argv[0]}")
+        try:
+            return command.main(argv[1:])
+        except StartupError as error:
+            print(f"{argv[0]}: {error}", file=sys.stderr)
+            return 1
+    print("usage: python -m broker COMMAND [--help]\n")
+    for name, meaning in COMMANDS.items():
+        print(f"  {name:<11}{meaning}")
+    return 0 if argv in (["--help"], ["-h"]) else 2
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,29 @@
+"""`python -m broker stream --config FILE`: run the stream job of a properties file until SIGTERM or SIGINT."""
+
+import argparse
+import signal
+from pathlib import Path
+from threading import Event
+
+from broker.common.clock import SystemClock
+from broker.common.errors import StartupError
+from broker.common.logs import configure_logs
+from broker.spark.config import read_stream_config
+
+
+def main(argv: list[str]) -> int:
+    """Returns 0 after a clean stop, 1 when the query failed; raises StartupError when the job cannot run."""
+    parser = argparse.ArgumentParser(prog="broker stream", description="Run a stream job on Spark.")
+    parser.add_argument("--config", type=Path, required=True, metavar="FILE", help="a properties file")
+    file = parser.parse_args(argv).config
+    try:
+        config = read_stream_config(file.read_text())
+    except (OSError, UnicodeDecodeError) as error:
+        raise StartupError(f"{file} cannot be read: {error}.") from error
+    configure_logs(process="stream", job=config.job)
+    stop = Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    from broker.spark.job import run_job
+
+    return run_job(config, stop, SystemClock())

@@ -1,0 +1,61 @@
+"""`python -m broker zookeeper DIR --client-port N`: become a ZooKeeper server.
+
+The process replaces itself by Java, so the pid that was started is the server's.
+"""
+
+import argparse
+import os
+import socket
+from pathlib import Path
+
+from broker.common.errors import StartupError
+from broker.common.java import find_java
+from broker.zookeeper.ensemble import ServerAddress, launch_command, prepare_server
+
+
+def main(argv: list[str]) -> int:
+    """Does not return; raises StartupError when the server cannot run."""
+    arguments = _parser().parse_args(argv)
+    directory = arguments.directory.absolute()
+    java = find_java()
+    try:
+        address = prepare_server(
+            directory, arguments.host, arguments.client_port, arguments.quorum_port, arguments.election_port
+        )
+    except OSError as error:
+        raise StartupError(f"ZooKeeper cannot use {directory}: {error.strerror or error}.") from error
+    _refuse_taken_ports(address)
+    command = launch_command(java)
+    os.chdir(directory)
+    os.execv(command[0], command)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="broker zookeeper", description="Run a ZooKeeper server in this process.")
+    parser.add_argument("directory", type=Path, metavar="DIR", help="where its configuration and data live")
+    parser.add_argument("--client-port", type=_port, required=True, help="what brokers connect to, usually 2181")
+    parser.add_argument("--host", default="127.0.0.1", help="address every port is bound to (default %(default)s)")
+    parser.add_argument("--quorum-port", type=_port, help="default: as before, else client port + 707 (2888 for 2181)")
+    parser.add_argument("--election-port", type=_port, help="default: as before, else client port + 1707")
+    return parser
+
+
+def _port(text: str) -> int:
+    number = int(text)
+    if not 1 <= number <= 65535:
+        raise argparse.ArgumentTypeError(f"a port is 1 to 65535, not {number}")
+    return number
+
+
+def _refuse_taken_ports(address: ServerAddress) -> None:
+    for port in address.ports:
+        if port > 65535:
+            raise StartupError(f"Port {port} does not exist; give --quorum-port and --election-port.")
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((address.host, port))
+            except OSError as error:
+                raise StartupError(
+                    f"ZooKeeper cannot listen on {address.host}:{port}: {error.strerror}; choose another port."
+                ) from error

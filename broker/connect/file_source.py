@@ -1,0 +1,71 @@
+"""Text files line by line: the value is the line, the key the file's name or a member of the line's JSON object."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from broker.connect.file_tail import FileTail, TailedLine
+from broker.connect.source import SourceOffset, SourceRecord
+
+#: Lines and bytes one poll takes at most: what the worker holds in memory until it is acknowledged.
+POLL_LINES_MAX = 500
+POLL_BYTES_MAX = 1024 * 1024
+
+#: On a piece of a line that was longer than the limit: the next record of the same file continues it.
+CONTINUES_HEADER = ("line.continues", b"true")
+
+
+class FileSource:
+    """Tails any number of files into one topic. A file that is not there yet is waited for.
+
+    `json_key` names a member of the line's JSON object whose text becomes the key; a line without it has no key.
+    Without `json_key` the key is the file's name.
+    """
+
+    def __init__(
+        self,
+        topic: str,
+        files: tuple[str, ...],
+        json_key: str = "",
+        max_line_bytes: int = 65_536,
+        poll_interval_ms: int = 250,
+    ):
+        self.topic = topic
+        self.poll_interval_ms = poll_interval_ms
+        self._paths = tuple(Path(file).absolute() for file in files)
+        self._json_key = json_key
+        self._max_line_bytes = max_line_bytes
+        self._tails: list[FileTail] = []
+
+    def start(self, offsets: Mapping[str, SourceOffset]) -> None:
+        self._tails = [FileTail(path, self._max_line_bytes, offsets.get(str(path))) for path in self._paths]
+
+    def poll(self, now_ms: int) -> list[SourceRecord]:
+        """Lines of the first file that has any; that file then waits behind the others."""
+        for tail in tuple(self._tails):
+            lines = tail.read_lines(now_ms, POLL_LINES_MAX, POLL_BYTES_MAX)
+            if lines:
+                self._tails.remove(tail)
+                self._tails.append(tail)
+                return [self._record(tail.path, line, now_ms) for line in lines]
+        return []
+
+    def stop(self) -> None:
+        for tail in self._tails:
+            tail.close()
+        self._tails = []
+
+    def _record(self, path: Path, line: TailedLine, now_ms: int) -> SourceRecord:
+        key = json_member(line.value, self._json_key) if self._json_key else path.name.encode()
+        headers = (CONTINUES_HEADER,) if line.continues else ()
+        return SourceRecord(self.topic, key, line.value, now_ms, headers, str(path), line.offset)
+
+
+def json_member(line: bytes, name: str) -> bytes | None:
+    """The text of one member of a JSON object; None when the line is not an object or the member not a text."""
+    try:
+        parsed = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    member = parsed.get(name) if isinstance(parsed, dict) else None
+    return member.encode("utf-8", "replace") if isinstance(member, str) else None

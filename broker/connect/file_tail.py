@@ -1,0 +1,161 @@
+"""Follows one growing text file by inode and position, through rotation, truncation and restarts.
+
+A resume point is `{inode, position, head}`. The inode says which file was read, wherever it has been renamed to;
+`head` is a checksum of its first bytes, because file systems give the inode of a deleted file to the next one, and
+because a file may be cut and refilled between two looks.
+"""
+
+import os
+import stat
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from broker.connect.source import SourceOffset
+
+#: Bytes at the start of a file that tell it from another with the same inode.
+HEAD_BYTES = 256
+#: How long a renamed file is still read before the new one under the old name is opened: its writer may hold it open.
+ROTATION_GRACE_MS = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class TailedLine:
+    """One line without its line end. `continues`: it was longer than the limit, the rest comes in the next one."""
+
+    value: bytes
+    continues: bool
+    offset: SourceOffset
+
+
+class FileTail:
+    """Reads complete lines; an unfinished last line waits for its line end, until the file is rotated away.
+
+    Nothing is buffered between reads. A file that was rotated while nobody was reading is found again under another
+    name in the same directory (`name*`); when it was rotated twice in that time, the file in between is not read.
+    """
+
+    def __init__(self, path: Path, max_line_bytes: int, resume_at: SourceOffset | None = None):
+        self.path = path
+        self._max_line_bytes = max_line_bytes
+        self._resume_at = resume_at
+        self._descriptor: int | None = None
+        self._inode = 0
+        self._position = 0
+        self._head = b""
+        self._rotated_at_ms: int | None = None
+
+    def read_lines(self, now_ms: int, max_lines: int, max_bytes: int) -> list[TailedLine]:
+        """Lines that have become complete, at most as many; empty when there are none or no file is there yet."""
+        if self._descriptor is None and not self._open():
+            return []
+        size = os.fstat(self._descriptor).st_size
+        if size < self._position or not self._is_same_file():
+            self._begin_at(0)
+        lines = self._complete_lines(os.pread(self._descriptor, max_bytes, self._position), max_lines)
+        return lines or self._after_rotation(now_ms)
+
+    def close(self) -> None:
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    def _complete_lines(self, data: bytes, max_lines: int) -> list[TailedLine]:
+        lines: list[TailedLine] = []
+        at = 0
+        while len(lines) < max_lines:
+            limit = at + self._max_line_bytes
+            end = data.find(b"\n", at, limit + 1)
+            if end >= 0:
+                value, consumed, continues = data[at:end].removesuffix(b"\r"), end + 1, False
+            elif len(data) > limit:
+                value, consumed, continues = data[at:limit], limit, True
+            else:
+                break
+            lines.append(self._line(value, data[at:consumed], continues))
+            at = consumed
+        return lines
+
+    def _line(self, value: bytes, consumed: bytes, continues: bool) -> TailedLine:
+        if self._position < HEAD_BYTES:
+            self._head = (self._head + consumed)[:HEAD_BYTES]
+        self._position += len(consumed)
+        offset = {"inode": self._inode, "position": self._position, "head": zlib.crc32(self._head)}
+        return TailedLine(value, continues, offset)
+
+    def _after_rotation(self, now_ms: int) -> list[TailedLine]:
+        """At the end of a file: once its name belongs to another file, give up its unfinished line and turn to that."""
+        if not self._is_rotated():
+            self._rotated_at_ms = None
+            return []
+        if self._rotated_at_ms is None:
+            self._rotated_at_ms = now_ms
+        if now_ms - self._rotated_at_ms < ROTATION_GRACE_MS:
+            return []
+        rest = os.pread(self._descriptor, self._max_line_bytes, self._position)
+        lines = [self._line(rest, rest, False)] if rest else []
+        self.close()
+        self._resume_at = None
+        return lines
+
+    def _is_rotated(self) -> bool:
+        try:
+            return os.stat(self.path).st_ino != self._inode
+        except FileNotFoundError:
+            return False
+
+    def _open(self) -> bool:
+        resume_at, self._rotated_at_ms = self._resume_at, None
+        for candidate in self._candidates(resume_at):
+            descriptor = _open_regular(candidate)
+            if descriptor is None:
+                continue
+            self._descriptor, self._inode = descriptor, os.fstat(descriptor).st_ino
+            if resume_at is not None and self._is_file_of(descriptor, resume_at):
+                self._begin_at(resume_at["position"])
+                return True
+            if candidate == self.path:
+                self._begin_at(0)
+                return True
+            self.close()
+        return False
+
+    def _candidates(self, resume_at: SourceOffset | None) -> list[Path]:
+        """The file of the resume point under another name, if it was rotated, before the one under its own name."""
+        if resume_at is None or _inode_of(self.path) == resume_at["inode"]:
+            return [self.path]
+        siblings = sorted(self.path.parent.glob(f"{self.path.name}*"))
+        return [*(other for other in siblings if _inode_of(other) == resume_at["inode"]), self.path]
+
+    def _is_file_of(self, descriptor: int, resume_at: SourceOffset) -> bool:
+        position = resume_at["position"]
+        status = os.fstat(descriptor)
+        if status.st_ino != resume_at["inode"] or status.st_size < position:
+            return False
+        return zlib.crc32(os.pread(descriptor, min(position, HEAD_BYTES), 0)) == resume_at["head"]
+
+    def _is_same_file(self) -> bool:
+        return os.pread(self._descriptor, len(self._head), 0) == self._head
+
+    def _begin_at(self, position: int) -> None:
+        self._position = position
+        self._head = os.pread(self._descriptor, min(position, HEAD_BYTES), 0)
+
+
+def _open_regular(path: Path) -> int | None:
+    """A descriptor of a regular file; None when there is none or it cannot be read (yet)."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return None
+    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return descriptor
+    os.close(descriptor)
+    return None
+
+
+def _inode_of(path: Path) -> int | None:
+    try:
+        return os.stat(path).st_ino
+    except OSError:
+        return None

@@ -1,0 +1,69 @@
+"""Brokers come and go.
+
+One BrokersChanged may mean both. The leavers are dealt with first, to the end, and the event is stepped again for those
+who came. A broker whose epoch changed has been away, even if nobody saw its znode missing: it leaves and comes.
+"""
+
+from broker.controller.context import ControllerContext
+from broker.controller.effects import CloseChannel, Effect, OpenChannel, StepAgain
+from broker.controller.events import BrokersChanged, LeaderAndIsrAnswered
+from broker.controller.replica_states import Replica
+from broker.controller.request_batch import RequestBatch
+from broker.controller.state_changes import correct_states, replicas_went_offline, settle
+from broker.controller.topic_deletion import brokers_left_deletion, resume_deletion
+
+
+def brokers_changed(context: ControllerContext, event: BrokersChanged) -> list[Effect]:
+    left = [
+        broker_id
+        for broker_id, broker in sorted(context.brokers.items())
+        if broker_id not in event.brokers or event.brokers[broker_id].epoch != broker.epoch
+    ]
+    if left:
+        return [*_brokers_left(context, left), StepAgain(event)]
+    joined = sorted(event.brokers.keys() - context.brokers.keys())
+    return _brokers_joined(context, event, joined) if joined else []
+
+
+def _brokers_left(context: ControllerContext, left: list[int]) -> list[Effect]:
+    for broker_id in left:
+        del context.brokers[broker_id]
+        context.failed_replicas = {one for one in context.failed_replicas if one.broker_id != broker_id}
+    brokers_left_deletion(context, left)
+    writes = replicas_went_offline(context, context.partitions_on(left))
+    closed = [CloseChannel(broker_id) for broker_id in left]
+    if writes:
+        return [*closed, *writes]
+    batch = RequestBatch(context)
+    batch.add_metadata([], context.brokers)
+    return [*closed, *batch.effects()]
+
+
+def _brokers_joined(context: ControllerContext, event: BrokersChanged, joined: list[int]) -> list[Effect]:
+    """They learn the whole cluster, the others learn of them, and what they alone can lead is led again."""
+    others = sorted(context.brokers)
+    for broker_id in joined:
+        context.brokers[broker_id] = event.brokers[broker_id]
+    hosted = context.partitions_on(joined)
+    to_correct = context.wanted_states(hosted)
+    batch = RequestBatch(context)
+    batch.add_metadata([], others)
+    batch.add_metadata([partition for partition in context.all_partitions() if partition in context.states], joined)
+    for partition in hosted:
+        if partition in context.states and partition not in to_correct:
+            hosts = [broker_id for broker_id in context.assignment(partition) if broker_id in joined]
+            batch.add_leader_and_isr(partition, hosts)
+    effects: list[Effect] = [OpenChannel(context.brokers[broker_id]) for broker_id in joined]
+    effects += batch.effects()
+    settle(context, [p for p in hosted if p in context.states and p not in to_correct])
+    effects += correct_states(context, to_correct)
+    return effects + resume_deletion(context, joined)
+
+
+def leader_and_isr_answered(context: ControllerContext, event: LeaderAndIsrAnswered) -> list[Effect]:
+    """A broker cannot host some replicas: for these it is as good as gone until it starts again."""
+    if not context.is_current_incarnation(event.broker_id, event.broker_epoch):
+        return []
+    failed = sorted(partition for partition in event.failed if context.is_current(partition))
+    context.failed_replicas.update(Replica(partition, event.broker_id) for partition in failed)
+    return replicas_went_offline(context, failed)

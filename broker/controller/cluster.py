@@ -1,0 +1,75 @@
+"""The facts of a cluster that the controller decides from, as ZooKeeper holds them."""
+
+from dataclasses import dataclass, replace
+from uuid import UUID
+
+from broker.common.types import NO_BROKER
+
+#: Leader sent to brokers for a partition of a topic that is being deleted (Kafka's LeaderDuringDelete).
+LEADER_DURING_DELETE = -2
+#: Leader epoch sent with StopReplica for a partition of a topic that is being deleted (Kafka's EpochDuringDelete).
+EPOCH_DURING_DELETE = -2
+#: zk_version of a state that has not been written yet.
+NOT_WRITTEN = -1
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerEndpoint:
+    """One listener as clients are told of it."""
+
+    listener: str
+    host: str
+    port: int
+    security_protocol: str = "PLAINTEXT"
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerRegistration:
+    """What a broker says of itself in /brokers/ids/N."""
+
+    broker_id: int
+    endpoints: tuple[BrokerEndpoint, ...]
+    rack: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LiveBroker:
+    """A registered broker; `epoch` (the czxid of its znode) tells one incarnation from the next (KIP-380)."""
+
+    registration: BrokerRegistration
+    epoch: int
+
+    @property
+    def broker_id(self) -> int:
+        return self.registration.broker_id
+
+
+@dataclass(frozen=True, slots=True)
+class TopicAssignment:
+    """A topic's znode: its id and the replicas of each partition, preferred leader first."""
+
+    topic: str
+    topic_id: UUID
+    partitions: dict[int, tuple[int, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class LeaderAndIsr:
+    """A partition's state znode. `leader` is -1 for none; `zk_version` is what the next write must find."""
+
+    leader: int
+    leader_epoch: int
+    isr: tuple[int, ...]
+    controller_epoch: int
+    zk_version: int = NOT_WRITTEN
+    leader_recovery_state: int = 0
+
+    @property
+    def has_leader(self) -> bool:
+        return self.leader != NO_BROKER
+
+    def next(self, leader: int, isr: tuple[int, ...], controller_epoch: int) -> "LeaderAndIsr":
+        """The state that follows: another leader or ISR always means a higher leader epoch."""
+        return replace(
+            self, leader=leader, isr=isr, leader_epoch=self.leader_epoch + 1, controller_epoch=controller_epoch
+        )

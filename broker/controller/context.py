@@ -1,0 +1,111 @@
+"""What the controller knows: a copy of ZooKeeper, brought up to date by events, and the status of each machine."""
+
+from collections.abc import Iterable
+
+from broker.common.types import TopicPartition
+from broker.controller.cluster import LeaderAndIsr, LiveBroker, TopicAssignment
+from broker.controller.election import first_state, next_state
+from broker.controller.partition_states import PartitionStatus, partition_machines
+from broker.controller.replica_states import Replica, ReplicaStatus, replica_machines
+
+
+class ControllerContext:
+    """The cluster under one controller epoch."""
+
+    def __init__(self, controller_epoch: int):
+        self.controller_epoch = controller_epoch
+        self.brokers: dict[int, LiveBroker] = {}
+        self.topics: dict[str, TopicAssignment] = {}
+        #: As last written to or read from ZooKeeper; a NEW partition has none.
+        self.states: dict[TopicPartition, LeaderAndIsr] = {}
+        self.partition_status = partition_machines()
+        self.replica_status = replica_machines()
+        #: Names under /admin/delete_topics, whether or not the topic is known yet.
+        self.topics_to_delete: frozenset[str] = frozenset()
+        #: Topics whose deletion has begun: no elections, no LeaderAndIsr, not in UpdateMetadata.
+        self.deleting: set[str] = set()
+        #: Replicas whose broker is alive but has lost their log directory.
+        self.failed_replicas: set[Replica] = set()
+
+    # -- asking
+
+    def partitions(self, topic: str) -> list[TopicPartition]:
+        return [TopicPartition(topic, index) for index in self.topics[topic].partitions]
+
+    def all_partitions(self) -> list[TopicPartition]:
+        """Of every topic that is not being deleted."""
+        return [
+            partition for topic in self.topics if topic not in self.deleting for partition in self.partitions(topic)
+        ]
+
+    def assignment(self, partition: TopicPartition) -> tuple[int, ...]:
+        return self.topics[partition.topic].partitions[partition.partition]
+
+    def is_current(self, partition: TopicPartition) -> bool:
+        """Whether the partition exists and its topic is not being deleted."""
+        topic = self.topics.get(partition.topic)
+        return topic is not None and partition.partition in topic.partitions and partition.topic not in self.deleting
+
+    def is_current_incarnation(self, broker_id: int, broker_epoch: int) -> bool:
+        broker = self.brokers.get(broker_id)
+        return broker is not None and broker.epoch == broker_epoch
+
+    def replicas(self, partition: TopicPartition) -> list[Replica]:
+        return [Replica(partition, broker_id) for broker_id in self.assignment(partition)]
+
+    def topic_replicas(self, topic: str) -> list[Replica]:
+        return [replica for partition in self.partitions(topic) for replica in self.replicas(partition)]
+
+    def partitions_on(self, broker_ids: Iterable[int]) -> list[TopicPartition]:
+        """Partitions with a replica on one of the brokers, whatever the state of that replica."""
+        wanted = set(broker_ids)
+        return [partition for partition in self.all_partitions() if wanted.intersection(self.assignment(partition))]
+
+    def is_online(self, replica: Replica) -> bool:
+        return replica.broker_id in self.brokers and replica not in self.failed_replicas
+
+    def online_replicas(self, partition: TopicPartition) -> tuple[int, ...]:
+        return tuple(replica.broker_id for replica in self.replicas(partition) if self.is_online(replica))
+
+    def offline_replicas(self, partition: TopicPartition) -> tuple[int, ...]:
+        return tuple(replica.broker_id for replica in self.replicas(partition) if not self.is_online(replica))
+
+    def wanted_states(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, LeaderAndIsr]:
+        """The states to be written for those of `partitions` that are not as they should be."""
+        wanted = {}
+        for partition in partitions:
+            state = self.states.get(partition)
+            assignment, online = self.assignment(partition), self.online_replicas(partition)
+            if state is None:
+                better = first_state(assignment, online, self.controller_epoch)
+            else:
+                better = next_state(assignment, state, online, self.controller_epoch)
+            if better is not None:
+                wanted[partition] = better
+        return wanted
+
+    # -- being told
+
+    def add_partitions(self, assignment: TopicAssignment) -> list[TopicPartition]:
+        """Take over a topic's znode; returns the partitions that are new by it. Known ones keep their replicas."""
+        known = self.topics.get(assignment.topic)
+        kept = known.partitions if known else {}
+        self.topics[assignment.topic] = TopicAssignment(
+            assignment.topic, assignment.topic_id, assignment.partitions | kept
+        )
+        new = [TopicPartition(assignment.topic, index) for index in assignment.partitions if index not in kept]
+        self.partition_status.move(new, PartitionStatus.NEW)
+        for partition in new:
+            self.replica_status.move(self.replicas(partition), ReplicaStatus.NEW)
+        return new
+
+    def forget_topic(self, topic: str) -> None:
+        """Drop everything about a topic whose znodes are gone."""
+        partitions, replicas = self.partitions(topic), self.topic_replicas(topic)
+        self.partition_status.forget(partitions)
+        self.replica_status.forget(replicas)
+        self.failed_replicas.difference_update(replicas)
+        for partition in partitions:
+            self.states.pop(partition, None)
+        del self.topics[topic]
+        self.deleting.discard(topic)

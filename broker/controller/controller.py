@@ -1,0 +1,115 @@
+"""The controller: `step(event)` brings what it knows up to date and returns what is to be done about it.
+
+It knows nothing before it is elected and forgets everything when it resigns; between elections it is a bystander and
+every event but Elected means nothing.
+"""
+
+from broker.controller.broker_changes import brokers_changed, leader_and_isr_answered
+from broker.controller.context import ControllerContext
+from broker.controller.effects import CloseChannel, Effect, OpenChannel, UnwatchTopics, WatchTopics
+from broker.controller.events import (
+    BrokersChanged,
+    Elected,
+    Event,
+    LeaderAndIsrAnswered,
+    ReplicasDeleted,
+    Resigned,
+    StatesWritten,
+    TopicRead,
+    TopicRemoved,
+    TopicsListed,
+    TopicsToDelete,
+)
+from broker.controller.partition_states import PartitionStatus
+from broker.controller.replica_states import Replica, ReplicaStatus
+from broker.controller.request_batch import RequestBatch
+from broker.controller.state_changes import correct_states, states_written
+from broker.controller.topic_changes import topic_read, topics_listed
+from broker.controller.topic_deletion import begin_deletion, replicas_deleted, topic_removed, topics_to_delete
+
+_FLOWS = {
+    BrokersChanged: brokers_changed,
+    TopicsListed: topics_listed,
+    TopicRead: topic_read,
+    TopicsToDelete: topics_to_delete,
+    StatesWritten: states_written,
+    TopicRemoved: topic_removed,
+    LeaderAndIsrAnswered: leader_and_isr_answered,
+    ReplicasDeleted: replicas_deleted,
+}
+
+
+class Controller:
+    """Pure: no clock, no sockets, no ZooKeeper. `context` is None while another broker is controller."""
+
+    def __init__(self) -> None:
+        self.context: ControllerContext | None = None
+
+    def step(self, event: Event, now_ms: int) -> list[Effect]:
+        """Effects are to be carried out as `effects.py` says. `now_ms` is the time of the event, monotonic."""
+        if isinstance(event, Elected):
+            return self._become_controller(event)
+        if self.context is None:
+            return []
+        if isinstance(event, Resigned):
+            return self._resign()
+        return _FLOWS[type(event)](self.context, event)
+
+    def _become_controller(self, event: Elected) -> list[Effect]:
+        """Take over ZooKeeper's view, tell every broker all of it, and set right what went wrong meanwhile."""
+        effects = self._let_go(event)
+        self.context = context = _context_of(event)
+        effects += [OpenChannel(broker) for _, broker in sorted(context.brokers.items())]
+        to_correct = context.wanted_states(context.all_partitions())
+        batch = RequestBatch(context)
+        batch.add_metadata([], context.brokers)
+        batch.tell_everyone(p for p in context.all_partitions() if p in context.states and p not in to_correct)
+        effects += batch.effects()
+        effects += correct_states(context, to_correct)
+        if context.topics:
+            effects.append(WatchTopics(frozenset(context.topics)))
+        for topic in sorted(context.topics_to_delete & context.topics.keys()):
+            context.deleting.discard(topic)
+            effects += begin_deletion(context, topic)
+        return effects
+
+    def _let_go(self, event: Elected) -> list[Effect]:
+        """What a continued term no longer needs: channels to brokers that changed, watches on topics that went."""
+        if self.context is None:
+            return []
+        before = self.context
+        stale = [one for one, broker in sorted(before.brokers.items()) if event.brokers.get(one) != broker]
+        effects: list[Effect] = [CloseChannel(broker_id) for broker_id in stale]
+        gone = before.topics.keys() - event.topics.keys()
+        return [*effects, UnwatchTopics(frozenset(gone))] if gone else effects
+
+    def _resign(self) -> list[Effect]:
+        before, self.context = self.context, None
+        effects: list[Effect] = [CloseChannel(broker_id) for broker_id in sorted(before.brokers)]
+        return [*effects, UnwatchTopics(frozenset(before.topics))] if before.topics else effects
+
+
+def _context_of(event: Elected) -> ControllerContext:
+    context = ControllerContext(event.controller_epoch)
+    context.brokers = dict(event.brokers)
+    context.topics_to_delete = event.topics_to_delete
+    for assignment in event.topics.values():
+        context.topics[assignment.topic] = assignment
+        for partition in context.partitions(assignment.topic):
+            _find_partition(context, event, partition)
+    context.deleting = set(context.topics_to_delete & context.topics.keys())
+    return context
+
+
+def _find_partition(context: ControllerContext, event: Elected, partition) -> None:
+    state = event.states.get(partition)
+    if state is None:
+        context.partition_status.find(partition, PartitionStatus.NEW)
+    else:
+        context.states[partition] = state
+        online = state.leader in context.online_replicas(partition)
+        context.partition_status.find(partition, PartitionStatus.ONLINE if online else PartitionStatus.OFFLINE)
+    for replica in context.replicas(partition):
+        online = context.is_online(replica)
+        status = ReplicaStatus.NEW if state is None else ReplicaStatus.ONLINE if online else ReplicaStatus.OFFLINE
+        context.replica_status.find(Replica(*replica), status)

@@ -1,0 +1,122 @@
+"""What the controller wants done, in the order of the list.
+
+An effect with an outcome is carried out and its outcome stepped, with all that follows from it, before the next effect
+of the list: the controller never sees another event while one of its writes is under way.
+"""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from broker.common.types import TopicPartition
+from broker.controller.cluster import LeaderAndIsr, LiveBroker
+from broker.controller.events import Event
+
+
+@dataclass(frozen=True, slots=True)
+class OpenChannel:
+    """Be ready to send to this incarnation of a broker. Nothing happens if that channel is open already."""
+
+    broker: LiveBroker
+
+
+@dataclass(frozen=True, slots=True)
+class CloseChannel:
+    """Drop what is still to be sent to the broker."""
+
+    broker_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class WriteStates:
+    """Write partition states to ZooKeeper, each over its zk_version. Outcome: StatesWritten."""
+
+    states: dict[TopicPartition, LeaderAndIsr]
+
+
+@dataclass(frozen=True, slots=True)
+class WatchTopics:
+    """Read these topics now and after each change; each reading is a later TopicRead."""
+
+    names: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class UnwatchTopics:
+    names: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveTopic:
+    """Remove the znodes of a topic, its config and the request to delete it. Outcome: TopicRemoved."""
+
+    topic: str
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveDeletionRequest:
+    """Drop the request to delete a topic, unless the topic exists."""
+
+    topic: str
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionTold:
+    """One partition as it goes to brokers. `is_new`: the receiver has no replica of it yet."""
+
+    partition: TopicPartition
+    topic_id: UUID
+    state: LeaderAndIsr
+    replicas: tuple[int, ...]
+    offline_replicas: tuple[int, ...] = ()
+    is_new: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SendLeaderAndIsr:
+    """Outcome, some time later: LeaderAndIsrAnswered."""
+
+    broker_id: int
+    controller_epoch: int
+    partitions: tuple[PartitionTold, ...]
+    live_leaders: tuple[LiveBroker, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SendUpdateMetadata:
+    """To each of `broker_ids`: these partitions, and all live brokers."""
+
+    broker_ids: tuple[int, ...]
+    controller_epoch: int
+    partitions: tuple[PartitionTold, ...]
+    live_brokers: tuple[LiveBroker, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SendStopReplica:
+    """Delete these replicas, which belong to topics being deleted. Outcome, some time later: ReplicasDeleted."""
+
+    broker_id: int
+    controller_epoch: int
+    partitions: tuple[TopicPartition, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StepAgain:
+    """Step this event next: the first half of what it means has been done."""
+
+    event: Event
+
+
+Effect = (
+    OpenChannel
+    | CloseChannel
+    | WriteStates
+    | WatchTopics
+    | UnwatchTopics
+    | RemoveTopic
+    | RemoveDeletionRequest
+    | SendLeaderAndIsr
+    | SendUpdateMetadata
+    | SendStopReplica
+    | StepAgain
+)

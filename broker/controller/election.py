@@ -1,0 +1,34 @@
+"""Who leads a partition: functions of the assignment, the state and the replicas that are online; nothing else."""
+
+from collections.abc import Collection
+
+from broker.common.types import NO_BROKER
+from broker.controller.cluster import LeaderAndIsr
+
+
+def first_state(assignment: tuple[int, ...], online: Collection[int], controller_epoch: int) -> LeaderAndIsr | None:
+    """The state of a new partition: all online replicas are in sync, the first leads. None if none is online."""
+    isr = tuple(replica for replica in assignment if replica in online)
+    return LeaderAndIsr(isr[0], 0, isr, controller_epoch) if isr else None
+
+
+def next_state(
+    assignment: tuple[int, ...], state: LeaderAndIsr, online: Collection[int], controller_epoch: int
+) -> LeaderAndIsr | None:
+    """The state the partition should be in now, None when it is in it already.
+
+    Only a member of the ISR may lead; the order of the assignment says who is preferred. Replicas that are not online
+    leave the ISR, unless none of it is online: then it is kept whole, because each of them has all committed records
+    and the first to come back may lead.
+    """
+    in_sync = tuple(replica for replica in state.isr if replica in online)
+    if not in_sync:
+        return state.next(NO_BROKER, state.isr, controller_epoch) if state.has_leader else None
+    leader = state.leader if state.leader in in_sync else _preferred(assignment, in_sync)
+    if (leader, in_sync) == (state.leader, state.isr):
+        return None
+    return state.next(leader, in_sync, controller_epoch)
+
+
+def _preferred(assignment: tuple[int, ...], in_sync: tuple[int, ...]) -> int:
+    return next((replica for replica in assignment if replica in in_sync), in_sync[0])

@@ -1,0 +1,102 @@
+"""What the controller is told. Facts come from ZooKeeper and from brokers' answers; nothing else happens to it."""
+
+from dataclasses import dataclass
+
+from broker.common.types import TopicPartition
+from broker.controller.cluster import LeaderAndIsr, LiveBroker, TopicAssignment
+
+
+@dataclass(frozen=True, slots=True)
+class Elected:
+    """This broker is controller under `controller_epoch`; the rest is all of ZooKeeper that matters, read since.
+
+    Also told, with the same epoch, after the connection to ZooKeeper was interrupted: what was decided before may or
+    may not have been written, so the controller starts over from what it finds.
+    """
+
+    controller_epoch: int
+    brokers: dict[int, LiveBroker]
+    topics: dict[str, TopicAssignment]
+    states: dict[TopicPartition, LeaderAndIsr]
+    topics_to_delete: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Resigned:
+    """This broker is controller no longer."""
+
+
+@dataclass(frozen=True, slots=True)
+class BrokersChanged:
+    """Every registered broker as of now."""
+
+    brokers: dict[int, LiveBroker]
+
+
+@dataclass(frozen=True, slots=True)
+class TopicsListed:
+    """The name of every topic as of now."""
+
+    names: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class TopicRead:
+    """A watched topic's znode as it is now: it is new, or partitions were added, or it was made anew."""
+
+    assignment: TopicAssignment
+
+
+@dataclass(frozen=True, slots=True)
+class TopicsToDelete:
+    """Every topic whose deletion is asked for as of now."""
+
+    names: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class StatesWritten:
+    """Outcome of WriteStates. `found` is what stands where somebody else had written; the own state was not."""
+
+    written: dict[TopicPartition, LeaderAndIsr]
+    found: dict[TopicPartition, LeaderAndIsr]
+
+
+@dataclass(frozen=True, slots=True)
+class TopicRemoved:
+    """Outcome of RemoveTopic: its znodes are gone."""
+
+    topic: str
+
+
+@dataclass(frozen=True, slots=True)
+class LeaderAndIsrAnswered:
+    """A broker's answer. `failed` are replicas it cannot host because their log directory is offline."""
+
+    broker_id: int
+    broker_epoch: int
+    failed: frozenset[TopicPartition]
+
+
+@dataclass(frozen=True, slots=True)
+class ReplicasDeleted:
+    """A broker's answer to StopReplica with delete: which replicas are gone and which could not be deleted."""
+
+    broker_id: int
+    broker_epoch: int
+    deleted: frozenset[TopicPartition]
+    failed: frozenset[TopicPartition]
+
+
+Event = (
+    Elected
+    | Resigned
+    | BrokersChanged
+    | TopicsListed
+    | TopicRead
+    | TopicsToDelete
+    | StatesWritten
+    | TopicRemoved
+    | LeaderAndIsrAnswered
+    | ReplicasDeleted
+)

@@ -1,0 +1,86 @@
+"""Collects what one step wants told to brokers and makes the fewest requests of it.
+
+Order of the requests: LeaderAndIsr first, so that a leader serves before clients are sent to it; then UpdateMetadata.
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from broker.common.types import NO_BROKER, TopicPartition
+from broker.controller.cluster import LEADER_DURING_DELETE, LeaderAndIsr
+from broker.controller.context import ControllerContext
+from broker.controller.effects import Effect, PartitionTold, SendLeaderAndIsr, SendUpdateMetadata
+from broker.controller.replica_states import Replica, ReplicaStatus
+
+
+class RequestBatch:
+    """LeaderAndIsr and UpdateMetadata of one step."""
+
+    def __init__(self, context: ControllerContext):
+        self._context = context
+        self._leader_and_isr: dict[int, list[PartitionTold]] = {}
+        self._metadata: dict[int, list[PartitionTold]] = {}
+
+    def tell_everyone(self, partitions: Iterable[TopicPartition]) -> None:
+        """New states: LeaderAndIsr to the online replicas, UpdateMetadata to every live broker."""
+        for partition in partitions:
+            self.add_leader_and_isr(partition, self._context.online_replicas(partition))
+            self.add_metadata([partition], self._context.brokers)
+
+    def add_leader_and_isr(self, partition: TopicPartition, broker_ids: Iterable[int]) -> None:
+        for broker_id in broker_ids:
+            is_new = self._context.replica_status[Replica(partition, broker_id)] is ReplicaStatus.NEW
+            self._leader_and_isr.setdefault(broker_id, []).append(self._told(partition, is_new=is_new))
+
+    def add_metadata(self, partitions: Iterable[TopicPartition], broker_ids: Iterable[int]) -> None:
+        """With no partitions: only who is alive."""
+        told = [self._told(partition) for partition in partitions]
+        for broker_id in broker_ids:
+            self._metadata.setdefault(broker_id, []).extend(told)
+
+    def add_deleted(self, partitions: Iterable[TopicPartition]) -> None:
+        """Tell every live broker that the partitions are going away."""
+        for partition in partitions:
+            known = self._context.states.get(partition) or LeaderAndIsr(
+                NO_BROKER, 0, (), self._context.controller_epoch
+            )
+            told = self._told(partition, replace(known, leader=LEADER_DURING_DELETE))
+            for broker_id in self._context.brokers:
+                self._metadata.setdefault(broker_id, []).append(told)
+
+    def effects(self) -> list[Effect]:
+        return [*self._leader_and_isr_effects(), *self._metadata_effects()]
+
+    def _told(
+        self, partition: TopicPartition, state: LeaderAndIsr | None = None, is_new: bool = False
+    ) -> PartitionTold:
+        context = self._context
+        return PartitionTold(
+            partition=partition,
+            topic_id=context.topics[partition.topic].topic_id,
+            state=state or context.states[partition],
+            replicas=context.assignment(partition),
+            offline_replicas=context.offline_replicas(partition),
+            is_new=is_new,
+        )
+
+    def _leader_and_isr_effects(self) -> list[Effect]:
+        return [
+            SendLeaderAndIsr(broker_id, self._context.controller_epoch, tuple(told), self._live_leaders(told))
+            for broker_id, told in sorted(self._leader_and_isr.items())
+        ]
+
+    def _live_leaders(self, told: list[PartitionTold]) -> tuple:
+        leaders = sorted({one.state.leader for one in told} & self._context.brokers.keys())
+        return tuple(self._context.brokers[leader] for leader in leaders)
+
+    def _metadata_effects(self) -> list[Effect]:
+        """Brokers that are told the same share one effect."""
+        same: dict[tuple[PartitionTold, ...], list[int]] = {}
+        for broker_id, told in sorted(self._metadata.items()):
+            same.setdefault(tuple(told), []).append(broker_id)
+        live = tuple(broker for _, broker in sorted(self._context.brokers.items()))
+        return [
+            SendUpdateMetadata(tuple(broker_ids), self._context.controller_epoch, told, live)
+            for told, broker_ids in same.items()
+        ]

@@ -1,0 +1,62 @@
+"""From "these partitions may not be as they should be" to what is written and who is told.
+
+Three steps, the same for every cause: compare with what should be, write the difference, and when it is written (or
+somebody else's state was found instead) tell the brokers.
+"""
+
+from collections.abc import Iterable
+
+from broker.common.types import TopicPartition
+from broker.controller.context import ControllerContext
+from broker.controller.effects import Effect, WriteStates
+from broker.controller.events import StatesWritten
+from broker.controller.partition_states import PartitionStatus
+from broker.controller.replica_states import Replica, ReplicaStatus
+from broker.controller.request_batch import RequestBatch
+
+
+def correct_states(context: ControllerContext, partitions: Iterable[TopicPartition]) -> list[Effect]:
+    """Write the states of those partitions that need another one."""
+    wanted = context.wanted_states(partitions)
+    return [WriteStates(wanted)] if wanted else []
+
+
+def states_written(context: ControllerContext, event: StatesWritten) -> list[Effect]:
+    """Tell everyone what stands in ZooKeeper now; what was found instead of ours may need another correction."""
+    for partition, state in (event.written | event.found).items():
+        if context.is_current(partition):
+            context.states[partition] = state
+    found = [partition for partition in event.found if context.is_current(partition)]
+    again = context.wanted_states(found)
+    settled = [
+        partition
+        for partition in (*event.written, *event.found)
+        if partition not in again and context.is_current(partition)
+    ]
+    batch = RequestBatch(context)
+    batch.add_metadata([], context.brokers)
+    batch.tell_everyone(settled)
+    settle(context, settled)
+    return [*batch.effects(), *([WriteStates(again)] if again else [])]
+
+
+def settle(context: ControllerContext, partitions: Iterable[TopicPartition]) -> None:
+    """Bring the machines of partitions and their replicas in line with state and brokers."""
+    for partition in partitions:
+        online = context.online_replicas(partition)
+        state = context.states.get(partition)
+        if state is not None:
+            has_live_leader = state.leader in online
+            status = PartitionStatus.ONLINE if has_live_leader else PartitionStatus.OFFLINE
+            context.partition_status.move([partition], status)
+        for broker_id in context.assignment(partition):
+            status = ReplicaStatus.ONLINE if broker_id in online else ReplicaStatus.OFFLINE
+            context.replica_status.move([Replica(partition, broker_id)], status)
+
+
+def replicas_went_offline(context: ControllerContext, partitions: Iterable[TopicPartition]) -> list[Effect]:
+    """Brokers or log directories of some replicas of these partitions are gone."""
+    current = [partition for partition in partitions if context.is_current(partition)]
+    written = [partition for partition in current if partition in context.states]
+    settle(context, written)
+    return correct_states(context, written)

@@ -1,0 +1,105 @@
+"""Deleting a topic: tell everyone, have each host delete its replicas, then remove the znodes.
+
+A replica on a broker that is away cannot be deleted: the deletion waits until that broker is back, and the topic can
+not be made anew before. A deletion that a change of controller interrupts is begun again by the next.
+"""
+
+from collections.abc import Iterable
+
+from broker.controller.context import ControllerContext
+from broker.controller.effects import Effect, RemoveDeletionRequest, RemoveTopic, SendStopReplica, UnwatchTopics
+from broker.controller.events import ReplicasDeleted, TopicRemoved, TopicsToDelete
+from broker.controller.partition_states import PartitionStatus
+from broker.controller.replica_states import Replica, ReplicaStatus
+from broker.controller.request_batch import RequestBatch
+
+
+def topics_to_delete(context: ControllerContext, event: TopicsToDelete) -> list[Effect]:
+    context.topics_to_delete = event.names
+    effects: list[Effect] = []
+    for topic in sorted(event.names - context.deleting):
+        if topic in context.topics:
+            effects += begin_deletion(context, topic)
+        else:
+            effects.append(RemoveDeletionRequest(topic))
+    return effects
+
+
+def begin_deletion(context: ControllerContext, topic: str) -> list[Effect]:
+    """From here on clients are told that the topic is going."""
+    batch = RequestBatch(context)
+    batch.add_deleted(context.partitions(topic))
+    context.deleting.add(topic)
+    replicas = context.topic_replicas(topic)
+    context.partition_status.move(context.partitions(topic), PartitionStatus.OFFLINE)
+    context.replica_status.move(replicas, ReplicaStatus.OFFLINE)
+    away = [replica for replica in replicas if not context.is_online(replica)]
+    context.replica_status.move(away, ReplicaStatus.DELETION_INELIGIBLE)
+    online = [replica for replica in replicas if context.is_online(replica)]
+    return [*batch.effects(), *_delete_replicas(context, online), *_finish_if_done(context, topic)]
+
+
+def resume_deletion(context: ControllerContext, joined: Iterable[int]) -> list[Effect]:
+    """Brokers are back that the deletion of some topics waited for."""
+    returned = set(joined)
+    waiting = [
+        replica
+        for topic in sorted(context.deleting)
+        for replica in context.topic_replicas(topic)
+        if replica.broker_id in returned and context.replica_status[replica] is ReplicaStatus.DELETION_INELIGIBLE
+    ]
+    context.replica_status.move(waiting, ReplicaStatus.OFFLINE)
+    return _delete_replicas(context, waiting)
+
+
+def brokers_left_deletion(context: ControllerContext, left: Iterable[int]) -> None:
+    """What was asked of brokers that are gone now will not be answered."""
+    gone = set(left)
+    started = [
+        replica
+        for topic in context.deleting
+        for replica in context.topic_replicas(topic)
+        if replica.broker_id in gone and context.replica_status[replica] is ReplicaStatus.DELETION_STARTED
+    ]
+    context.replica_status.move(started, ReplicaStatus.DELETION_INELIGIBLE)
+
+
+def replicas_deleted(context: ControllerContext, event: ReplicasDeleted) -> list[Effect]:
+    if not context.is_current_incarnation(event.broker_id, event.broker_epoch):
+        return []
+    for partitions, status in (
+        (event.deleted, ReplicaStatus.DELETION_SUCCESSFUL),
+        (event.failed, ReplicaStatus.DELETION_INELIGIBLE),
+    ):
+        answered = [Replica(partition, event.broker_id) for partition in sorted(partitions)]
+        started = [one for one in answered if context.replica_status[one] is ReplicaStatus.DELETION_STARTED]
+        context.replica_status.move(started, status)
+    topics = sorted({partition.topic for partition in event.deleted} & context.deleting)
+    return [effect for topic in topics for effect in _finish_if_done(context, topic)]
+
+
+def topic_removed(context: ControllerContext, event: TopicRemoved) -> list[Effect]:
+    """The znodes are gone; from now on a topic of this name is another topic."""
+    if event.topic not in context.deleting:
+        return []
+    context.replica_status.move(context.topic_replicas(event.topic), ReplicaStatus.NON_EXISTENT)
+    context.partition_status.move(context.partitions(event.topic), PartitionStatus.NON_EXISTENT)
+    context.forget_topic(event.topic)
+    context.topics_to_delete -= {event.topic}
+    return [UnwatchTopics(frozenset({event.topic}))]
+
+
+def _delete_replicas(context: ControllerContext, replicas: list[Replica]) -> list[Effect]:
+    context.replica_status.move(replicas, ReplicaStatus.DELETION_STARTED)
+    by_broker: dict[int, list] = {}
+    for replica in replicas:
+        by_broker.setdefault(replica.broker_id, []).append(replica.partition)
+    return [
+        SendStopReplica(broker_id, context.controller_epoch, tuple(partitions))
+        for broker_id, partitions in sorted(by_broker.items())
+    ]
+
+
+def _finish_if_done(context: ControllerContext, topic: str) -> list[Effect]:
+    statuses = {context.replica_status[replica] for replica in context.topic_replicas(topic)}
+    return [RemoveTopic(topic)] if statuses <= {ReplicaStatus.DELETION_SUCCESSFUL} else []

@@ -1,0 +1,126 @@
+"""Responses of the group APIs, and what becomes of a response whose records could not be committed."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from broker.common.errors import ErrorCode
+from broker.coordinator.group.group import Group
+from broker.protocol.messages.delete_groups import DeleteGroupsResponse
+from broker.protocol.messages.join_group import JoinGroupResponse, JoinGroupResponseMember
+from broker.protocol.messages.leave_group import LeaveGroupResponse, MemberIdentity, MemberResponse
+from broker.protocol.messages.offset_commit import OffsetCommitResponse
+from broker.protocol.messages.sync_group import SyncGroupResponse
+from broker.protocol.schema import Message
+
+#: JoinGroup from this version on may have a null protocol name, and a returning static leader skips the assignment.
+_NULL_PROTOCOL_VERSION = 7
+_SKIP_ASSIGNMENT_VERSION = 9
+
+#: Why an append failed: what a member of the group is told. Clients know these answers: they look for the coordinator
+#: again. Codes that are not listed are passed on.
+_APPEND_ERRORS = {
+    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: ErrorCode.COORDINATOR_NOT_AVAILABLE,
+    ErrorCode.NOT_ENOUGH_REPLICAS: ErrorCode.COORDINATOR_NOT_AVAILABLE,
+    ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND: ErrorCode.COORDINATOR_NOT_AVAILABLE,
+    ErrorCode.REQUEST_TIMED_OUT: ErrorCode.COORDINATOR_NOT_AVAILABLE,
+    ErrorCode.NOT_LEADER_OR_FOLLOWER: ErrorCode.NOT_COORDINATOR,
+    ErrorCode.KAFKA_STORAGE_ERROR: ErrorCode.NOT_COORDINATOR,
+    ErrorCode.MESSAGE_TOO_LARGE: ErrorCode.UNKNOWN_SERVER_ERROR,
+    ErrorCode.RECORD_LIST_TOO_LARGE: ErrorCode.UNKNOWN_SERVER_ERROR,
+}
+_TOO_LARGE = {ErrorCode.MESSAGE_TOO_LARGE, ErrorCode.RECORD_LIST_TOO_LARGE}
+
+
+def join_refused(error: ErrorCode, member_id: str, api_version: int) -> JoinGroupResponse:
+    protocol_name = None if api_version >= _NULL_PROTOCOL_VERSION else ""
+    return JoinGroupResponse(error_code=error, member_id=member_id, protocol_name=protocol_name)
+
+
+def joined(group: Group, member_id: str) -> JoinGroupResponse:
+    """The group's present generation as this member is told it; the leader learns who is in it."""
+    is_leader = member_id == group.leader_id
+    return JoinGroupResponse(
+        generation_id=group.generation_id,
+        protocol_type=group.protocol_type,
+        protocol_name=group.protocol_name,
+        leader=group.leader_id,
+        member_id=member_id,
+        members=_members_for_leader(group) if is_leader else [],
+    )
+
+
+def returned(group: Group, old_id: str, new_id: str, api_version: int) -> JoinGroupResponse:
+    """What a static member is told that came back under a new id into a stable group.
+
+    Should it be the leader, nothing is to be assigned: the assignment stands. Clients of version 9 are told so
+    (KIP-814); older ones are told the leader's old id, so that they take themselves for followers.
+    """
+    was_leader = group.leader_id == old_id
+    skips = was_leader and api_version >= _SKIP_ASSIGNMENT_VERSION
+    return JoinGroupResponse(
+        generation_id=group.generation_id,
+        protocol_type=group.protocol_type,
+        protocol_name=group.protocol_name,
+        leader=new_id if skips else group.leader_id,
+        skip_assignment=skips,
+        member_id=new_id,
+        members=_members_for_leader(group, {old_id: new_id}) if skips else [],
+    )
+
+
+def _members_for_leader(group: Group, new_ids: dict[str, str] | None = None) -> list[JoinGroupResponseMember]:
+    return [
+        JoinGroupResponseMember(
+            member_id=(new_ids or {}).get(member.member_id, member.member_id),
+            group_instance_id=member.group_instance_id,
+            metadata=member.protocols[group.protocol_name],
+        )
+        for member in group.members.values()
+    ]
+
+
+def synced(group: Group, assignment: bytes) -> SyncGroupResponse:
+    return SyncGroupResponse(
+        protocol_type=group.protocol_type, protocol_name=group.protocol_name, assignment=assignment
+    )
+
+
+def sync_refused(error: ErrorCode) -> SyncGroupResponse:
+    return SyncGroupResponse(error_code=error)
+
+
+def left(identities: list[MemberIdentity], errors: list[ErrorCode], names_one: bool) -> LeaveGroupResponse:
+    """One result for each member; up to version 2 a request names one, whose error is that of the response."""
+    if names_one:
+        return LeaveGroupResponse(error_code=errors[0])
+    return LeaveGroupResponse(
+        members=[
+            MemberResponse(member_id=each.member_id, group_instance_id=each.group_instance_id, error_code=error)
+            for each, error in zip(identities, errors, strict=True)
+        ]
+    )
+
+
+def uncommitted(response: Message, append_error: ErrorCode) -> Message:
+    """The answer that takes the place of `response` when the records it waited for could not be committed."""
+    error = _APPEND_ERRORS.get(append_error, append_error)
+    match response:
+        case JoinGroupResponse():
+            return join_refused(error, "", api_version=0)  # the old shape is legal in every version
+        case SyncGroupResponse():
+            return sync_refused(error)
+        case LeaveGroupResponse():
+            return LeaveGroupResponse(error_code=error)
+        case OffsetCommitResponse():
+            if append_error in _TOO_LARGE:
+                error = ErrorCode.INVALID_COMMIT_OFFSET_SIZE
+            _fail(error, (partition for topic in response.topics for partition in topic.partitions))
+        case DeleteGroupsResponse():
+            _fail(error, response.results)
+    return response
+
+
+def _fail(error: ErrorCode, results: Iterable[Any]) -> None:
+    for result in results:
+        if result.error_code == ErrorCode.NONE:
+            result.error_code = error

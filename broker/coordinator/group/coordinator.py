@@ -1,0 +1,326 @@
+"""The coordinator of the groups whose ids hash to one partition of `__consumer_offsets`.
+
+Contract with the runtime that embeds it, in order:
+
+1. Call with the time, best a monotonic one (a time before the last one told is taken for that one). Nothing here
+   blocks or fails halfway: the call returns an `Outcome`.
+2. If it has records, append them as one batch and call `replay` for each *before any other call*. `replay` is the only
+   writer of durable state, here as at start-up.
+3. Send the responses when the records are committed. Responses without records may show what earlier records did, so
+   they should not overtake those.
+4. If the append fails, `abort(outcome, error)`, before any other call, and send the responses it returns instead:
+   nothing was replayed, so nothing durable needs undoing. If the records were appended and replayed but will not be
+   committed in time, `abort` as well: the state stays as it is, since the records may yet be committed; only the
+   answers change.
+5. Ask `next_deadline_ms` after every call, and call `tick` when that time has come.
+6. Every token is answered once, unless it was cancelled: at once, or parked and answered by a later call.
+
+To take over a partition: `replay` all of it, then `after_load`. To give it up: `unload`, and drop the object.
+"""
+
+from collections.abc import Callable
+
+from broker.common.errors import ErrorCode, InvariantViolation
+from broker.coordinator.group import administration, answers
+from broker.coordinator.group.config import GroupConfig
+from broker.coordinator.group.group import Group
+from broker.coordinator.group.joining import Join, Joining
+from broker.coordinator.group.membership import Membership
+from broker.coordinator.group.offsets import Offsets, commit_error, commit_refused
+from broker.coordinator.group.outcome import Client, Outcome, Turn
+from broker.coordinator.group.rebalance import Rebalance
+from broker.coordinator.group.records import (
+    GroupKey,
+    OffsetKey,
+    decode_group_value,
+    decode_key,
+    decode_offset_value,
+)
+from broker.coordinator.group.timers import TimerKind, Timers
+from broker.protocol.messages.delete_groups import DeletableGroupResult, DeleteGroupsRequest, DeleteGroupsResponse
+from broker.protocol.messages.describe_groups import DescribeGroupsRequest, DescribeGroupsResponse
+from broker.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
+from broker.protocol.messages.join_group import JoinGroupRequest
+from broker.protocol.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse, MemberIdentity
+from broker.protocol.messages.list_groups import ListGroupsRequest, ListGroupsResponse
+from broker.protocol.messages.offset_commit import OffsetCommitRequest
+from broker.protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchResponse, OffsetFetchResponseGroup
+from broker.protocol.messages.sync_group import SyncGroupRequest
+
+#: LeaveGroup up to this version names one member and has one error.
+_LEAVE_ONE_VERSION = 2
+#: OffsetFetch from this version on asks for many groups.
+_FETCH_MANY_VERSION = 8
+
+
+class GroupCoordinator:
+    def __init__(
+        self,
+        config: GroupConfig,
+        new_member_id: Callable[[str], str],
+        wall_now_ms: Callable[[], int] | None = None,
+    ):
+        """new_member_id: a new unique id that starts with the given text.
+
+        wall_now_ms: the time to write into records, for a runtime whose `now_ms` is monotonic; without it that is used.
+        """
+        self._wall_now_ms = wall_now_ms
+        self._now_ms = 0  #: the last time we were told
+        self._groups: dict[str, Group] = {}
+        self._parked: dict[int, str] = {}  #: token: group id, of every request that waits for an answer
+        self._timers = Timers()
+        self._offsets = Offsets(config)
+        self._rebalance = Rebalance(config, self._timers)
+        self._joining = Joining(config, self._timers, self._rebalance, new_member_id)
+        self._membership = Membership(self._timers, self._rebalance)
+        self._group_max_size = config.group_max_size
+
+    @property
+    def groups(self) -> dict[str, Group]:
+        """The groups by id; for reading only."""
+        return self._groups
+
+    @property
+    def offsets(self) -> Offsets:
+        """The committed offsets; for reading only."""
+        return self._offsets
+
+    # -- membership ---------------------------------------------------------------------------------------------------
+
+    def join_group(self, request: JoinGroupRequest, client: Client, token: int, now_ms: int) -> Outcome:
+        """Answered at once when refused or when nothing changes, else when the group's members are together."""
+        turn = self._turn(now_ms)
+        join = Join(request, client, token, turn)
+        error = self._joining.error_of(request)
+        group = self._group(request.group_id)
+        if error is not ErrorCode.NONE:
+            join.refuse(error, request.member_id)
+        elif group is None and request.member_id:
+            join.refuse(ErrorCode.UNKNOWN_MEMBER_ID, request.member_id)
+        else:
+            group = group or Group(request.group_id)
+            self._groups[request.group_id] = group
+            self._parked[token] = request.group_id
+            self._joining.join(group, join)
+            self._forget_if_void(group)
+        return self._end(turn)
+
+    def sync_group(self, request: SyncGroupRequest, token: int, now_ms: int) -> Outcome:
+        """The leader's request writes the assignment and answers all that wait for it; later ones get it at once."""
+        turn = self._turn(now_ms)
+        group = self._group(request.group_id)
+        if group is None:
+            turn.answer(token, answers.sync_refused(_unknown(request.group_id)))
+        else:
+            self._parked[token] = request.group_id
+            self._membership.sync(group, request, token, turn)
+        return self._end(turn)
+
+    def heartbeat(self, request: HeartbeatRequest, token: int, now_ms: int) -> Outcome:
+        turn = self._turn(now_ms)
+        group = self._group(request.group_id)
+        error = self._membership.heartbeat(group, request, turn) if group else _unknown(request.group_id)
+        turn.answer(token, HeartbeatResponse(error_code=error))
+        return self._end(turn)
+
+    def leave_group(self, request: LeaveGroupRequest, client: Client, token: int, now_ms: int) -> Outcome:
+        turn = self._turn(now_ms)
+        names_one = client.api_version <= _LEAVE_ONE_VERSION
+        identities = [MemberIdentity(member_id=request.member_id)] if names_one else request.members
+        group = self._group(request.group_id)
+        if not request.group_id:
+            turn.answer(token, LeaveGroupResponse(error_code=ErrorCode.INVALID_GROUP_ID))
+            return self._end(turn)
+        if group is None:
+            errors = [ErrorCode.UNKNOWN_MEMBER_ID] * len(identities)
+        else:
+            errors = self._membership.leave(group, identities, turn)
+            self._forget_if_void(group)
+        turn.answer(token, answers.left(identities, errors, names_one))
+        return self._end(turn)
+
+    # -- offsets ------------------------------------------------------------------------------------------------------
+
+    def offset_commit(self, request: OffsetCommitRequest, token: int, now_ms: int) -> Outcome:
+        """One record for each partition; a commit also counts as a sign of life."""
+        turn = self._turn(now_ms)
+        group = self._group(request.group_id)
+        error = commit_error(group, request)
+        if error is not ErrorCode.NONE:
+            turn.answer(token, commit_refused(request, error))
+            return self._end(turn)
+        member = group.members.get(request.member_id) if group else None
+        if member is not None:
+            self._rebalance.restart_session(group, member, turn)
+        turn.answer(token, self._offsets.commit(request, turn))
+        return self._end(turn)
+
+    def offset_fetch(self, request: OffsetFetchRequest, api_version: int, token: int, now_ms: int) -> Outcome:
+        """What is committed for the groups named; all of them must be of this coordinator."""
+        turn = self._turn(now_ms)
+        if api_version >= _FETCH_MANY_VERSION:
+            groups = [
+                OffsetFetchResponseGroup(
+                    group_id=group.group_id, topics=self._offsets.fetch(group.group_id, group.topics)
+                )
+                for group in request.groups
+            ]
+            turn.answer(token, OffsetFetchResponse(groups=groups))
+        else:
+            turn.answer(token, OffsetFetchResponse(topics=self._offsets.fetch(request.group_id, request.topics)))
+        return self._end(turn)
+
+    # -- administration -----------------------------------------------------------------------------------------------
+
+    def describe_groups(self, request: DescribeGroupsRequest, token: int, now_ms: int) -> Outcome:
+        """All of the groups named must be of this coordinator."""
+        turn = self._turn(now_ms)
+        described = [administration.describe(group_id, self._group(group_id)) for group_id in request.groups]
+        turn.answer(token, DescribeGroupsResponse(groups=described))
+        return self._end(turn)
+
+    def list_groups(self, request: ListGroupsRequest, token: int, now_ms: int) -> Outcome:
+        turn = self._turn(now_ms)
+        turn.answer(token, ListGroupsResponse(groups=administration.list_those(self._groups.values(), request)))
+        return self._end(turn)
+
+    def delete_groups(self, request: DeleteGroupsRequest, token: int, now_ms: int) -> Outcome:
+        """All of the groups named must be of this coordinator."""
+        turn = self._turn(now_ms)
+        results = [
+            DeletableGroupResult(
+                group_id=group_id,
+                error_code=administration.delete(group_id, self._group(group_id), self._offsets, turn),
+            )
+            for group_id in dict.fromkeys(request.groups_names)
+        ]
+        turn.answer(token, DeleteGroupsResponse(results=results))
+        return self._end(turn)
+
+    # -- time ---------------------------------------------------------------------------------------------------------
+
+    def next_deadline_ms(self) -> int | None:
+        """When `tick` must be called next, None if nothing is waiting for time to pass."""
+        return self._timers.next_deadline_ms()
+
+    def tick(self, now_ms: int) -> Outcome:
+        """Do what the deadlines that have come ask for; a group with a record on its way is left for the next tick."""
+        turn = self._turn(now_ms)
+        for key in self._timers.expire(now_ms):
+            group = self._groups.get(key.group_id)
+            if group is None:
+                continue
+            if group.proposal is not None:
+                self._timers.schedule(key, now_ms)
+            elif key.kind is TimerKind.SESSION:
+                self._membership.session_is_over(group, key.member_id, turn)
+            elif key.kind is TimerKind.JOIN:
+                self._rebalance.join_time_is_up(group, turn)
+            else:
+                self._rebalance.sync_time_is_up(group, turn)
+            self._forget_if_void(group)
+        return self._end(turn)
+
+    # -- records ------------------------------------------------------------------------------------------------------
+
+    def replay(self, key: bytes, value: bytes | None) -> None:
+        """Apply one record of the partition, at start-up as in normal work. Records of other kinds are passed over.
+
+        Raises InvariantViolation for bytes that are no record of ours, and for one that contradicts what was proposed.
+        """
+        match decode_key(key):
+            case OffsetKey() as offset_key:
+                self._replay_offset(offset_key, value)
+            case GroupKey(group_id):
+                self._replay_group(group_id, value)
+
+    def _replay_offset(self, key: OffsetKey, value: bytes | None) -> None:
+        if value is not None:
+            self._group_to_replay(key.group_id)
+            self._offsets.replay(key, decode_offset_value(value))
+            return
+        self._offsets.replay_tombstone(key)
+        if (group := self._groups.get(key.group_id)) is not None:
+            self._forget_if_void(group)
+
+    def _replay_group(self, group_id: str, value: bytes | None) -> None:
+        if value is not None:
+            self._group_to_replay(group_id).settle(decode_group_value(value))
+            return
+        self._groups.pop(group_id, None)
+        if group_id in self._offsets:  # remembered for its offsets alone
+            self._groups[group_id] = Group(group_id)
+
+    def _group_to_replay(self, group_id: str) -> Group:
+        if group_id not in self._groups:
+            self._groups[group_id] = Group(group_id)
+        return self._groups[group_id]
+
+    def after_load(self, now_ms: int) -> None:
+        """All of the partition has been replayed: members have one session timeout from now to be heard of."""
+        turn = self._turn(now_ms)
+        for group in self._groups.values():
+            for member in group.members.values():
+                self._rebalance.restart_session(group, member, turn)
+            if len(group.members) > self._group_max_size:
+                self._rebalance.prepare(group, turn, "more members than group.max.size")
+
+    # -- what goes wrong outside --------------------------------------------------------------------------------------
+
+    def abort(self, outcome: Outcome, error_code: ErrorCode) -> Outcome:
+        """The records of `outcome` could not be appended, or not be committed; the answers to send instead of its own.
+
+        A group whose assignment could not be appended rebalances; the record of an emptied group is tried again soon; a
+        static member that returned does not take its place. An append refused as too large comes back to the clients as
+        INVALID_COMMIT_OFFSET_SIZE or UNKNOWN_SERVER_ERROR, others as "look for the coordinator again".
+        """
+        turn = self._turn(self._now_ms)
+        for record in outcome.records:
+            key = decode_key(record.key)
+            group = self._groups.get(key.group_id) if isinstance(key, GroupKey) else None
+            if group is not None and group.proposal is not None:
+                self._rebalance.withdraw(group, turn)
+        for token, response in outcome.responses:
+            turn.answer(token, answers.uncommitted(response, error_code))
+        return self._end(turn)
+
+    def cancel(self, token: int) -> None:
+        """The connection of a parked request has gone away; a token that is not parked is ignored."""
+        group = self._groups.get(self._parked.pop(token, ""))
+        if group is not None:
+            self._membership.hang_up(group, token)
+
+    def unload(self) -> Outcome:
+        """The partition has another leader: every parked request is answered NOT_COORDINATOR, everything forgotten."""
+        turn = self._turn(self._now_ms)
+        for group in self._groups.values():
+            self._membership.dismiss(group, ErrorCode.NOT_COORDINATOR, turn)
+        self._groups.clear()
+        self._offsets.clear()
+        self._timers.clear()
+        return self._end(turn)
+
+    # -- turns --------------------------------------------------------------------------------------------------------
+
+    def _turn(self, now_ms: int) -> Turn:
+        self._now_ms = max(now_ms, self._now_ms)
+        return Turn(self._now_ms, self._wall_now_ms() if self._wall_now_ms else self._now_ms)
+
+    def _end(self, turn: Turn) -> Outcome:
+        for answer in turn.outcome.responses:
+            self._parked.pop(answer.token, None)
+        return turn.outcome
+
+    def _group(self, group_id: str) -> Group | None:
+        group = self._groups.get(group_id)
+        if group is not None and group.proposal is not None:
+            raise InvariantViolation(f"group {group_id}: its record was neither replayed nor aborted")
+        return group
+
+    def _forget_if_void(self, group: Group) -> None:
+        if group.is_void and group.group_id not in self._offsets:
+            self._groups.pop(group.group_id, None)
+
+
+def _unknown(group_id: str) -> ErrorCode:
+    return ErrorCode.UNKNOWN_MEMBER_ID if group_id else ErrorCode.INVALID_GROUP_ID

@@ -1,0 +1,223 @@
+"""One group: the generation the log knows, and the next one in the making.
+
+`metadata` is durable and comes from replayed records only (`settle`). Everything else is volatile: it starts as the
+record says, is changed by requests during a rebalance, and is gone with the broker. A new coordinator then goes on from
+the last recorded generation; members of an unrecorded one are told ILLEGAL_GENERATION and join again.
+
+A change to `metadata` is first a `proposal`; the record's replay turns it into fact, a failed append withdraws it.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from broker.common.errors import ErrorCode, InvariantViolation
+from broker.coordinator.group.member import Member
+from broker.coordinator.group.records import NO_TIMESTAMP, GroupMetadata
+from broker.coordinator.group.states import MAY_FOLLOW, REBALANCING, GroupState
+
+
+class ParkedJoin(NamedTuple):
+    """A JoinGroup that waits for the others; its version decides the shape of the answer."""
+
+    token: int
+    api_version: int
+
+
+@dataclass(slots=True)
+class InitialDelay:
+    """The wait for further members before the first generation of an empty group (group.initial.rebalance.delay.ms)."""
+
+    delay_ms: int  #: the part being waited now
+    remaining_ms: int  #: how much longer it may be extended
+    has_new_member: bool = False  #: somebody joined meanwhile: extend
+
+
+class Proposal(NamedTuple):
+    """A record that has been handed out but not replayed; `newcomer` takes its place in the group with it."""
+
+    metadata: GroupMetadata
+    newcomer: Member | None
+
+
+class Group:
+    def __init__(self, group_id: str):
+        self.group_id = group_id
+        self.metadata: GroupMetadata | None = None  #: None: only offsets are known, or no generation was recorded yet
+        self.proposal: Proposal | None = None
+        self.state = GroupState.EMPTY
+        self.state_timestamp_ms = NO_TIMESTAMP
+        self.generation_id = 0  #: the recorded one, or one more while completing a rebalance
+        self.protocol_type: str | None = None  #: never None while there are members
+        self.protocol_name: str | None = None
+        self.leader_id: str | None = None  #: a key of `members`, or None when there are none
+        self.members: dict[str, Member] = {}  #: in order of arrival
+        self.static_members: dict[str, str] = {}  #: group.instance.id: a key of `members`
+        self.assignments: dict[str, bytes] = {}  #: by member id, of the recorded generation
+        self.pending_joins: set[str] = set()  #: ids handed out, not yet joined; disjoint from `members`
+        self.pending_syncs: set[str] = set()  #: subset of `members`: have not asked for their assignment
+        self.awaiting_join: dict[str, ParkedJoin] = {}  #: keys are members
+        self.awaiting_sync: dict[str, int] = {}  #: token by member id; keys are members; only while completing
+        self.initial_delay: InitialDelay | None = None  #: only while preparing the first generation of an empty group
+        self._support: Counter[str] = Counter()  #: protocol name: how many members support it
+
+    # -- what may happen ----------------------------------------------------------------------------------------------
+
+    def error_of(self, member_id: str, group_instance_id: str | None) -> ErrorCode:
+        """NONE if this is a member; static members are known by both names and fenced by the newer holder of theirs."""
+        if group_instance_id is not None:
+            holder = self.static_members.get(group_instance_id)
+            if holder is not None and holder != member_id:
+                return ErrorCode.FENCED_INSTANCE_ID
+            if holder is None:
+                return ErrorCode.UNKNOWN_MEMBER_ID
+        return ErrorCode.NONE if member_id in self.members else ErrorCode.UNKNOWN_MEMBER_ID
+
+    def supports(self, protocol_type: str, protocols: Iterable[str]) -> bool:
+        """Whether a member of this type with these protocols would leave the group one that all have in common."""
+        if not self.members:
+            return bool(protocol_type) and any(True for _ in protocols)
+        return protocol_type == self.protocol_type and any(
+            self._support[name] == len(self.members) for name in protocols
+        )
+
+    @property
+    def have_all_joined(self) -> bool:
+        return len(self.awaiting_join) == len(self.members) and not self.pending_joins
+
+    @property
+    def is_void(self) -> bool:
+        """Nothing recorded and nobody there; unless offsets are committed there is no reason to remember the group."""
+        return not (self.metadata or self.proposal or self.members or self.pending_joins) and (
+            self.state is GroupState.EMPTY
+        )
+
+    @property
+    def rebalance_timeout_ms(self) -> int:
+        """The patience of the slowest member."""
+        return max((member.rebalance_timeout_ms for member in self.members.values()), default=0)
+
+    # -- members ------------------------------------------------------------------------------------------------------
+
+    def add(self, member: Member, protocol_type: str) -> None:
+        if not self.members:
+            self.protocol_type = protocol_type
+        self.pending_joins.discard(member.member_id)
+        self.members[member.member_id] = member
+        self._support.update(member.protocols.keys())
+        if member.group_instance_id is not None:
+            self.static_members[member.group_instance_id] = member.member_id
+        if self.leader_id is None:
+            self.leader_id = member.member_id
+
+    def remove(self, member_id: str) -> None:
+        """Forget the member and whatever it waits for; answer its parked requests before."""
+        member = self.members.pop(member_id)
+        self._support.subtract(member.protocols.keys())
+        if member.group_instance_id is not None:
+            del self.static_members[member.group_instance_id]
+        self.pending_syncs.discard(member_id)
+        self.awaiting_join.pop(member_id, None)
+        self.awaiting_sync.pop(member_id, None)
+        if self.leader_id == member_id:
+            self.leader_id = next(iter(self.members), None)
+
+    def replace(self, old_id: str, newcomer: Member) -> None:
+        """Put a static member's new id where the old one was; answer the old one's parked requests before."""
+        was_leader, was_pending = self.leader_id == old_id, old_id in self.pending_syncs
+        members = self.members_after(old_id, newcomer)
+        self.remove(old_id)
+        self.add(newcomer, self.protocol_type or "")
+        self.members = {member.member_id: member for member in members}
+        if was_leader:
+            self.leader_id = newcomer.member_id
+        if was_pending:
+            self.pending_syncs.add(newcomer.member_id)
+
+    def members_after(self, old_id: str, newcomer: Member) -> list[Member]:
+        """The members, in order, as they would be with the newcomer in the old one's place."""
+        return [newcomer if member.member_id == old_id else member for member in self.members.values()]
+
+    def set_protocols(self, member: Member, protocols: dict[str, bytes]) -> None:
+        self._support.subtract(member.protocols.keys())
+        member.protocols = protocols
+        self._support.update(protocols.keys())
+
+    def unpark(self, token: int) -> Member | None:
+        """The member whose parked request had this token; the request is forgotten."""
+        for member_id, parked in self.awaiting_join.items():
+            if parked.token == token:
+                del self.awaiting_join[member_id]
+                return self.members[member_id]
+        for member_id, parked_token in self.awaiting_sync.items():
+            if parked_token == token:
+                del self.awaiting_sync[member_id]
+                return self.members[member_id]
+        return None
+
+    # -- generations --------------------------------------------------------------------------------------------------
+
+    def transition_to(self, state: GroupState, wall_ms: int) -> None:
+        if self.state not in MAY_FOLLOW[state]:
+            raise InvariantViolation(f"group {self.group_id}: {state.value} may not follow {self.state.value}")
+        self.state = state
+        self.state_timestamp_ms = wall_ms
+
+    def elect_joined_leader(self) -> bool:
+        """Keep the leader if it has joined, else take the first member that has; False if nobody has."""
+        if self.leader_id not in self.awaiting_join:
+            joined = next((member_id for member_id in self.members if member_id in self.awaiting_join), None)
+            if joined is None:
+                return False
+            self.leader_id = joined
+        return True
+
+    def select_protocol(self) -> str:
+        """The protocol most members like best among those all support; a tie goes to the earliest voter's."""
+        return choose_protocol(self.members.values())
+
+    def begin_generation(self, wall_ms: int) -> None:
+        """Number the generation, choose its protocol, wait for the assignment.
+
+        Static members that are away belong to it but are not expected to ask: only silence for a whole session ends
+        their membership.
+        """
+        self.transition_to(GroupState.COMPLETING_REBALANCE, wall_ms)
+        self.generation_id += 1
+        self.protocol_name = self.select_protocol()
+        self.pending_syncs = set(self.awaiting_join)
+
+    def settle(self, metadata: GroupMetadata) -> None:
+        """Become what a replayed record says."""
+        state = GroupState.STABLE if metadata.members else GroupState.EMPTY
+        if self.state in REBALANCING and self.state not in MAY_FOLLOW[state]:
+            raise InvariantViolation(f"group {self.group_id}: a record of {state.value} during {self.state.value}")
+        known = dict(self.members)
+        if self.proposal is not None:
+            if self.proposal.metadata != metadata:
+                raise InvariantViolation(f"group {self.group_id}: the record replayed is not the one proposed")
+            if self.proposal.newcomer is not None:
+                known[self.proposal.newcomer.member_id] = self.proposal.newcomer
+        self.metadata, self.proposal, self.initial_delay = metadata, None, None
+        self.state, self.state_timestamp_ms = state, metadata.state_timestamp_ms
+        self.generation_id, self.protocol_name = metadata.generation_id, metadata.protocol_name
+        self.assignments = {member.member_id: member.assignment for member in metadata.members}
+        self._settle_members(known, metadata)
+
+    def _settle_members(self, known: dict[str, Member], metadata: GroupMetadata) -> None:
+        self.members, self.static_members, self.leader_id = {}, {}, metadata.leader_id
+        self._support.clear()
+        for recorded in metadata.members:
+            member = known.get(recorded.member_id) or Member.from_record(recorded, metadata)
+            self.add(member, metadata.protocol_type)
+        self.protocol_type = metadata.protocol_type or None
+        self.pending_syncs &= self.members.keys()
+
+
+def choose_protocol(members: Iterable[Member]) -> str:
+    """See `Group.select_protocol`; there must be members, and a protocol they have in common."""
+    voters = list(members)
+    candidates = set.intersection(*(set(member.protocols) for member in voters))
+    votes = Counter(member.vote(candidates) for member in voters)
+    return votes.most_common(1)[0][0]

@@ -1,0 +1,223 @@
+"""JoinGroup: who may become a member, who takes whose place, and when that starts a rebalance."""
+
+from collections.abc import Callable
+
+from broker.common.errors import ErrorCode
+from broker.coordinator.group import answers
+from broker.coordinator.group.config import NEW_MEMBER_JOIN_TIMEOUT_MS, PENDING_MEMBERS_MAX, GroupConfig
+from broker.coordinator.group.fields import is_too_long
+from broker.coordinator.group.group import Group, ParkedJoin, choose_protocol
+from broker.coordinator.group.member import Member
+from broker.coordinator.group.outcome import Client, Turn
+from broker.coordinator.group.rebalance import Rebalance, propose
+from broker.coordinator.group.records import GroupMetadata
+from broker.coordinator.group.states import GroupState
+from broker.coordinator.group.timers import TimerKey, TimerKind, Timers
+from broker.protocol.messages.join_group import JoinGroupRequest
+
+#: From this version on a new dynamic member is first told its id and joins with it (KIP-394), so that a client that
+#: lost the answer does not leave a second self behind.
+_MEMBER_ID_REQUIRED_VERSION = 4
+
+#: Characters of the client id (or group.instance.id) that begin a member id; the rest would only be in the way.
+_MEMBER_ID_PREFIX_MAX = 255
+
+
+class Join:
+    """One JoinGroup request: what it says, in our terms, and how to answer it."""
+
+    def __init__(self, request: JoinGroupRequest, client: Client, token: int, turn: Turn):
+        self.request = request
+        self.client = client
+        self.token = token
+        self.turn = turn
+        #: The metadata is kept for as long as the member lives, the frame it came in is not.
+        self.protocols = {protocol.name: bytes(protocol.metadata) for protocol in request.protocols}
+        self.rebalance_timeout_ms = request.rebalance_timeout_ms
+        if self.rebalance_timeout_ms < 0:  # version 0 has one timeout for both
+            self.rebalance_timeout_ms = request.session_timeout_ms
+
+    def refuse(self, error: ErrorCode, member_id: str) -> None:
+        self.turn.answer(self.token, answers.join_refused(error, member_id, self.client.api_version))
+
+    def new_member(self, member_id: str) -> Member:
+        return Member(
+            member_id=member_id,
+            group_instance_id=self.request.group_instance_id,
+            client_id=self.client.client_id,
+            client_host=self.client.client_host,
+            session_timeout_ms=self.request.session_timeout_ms,
+            rebalance_timeout_ms=self.rebalance_timeout_ms,
+            protocols=self.protocols,
+            joined_at_ms=self.turn.now_ms,
+        )
+
+    @property
+    def reason(self) -> str:
+        return f" ({self.request.reason})" if self.request.reason else ""
+
+
+class Joining:
+    def __init__(self, config: GroupConfig, timers: Timers, rebalance: Rebalance, new_member_id: Callable[[str], str]):
+        self._config = config
+        self._timers = timers
+        self._rebalance = rebalance
+        self._new_member_id = new_member_id
+
+    def error_of(self, request: JoinGroupRequest) -> ErrorCode:
+        """What is wrong with the request whatever the group; NONE if nothing is."""
+        if not request.group_id or is_too_long(request.group_id):
+            return ErrorCode.INVALID_GROUP_ID
+        shortest, longest = self._config.group_min_session_timeout_ms, self._config.group_max_session_timeout_ms
+        if not shortest <= request.session_timeout_ms <= longest:
+            return ErrorCode.INVALID_SESSION_TIMEOUT
+        stored = [request.protocol_type, request.group_instance_id or "", *(p.name for p in request.protocols)]
+        return ErrorCode.INVALID_REQUEST if any(map(is_too_long, stored)) else ErrorCode.NONE
+
+    def join(self, group: Group, join: Join) -> None:
+        request = join.request
+        if not self._has_room(group, request):
+            self._turn_away(group, join)
+        elif not group.supports(request.protocol_type, join.protocols):
+            join.refuse(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, request.member_id)
+        elif not request.member_id:
+            self._join_without_id(group, join)
+        elif request.member_id in group.pending_joins and request.group_instance_id is None:
+            self._add(group, join, request.member_id)
+        else:
+            self._join_again(group, join)
+
+    def _has_room(self, group: Group, request: JoinGroupRequest) -> bool:
+        """Members there are, and static members that return, never exceed the group; for others there is a maximum.
+
+        While a group prepares, those who have joined are counted: of a group that is too large the last ones go.
+        """
+        if group.state is GroupState.EMPTY:
+            return True
+        if group.state is GroupState.PREPARING_REBALANCE:
+            return request.member_id in group.awaiting_join or len(group.awaiting_join) < self._config.group_max_size
+        is_known = request.member_id in group.members or request.group_instance_id in group.static_members
+        return is_known or len(group.members) < self._config.group_max_size
+
+    def _turn_away(self, group: Group, join: Join) -> None:
+        member_id = join.request.member_id
+        group.pending_joins.discard(member_id)
+        if member_id in group.members:
+            group.remove(member_id)
+        self._timers.cancel(TimerKey(TimerKind.SESSION, group.group_id, member_id))
+        join.refuse(ErrorCode.GROUP_MAX_SIZE_REACHED, "")
+        self._rebalance.maybe_complete_join(group, join.turn)
+
+    # -- members without an id ----------------------------------------------------------------------------------------
+
+    def _join_without_id(self, group: Group, join: Join) -> None:
+        instance_id = join.request.group_instance_id
+        new_id = self._new_member_id((instance_id or join.client.client_id)[:_MEMBER_ID_PREFIX_MAX])
+        if instance_id in group.static_members:
+            self._return(group, join, group.static_members[instance_id], new_id)
+        elif instance_id is None and join.client.api_version >= _MEMBER_ID_REQUIRED_VERSION:
+            self._hand_out_id(group, join, new_id)
+        else:
+            self._add(group, join, new_id)
+
+    def _hand_out_id(self, group: Group, join: Join, new_id: str) -> None:
+        if len(group.pending_joins) >= PENDING_MEMBERS_MAX:
+            join.refuse(ErrorCode.GROUP_MAX_SIZE_REACHED, "")
+            return
+        group.pending_joins.add(new_id)
+        key = TimerKey(TimerKind.SESSION, group.group_id, new_id)
+        self._timers.schedule(key, join.turn.now_ms + join.request.session_timeout_ms)
+        join.refuse(ErrorCode.MEMBER_ID_REQUIRED, new_id)
+
+    def _add(self, group: Group, join: Join, member_id: str) -> None:
+        member = join.new_member(member_id)
+        member.is_new = True
+        if group.initial_delay is not None:
+            group.initial_delay.has_new_member = True
+        group.add(member, join.request.protocol_type)
+        self._park(group, join, member)
+        self._rebalance.prepare_or_complete(group, join.turn, f"{member_id} joined{join.reason}")
+
+    # -- static members that come back under a new id -----------------------------------------------------------------
+
+    def _return(self, group: Group, join: Join, old_id: str, new_id: str) -> None:
+        """The process behind a group.instance.id was started again; whoever still uses the old id is fenced."""
+        newcomer = join.new_member(new_id)
+        if group.state is GroupState.STABLE:
+            members = group.members_after(old_id, newcomer)
+            if choose_protocol(members) == group.protocol_name:
+                self._return_quietly(group, join, old_id, newcomer, members)
+                return
+        self._fence(group, join.turn, old_id)
+        group.replace(old_id, newcomer)
+        self._park(group, join, newcomer)
+        self._rebalance.prepare_or_complete(group, join.turn, f"{new_id} takes the place of {old_id}{join.reason}")
+
+    def _return_quietly(self, group: Group, join: Join, old_id: str, newcomer: Member, members: list[Member]) -> None:
+        """Nothing changes but the id: record the generation with the new one, and no rebalance (KIP-345)."""
+        new_ids = {old_id: newcomer.member_id}
+        assignments = {new_ids.get(member_id, member_id): a for member_id, a in group.assignments.items()}
+        recorded = (m.recorded(group.protocol_name, assignments.get(m.member_id, b"")) for m in members)
+        metadata = GroupMetadata(
+            protocol_type=group.protocol_type,
+            generation_id=group.generation_id,
+            protocol_name=group.protocol_name,
+            leader_id=new_ids.get(group.leader_id, group.leader_id),
+            state_timestamp_ms=group.state_timestamp_ms,
+            members=tuple(recorded),
+        )
+        propose(group, metadata, join.turn, newcomer)
+        self._rebalance.restart_session(group, newcomer, join.turn)
+        answer = answers.returned(group, old_id, newcomer.member_id, join.client.api_version)
+        join.turn.answer(join.token, answer)
+
+    def _fence(self, group: Group, turn: Turn, old_id: str) -> None:
+        parked = group.awaiting_join.pop(old_id, None)
+        if parked is not None:
+            refusal = answers.join_refused(ErrorCode.FENCED_INSTANCE_ID, old_id, parked.api_version)
+            turn.answer(parked.token, refusal)
+        if (token := group.awaiting_sync.pop(old_id, None)) is not None:
+            turn.answer(token, answers.sync_refused(ErrorCode.FENCED_INSTANCE_ID))
+        self._timers.cancel(TimerKey(TimerKind.SESSION, group.group_id, old_id))
+
+    # -- members there are --------------------------------------------------------------------------------------------
+
+    def _join_again(self, group: Group, join: Join) -> None:
+        request = join.request
+        error = group.error_of(request.member_id, request.group_instance_id)
+        if error is not ErrorCode.NONE:
+            join.refuse(error, request.member_id)
+        elif self._changes_nothing(group, join):
+            join.turn.answer(join.token, answers.joined(group, request.member_id))
+        else:
+            self._update(group, join, group.members[request.member_id])
+
+    def _changes_nothing(self, group: Group, join: Join) -> bool:
+        """The answer got lost, or a follower asks again: tell it the generation there is.
+
+        A leader that joins a stable group wants a new assignment, for reasons it need not put in its metadata.
+        """
+        member_id = join.request.member_id
+        if not group.members[member_id].matches(join.protocols):
+            return False
+        if group.state is GroupState.STABLE:
+            return member_id != group.leader_id
+        return group.state is GroupState.COMPLETING_REBALANCE
+
+    def _update(self, group: Group, join: Join, member: Member) -> None:
+        group.set_protocols(member, join.protocols)
+        member.session_timeout_ms = join.request.session_timeout_ms
+        member.rebalance_timeout_ms = join.rebalance_timeout_ms
+        self._park(group, join, member)
+        self._rebalance.prepare_or_complete(group, join.turn, f"{member.member_id} joined again{join.reason}")
+
+    def _park(self, group: Group, join: Join, member: Member) -> None:
+        """The JoinGroup waits for the others; an earlier one of the same member has nothing to wait for any more."""
+        earlier = group.awaiting_join.get(member.member_id)
+        if earlier is not None:
+            error = ErrorCode.REBALANCE_IN_PROGRESS
+            join.turn.answer(earlier.token, answers.join_refused(error, member.member_id, earlier.api_version))
+        group.awaiting_join[member.member_id] = ParkedJoin(join.token, join.client.api_version)
+        patience_ms = NEW_MEMBER_JOIN_TIMEOUT_MS if member.is_new else member.session_timeout_ms
+        key = TimerKey(TimerKind.SESSION, group.group_id, member.member_id)
+        self._timers.schedule(key, join.turn.now_ms + patience_ms)

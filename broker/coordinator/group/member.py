@@ -1,0 +1,57 @@
+"""A member of a group as the coordinator sees it between two records: what it can do and how long it may be silent."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from broker.coordinator.group.records import GroupMetadata, MemberMetadata
+
+
+@dataclass(slots=True)
+class Member:
+    member_id: str
+    group_instance_id: str | None  #: given for static members (KIP-345), which keep their place while they are away
+    client_id: str
+    client_host: str
+    session_timeout_ms: int  #: silence after which the member is dead
+    rebalance_timeout_ms: int  #: how long a rebalance waits for the member to join again
+    protocols: dict[str, bytes]  #: protocol name: metadata for the leader, opaque to us; preferred first
+    joined_at_ms: int = 0  #: when its first JoinGroup came
+    is_new: bool = False  #: no JoinGroup has been answered yet, so it cannot know that it should send heartbeats
+
+    @property
+    def is_static(self) -> bool:
+        return self.group_instance_id is not None
+
+    def matches(self, protocols: dict[str, bytes]) -> bool:
+        """Whether these are the member's protocols: same order, same metadata to the byte."""
+        return list(self.protocols.items()) == list(protocols.items())
+
+    def vote(self, candidates: Collection[str]) -> str:
+        """The candidate the member likes best; it supports all of them."""
+        return next(name for name in self.protocols if name in candidates)
+
+    def recorded(self, protocol_name: str, assignment: bytes) -> MemberMetadata:
+        """The member as the record of a generation that uses this protocol shows it."""
+        return MemberMetadata(
+            member_id=self.member_id,
+            group_instance_id=self.group_instance_id,
+            client_id=self.client_id,
+            client_host=self.client_host,
+            rebalance_timeout_ms=self.rebalance_timeout_ms,
+            session_timeout_ms=self.session_timeout_ms,
+            subscription=self.protocols[protocol_name],
+            assignment=assignment,
+        )
+
+    @classmethod
+    def from_record(cls, recorded: MemberMetadata, generation: GroupMetadata) -> "Member":
+        """A member known from the log alone: of its protocols only the chosen one has been written."""
+        return cls(
+            member_id=recorded.member_id,
+            group_instance_id=recorded.group_instance_id,
+            client_id=recorded.client_id,
+            client_host=recorded.client_host,
+            session_timeout_ms=recorded.session_timeout_ms,
+            rebalance_timeout_ms=recorded.rebalance_timeout_ms,
+            protocols={generation.protocol_name or "": recorded.subscription},
+        )

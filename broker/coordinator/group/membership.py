@@ -1,0 +1,139 @@
+"""SyncGroup, Heartbeat and LeaveGroup: what members do between two joins, and what becomes of those who fall silent."""
+
+from broker.common.errors import ErrorCode, InvariantViolation
+from broker.coordinator.group import answers
+from broker.coordinator.group.group import Group
+from broker.coordinator.group.outcome import Turn
+from broker.coordinator.group.rebalance import Rebalance
+from broker.coordinator.group.states import GroupState
+from broker.coordinator.group.timers import TimerKey, TimerKind, Timers
+from broker.protocol.messages.heartbeat import HeartbeatRequest
+from broker.protocol.messages.leave_group import MemberIdentity
+from broker.protocol.messages.sync_group import SyncGroupRequest
+
+
+class Membership:
+    def __init__(self, timers: Timers, rebalance: Rebalance):
+        self._timers = timers
+        self._rebalance = rebalance
+
+    # -- SyncGroup ----------------------------------------------------------------------------------------------------
+
+    def sync(self, group: Group, request: SyncGroupRequest, token: int, turn: Turn) -> None:
+        error = self._sync_error(group, request)
+        if error is not ErrorCode.NONE:
+            turn.answer(token, answers.sync_refused(error))
+        elif group.state is GroupState.STABLE:
+            self._rebalance.asked_for_assignment(group, request.member_id)
+            turn.answer(token, answers.synced(group, group.assignments[request.member_id]))
+        elif group.state is GroupState.COMPLETING_REBALANCE:
+            self._sync_generation(group, request, token, turn)
+        else:
+            raise InvariantViolation(f"group {group.group_id} has a member to sync and is {group.state.value}")
+
+    def _sync_error(self, group: Group, request: SyncGroupRequest) -> ErrorCode:
+        error = group.error_of(request.member_id, request.group_instance_id)
+        if error is not ErrorCode.NONE:
+            return error
+        if request.generation_id != group.generation_id:
+            return ErrorCode.ILLEGAL_GENERATION
+        if request.protocol_type not in (None, group.protocol_type):
+            return ErrorCode.INCONSISTENT_GROUP_PROTOCOL
+        if request.protocol_name not in (None, group.protocol_name):
+            return ErrorCode.INCONSISTENT_GROUP_PROTOCOL
+        preparing = group.state is GroupState.PREPARING_REBALANCE
+        return ErrorCode.REBALANCE_IN_PROGRESS if preparing else ErrorCode.NONE
+
+    def _sync_generation(self, group: Group, request: SyncGroupRequest, token: int, turn: Turn) -> None:
+        earlier = group.awaiting_sync.get(request.member_id)
+        if earlier is not None:
+            turn.answer(earlier, answers.sync_refused(ErrorCode.REBALANCE_IN_PROGRESS))
+        group.awaiting_sync[request.member_id] = token
+        self._rebalance.asked_for_assignment(group, request.member_id)
+        if request.member_id == group.leader_id:
+            assignments = {each.member_id: bytes(each.assignment) for each in request.assignments}
+            self._rebalance.propose_assignment(group, assignments, turn)
+
+    # -- Heartbeat ----------------------------------------------------------------------------------------------------
+
+    def heartbeat(self, group: Group, request: HeartbeatRequest, turn: Turn) -> ErrorCode:
+        error = group.error_of(request.member_id, request.group_instance_id)
+        if error is not ErrorCode.NONE:
+            return error
+        if request.generation_id != group.generation_id:
+            return ErrorCode.ILLEGAL_GENERATION
+        self._rebalance.restart_session(group, group.members[request.member_id], turn)
+        preparing = group.state is GroupState.PREPARING_REBALANCE
+        return ErrorCode.REBALANCE_IN_PROGRESS if preparing else ErrorCode.NONE
+
+    # -- leaving, by word or by silence -------------------------------------------------------------------------------
+
+    def leave(self, group: Group, identities: list[MemberIdentity], turn: Turn) -> list[ErrorCode]:
+        """Remove them all, then start one rebalance; an administrator names static members by instance id alone."""
+        member_count = len(group.members)
+        errors = [self._leave_one(group, identity, turn) for identity in identities]
+        if len(group.members) < member_count:
+            names = [identity.member_id or identity.group_instance_id or "" for identity in identities]
+            left = [name for name, error in zip(names, errors, strict=True) if error is ErrorCode.NONE]
+            self._rebalance.prepare_or_complete(group, turn, f"{', '.join(left)} left")
+        else:  # nobody who takes part in the generation; but a rebalance may have waited for an id handed out
+            self._rebalance.maybe_complete_join(group, turn)
+        return errors
+
+    def _leave_one(self, group: Group, identity: MemberIdentity, turn: Turn) -> ErrorCode:
+        member_id = identity.member_id or group.static_members.get(identity.group_instance_id, "")
+        if member_id in group.pending_joins:
+            self._forget_pending(group, member_id)
+            return ErrorCode.NONE
+        error = group.error_of(member_id, identity.group_instance_id)
+        if error is ErrorCode.NONE:
+            self._remove(group, member_id, turn)
+        return error
+
+    def session_is_over(self, group: Group, member_id: str, turn: Turn) -> None:
+        """The member has not been heard of for its session timeout. Waiting for us does not count as silence."""
+        if member_id in group.pending_joins:
+            self._forget_pending(group, member_id)
+            self._rebalance.maybe_complete_join(group, turn)
+            return
+        member = group.members.get(member_id)
+        if member is None:
+            return
+        is_waiting = member_id in group.awaiting_sync or (member_id in group.awaiting_join and not member.is_new)
+        if is_waiting:
+            self._rebalance.restart_session(group, member, turn)
+            return
+        self._remove(group, member_id, turn)
+        self._rebalance.prepare_or_complete(group, turn, f"session of {member_id} is over")
+
+    def hang_up(self, group: Group, token: int) -> None:
+        """The connection of a parked request is gone; the member has what is left of a session timeout to come back.
+
+        A new member is held to the timeout it asked for: it need not know its id, so nothing else would remove it soon.
+        """
+        member = group.unpark(token)
+        if member is not None and member.is_new:
+            key = TimerKey(TimerKind.SESSION, group.group_id, member.member_id)
+            self._timers.schedule(key, member.joined_at_ms + member.session_timeout_ms)
+
+    def dismiss(self, group: Group, error: ErrorCode, turn: Turn) -> None:
+        """The group is no longer ours: whoever waits is told so."""
+        for member_id, (token, api_version) in group.awaiting_join.items():
+            turn.answer(token, answers.join_refused(error, member_id, api_version))
+        for token in group.awaiting_sync.values():
+            turn.answer(token, answers.sync_refused(error))
+        group.transition_to(GroupState.DEAD, turn.wall_ms)
+
+    def _remove(self, group: Group, member_id: str, turn: Turn) -> None:
+        parked = group.awaiting_join.get(member_id)
+        if parked is not None:  # should the client still be there, it joins as somebody new
+            turn.answer(parked.token, answers.join_refused(ErrorCode.UNKNOWN_MEMBER_ID, "", parked.api_version))
+        token = group.awaiting_sync.get(member_id)
+        if token is not None:
+            turn.answer(token, answers.sync_refused(ErrorCode.UNKNOWN_MEMBER_ID))
+        group.remove(member_id)
+        self._timers.cancel(TimerKey(TimerKind.SESSION, group.group_id, member_id))
+
+    def _forget_pending(self, group: Group, member_id: str) -> None:
+        group.pending_joins.remove(member_id)
+        self._timers.cancel(TimerKey(TimerKind.SESSION, group.group_id, member_id))

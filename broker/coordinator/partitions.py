@@ -1,0 +1,20 @@
+"""Which partition of an internal topic a group or transactional id belongs to.
+
+Every broker and every tool must agree, so the hash is Java's `String.hashCode` over UTF-16 code units, the sign bit
+masked (which differs from the absolute value for one hash, -2**31).
+"""
+
+from struct import iter_unpack
+
+
+def java_string_hash(text: str) -> int:
+    """Java's `String.hashCode` of `text`, a signed 32-bit integer."""
+    value = 0
+    for (unit,) in iter_unpack("<H", text.encode("utf-16-le", "surrogatepass")):
+        value = (31 * value + unit) & 0xFFFF_FFFF
+    return value - (1 << 32) if value & 0x8000_0000 else value
+
+
+def partition_for(coordinated_id: str, partitions: int) -> int:
+    """The partition, of `partitions`, whose leader coordinates this group id or transactional id."""
+    return (java_string_hash(coordinated_id) & 0x7FFF_FFFF) % partitions

@@ -1,0 +1,29 @@
+"""DescribeGroups: state, members and assignments, each group from its own coordinator partition."""
+
+from broker.common.errors import ApiError
+from broker.handlers.group_request import answer_of, ask_group
+from broker.handlers.handler import RequestContext, public
+from broker.protocol.api_keys import ApiKey
+from broker.protocol.messages.describe_groups import DescribedGroup, DescribeGroupsRequest, DescribeGroupsResponse
+
+
+async def handle_describe_groups(request: DescribeGroupsRequest, context: RequestContext) -> DescribeGroupsResponse:
+    return DescribeGroupsResponse(groups=[await _describe(group_id, context) for group_id in request.groups])
+
+
+async def _describe(group_id: str, context: RequestContext) -> DescribedGroup:
+    alone = DescribeGroupsRequest(groups=[group_id])
+    try:
+        response = await answer_of(
+            ask_group(
+                group_id,
+                context,
+                lambda coordinator, token, now_ms: coordinator.describe_groups(alone, token, now_ms),
+            )
+        )
+    except ApiError as error:
+        return DescribedGroup(error_code=error.code, group_id=group_id)
+    return response.groups[0]
+
+
+HANDLER = public(ApiKey.DESCRIBE_GROUPS, 0, 5, handle_describe_groups)

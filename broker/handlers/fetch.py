@@ -1,0 +1,116 @@
+"""Fetch: read committed batches; wait for more when there are fewer bytes than the client wants.
+
+Sessions (KIP-227) are not opened: every answer carries session id 0, which tells the client to send full requests.
+"""
+
+from broker.common.errors import ApiError, ErrorCode
+from broker.common.types import TopicPartition
+from broker.handlers.handler import Reply, RequestContext, public
+from broker.protocol.api_keys import ApiKey
+from broker.protocol.messages.fetch import (
+    FetchableTopicResponse,
+    FetchPartition,
+    FetchRequest,
+    FetchResponse,
+    PartitionData,
+)
+
+_CONSUMER = -1
+
+
+def handle_fetch(request: FetchRequest, context: RequestContext) -> Reply:
+    if request.session_id != 0:
+        return FetchResponse(error_code=ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
+    if request.replica_id != _CONSUMER:
+        return _refuse_followers(request)
+    reading = _Reading(request, context)
+    response = reading.read()
+    if reading.is_enough or request.max_wait_ms <= 0:
+        return response
+    return _wait_for_more(request, context, response)
+
+
+async def _wait_for_more(request: FetchRequest, context: RequestContext, response: FetchResponse) -> FetchResponse:
+    clock = context.services.clock
+    deadline_ms = clock.monotonic_ms() + request.max_wait_ms
+    keys = [TopicPartition(topic.topic, each.partition) for topic in request.topics for each in topic.partitions]
+    while await context.services.purgatory.wait(keys, deadline_ms - clock.monotonic_ms()):
+        reading = _Reading(request, context)
+        response = reading.read()
+        if reading.is_enough:
+            break
+    return response
+
+
+class _Reading:
+    """One pass over the partitions of a request, within its byte limits."""
+
+    def __init__(self, request: FetchRequest, context: RequestContext):
+        self._request = request
+        self._replicas = context.services.replicas
+        self._bytes_left = min(request.max_bytes, context.services.config.fetch_max_bytes)
+        self._bytes_read = 0
+        self._has_error = False
+
+    @property
+    def is_enough(self) -> bool:
+        """Nothing is gained by waiting: enough bytes, an error to tell, or nothing asked for."""
+        return self._has_error or not self._request.topics or self._bytes_read >= self._request.min_bytes
+
+    def read(self) -> FetchResponse:
+        return FetchResponse(
+            responses=[
+                FetchableTopicResponse(
+                    topic=topic.topic, partitions=[self._read_partition(topic.topic, each) for each in topic.partitions]
+                )
+                for topic in self._request.topics
+            ]
+        )
+
+    def _read_partition(self, topic: str, asked: FetchPartition) -> PartitionData:
+        try:
+            result = self._replicas.read(
+                TopicPartition(topic, asked.partition),
+                asked.fetch_offset,
+                max(0, min(asked.partition_max_bytes, self._bytes_left)),
+                at_least_one=self._bytes_read == 0,
+                current_leader_epoch=asked.current_leader_epoch,
+            )
+        except ApiError as error:
+            self._has_error = True
+            return PartitionData(partition_index=asked.partition, error_code=error.code, high_watermark=-1, records=b"")
+        records = result.slice.read()
+        self._bytes_read += len(records)
+        self._bytes_left -= len(records)
+        return PartitionData(
+            partition_index=asked.partition,
+            high_watermark=result.high_watermark,
+            last_stable_offset=result.high_watermark,
+            log_start_offset=result.log_start_offset,
+            aborted_transactions=[] if self._request.isolation_level else None,
+            records=records,
+        )
+
+
+def _refuse_followers(request: FetchRequest) -> FetchResponse:
+    """Partitions have one replica: whoever says it follows one is not part of this cluster."""
+    return FetchResponse(
+        responses=[
+            FetchableTopicResponse(
+                topic=topic.topic,
+                partitions=[
+                    PartitionData(
+                        partition_index=each.partition,
+                        error_code=ErrorCode.NOT_LEADER_OR_FOLLOWER,
+                        high_watermark=-1,
+                        records=b"",
+                    )
+                    for each in topic.partitions
+                ],
+            )
+            for topic in request.topics
+        ]
+    )
+
+
+HANDLER = public(ApiKey.FETCH, 4, 12, handle_fetch)

@@ -1,0 +1,31 @@
+"""How a request finds the coordinator of its group on this broker."""
+
+from collections.abc import Awaitable, Callable
+
+from broker.common.errors import ApiError, ErrorCode
+from broker.coordinator.group.coordinator import GroupCoordinator
+from broker.coordinator.group.outcome import Client, Outcome
+from broker.coordinator.partitions import partition_for
+from broker.handlers.handler import RequestContext
+from broker.protocol.schema import Message
+from broker.runtime.coordinator_runtime import OFFSETS_TOPIC
+
+
+def client_of(context: RequestContext) -> Client:
+    return Client(context.client_id, context.client_host, context.api_version)
+
+
+def ask_group(
+    group_id: str, context: RequestContext, ask: Callable[[GroupCoordinator, int, int], Outcome]
+) -> Message | Awaitable[Message]:
+    """The answer of the group's coordinator, now or later; raises ApiError when this broker is not it."""
+    services = context.services
+    offsets_topic = services.metadata.topics.get(OFFSETS_TOPIC)
+    if offsets_topic is None:
+        raise ApiError(ErrorCode.NOT_COORDINATOR)
+    return services.coordinators.submit(partition_for(group_id, len(offsets_topic.partitions)), ask)
+
+
+async def answer_of(reply: Message | Awaitable[Message]) -> Message:
+    """For handlers that put several groups' answers into one response."""
+    return reply if isinstance(reply, Message) else await reply

@@ -1,0 +1,70 @@
+"""What a handler is, and what it is given."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from broker.common.errors import BarnabasError
+from broker.config.broker import BrokerConfig
+from broker.protocol.api_keys import ApiKey
+from broker.protocol.schema import Message
+from broker.runtime.coordinator_runtime import CoordinatorRuntime
+from broker.runtime.metadata_cache import MetadataCache
+from broker.runtime.producer_ids import ProducerIds
+from broker.runtime.purgatory import Purgatory
+from broker.runtime.replica_manager import ReplicaManager
+from broker.runtime.topic_admin import TopicAdmin
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """The rooms of one broker that handlers may ask."""
+
+    config: BrokerConfig
+    cluster_id: str
+    metadata: MetadataCache
+    replicas: ReplicaManager
+    purgatory: Purgatory
+    coordinators: CoordinatorRuntime
+    topics: TopicAdmin
+    producer_ids: ProducerIds
+    clock: Any
+
+
+@dataclass(frozen=True, slots=True)
+class RequestContext:
+    """One request's surroundings: version, who asks, through which listener."""
+
+    services: Services
+    api_version: int
+    client_id: str
+    client_host: str
+    listener: str
+
+
+#: A response now, a response later, or None when the request has no response (acks=0).
+Reply = Message | Awaitable[Message | None] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Handler:
+    """One API. `served` versions are answered; `advertised` is what ApiVersions says, None for brokers-only APIs."""
+
+    api: ApiKey
+    served: tuple[int, int]
+    handle: Callable[[Any, RequestContext], Reply]
+    advertised: tuple[int, int] | None
+
+
+def public(api: ApiKey, first: int, last: int, handle: Callable, *, advertised_from: int | None = None) -> Handler:
+    """A handler of an API for clients, versions `first` to `last`."""
+    return Handler(api, (first, last), handle, (first if advertised_from is None else advertised_from, last))
+
+
+def private(api: ApiKey, version: int, handle: Callable) -> Handler:
+    """A handler of an API between brokers; served, not advertised."""
+    return Handler(api, (version, version), handle, None)
+
+
+class CloseConnectionError(BarnabasError):
+    """The only way left to tell the client: the connection is closed, and why is in the log."""

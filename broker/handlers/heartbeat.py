@@ -1,0 +1,21 @@
+"""Heartbeat: answered at once by the group's coordinator."""
+
+from broker.common.errors import ApiError
+from broker.handlers.group_request import ask_group
+from broker.handlers.handler import Reply, RequestContext, public
+from broker.protocol.api_keys import ApiKey
+from broker.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
+
+
+def handle_heartbeat(request: HeartbeatRequest, context: RequestContext) -> Reply:
+    try:
+        return ask_group(
+            request.group_id,
+            context,
+            lambda coordinator, token, now_ms: coordinator.heartbeat(request, token, now_ms),
+        )
+    except ApiError as error:
+        return HeartbeatResponse(error_code=error.code)
+
+
+HANDLER = public(ApiKey.HEARTBEAT, 0, 4, handle_heartbeat)

@@ -1,0 +1,35 @@
+"""LeaderAndIsr: the controller gives this broker its roles."""
+
+from broker.common.errors import ApiError
+from broker.handlers.handler import RequestContext, private
+from broker.protocol.api_keys import ApiKey
+from broker.protocol.messages.leader_and_isr import (
+    LeaderAndIsrPartitionError,
+    LeaderAndIsrRequest,
+    LeaderAndIsrResponse,
+    LeaderAndIsrTopicError,
+)
+
+
+def handle_leader_and_isr(request: LeaderAndIsrRequest, context: RequestContext) -> LeaderAndIsrResponse:
+    replicas = context.services.replicas
+    try:
+        replicas.check_controller(request.controller_epoch, request.broker_epoch)
+    except ApiError as error:
+        return LeaderAndIsrResponse(error_code=error.code)
+    outcomes = replicas.apply_leader_and_isr(request)
+    return LeaderAndIsrResponse(
+        topics=[
+            LeaderAndIsrTopicError(
+                topic_id=topic_id,
+                partition_errors=[
+                    LeaderAndIsrPartitionError(partition_index=index, error_code=code)
+                    for index, code in partitions.items()
+                ],
+            )
+            for topic_id, partitions in outcomes.items()
+        ]
+    )
+
+
+HANDLER = private(ApiKey.LEADER_AND_ISR, 7, handle_leader_and_isr)

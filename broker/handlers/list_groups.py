@@ -1,0 +1,24 @@
+"""ListGroups: every group of every offsets partition this broker coordinates."""
+
+from broker.common.errors import ErrorCode
+from broker.handlers.group_request import answer_of
+from broker.handlers.handler import RequestContext, public
+from broker.protocol.api_keys import ApiKey
+from broker.protocol.messages.list_groups import ListedGroup, ListGroupsRequest, ListGroupsResponse
+
+
+async def handle_list_groups(request: ListGroupsRequest, context: RequestContext) -> ListGroupsResponse:
+    coordinators = context.services.coordinators
+    groups: list[ListedGroup] = []
+    for partition in coordinators.loaded_partitions():
+        response = await answer_of(
+            coordinators.submit(
+                partition, lambda coordinator, token, now_ms: coordinator.list_groups(request, token, now_ms)
+            )
+        )
+        groups.extend(response.groups)
+    code = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS if coordinators.is_loading else ErrorCode.NONE
+    return ListGroupsResponse(error_code=code, groups=groups)
+
+
+HANDLER = public(ApiKey.LIST_GROUPS, 0, 4, handle_list_groups)

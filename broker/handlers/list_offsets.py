@@ -1,0 +1,59 @@
+"""ListOffsets: first offset, next offset, offset by timestamp, newest timestamp."""
+
+from broker.common.errors import ApiError, ErrorCode
+from broker.handlers.handler import RequestContext, public
+from broker.protocol.api_keys import ApiKey
+from broker.protocol.messages.list_offsets import (
+    EARLIEST_LOCAL_TIMESTAMP,
+    EARLIEST_TIMESTAMP,
+    LATEST_TIMESTAMP,
+    MAX_TIMESTAMP,
+    ListOffsetsPartition,
+    ListOffsetsPartitionResponse,
+    ListOffsetsRequest,
+    ListOffsetsResponse,
+    ListOffsetsTopicResponse,
+)
+from broker.runtime.replica_manager import HostedPartition
+
+_NOT_FOUND = (-1, -1)
+
+
+async def handle_list_offsets(request: ListOffsetsRequest, context: RequestContext) -> ListOffsetsResponse:
+    return ListOffsetsResponse(
+        topics=[
+            ListOffsetsTopicResponse(
+                name=topic.name, partitions=[await _answer(topic.name, each, context) for each in topic.partitions]
+            )
+            for topic in request.topics
+        ]
+    )
+
+
+async def _answer(topic: str, asked: ListOffsetsPartition, context: RequestContext) -> ListOffsetsPartitionResponse:
+    try:
+        hosted = context.services.replicas.leader_log(topic, asked.partition_index, asked.current_leader_epoch)
+        offset, timestamp = await _find(hosted, asked.timestamp, context)
+    except ApiError as error:
+        return ListOffsetsPartitionResponse(partition_index=asked.partition_index, error_code=error.code)
+    return ListOffsetsPartitionResponse(
+        partition_index=asked.partition_index,
+        offset=offset,
+        timestamp=timestamp,
+        leader_epoch=hosted.partition.leader_epoch if offset >= 0 else -1,
+    )
+
+
+async def _find(hosted: HostedPartition, timestamp: int, context: RequestContext) -> tuple[int, int]:
+    """(offset, timestamp of its record); a record above the high watermark does not exist yet."""
+    if timestamp == LATEST_TIMESTAMP:
+        return hosted.partition.high_watermark, -1
+    if timestamp in (EARLIEST_TIMESTAMP, EARLIEST_LOCAL_TIMESTAMP):
+        return hosted.log.log_start_offset, -1
+    if timestamp < 0 and timestamp != MAX_TIMESTAMP:
+        raise ApiError(ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT, f"timestamp {timestamp} asks for nothing known")
+    asked_ms = None if timestamp == MAX_TIMESTAMP else timestamp
+    return await context.services.replicas.find_timestamp(hosted, asked_ms) or _NOT_FOUND
+
+
+HANDLER = public(ApiKey.LIST_OFFSETS, 1, 8, handle_list_offsets)

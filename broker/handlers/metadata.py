@@ -1,0 +1,107 @@
+"""Metadata: brokers and partitions as the controller told us; may create a topic that is asked for (KIP-204)."""
+
+from uuid import UUID
+
+from broker.common.errors import ApiError, ErrorCode
+from broker.handlers.handler import Reply, RequestContext, public
+from broker.protocol.api_keys import ApiKey
+from broker.protocol.messages.metadata import (
+    MetadataRequest,
+    MetadataRequestTopic,
+    MetadataResponse,
+    MetadataResponseBroker,
+    MetadataResponsePartition,
+    MetadataResponseTopic,
+)
+from broker.runtime.metadata_cache import PartitionMetadata, TopicMetadata
+from broker.runtime.topic_admin import INTERNAL_TOPICS
+
+_NO_ID = UUID(int=0)
+
+
+def handle_metadata(request: MetadataRequest, context: RequestContext) -> Reply:
+    asked = _asked_topics(request, context)
+    missing = {each.name for each in asked or () if each.name and each.name not in context.services.metadata.topics}
+    if missing and request.allow_auto_topic_creation and context.services.config.auto_create_topics_enable:
+        return _create_then_answer(asked, missing, context)
+    return _response(asked, {}, context)
+
+
+def _asked_topics(request: MetadataRequest, context: RequestContext) -> list[MetadataRequestTopic] | None:
+    """None means all topics (version 0 says so by an empty list)."""
+    if request.topics is None or (context.api_version == 0 and not request.topics):
+        return None
+    return request.topics
+
+
+async def _create_then_answer(
+    asked: list[MetadataRequestTopic], missing: set[str], context: RequestContext
+) -> MetadataResponse:
+    """The first answer says LEADER_NOT_AVAILABLE as Kafka's does unless the topic is ready by then."""
+    errors: dict[str, ErrorCode] = {}
+    for name in sorted(missing):
+        try:
+            await context.services.topics.create_automatically(name)
+            errors[name] = ErrorCode.LEADER_NOT_AVAILABLE
+        except ApiError as error:
+            errors[name] = error.code
+    return _response(asked, errors, context)
+
+
+def _response(
+    asked: list[MetadataRequestTopic] | None, errors: dict[str, ErrorCode], context: RequestContext
+) -> MetadataResponse:
+    metadata = context.services.metadata
+    if asked is None:
+        topics = [_topic(topic) for topic in metadata.topics.values()]
+    else:
+        topics = [_asked_topic(each, errors, context) for each in asked]
+    return MetadataResponse(
+        brokers=[
+            MetadataResponseBroker(node_id=broker.broker_id, host=host, port=port, rack=broker.rack)
+            for broker in metadata.brokers.values()
+            for host, port in [broker.endpoints.get(context.listener, (None, 0))]
+            if host is not None
+        ],
+        cluster_id=context.services.cluster_id,
+        controller_id=metadata.controller_id if metadata.controller_id in metadata.brokers else -1,
+        topics=topics,
+    )
+
+
+def _asked_topic(
+    asked: MetadataRequestTopic, errors: dict[str, ErrorCode], context: RequestContext
+) -> MetadataResponseTopic:
+    topics = context.services.metadata.topics
+    if asked.name is None or asked.topic_id != _NO_ID:
+        found = next((topic for topic in topics.values() if topic.topic_id == asked.topic_id), None)
+        missing = MetadataResponseTopic(error_code=ErrorCode.UNKNOWN_TOPIC_ID, name=asked.name, topic_id=asked.topic_id)
+        return _topic(found) if found else missing
+    if asked.name in topics:
+        return _topic(topics[asked.name])
+    code = errors.get(asked.name, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    return MetadataResponseTopic(error_code=code, name=asked.name, is_internal=asked.name in INTERNAL_TOPICS)
+
+
+def _topic(topic: TopicMetadata) -> MetadataResponseTopic:
+    return MetadataResponseTopic(
+        name=topic.name,
+        topic_id=topic.topic_id,
+        is_internal=topic.name in INTERNAL_TOPICS,
+        partitions=[_partition(index, state) for index, state in sorted(topic.partitions.items())],
+    )
+
+
+def _partition(index: int, state: PartitionMetadata) -> MetadataResponsePartition:
+    return MetadataResponsePartition(
+        error_code=ErrorCode.NONE if state.leader >= 0 else ErrorCode.LEADER_NOT_AVAILABLE,
+        partition_index=index,
+        leader_id=state.leader,
+        leader_epoch=state.leader_epoch,
+        replica_nodes=list(state.replicas),
+        isr_nodes=list(state.isr),
+        offline_replicas=list(state.offline_replicas),
+    )
+
+
+HANDLER = public(ApiKey.METADATA, 0, 12, handle_metadata)

@@ -1,0 +1,52 @@
+"""OffsetCommit: answered when the offsets are in the log; unknown topics are refused partition by partition."""
+
+from broker.common.errors import ApiError, ErrorCode
+from broker.handlers.group_request import answer_of, ask_group
+from broker.handlers.handler import Reply, RequestContext, public
+from broker.protocol.api_keys import ApiKey
+from broker.protocol.messages.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestTopic,
+    OffsetCommitResponse,
+    OffsetCommitResponsePartition,
+    OffsetCommitResponseTopic,
+)
+
+
+def handle_offset_commit(request: OffsetCommitRequest, context: RequestContext) -> Reply:
+    known = [topic for topic in request.topics if topic.name in context.services.metadata.topics]
+    unknown = [topic for topic in request.topics if topic.name not in context.services.metadata.topics]
+    if unknown and not known:
+        return OffsetCommitResponse(topics=_refused(unknown, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION))
+    request.topics = known
+    try:
+        reply = ask_group(
+            request.group_id,
+            context,
+            lambda coordinator, token, now_ms: coordinator.offset_commit(request, token, now_ms),
+        )
+    except ApiError as error:
+        return OffsetCommitResponse(topics=_refused(known + unknown, error.code))
+    return _with_refused(reply, unknown) if unknown else reply
+
+
+async def _with_refused(reply, unknown: list[OffsetCommitRequestTopic]) -> OffsetCommitResponse:
+    response = await answer_of(reply)
+    response.topics = [*response.topics, *_refused(unknown, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)]
+    return response
+
+
+def _refused(topics: list[OffsetCommitRequestTopic], code: ErrorCode) -> list[OffsetCommitResponseTopic]:
+    return [
+        OffsetCommitResponseTopic(
+            name=topic.name,
+            partitions=[
+                OffsetCommitResponsePartition(partition_index=each.partition_index, error_code=code)
+                for each in topic.partitions
+            ],
+        )
+        for topic in topics
+    ]
+
+
+HANDLER = public(ApiKey.OFFSET_COMMIT, 2, 8, handle_offset_commit)

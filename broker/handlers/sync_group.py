@@ -1,0 +1,21 @@
+"""SyncGroup: parked by the coordinator until the leader has handed in the assignment."""
+
+from broker.common.errors import ApiError
+from broker.handlers.group_request import ask_group
+from broker.handlers.handler import Reply, RequestContext, public
+from broker.protocol.api_keys import ApiKey
+from broker.protocol.messages.sync_group import SyncGroupRequest, SyncGroupResponse
+
+
+def handle_sync_group(request: SyncGroupRequest, context: RequestContext) -> Reply:
+    try:
+        return ask_group(
+            request.group_id,
+            context,
+            lambda coordinator, token, now_ms: coordinator.sync_group(request, token, now_ms),
+        )
+    except ApiError as error:
+        return SyncGroupResponse(error_code=error.code, assignment=b"")
+
+
+HANDLER = public(ApiKey.SYNC_GROUP, 0, 5, handle_sync_group)

@@ -1,0 +1,106 @@
+"""Kafka's small text files: offset checkpoints, `meta.properties`, `partition.metadata`.
+
+    offset checkpoint     "0", the number of entries, then a line "topic partition offset" each
+    meta.properties       version=0, broker.id, cluster.id, one per log directory
+    partition.metadata    "version: 0" and "topic_id: …" (base64url), one per partition directory
+
+All are replaced whole and fsynced, so a malformed one was not left by a crash: StartupError says which it is.
+"""
+
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Mapping
+from pathlib import Path
+from uuid import UUID
+
+from broker.common.errors import StartupError
+from broker.common.types import TopicPartition
+from broker.log.files import replace_file
+
+RECOVERY_POINT_CHECKPOINT = "recovery-point-offset-checkpoint"
+REPLICATION_OFFSET_CHECKPOINT = "replication-offset-checkpoint"
+META_PROPERTIES = "meta.properties"
+PARTITION_METADATA = "partition.metadata"
+
+_VERSION = "0"
+
+
+def write_offset_checkpoint(path: Path, offsets: Mapping[TopicPartition, int]) -> None:
+    lines = [_VERSION, str(len(offsets))]
+    lines += [f"{topic} {partition} {offset}" for (topic, partition), offset in sorted(offsets.items())]
+    replace_file(path, ("\n".join(lines) + "\n").encode())
+
+
+def read_offset_checkpoint(path: Path) -> dict[TopicPartition, int]:
+    """Empty if there is no file. Raises StartupError if it is malformed."""
+    text = _read(path)
+    if text is None:
+        return {}
+    try:
+        version, count, *rows = text.splitlines()
+        offsets = dict(_parse_row(row) for row in rows)
+        if version != _VERSION or int(count) != len(rows):
+            raise ValueError
+    except ValueError:
+        raise StartupError(f"The checkpoint {path} is malformed: restore it or remove it.") from None
+    return offsets
+
+
+def _parse_row(row: str) -> tuple[TopicPartition, int]:
+    topic, partition, offset = row.split(" ")
+    return TopicPartition(topic, int(partition)), int(offset)
+
+
+def write_meta_properties(path: Path, properties: Mapping[str, str]) -> None:
+    """`version` is added; keys this broker does not know stay as they are."""
+    lines = [f"{key}={value}" for key, value in {"version": _VERSION, **properties}.items()]
+    replace_file(path, ("\n".join(lines) + "\n").encode())
+
+
+def read_meta_properties(path: Path) -> dict[str, str]:
+    """Empty if there is no file. Raises StartupError if it is malformed or of another version (KRaft's is 1)."""
+    text = _read(path)
+    if text is None:
+        return {}
+    rows = [row.strip() for row in text.splitlines()]
+    pairs = [row.partition("=") for row in rows if row and not row.startswith(("#", "!"))]
+    properties = {key.strip(): value.strip() for key, _, value in pairs}
+    if not all(separator for _, separator, _ in pairs) or properties.pop("version", None) != _VERSION:
+        raise StartupError(f"{path} is not a version 0 file of a broker: is the directory in use by something else?")
+    return properties
+
+
+def write_partition_metadata(path: Path, topic_id: UUID) -> None:
+    replace_file(path, f"version: {_VERSION}\ntopic_id: {encode_topic_id(topic_id)}\n".encode())
+
+
+def read_partition_metadata(path: Path) -> UUID | None:
+    """The topic id, None if there is no file. Raises StartupError if it is malformed."""
+    text = _read(path)
+    if text is None:
+        return None
+    fields = dict(row.split(": ", 1) for row in text.splitlines() if ": " in row)
+    try:
+        if fields["version"] != _VERSION:
+            raise ValueError
+        return decode_topic_id(fields["topic_id"])
+    except (KeyError, ValueError):
+        raise StartupError(f"{path} is malformed: restore it from another replica or remove the partition.") from None
+
+
+def encode_topic_id(topic_id: UUID) -> str:
+    """22 characters of base64url, as Kafka prints ids."""
+    return urlsafe_b64encode(topic_id.bytes).rstrip(b"=").decode()
+
+
+def decode_topic_id(text: str) -> UUID:
+    """Raises ValueError."""
+    return UUID(bytes=urlsafe_b64decode(text + "=="))
+
+
+def _read(path: Path) -> str | None:
+    try:
+        return path.read_text()
+    except FileNotFoundError:
+        return None
+    except UnicodeDecodeError:
+        raise StartupError(f"{path} is malformed: it is not text.") from None

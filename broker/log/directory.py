@@ -1,0 +1,127 @@
+"""One of a broker's log directories (`log.dirs`): whose it is, how it was left, and what lies in it.
+
+Besides a directory per partition it holds `.lock` (flock, so that it goes with the process), `meta.properties` (which
+broker of which cluster), `.kafka_cleanshutdown` (there only between a clean stop and the next start) and checkpoints.
+"""
+
+import fcntl
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from uuid import uuid4
+
+from broker.common.errors import StartupError
+from broker.common.limits import TOPIC_NAME_LENGTH_MAX
+from broker.common.logs import logger
+from broker.common.types import TopicPartition
+from broker.log.checkpoints import (
+    META_PROPERTIES,
+    RECOVERY_POINT_CHECKPOINT,
+    read_meta_properties,
+    write_meta_properties,
+    write_offset_checkpoint,
+)
+from broker.log.files import fsync_directory, remove_file_durably, remove_tree, replace_file
+
+LOCK_FILE = ".lock"
+CLEAN_SHUTDOWN_FILE = ".kafka_cleanshutdown"
+DELETE_SUFFIX = "-delete"
+
+_FILE_NAME_BYTES_MAX = 255
+_PARTITION_DIRECTORY = re.compile(rf"([a-zA-Z0-9._-]{{1,{TOPIC_NAME_LENGTH_MAX}}})-(0|[1-9][0-9]*)")
+_DELETED_DIRECTORY = re.compile(rf".*\.[0-9a-f]{{32}}{DELETE_SUFFIX}")
+
+_log = logger(__name__)
+
+
+class LogDirectory:
+    """Locked from construction to `unlock`."""
+
+    def __init__(self, path: Path):
+        """Make `path` if missing and lock it. Raises StartupError."""
+        self.path = path
+        #: Whether every log in it was opened, without which nobody may say that it was left clean.
+        self.is_loaded = False
+        self.logs_count = 0
+        self._lock_fd = _lock(path)
+
+    def unlock(self) -> None:
+        if self._lock_fd >= 0:
+            os.close(self._lock_fd)
+            self._lock_fd = -1
+
+    def claim(self, broker_id: int, cluster_id: str | None) -> None:
+        """Check that the directory is this broker's and note it. Without a cluster id only what is there is checked.
+
+        Raises StartupError if it belongs to another broker or cluster.
+        """
+        path = self.path / META_PROPERTIES
+        known = read_meta_properties(path)
+        if known.get("broker.id", str(broker_id)) != str(broker_id):
+            raise StartupError(
+                f"The log directory {self.path} belongs to broker {known['broker.id']}, not to broker {broker_id}: "
+                "correct broker.id or log.dirs."
+            )
+        if cluster_id is None:
+            return
+        if known.get("cluster.id", cluster_id) != cluster_id:
+            raise StartupError(
+                f"The log directory {self.path} belongs to cluster {known['cluster.id']}, not to {cluster_id}: "
+                "correct zookeeper.connect or log.dirs."
+            )
+        claimed = {**known, "broker.id": str(broker_id), "cluster.id": cluster_id}
+        if claimed != known:
+            write_meta_properties(path, claimed)
+
+    def take_clean_marker(self) -> bool:
+        """Whether the last stop was clean. The marker is gone afterwards: from now on, only a clean stop makes one."""
+        return remove_file_durably(self.path / CLEAN_SHUTDOWN_FILE)
+
+    def leave_clean(self, recovery_points: Mapping[TopicPartition, int]) -> None:
+        """Say that every log in the directory is flushed and closed. The marker is written last."""
+        write_offset_checkpoint(self.path / RECOVERY_POINT_CHECKPOINT, recovery_points)
+        replace_file(self.path / CLEAN_SHUTDOWN_FILE, b"")
+
+    def partitions(self) -> list[TopicPartition]:
+        """What has a directory here, sorted. Directories that are no partition's are left alone, with a line."""
+        found = []
+        for entry in self.path.iterdir():
+            match = _PARTITION_DIRECTORY.fullmatch(entry.name)
+            if not entry.is_dir() or _DELETED_DIRECTORY.fullmatch(entry.name):
+                continue
+            if match is None:
+                _log.warning("directory is no partition's, ignored", path=str(entry))
+            else:
+                found.append(TopicPartition(match[1], int(match[2])))
+        return sorted(found)
+
+    def set_aside(self, partition: TopicPartition) -> Path:
+        """Rename the partition's directory so that it is deleted whatever happens next; the files are still there."""
+        suffix = f".{uuid4().hex}{DELETE_SUFFIX}"
+        name = str(partition)[: _FILE_NAME_BYTES_MAX - len(suffix)] + suffix
+        aside = (self.path / str(partition)).rename(self.path / name)
+        fsync_directory(self.path)
+        return aside
+
+    def purge_leftovers(self) -> None:
+        """Remove what `set_aside` left when the process stopped before it was purged."""
+        for entry in self.path.iterdir():
+            if _DELETED_DIRECTORY.fullmatch(entry.name):
+                remove_tree(entry)
+
+
+def _lock(path: Path) -> int:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        fd = os.open(path / LOCK_FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    except OSError as error:
+        raise StartupError(f"The log directory {path} cannot be used: {error.strerror}.") from None
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(fd)
+        raise StartupError(
+            f"The log directory {path} is in use by another broker: stop that one, or give each its own log.dirs."
+        ) from None
+    return fd

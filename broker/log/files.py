@@ -1,0 +1,102 @@
+"""The few things done to files, each written so that it happens whole or not at all."""
+
+import os
+import shutil
+from pathlib import Path
+
+#: Suffix of a file that is being written and not yet what its name will say.
+TEMPORARY_SUFFIX = ".tmp"
+
+
+class OpenFile:
+    """A descriptor that closes when its last user lets go of it.
+
+    A reader may still be sending bytes of a segment that was deleted meanwhile. Were the descriptor closed under it,
+    the number could already stand for another partition's file; so nobody closes, everybody drops.
+    """
+
+    __slots__ = ("__weakref__", "fd")
+
+    def __init__(self, path: Path, flags: int = os.O_RDONLY):
+        self.fd = -1
+        self.fd = os.open(path, flags | os.O_CLOEXEC, 0o644)
+
+    def fileno(self) -> int:
+        return self.fd
+
+    @property
+    def size_bytes(self) -> int:
+        return os.fstat(self.fd).st_size
+
+    def __del__(self) -> None:
+        if self.fd >= 0:
+            os.close(self.fd)
+            self.fd = -1
+
+
+def write_at(fd: int, data: bytes | bytearray | memoryview, position: int) -> None:
+    """Write all of `data` at `position`; raises OSError if it does not fit, perhaps after a part was written."""
+    written = os.pwrite(fd, data, position)
+    if written == len(data):
+        return
+    rest = memoryview(data)
+    while written < len(rest):
+        written += os.pwrite(fd, rest[written:], position + written)
+
+
+def read_at(fd: int, position: int, length: int) -> bytes:
+    """`length` bytes from `position` on, fewer only where the file ends."""
+    data = os.pread(fd, length, position)
+    while len(data) < length:
+        more = os.pread(fd, length - len(data), position + len(data))
+        if not more:
+            break
+        data += more
+    return data
+
+
+def fsync_file(fd: int) -> None:
+    """Make the content of an open file survive a power failure. After an OSError retrying proves nothing."""
+    os.fsync(fd)
+
+
+def fsync_directory(directory: Path) -> None:
+    """Make created, renamed and removed names in `directory` survive a power failure."""
+    fd = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    """Let `path` hold `content`, durably: whoever looks, even after a power failure, sees the old or the new, whole."""
+    temporary = path.with_name(path.name + TEMPORARY_SUFFIX)
+    fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)
+    try:
+        write_at(fd, content, 0)
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+    temporary.replace(path)
+    fsync_directory(path.parent)
+
+
+def remove_file_durably(path: Path) -> bool:
+    """Whether there was one."""
+    try:
+        path.unlink()
+    except FileNotFoundError:
+        return False
+    fsync_directory(path.parent)
+    return True
+
+
+def remove_tree(directory: Path) -> None:
+    """Remove a directory and all in it; already gone is fine."""
+    shutil.rmtree(directory, onerror=_ignore_missing)
+
+
+def _ignore_missing(_function: object, _path: str, failure: tuple) -> None:
+    if not isinstance(failure[1], FileNotFoundError):
+        raise failure[1]

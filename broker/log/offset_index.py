@@ -1,0 +1,119 @@
+"""The sparse map of a segment from offsets to file positions: Kafka's `.index`.
+
+Format: entries of 8 bytes, big endian: the last offset of a batch relative to the segment's base offset (int32), and
+the position where that batch starts (int32). Kafka preallocates the file with zeros; a zero tail is therefore no
+entries, and an all-zero entry cannot occur, because the first batch of a segment is never indexed.
+
+An index is a hint. It carries no checksum, is not written for the active segment until that one is sealed or flushed
+(recovery scans that segment anyway), and may be short, missing or damaged: loading keeps what can be right, the segment
+adds what is missing at the end, and a reader that does not find a batch where an entry points has it rebuilt.
+"""
+
+import os
+import sys
+from array import array
+from bisect import bisect_left, bisect_right
+from operator import ge
+from pathlib import Path
+
+from broker.log.files import write_at
+
+ENTRY_BYTES = 8
+RELATIVE_OFFSET_MAX = 2**31 - 1
+
+
+class OffsetIndex:
+    """In memory: two parallel arrays, both strictly increasing. Positions are starts of batches."""
+
+    __slots__ = ("_bytes_since_entry", "_interval_bytes", "_positions", "_relative_offsets", "base_offset", "is_read")
+
+    def __init__(self, base_offset: int, interval_bytes: int):
+        self.base_offset = base_offset
+        #: Whether entries came from an index file; those of batches that were seen are beyond doubt.
+        self.is_read = False
+        self._interval_bytes = interval_bytes
+        self._bytes_since_entry = 0
+        self._relative_offsets = array("i")
+        self._positions = array("i")
+
+    def __len__(self) -> int:
+        return len(self._positions)
+
+    def note_batch(self, last_offset: int, position: int, size: int) -> None:
+        """A batch of `size` bytes follows the last one noted, or is that of the last entry: index it if it is time."""
+        if self._bytes_since_entry > self._interval_bytes:
+            self._relative_offsets.append(last_offset - self.base_offset)
+            self._positions.append(position)
+            self._bytes_since_entry = 0
+        self._bytes_since_entry += size
+
+    def entry_for_offset(self, offset: int) -> tuple[int, int]:
+        """(last offset, position) of the newest entry whose batch is not after the one holding `offset`.
+
+        Here and below: (base offset - 1, 0) where there is no such entry, which is where a segment starts.
+        """
+        return self._entry(bisect_right(self._relative_offsets, min(offset - self.base_offset, RELATIVE_OFFSET_MAX)))
+
+    def entry_for_position(self, position: int) -> tuple[int, int]:
+        """The newest entry whose batch starts at `position` or before."""
+        return self._entry(bisect_right(self._positions, min(position, RELATIVE_OFFSET_MAX)))
+
+    def last_entry(self) -> tuple[int, int]:
+        return self._entry(len(self))
+
+    def _entry(self, after: int) -> tuple[int, int]:
+        if not after:
+            return self.base_offset - 1, 0
+        return self.base_offset + self._relative_offsets[after - 1], self._positions[after - 1]
+
+    def truncate(self, position: int) -> None:
+        """Forget batches that start at `position` or later."""
+        keep = bisect_left(self._positions, position)
+        del self._positions[keep:]
+        del self._relative_offsets[keep:]
+
+    def encode(self) -> bytes:
+        entries = array("i", bytes(ENTRY_BYTES * len(self)))
+        entries[0::2] = self._relative_offsets
+        entries[1::2] = self._positions
+        return _big_endian(entries).tobytes()
+
+    def decode(self, data: bytes, log_bytes: int) -> None:
+        """Take over what of `data` can be right for a segment of `log_bytes`: those before its end, or none."""
+        used = len(data.rstrip(b"\0")) + ENTRY_BYTES - 1
+        used = min(used, len(data)) // ENTRY_BYTES * ENTRY_BYTES
+        entries = _big_endian(array("i", data[:used]))
+        relative_offsets, positions = entries[0::2], entries[1::2]
+        if _increasing(relative_offsets, 0) and _increasing(positions, 1):
+            self._relative_offsets, self._positions = relative_offsets, positions
+            self.truncate(log_bytes)
+        self.is_read = True
+
+
+def load_index(path: Path, base_offset: int, interval_bytes: int, log_bytes: int) -> OffsetIndex:
+    """What `path` holds; an empty index if it is missing."""
+    index = OffsetIndex(base_offset, interval_bytes)
+    try:
+        index.decode(path.read_bytes(), log_bytes)
+    except FileNotFoundError:
+        index.is_read = True
+    return index
+
+
+def store_index(path: Path, index: OffsetIndex) -> None:
+    """Not fsynced and not atomic: loading takes a torn index for what it is."""
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)
+    try:
+        write_at(fd, index.encode(), 0)
+    finally:
+        os.close(fd)
+
+
+def _increasing(values: array, at_least: int) -> bool:
+    return not values or (values[0] >= at_least and not any(map(ge, values, values[1:])))
+
+
+def _big_endian(entries: array) -> array:
+    if sys.byteorder == "little":
+        entries.byteswap()
+    return entries

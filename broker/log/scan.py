@@ -1,0 +1,89 @@
+"""Walks the batches of a segment file from one known batch start, checking each, with bounded memory.
+
+Two uses: recovery (with CRC, from the start, up to the first bad byte) and finding a batch between two index entries
+(headers only). A length read from a file is never trusted further than the file's end, and a batch is never held in
+memory whole unless it fits the window.
+"""
+
+from collections.abc import Iterator
+
+from crc32c import crc32c
+
+from broker.common.errors import BarnabasError
+from broker.log.files import OpenFile, read_at
+from broker.records.batch import CHECKED_FROM, CURRENT_MAGIC, HEADER_BYTES, BatchHeader, parse_batch_header
+
+_HEADERS_WINDOW_BYTES = 8 * 1024
+_CRC_WINDOW_BYTES = 1024 * 1024
+
+
+class BadBatchError(BarnabasError):
+    """At `position` of a segment file there is no intact batch that fits; the message says what is wrong."""
+
+    def __init__(self, position: int, reason: str):
+        super().__init__(f"{reason} at byte {position}")
+        self.position = position
+        self.reason = reason
+
+
+def scan_batches(
+    file: OpenFile, start: int, end: int, next_offset: int, *, verify_crc: bool = False
+) -> Iterator[tuple[int, BatchHeader]]:
+    """(position, header) of every batch from `start` to `end`; the first must not begin before `next_offset`.
+
+    Offsets must increase; they may leave gaps, as compaction does. Raises BadBatchError at the first bad byte.
+    """
+    window = _Window(file, end, _CRC_WINDOW_BYTES if verify_crc else _HEADERS_WINDOW_BYTES)
+    position = start
+    while position < end:
+        header = _intact_header(window, position, next_offset)
+        if verify_crc and window.checksum(position + CHECKED_FROM, position + header.size_bytes) != header.crc:
+            raise BadBatchError(position, "the CRC does not match")
+        yield position, header
+        position += header.size_bytes
+        next_offset = header.next_offset
+
+
+def _intact_header(window: "_Window", position: int, next_offset: int) -> BatchHeader:
+    if window.end - position < HEADER_BYTES:
+        raise BadBatchError(position, f"{window.end - position} bytes are too few for a header")
+    header = parse_batch_header(window.bytes_from(position, HEADER_BYTES))
+    if header.magic != CURRENT_MAGIC:
+        raise BadBatchError(position, f"magic byte {header.magic}")
+    if header.size_bytes < HEADER_BYTES:
+        raise BadBatchError(position, f"batch length {header.batch_length}")
+    if position + header.size_bytes > window.end:
+        raise BadBatchError(position, f"a batch of {header.size_bytes} bytes is cut off")
+    if header.base_offset < next_offset or header.last_offset_delta < 0:
+        raise BadBatchError(position, f"offsets {header.base_offset} to {header.last_offset} after {next_offset - 1}")
+    return header
+
+
+class _Window:
+    """A piece of the file in memory, moved forward as needed; never reads beyond `end`."""
+
+    def __init__(self, file: OpenFile, end: int, size_bytes: int):
+        self.end = end
+        self._file = file
+        self._size_bytes = size_bytes
+        self._start = 0
+        self._data = memoryview(b"")
+
+    def bytes_from(self, position: int, length: int) -> memoryview:
+        """`length` bytes, at most the window's size. Raises BadBatchError if the file is shorter than was said."""
+        at = position - self._start
+        if at < 0 or at + length > len(self._data):
+            self._start, at = position, 0
+            wanted = min(self._size_bytes, self.end - position)
+            self._data = memoryview(read_at(self._file.fd, position, wanted))
+            if length > len(self._data):
+                raise BadBatchError(position, f"the file ends before byte {position + length}")
+        return self._data[at : at + length]
+
+    def checksum(self, start: int, stop: int) -> int:
+        crc = 0
+        while start < stop:
+            length = min(stop - start, self._size_bytes)
+            crc = crc32c(self.bytes_from(start, length), crc)
+            start += length
+        return crc

@@ -1,0 +1,40 @@
+"""Finds an offset by time, as ListOffsets asks.
+
+Without a time index: segments whose largest timestamp is too small are skipped, the headers of the right one are read,
+and only the batch that decides is decoded. The first look into a sealed segment reads all its headers, so a caller that
+must not block asks from a worker thread.
+"""
+
+from collections.abc import Iterable
+
+from broker.common.errors import ApiError
+from broker.log.segment import Segment
+from broker.records.batch import BatchHeader
+from broker.records.record import decode_records
+
+
+def find_timestamp(segments: Iterable[Segment], timestamp_ms: int, log_start_offset: int) -> tuple[int, int] | None:
+    """(offset, timestamp) of the first record at `log_start_offset` or later with `timestamp_ms` or a later time."""
+    for segment in segments:
+        if segment.max_timestamp < timestamp_ms:
+            continue
+        for position, header in segment.batches():
+            if header.max_timestamp >= timestamp_ms and header.last_offset >= log_start_offset:
+                found = _first_record_at(segment, position, header, timestamp_ms, log_start_offset)
+                if found is not None:
+                    return found
+    return None
+
+
+def _first_record_at(
+    segment: Segment, position: int, header: BatchHeader, timestamp_ms: int, log_start_offset: int
+) -> tuple[int, int] | None:
+    try:
+        records = decode_records(segment.read_batch(position, header))
+    except ApiError:
+        # The broker took the batch on the word of its header; what is inside cannot be read. Then the header must do.
+        return max(header.base_offset, log_start_offset), header.max_timestamp
+    for record in records:
+        if record.timestamp_ms >= timestamp_ms and record.offset >= log_start_offset:
+            return record.offset, record.timestamp_ms
+    return None

@@ -1,0 +1,92 @@
+"""What stands before every body: the request header (versions 1 and 2) and the response header (0 and 1).
+
+Both follow from the body: flexible versions have the later header, whose only difference is a section of tagged fields.
+Two exceptions are Kafka's: `client_id` keeps its two-byte length in the flexible header, and the ApiVersions response
+header is always version 0, so that a client can read it before it knows what the broker speaks (KIP-511).
+"""
+
+import struct
+from typing import NamedTuple
+
+from broker.common.errors import ProtocolError
+from broker.protocol.api_keys import ApiKey
+from broker.protocol.messages import MESSAGES
+from broker.protocol.primitives import Buffer, skip_tagged_fields
+
+_REQUEST = struct.Struct(">hhih")
+_CORRELATION_ID = struct.Struct(">i")
+_API_KEYS = {int(key): key for key in ApiKey}
+_FLEXIBLE = {
+    (int(api), version)
+    for api, pair in MESSAGES.items()
+    for version in range(pair.request.versions[0], pair.request.versions[1] + 1)
+    if pair.request.is_flexible(version)
+}
+
+
+class RequestHeader(NamedTuple):
+    #: An ApiKey, or a plain int when Kafka 3.9 has no such API.
+    api_key: int
+    api_version: int
+    #: Chosen by the client, repeated in the response.
+    correlation_id: int
+    client_id: str | None
+
+
+def decode_request_header(frame: Buffer) -> tuple[RequestHeader, int]:
+    """The header and the position where the body begins.
+
+    An API or version that is not declared still yields its header, so that the caller can answer or refuse it; the
+    position then tells nothing. Raises ProtocolError if the header is truncated or not text.
+    """
+    try:
+        api_key, api_version, correlation_id, length = _REQUEST.unpack_from(frame, 0)
+        at = _REQUEST.size
+        client_id = None
+        if length >= 0:
+            client_id = str(memoryview(frame)[at : at + length], "utf-8")
+            at += length
+        elif length != -1:
+            raise ProtocolError(f"client_id has length {length}")
+        if _is_flexible(api_key, api_version):
+            at = skip_tagged_fields(frame, at)
+    except (struct.error, IndexError, UnicodeDecodeError) as error:
+        raise ProtocolError(f"the request header is malformed: {error}") from error
+    if at > len(frame):
+        raise ProtocolError("the request header is truncated")
+    return RequestHeader(_API_KEYS.get(api_key, api_key), api_version, correlation_id, client_id), at
+
+
+def encode_request_header(header: RequestHeader) -> bytes:
+    client_id = b"" if header.client_id is None else header.client_id.encode()
+    length = -1 if header.client_id is None else len(client_id)
+    fixed = _REQUEST.pack(header.api_key, header.api_version, header.correlation_id, length)
+    return fixed + client_id + (b"\0" if _is_flexible(header.api_key, header.api_version) else b"")
+
+
+def encode_response_header(api_key: int, api_version: int, correlation_id: int) -> bytes:
+    fixed = _CORRELATION_ID.pack(correlation_id)
+    return fixed + b"\0" if _has_flexible_response_header(api_key, api_version) else fixed
+
+
+def decode_response_header(api_key: int, api_version: int, frame: Buffer) -> tuple[int, int]:
+    """(correlation id, position where the body begins); ProtocolError if truncated."""
+    try:
+        (correlation_id,) = _CORRELATION_ID.unpack_from(frame, 0)
+        at = _CORRELATION_ID.size
+        if _has_flexible_response_header(api_key, api_version):
+            at = skip_tagged_fields(frame, at)
+    except (struct.error, IndexError) as error:
+        raise ProtocolError(f"the response header is malformed: {error}") from error
+    if at > len(frame):
+        raise ProtocolError("the response header is truncated")
+    return correlation_id, at
+
+
+def _is_flexible(api_key: int, api_version: int) -> bool:
+    """Unknown APIs and versions count as not flexible: no more of their header is read than all versions share."""
+    return (api_key, api_version) in _FLEXIBLE
+
+
+def _has_flexible_response_header(api_key: int, api_version: int) -> bool:
+    return api_key != ApiKey.API_VERSIONS and _is_flexible(api_key, api_version)

@@ -1,0 +1,47 @@
+"""ApiVersions: which requests, in which versions, the broker answers. The first request of nearly every connection."""
+
+from broker.protocol.api_keys import ApiKey
+from broker.protocol.schema import Message, Struct, array, boolean, int16, int32, int64, string, wire
+
+
+class ApiVersionsRequest(Message, api=ApiKey.API_VERSIONS, versions=(0, 4), flexible_from=3):
+    """A client asks what it may send; allowed before authentication.
+
+    3: the client names itself (KIP-511). 4: features with minimum version 0 may be answered.
+    """
+
+    client_software_name: str = wire(string, since=3, ignorable=True)  #: letters, digits, '.' and '-' only
+    client_software_version: str = wire(string, since=3, ignorable=True)
+
+
+class ApiVersion(Struct):
+    api_key: int = wire(int16)
+    min_version: int = wire(int16)  #: inclusive
+    max_version: int = wire(int16)  #: inclusive
+
+
+class SupportedFeatureKey(Struct):
+    name: str = wire(string)
+    min_version: int = wire(int16)
+    max_version: int = wire(int16)
+
+
+class FinalizedFeatureKey(Struct):
+    name: str = wire(string)
+    max_version_level: int = wire(int16)
+    min_version_level: int = wire(int16)
+
+
+class ApiVersionsResponse(Message, api=ApiKey.API_VERSIONS, versions=(0, 4), flexible_from=3):
+    """The table of versions. A request in an unknown version is answered in version 0 with UNSUPPORTED_VERSION.
+
+    1: throttle time. 3: features (KIP-584).
+    """
+
+    error_code: int = wire(int16)
+    api_keys: list[ApiVersion] = wire(array(ApiVersion))
+    throttle_time_ms: int = wire(int32, since=1, ignorable=True)
+    supported_features: list[SupportedFeatureKey] = wire(array(SupportedFeatureKey), since=3, tag=0, ignorable=True)
+    finalized_features_epoch: int = wire(int64, since=3, tag=1, default=-1, ignorable=True)  #: -1 when unknown
+    finalized_features: list[FinalizedFeatureKey] = wire(array(FinalizedFeatureKey), since=3, tag=2, ignorable=True)
+    zk_migration_ready: bool = wire(boolean, since=3, tag=3, ignorable=True)

@@ -1,0 +1,94 @@
+"""Builds a record batch from records: what coordinators append, and what a client of ours would send."""
+
+from collections.abc import Iterable
+
+from crc32c import crc32c
+
+from broker.common.errors import InvariantViolation
+from broker.common.types import NO_LEADER_EPOCH
+from broker.records.batch import (
+    CHECKED_FROM,
+    CONTROL_BIT,
+    CRC,
+    CRC_AT,
+    CURRENT_MAGIC,
+    HEADER,
+    HEADER_BYTES,
+    LENGTH_PREFIX_BYTES,
+    NO_PRODUCER_ID,
+    TRANSACTIONAL_BIT,
+    Compression,
+)
+from broker.records.compression import compress
+from broker.records.record import Record
+from broker.records.varint import append_varint
+
+
+def build_batch(
+    records: Iterable[Record],
+    *,
+    base_offset: int = 0,
+    leader_epoch: int = NO_LEADER_EPOCH,
+    compression: Compression = Compression.NONE,
+    producer_id: int = NO_PRODUCER_ID,
+    producer_epoch: int = -1,
+    base_sequence: int = -1,
+    is_transactional: bool = False,
+    is_control: bool = False,
+) -> bytearray:
+    """One batch of `records` at consecutive offsets from `base_offset` on (`Record.offset` is not looked at).
+
+    Timestamps are CreateTime. Raises InvariantViolation for no records at all: a batch has at least one.
+    """
+    records = list(records)
+    if not records:
+        raise InvariantViolation("a record batch needs at least one record")
+    base_timestamp = records[0].timestamp_ms
+    payload = compress(compression, _encode_records(records, base_timestamp))
+    attributes = compression | (TRANSACTIONAL_BIT if is_transactional else 0) | (CONTROL_BIT if is_control else 0)
+    after_crc = (
+        attributes,
+        len(records) - 1,
+        base_timestamp,
+        max(record.timestamp_ms for record in records),
+        producer_id,
+        producer_epoch,
+        base_sequence,
+        len(records),
+    )
+    batch_length = HEADER_BYTES - LENGTH_PREFIX_BYTES + len(payload)
+    batch = bytearray(HEADER_BYTES)
+    HEADER.pack_into(batch, 0, base_offset, batch_length, leader_epoch, CURRENT_MAGIC, 0, *after_crc)
+    batch += payload
+    CRC.pack_into(batch, CRC_AT, crc32c(memoryview(batch)[CHECKED_FROM:]))
+    return batch
+
+
+def _encode_records(records: list[Record], base_timestamp: int) -> bytearray:
+    out = bytearray()
+    for offset_delta, record in enumerate(records):
+        body = _encode_body(record, record.timestamp_ms - base_timestamp, offset_delta)
+        append_varint(out, len(body))
+        out += body
+    return out
+
+
+def _encode_body(record: Record, timestamp_delta: int, offset_delta: int) -> bytearray:
+    body = bytearray(1)
+    append_varint(body, timestamp_delta)
+    append_varint(body, offset_delta)
+    _append_bytes(body, record.key)
+    _append_bytes(body, record.value)
+    append_varint(body, len(record.headers))
+    for key, value in record.headers:
+        _append_bytes(body, key.encode())
+        _append_bytes(body, value)
+    return body
+
+
+def _append_bytes(body: bytearray, value: bytes | None) -> None:
+    if value is None:
+        append_varint(body, -1)
+    else:
+        append_varint(body, len(value))
+        body += value

@@ -1,0 +1,104 @@
+"""The codecs of a record batch, every one of them with a bound on what it may unpack to.
+
+A few hundred bytes of zstd can stand for gigabytes, so nothing here trusts a length written by a peer: output goes into
+a buffer that grows only up to the caller's limit, and a codec that wants more fails. The four codecs are Kafka's: gzip,
+snappy, lz4 *frames*, zstd frames. Snappy comes in two dresses: raw (librdkafka), and in the block framing of Java's
+xerial library (Java, kafka-python, aiokafka); both are read, raw is written, which all of them read.
+"""
+
+import struct
+from collections.abc import Callable
+
+import cramjam
+
+from broker.common.errors import ApiError, ErrorCode
+from broker.records.batch import Compression
+
+Buffer = bytes | bytearray | memoryview
+
+#: What one batch may unpack to unless the caller says otherwise: 64 times the largest batch a topic takes by default.
+DECOMPRESSED_BYTES_MAX = 64 * 1024 * 1024
+
+_FIRST_GUESS_BYTES = 64 * 1024
+_RATIO_GUESS = 4
+_XERIAL_MAGIC = b"\x82SNAPPY\x00"
+_XERIAL_HEADER_BYTES = 16
+_BLOCK_LENGTH = struct.Struct(">i")
+
+_DECOMPRESS_INTO: dict[Compression, Callable] = {
+    Compression.GZIP: cramjam.gzip.decompress_into,
+    Compression.LZ4: cramjam.lz4.decompress_into,
+    Compression.ZSTD: cramjam.zstd.decompress_into,
+}
+_COMPRESS: dict[Compression, Callable] = {
+    Compression.GZIP: cramjam.gzip.compress,
+    Compression.SNAPPY: cramjam.snappy.compress_raw,
+    Compression.LZ4: cramjam.lz4.compress,
+    Compression.ZSTD: lambda payload: cramjam.zstd.compress(payload, level=3),
+}
+
+
+def compress(compression: Compression, payload: Buffer) -> Buffer:
+    if compression is Compression.NONE:
+        return payload
+    return bytes(_COMPRESS[compression](payload))
+
+
+def decompress(compression: Compression, payload: Buffer, limit_bytes: int = DECOMPRESSED_BYTES_MAX) -> memoryview:
+    """What `payload` unpacks to. Raises ApiError(CORRUPT_MESSAGE) if it is damaged or larger than `limit_bytes`."""
+    if compression is Compression.NONE:
+        return memoryview(payload)
+    if compression is Compression.SNAPPY:
+        return _decompress_snappy(memoryview(payload), limit_bytes)
+    return _decompress_growing(_DECOMPRESS_INTO[compression], payload, limit_bytes)
+
+
+def _decompress_growing(decompress_into: Callable, payload: Buffer, limit_bytes: int) -> memoryview:
+    """The codecs do not tell "too little room" from "damaged", so a failure counts only once the room is the limit."""
+    capacity = min(limit_bytes, max(_FIRST_GUESS_BYTES, _RATIO_GUESS * len(payload)))
+    while True:
+        output = bytearray(capacity)
+        try:
+            length = decompress_into(payload, output)
+        except cramjam.DecompressionError as error:
+            if capacity >= limit_bytes:
+                raise _refused(f"{error}, within the limit of {limit_bytes} bytes") from None
+            capacity = min(limit_bytes, _RATIO_GUESS * capacity)
+        else:
+            return memoryview(output)[:length]
+
+
+def _decompress_snappy(payload: memoryview, limit_bytes: int) -> memoryview:
+    if payload[: len(_XERIAL_MAGIC)] != _XERIAL_MAGIC:
+        return memoryview(_decompress_block(payload, limit_bytes))
+    output = bytearray()
+    at = _XERIAL_HEADER_BYTES
+    while at < len(payload):
+        block = _next_block(payload, at)
+        output += memoryview(_decompress_block(block, limit_bytes - len(output)))
+        at += _BLOCK_LENGTH.size + len(block)
+    return memoryview(output)
+
+
+def _next_block(payload: memoryview, at: int) -> memoryview:
+    start = at + _BLOCK_LENGTH.size
+    if start > len(payload):
+        raise _refused("snappy: a block length is cut off")
+    (length,) = _BLOCK_LENGTH.unpack_from(payload, at)
+    if not 0 < length <= len(payload) - start:
+        raise _refused(f"snappy: a block says its length is {length}")
+    return payload[start : start + length]
+
+
+def _decompress_block(block: memoryview, limit_bytes: int) -> cramjam.Buffer:
+    try:
+        length = cramjam.snappy.decompress_raw_len(block)
+        if length > limit_bytes:
+            raise _refused(f"snappy: larger than the limit of {limit_bytes} bytes")
+        return cramjam.snappy.decompress_raw(block)
+    except cramjam.DecompressionError as error:
+        raise _refused(str(error)) from None
+
+
+def _refused(why: str) -> ApiError:
+    return ApiError(ErrorCode.CORRUPT_MESSAGE, f"the records of the batch cannot be decompressed: {why}")

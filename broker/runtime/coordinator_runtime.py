@@ -1,0 +1,207 @@
+"""Runs the group coordinators of the `__consumer_offsets` partitions this broker leads.
+
+The pure coordinator answers with records and responses; here the records are appended, replayed and only then the
+responses sent. Becoming leader replays the partition from its beginning, in slices between which the loop serves
+others; meanwhile requests are answered COORDINATOR_LOAD_IN_PROGRESS.
+"""
+
+import asyncio
+import itertools
+import uuid
+from collections.abc import Awaitable, Callable
+
+from broker.common.clock import Clock
+from broker.common.errors import ApiError, ErrorCode
+from broker.common.logs import logger
+from broker.common.types import TopicPartition
+from broker.coordinator.group.config import GroupConfig
+from broker.coordinator.group.coordinator import GroupCoordinator
+from broker.coordinator.group.outcome import Outcome
+from broker.protocol.schema import Message
+from broker.records.batch import iterate_headers
+from broker.records.builder import build_batch
+from broker.records.record import Record, decode_records
+from broker.runtime.replica_manager import HostedPartition, ReplicaManager
+
+_log = logger(__name__)
+
+OFFSETS_TOPIC = "__consumer_offsets"
+_LOAD_SLICE_BYTES = 1024 * 1024
+
+
+class _Shard:
+    """One offsets partition led by this broker."""
+
+    def __init__(self, hosted: HostedPartition, coordinator: GroupCoordinator):
+        self.hosted = hosted
+        self.coordinator = coordinator
+        self.is_loaded = False
+        self.loading: asyncio.Task | None = None
+
+
+class CoordinatorRuntime:
+    """Hands group requests to their shard and carries its outcomes out."""
+
+    def __init__(self, replicas: ReplicaManager, config: GroupConfig, clock: Clock):
+        self._replicas = replicas
+        self._config = config
+        self._clock = clock
+        self._shards: dict[int, _Shard] = {}
+        self._waiting: dict[int, asyncio.Future] = {}
+        self._tokens = itertools.count(1)
+        self._timer: asyncio.TimerHandle | None = None
+        replicas.on_leadership.append(self._on_leadership)
+
+    def stop(self) -> None:
+        for partition in list(self._shards):
+            self._resign(partition)
+        if self._timer:
+            self._timer.cancel()
+
+    # -- requests
+
+    def submit(
+        self, partition: int, ask: Callable[[GroupCoordinator, int, int], Outcome]
+    ) -> Message | Awaitable[Message]:
+        """Run `ask(coordinator, token, now_ms)` on the shard; its answer now, or when the machine gives it.
+
+        Raises ApiError NOT_COORDINATOR or COORDINATOR_LOAD_IN_PROGRESS.
+        """
+        shard = self.shard(partition)
+        token = next(self._tokens)
+        outcome = ask(shard.coordinator, token, self._clock.monotonic_ms())
+        answer = next((each.response for each in outcome.responses if each.token == token), None)
+        if answer is not None and not outcome.records and len(outcome.responses) == 1:
+            self._arm()
+            return answer
+        future = self._waiting[token] = asyncio.get_running_loop().create_future()
+        self._carry_out(shard, outcome)
+        if future.done():
+            return future.result()
+        return self._await_answer(partition, token, future)
+
+    async def _await_answer(self, partition: int, token: int, future: asyncio.Future) -> Message:
+        try:
+            return await future
+        finally:
+            self._waiting.pop(token, None)
+            if future.cancelled() and partition in self._shards:
+                self._shards[partition].coordinator.cancel(token)
+
+    def shard(self, partition: int) -> _Shard:
+        shard = self._shards.get(partition)
+        if shard is None:
+            raise ApiError(ErrorCode.NOT_COORDINATOR)
+        if not shard.is_loaded:
+            raise ApiError(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
+        return shard
+
+    @property
+    def is_loading(self) -> bool:
+        return any(not shard.is_loaded for shard in self._shards.values())
+
+    def loaded_partitions(self) -> list[int]:
+        return [partition for partition, shard in self._shards.items() if shard.is_loaded]
+
+    # -- outcomes
+
+    def _carry_out(self, shard: _Shard, outcome: Outcome) -> None:
+        try:
+            if outcome.records:
+                self._append(shard, outcome)
+        except ApiError as error:
+            outcome = shard.coordinator.abort(outcome, error.code)
+        for note in outcome.notes:
+            _log.info(note.event, **note.facts)
+        for answer in outcome.responses:
+            future = self._waiting.pop(answer.token, None)
+            if future is not None and not future.done():
+                future.set_result(answer.response)
+        self._arm()
+
+    def _append(self, shard: _Shard, outcome: Outcome) -> None:
+        shard.hosted.partition.check_leader()
+        now_ms = self._clock.monotonic_ms()
+        records = [
+            Record(offset=i, timestamp_ms=now_ms, key=r.key, value=r.value, headers=())
+            for i, r in enumerate(outcome.records)
+        ]
+        self._replicas.append_checked(shard.hosted, build_batch(records))
+        for record in outcome.records:
+            shard.coordinator.replay(record.key, record.value)
+
+    # -- time
+
+    def _arm(self) -> None:
+        deadlines = [
+            deadline
+            for shard in self._shards.values()
+            if shard.is_loaded and (deadline := shard.coordinator.next_deadline_ms()) is not None
+        ]
+        if self._timer:
+            self._timer.cancel()
+            self._timer = None
+        if deadlines:
+            delay_ms = max(0, min(deadlines) - self._clock.monotonic_ms())
+            self._timer = asyncio.get_running_loop().call_later(delay_ms / 1000, self._tick)
+
+    def _tick(self) -> None:
+        self._timer = None
+        now_ms = self._clock.monotonic_ms()
+        for shard in self._shards.values():
+            deadline = shard.coordinator.next_deadline_ms() if shard.is_loaded else None
+            if deadline is not None and deadline <= now_ms:
+                self._carry_out(shard, shard.coordinator.tick(now_ms))
+        self._arm()
+
+    # -- leadership
+
+    def _on_leadership(self, topic_partition: TopicPartition, is_leader: bool) -> None:
+        if topic_partition.topic != OFFSETS_TOPIC:
+            return
+        self._resign(topic_partition.partition)
+        if is_leader:
+            self._take_over(topic_partition.partition)
+
+    def _resign(self, partition: int) -> None:
+        shard = self._shards.pop(partition, None)
+        if shard is None:
+            return
+        if shard.loading:
+            shard.loading.cancel()
+        if shard.is_loaded:
+            for answer in shard.coordinator.unload().responses:
+                future = self._waiting.pop(answer.token, None)
+                if future is not None and not future.done():
+                    future.set_result(answer.response)
+
+    def _take_over(self, partition: int) -> None:
+        hosted = self._replicas.get(OFFSETS_TOPIC, partition)
+        coordinator = GroupCoordinator(self._config, _new_member_id, self._clock.now_ms)
+        shard = self._shards[partition] = _Shard(hosted, coordinator)
+        if hosted.log.log_end_offset == hosted.log.log_start_offset:
+            self._loaded(shard)
+        else:
+            shard.loading = asyncio.get_running_loop().create_task(self._load(shard))
+
+    async def _load(self, shard: _Shard) -> None:
+        log = shard.hosted.log
+        at, end = log.log_start_offset, log.log_end_offset
+        while at < end:
+            data = memoryview(log.read(at, _LOAD_SLICE_BYTES, end, at_least_one=True).read())
+            for position, header in iterate_headers(data):
+                at = header.next_offset
+                if not header.is_control:
+                    for record in decode_records(data[position : position + header.size_bytes]):
+                        shard.coordinator.replay(record.key, record.value)
+            await asyncio.sleep(0)
+        self._loaded(shard)
+
+    def _loaded(self, shard: _Shard) -> None:
+        shard.coordinator.after_load(self._clock.monotonic_ms())
+        shard.is_loaded = True
+        self._arm()
+
+
+def _new_member_id(client_id: str) -> str:
+    return f"{client_id}-{uuid.uuid4()}"

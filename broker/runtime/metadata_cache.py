@@ -1,0 +1,101 @@
+"""What the controller told this broker about the cluster; the only source of Metadata answers.
+
+Written by UpdateMetadata alone. Waiters are told of every change, so that a topic's creator answers when its partitions
+have leaders, not when its znode was written.
+"""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from broker.protocol.messages.update_metadata import UpdateMetadataRequest
+
+#: Leader of a partition that is being deleted (Kafka's LeaderDuringDelete).
+LEADER_DURING_DELETE = -2
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerAddress:
+    broker_id: int
+    #: listener name -> (host, port)
+    endpoints: dict[str, tuple[str, int]]
+    rack: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionMetadata:
+    leader: int
+    leader_epoch: int
+    replicas: tuple[int, ...]
+    isr: tuple[int, ...]
+    offline_replicas: tuple[int, ...]
+
+
+@dataclass(slots=True)
+class TopicMetadata:
+    name: str
+    topic_id: UUID
+    partitions: dict[int, PartitionMetadata] = field(default_factory=dict)
+
+
+class MetadataCache:
+    """Brokers, topics and controller as of the last UpdateMetadata."""
+
+    def __init__(self) -> None:
+        self.controller_id = -1
+        self.controller_epoch = -1
+        self.brokers: dict[int, BrokerAddress] = {}
+        self.topics: dict[str, TopicMetadata] = {}
+        self._changed = asyncio.Event()
+
+    def apply(self, request: UpdateMetadataRequest) -> None:
+        self.controller_id = request.controller_id
+        self.controller_epoch = request.controller_epoch
+        self.brokers = {broker.id: _broker_address(broker) for broker in request.live_brokers}
+        for topic in request.topic_states:
+            self._apply_topic(topic)
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+    def _apply_topic(self, topic) -> None:
+        known = self.topics.get(topic.topic_name)
+        if known is None or known.topic_id != topic.topic_id:
+            known = self.topics[topic.topic_name] = TopicMetadata(topic.topic_name, topic.topic_id)
+        for state in topic.partition_states:
+            if state.leader == LEADER_DURING_DELETE:
+                known.partitions.pop(state.partition_index, None)
+            else:
+                known.partitions[state.partition_index] = _partition_metadata(state)
+        if not known.partitions:
+            del self.topics[topic.topic_name]
+
+    def leader_of(self, topic: str, partition: int) -> int:
+        """The leader's id, -1 when there is none or the partition is not known."""
+        known = self.topics.get(topic)
+        state = known.partitions.get(partition) if known else None
+        return state.leader if state else -1
+
+    async def wait_until(self, condition: Callable[[], bool], timeout_ms: int) -> bool:
+        """True as soon as `condition` holds, False when `timeout_ms` pass without."""
+        try:
+            async with asyncio.timeout(timeout_ms / 1000):
+                while not condition():
+                    await self._changed.wait()
+        except TimeoutError:
+            return False
+        return True
+
+
+def _broker_address(broker) -> BrokerAddress:
+    return BrokerAddress(broker.id, {e.listener: (e.host, e.port) for e in broker.endpoints}, broker.rack)
+
+
+def _partition_metadata(state) -> PartitionMetadata:
+    return PartitionMetadata(
+        state.leader,
+        state.leader_epoch,
+        tuple(state.replicas),
+        tuple(state.isr),
+        tuple(state.offline_replicas),
+    )

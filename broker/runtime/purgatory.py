@@ -1,0 +1,99 @@
+"""Where requests wait for a partition to move: woken by condition, ended by a deadline, never polled.
+
+A waiter names the partitions it looks at; whoever moves a partition's high watermark calls `wake`. One heap holds all
+deadlines and one timer serves it, so ten thousand waiting fetches cost one timer. A waiter leaves every list it is on
+when it completes, whatever the cause: a leak here is the classic memory bug of brokers.
+"""
+
+import asyncio
+import heapq
+from collections.abc import Iterable
+
+from broker.common.clock import Clock
+from broker.common.limits import DELAYED_FETCHES_MAX
+from broker.common.types import TopicPartition
+
+
+class _Waiter:
+    __slots__ = ("deadline_ms", "future", "keys")
+
+    def __init__(self, keys: tuple[TopicPartition, ...], deadline_ms: int, future: asyncio.Future):
+        self.keys = keys
+        self.deadline_ms = deadline_ms
+        self.future = future
+
+    def __lt__(self, other: "_Waiter") -> bool:
+        return self.deadline_ms < other.deadline_ms
+
+
+class Purgatory:
+    """Parks a request until one of its partitions moves or its time is up."""
+
+    def __init__(self, clock: Clock):
+        self._clock = clock
+        self._waiters: dict[TopicPartition, set[_Waiter]] = {}
+        self._deadlines: list[_Waiter] = []
+        self._waiting = 0
+        self._timer: asyncio.TimerHandle | None = None
+        self._timer_deadline_ms = 0
+
+    def __len__(self) -> int:
+        return self._waiting
+
+    async def wait(self, keys: Iterable[TopicPartition], timeout_ms: int) -> bool:
+        """True when one of `keys` was woken, False when the time is up (or too many wait already)."""
+        if self._waiting >= DELAYED_FETCHES_MAX or timeout_ms <= 0:
+            return False
+        loop = asyncio.get_running_loop()
+        waiter = _Waiter(tuple(keys), self._clock.monotonic_ms() + timeout_ms, loop.create_future())
+        self._add(waiter)
+        try:
+            return await waiter.future
+        finally:
+            self._remove(waiter)
+
+    def wake(self, key: TopicPartition) -> None:
+        """The partition moved: whoever waits for it looks again."""
+        for waiter in self._waiters.get(key, ()):
+            if not waiter.future.done():
+                waiter.future.set_result(True)
+
+    def _add(self, waiter: _Waiter) -> None:
+        self._waiting += 1
+        for key in waiter.keys:
+            self._waiters.setdefault(key, set()).add(waiter)
+        heapq.heappush(self._deadlines, waiter)
+        if self._timer is None or waiter.deadline_ms < self._timer_deadline_ms:
+            self._arm()
+
+    def _remove(self, waiter: _Waiter) -> None:
+        self._waiting -= 1
+        for key in waiter.keys:
+            waiters = self._waiters.get(key)
+            if waiters is not None:
+                waiters.discard(waiter)
+                if not waiters:
+                    del self._waiters[key]
+        if len(self._deadlines) > 2 * self._waiting + 64:
+            self._deadlines = [each for each in self._deadlines if not each.future.done()]
+            heapq.heapify(self._deadlines)
+
+    def _arm(self) -> None:
+        while self._deadlines and self._deadlines[0].future.done():
+            heapq.heappop(self._deadlines)
+        if self._timer:
+            self._timer.cancel()
+            self._timer = None
+        if self._deadlines:
+            self._timer_deadline_ms = self._deadlines[0].deadline_ms
+            delay_ms = max(0, self._timer_deadline_ms - self._clock.monotonic_ms())
+            self._timer = asyncio.get_running_loop().call_later(delay_ms / 1000, self._expire)
+
+    def _expire(self) -> None:
+        self._timer = None
+        now_ms = self._clock.monotonic_ms()
+        while self._deadlines and self._deadlines[0].deadline_ms <= now_ms:
+            waiter = heapq.heappop(self._deadlines)
+            if not waiter.future.done():
+                waiter.future.set_result(False)
+        self._arm()

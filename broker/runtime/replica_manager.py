@@ -1,0 +1,206 @@
+"""The partitions this broker hosts: takes roles from the controller, appends for producers, reads for consumers.
+
+Everything here runs on the broker's loop. A partition is served only after LeaderAndIsr named this broker its leader;
+the logs were loaded before that, at start, by the log manager.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from uuid import UUID
+
+from broker.common.errors import ApiError, ErrorCode
+from broker.common.logs import logger
+from broker.common.types import NO_LEADER_EPOCH, TopicPartition
+from broker.log.log import Log
+from broker.log.log_slice import LogSlice
+from broker.log.manager import LogManager
+from broker.protocol.messages.leader_and_isr import LeaderAndIsrPartitionState, LeaderAndIsrRequest
+from broker.records.batch import check_produced_batch
+from broker.replication.partition import LeadershipState, Partition
+from broker.runtime.purgatory import Purgatory
+
+_log = logger(__name__)
+
+
+@dataclass(slots=True)
+class HostedPartition:
+    """A partition with its log on this broker."""
+
+    partition: Partition
+    log: Log
+    topic_id: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class ProduceResult:
+    base_offset: int
+    log_start_offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReadResult:
+    """What a consumer may see of a partition, and the records it asked for."""
+
+    slice: LogSlice
+    high_watermark: int
+    log_start_offset: int
+
+
+class ReplicaManager:
+    """Roles, appends and reads of the hosted partitions."""
+
+    def __init__(self, broker_id: int, logs: LogManager, purgatory: Purgatory):
+        self._broker_id = broker_id
+        self._logs = logs
+        self._purgatory = purgatory
+        self._hosted: dict[TopicPartition, HostedPartition] = {}
+        self._purging: asyncio.Future | None = None
+        #: The newest controller heard of; an older one is refused (correctness: one controller at a time).
+        self.controller_epoch = -1
+        #: czxid of our registration; what was meant for an earlier incarnation of us is refused (KIP-380).
+        self.broker_epoch = -1
+        #: Told of each partition this broker starts or stops leading.
+        self.on_leadership: list[Callable[[TopicPartition, bool], None]] = []
+
+    def __iter__(self) -> Iterator[HostedPartition]:
+        return iter(self._hosted.values())
+
+    def __len__(self) -> int:
+        return len(self._hosted)
+
+    def get(self, topic: str, partition: int) -> HostedPartition | None:
+        return self._hosted.get(TopicPartition(topic, partition))
+
+    # -- what the controller says
+
+    def check_controller(self, controller_epoch: int, broker_epoch: int) -> None:
+        """Raise STALE_CONTROLLER_EPOCH for a controller that was replaced, STALE_BROKER_EPOCH for words to our past."""
+        if broker_epoch < self.broker_epoch:
+            raise ApiError(ErrorCode.STALE_BROKER_EPOCH)
+        if controller_epoch < self.controller_epoch:
+            raise ApiError(ErrorCode.STALE_CONTROLLER_EPOCH)
+        self.controller_epoch = controller_epoch
+
+    def apply_leader_and_isr(self, request: LeaderAndIsrRequest) -> dict[UUID, dict[int, ErrorCode]]:
+        """Take the roles of one request; the outcome of each partition by topic id."""
+        outcomes: dict[UUID, dict[int, ErrorCode]] = {}
+        for topic in request.topic_states:
+            results = outcomes.setdefault(topic.topic_id, {})
+            for state in topic.partition_states:
+                topic_partition = TopicPartition(topic.topic_name, state.partition_index)
+                results[state.partition_index] = self._apply_role(topic_partition, topic.topic_id, state)
+        return outcomes
+
+    def _apply_role(
+        self, topic_partition: TopicPartition, topic_id: UUID, state: LeaderAndIsrPartitionState
+    ) -> ErrorCode:
+        try:
+            hosted = self._host(topic_partition, topic_id)
+        except ApiError as error:
+            _log.error("cannot host partition", partition=str(topic_partition), reason=error.message)
+            return error.code
+        was_leader = hosted.partition.is_leader
+        role = LeadershipState(
+            leader=state.leader,
+            leader_epoch=state.leader_epoch,
+            isr=tuple(state.isr),
+            replicas=tuple(state.replicas),
+            controller_epoch=state.controller_epoch,
+            zk_version=state.partition_epoch,
+        )
+        if not hosted.partition.apply(role, hosted.log.log_end_offset):
+            return ErrorCode.STALE_CONTROLLER_EPOCH
+        if was_leader != hosted.partition.is_leader:
+            self._leadership_changed(topic_partition, hosted.partition.is_leader)
+        self._purgatory.wake(topic_partition)
+        return ErrorCode.NONE
+
+    def _host(self, topic_partition: TopicPartition, topic_id: UUID) -> HostedPartition:
+        hosted = self._hosted.get(topic_partition)
+        if hosted is None:
+            self._drop_log_of_earlier_topic(topic_partition, topic_id)
+            log = self._logs.get_or_create(topic_partition, topic_id)
+            hosted = HostedPartition(Partition(topic_partition, self._broker_id), log, topic_id)
+            self._hosted[topic_partition] = hosted
+        elif hosted.topic_id != topic_id:
+            raise ApiError(ErrorCode.INCONSISTENT_TOPIC_ID)
+        return hosted
+
+    def _drop_log_of_earlier_topic(self, topic_partition: TopicPartition, topic_id: UUID) -> None:
+        """A topic deleted and created again while we were away must not show its old records."""
+        found = self._logs.topic_id_of(topic_partition)
+        if found is not None and found != topic_id:
+            _log.warning("topic was created anew, old log deleted", partition=str(topic_partition), old_topic_id=found)
+            self._logs.delete(topic_partition)
+            self._purge_later()
+
+    def _purge_later(self) -> None:
+        """Free the disk of deleted logs on a worker thread."""
+        if self._purging is None or self._purging.done():
+            self._purging = asyncio.get_running_loop().run_in_executor(None, self._logs.purge_deleted)
+
+    def stop_replica(self, topic_partition: TopicPartition, *, delete: bool) -> None:
+        """Serve the partition no more; with `delete` its files go too."""
+        hosted = self._hosted.pop(topic_partition, None)
+        if hosted is not None and hosted.partition.is_leader:
+            self._leadership_changed(topic_partition, False)
+        if delete and self._logs.delete(topic_partition):
+            self._purge_later()
+        self._purgatory.wake(topic_partition)
+
+    def _leadership_changed(self, topic_partition: TopicPartition, is_leader: bool) -> None:
+        for listener in self.on_leadership:
+            listener(topic_partition, is_leader)
+
+    # -- what clients ask
+
+    def append(self, topic_partition: TopicPartition, batch: memoryview) -> ProduceResult:
+        """Append one record batch as leader; raises ApiError and writes nothing when it may not."""
+        hosted = self._leader(topic_partition)
+        check_produced_batch(batch)
+        return self.append_checked(hosted, batch)
+
+    def append_checked(self, hosted: HostedPartition, batch: memoryview | bytearray) -> ProduceResult:
+        """Append a batch this broker made or has checked."""
+        appended = hosted.log.append(batch, hosted.partition.leader_epoch)
+        if hosted.partition.record_append(hosted.log.log_end_offset):
+            self._purgatory.wake(hosted.partition.topic_partition)
+        return ProduceResult(appended.base_offset, hosted.log.log_start_offset)
+
+    def read(
+        self,
+        topic_partition: TopicPartition,
+        fetch_offset: int,
+        max_bytes: int,
+        *,
+        at_least_one: bool,
+        current_leader_epoch: int = NO_LEADER_EPOCH,
+    ) -> ReadResult:
+        """Committed batches from `fetch_offset`; raises ApiError."""
+        hosted = self._leader(topic_partition, current_leader_epoch)
+        high_watermark = hosted.partition.high_watermark
+        found = hosted.log.read(fetch_offset, max_bytes, high_watermark, at_least_one=at_least_one)
+        return ReadResult(found, high_watermark, hosted.log.log_start_offset)
+
+    async def find_timestamp(self, hosted: HostedPartition, timestamp_ms: int | None) -> tuple[int, int] | None:
+        """(offset, timestamp) of the first committed record of that time or later; None asks for the newest time.
+
+        Reading headers may take a while, so a worker thread does it.
+        """
+        if timestamp_ms is None:
+            found = await asyncio.to_thread(hosted.log.max_timestamp_offset)
+        else:
+            found = await asyncio.to_thread(hosted.log.offset_for_timestamp, timestamp_ms)
+        return found if found is not None and found[0] < hosted.partition.high_watermark else None
+
+    def leader_log(self, topic: str, partition: int, current_leader_epoch: int = NO_LEADER_EPOCH) -> HostedPartition:
+        """The partition if this broker may serve it as leader; raises ApiError."""
+        return self._leader(TopicPartition(topic, partition), current_leader_epoch)
+
+    def _leader(self, topic_partition: TopicPartition, current_leader_epoch: int = NO_LEADER_EPOCH) -> HostedPartition:
+        hosted = self._hosted.get(topic_partition)
+        if hosted is None:
+            raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+        hosted.partition.check_leader(current_leader_epoch)
+        return hosted

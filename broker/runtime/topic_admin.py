@@ -1,0 +1,176 @@
+"""Creating and deleting topics: checks what is asked, writes the znodes, waits until the cluster has followed.
+
+Any broker may create (a client's first Metadata request reaches any of them); the controller notices the new znode and
+gives the partitions leaders. The creator answers when its own metadata shows them.
+"""
+
+import random
+import re
+import uuid
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from broker.common.errors import ApiError, ErrorCode
+from broker.common.limits import PARTITIONS_PER_TOPIC_MAX, TOPIC_NAME_LENGTH_MAX
+from broker.common.logs import logger
+from broker.config.broker import BrokerConfig
+from broker.config.topic import check_topic_configs
+from broker.controller.placement import place_replicas
+from broker.runtime.coordinator_runtime import OFFSETS_TOPIC
+from broker.runtime.metadata_cache import MetadataCache
+from broker.zookeeper.errors import ZooKeeperError
+from broker.zookeeper.store import ClusterStore
+
+_log = logger(__name__)
+
+INTERNAL_TOPICS = frozenset({OFFSETS_TOPIC, "__transaction_state"})
+_NAME = re.compile(r"[A-Za-z0-9._-]+")
+_AUTOMATIC_CREATION_TIMEOUT_MS = 5_000
+_USE_DEFAULT = -1
+
+
+@dataclass(frozen=True, slots=True)
+class NewTopic:
+    """What a client asks for; -1 leaves a number to the broker, an assignment excludes both numbers."""
+
+    name: str
+    partitions: int = _USE_DEFAULT
+    replication_factor: int = _USE_DEFAULT
+    assignment: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    configs: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class CreatedTopic:
+    topic_id: UUID
+    assignment: dict[int, tuple[int, ...]]
+
+
+class TopicAdmin:
+    """Creates and deletes topics for clients, for Metadata's automatic creation and for internal topics."""
+
+    def __init__(self, store: ClusterStore, metadata: MetadataCache, config: BrokerConfig):
+        self._store = store
+        self._metadata = metadata
+        self._config = config
+
+    async def create(self, topic: NewTopic, timeout_ms: int, validate_only: bool = False) -> CreatedTopic:
+        """Create `topic` and wait until every partition has a leader; raises ApiError saying what to change."""
+        check_topic_name(topic.name)
+        if topic.name in self._metadata.topics:
+            raise ApiError(ErrorCode.TOPIC_ALREADY_EXISTS, f"topic {topic.name!r} exists already")
+        check_topic_configs(topic.configs)
+        assignment = self._assign(topic)
+        created = CreatedTopic(uuid.uuid4(), assignment)
+        if not validate_only:
+            await self._write(topic, created)
+            await self._wait_for_leaders(topic.name, len(assignment), timeout_ms)
+        return created
+
+    async def create_automatically(self, name: str) -> None:
+        """Create a topic with the broker's defaults because a client asked for it; a race is not an error."""
+        try:
+            await self.create(NewTopic(name), _AUTOMATIC_CREATION_TIMEOUT_MS)
+        except ApiError as error:
+            if error.code not in (ErrorCode.TOPIC_ALREADY_EXISTS, ErrorCode.REQUEST_TIMED_OUT):
+                raise
+
+    async def ensure_internal(self, name: str) -> None:
+        """Create the offsets topic when it is first needed; COORDINATOR_NOT_AVAILABLE while that cannot be done."""
+        if name in self._metadata.topics:
+            return
+        topic = NewTopic(
+            name,
+            self._config.offsets_topic_num_partitions,
+            self._config.offsets_topic_replication_factor,
+            configs={
+                "cleanup.policy": "compact",
+                "compression.type": "producer",
+                "segment.bytes": str(self._config.offsets_topic_segment_bytes),
+            },
+        )
+        try:
+            await self.create(topic, _AUTOMATIC_CREATION_TIMEOUT_MS)
+        except ApiError as error:
+            if error.code is not ErrorCode.TOPIC_ALREADY_EXISTS:
+                raise ApiError(ErrorCode.COORDINATOR_NOT_AVAILABLE, f"{name} cannot be created: {error}") from error
+        if name not in self._metadata.topics:
+            raise ApiError(ErrorCode.COORDINATOR_NOT_AVAILABLE)
+
+    async def delete(self, name: str, timeout_ms: int) -> None:
+        """Have the controller delete `name` and wait until it is gone; raises ApiError."""
+        if not self._config.delete_topic_enable:
+            raise ApiError(ErrorCode.TOPIC_DELETION_DISABLED)
+        if name in INTERNAL_TOPICS:
+            raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"{name} is internal and cannot be deleted")
+        try:
+            await self._store.request_topic_deletion(name)
+        except ZooKeeperError as error:
+            raise ApiError(ErrorCode.REQUEST_TIMED_OUT, f"ZooKeeper: {error}") from error
+        _log.info("topic deletion requested", topic=name)
+        if not await self._metadata.wait_until(lambda: name not in self._metadata.topics, timeout_ms):
+            raise ApiError(ErrorCode.REQUEST_TIMED_OUT, "the topic is marked for deletion; a broker is still missing")
+
+    # -- steps
+
+    def _assign(self, topic: NewTopic) -> dict[int, tuple[int, ...]]:
+        if topic.assignment:
+            return self._check_assignment(topic)
+        partitions = self._config.num_partitions if topic.partitions == _USE_DEFAULT else topic.partitions
+        factor = topic.replication_factor
+        if factor == _USE_DEFAULT:
+            factor = self._config.default_replication_factor
+        if not 1 <= partitions <= PARTITIONS_PER_TOPIC_MAX:
+            raise ApiError(
+                ErrorCode.INVALID_PARTITIONS, f"{partitions} partitions; 1 to {PARTITIONS_PER_TOPIC_MAX} are possible"
+            )
+        _check_replication_factor(factor)
+        broker_ids = sorted(self._metadata.brokers)
+        if not broker_ids:
+            raise ApiError(ErrorCode.BROKER_NOT_AVAILABLE, "no broker is known yet; try again")
+        start = random.randrange(len(broker_ids))
+        return place_replicas(broker_ids, partitions, factor, start, start)
+
+    def _check_assignment(self, topic: NewTopic) -> dict[int, tuple[int, ...]]:
+        if topic.partitions != _USE_DEFAULT or topic.replication_factor != _USE_DEFAULT:
+            raise ApiError(
+                ErrorCode.INVALID_REQUEST, "give either an assignment or partitions and replication factor, not both"
+            )
+        if sorted(topic.assignment) != list(range(len(topic.assignment))):
+            raise ApiError(
+                ErrorCode.INVALID_REPLICA_ASSIGNMENT, "partitions of an assignment are numbered from 0 without gaps"
+            )
+        for replicas in topic.assignment.values():
+            _check_replication_factor(len(replicas))
+            unknown = set(replicas) - set(self._metadata.brokers)
+            if unknown:
+                raise ApiError(ErrorCode.INVALID_REPLICA_ASSIGNMENT, f"brokers {sorted(unknown)} are not alive")
+        return topic.assignment
+
+    async def _write(self, topic: NewTopic, created: CreatedTopic) -> None:
+        try:
+            await self._store.create_topic(topic.name, created.assignment, topic.configs, created.topic_id)
+        except ZooKeeperError as error:
+            raise ApiError(ErrorCode.REQUEST_TIMED_OUT, f"ZooKeeper: {error}") from error
+        _log.info("topic created", topic=topic.name, partitions=len(created.assignment))
+
+    async def _wait_for_leaders(self, name: str, partitions: int, timeout_ms: int) -> None:
+        def has_leaders() -> bool:
+            return all(self._metadata.leader_of(name, index) >= 0 for index in range(partitions))
+
+        if not await self._metadata.wait_until(has_leaders, timeout_ms):
+            raise ApiError(ErrorCode.REQUEST_TIMED_OUT, "the topic is created; its partitions have no leaders yet")
+
+
+def check_topic_name(name: str) -> None:
+    """Kafka's rule for names of topics; raises INVALID_TOPIC_EXCEPTION."""
+    if name in (".", "..") or len(name) > TOPIC_NAME_LENGTH_MAX or not _NAME.fullmatch(name):
+        raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION)
+
+
+def _check_replication_factor(factor: int) -> None:
+    if factor != 1:
+        raise ApiError(
+            ErrorCode.INVALID_REPLICATION_FACTOR,
+            f"replication factor {factor}: this release keeps one replica of each partition; ask for 1",
+        )

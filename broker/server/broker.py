@@ -1,0 +1,159 @@
+"""One broker: what it is made of, and the order in which it starts and stops.
+
+Start: take the port, take the log directories, reach ZooKeeper, load the logs, accept clients, register, stand for
+controller. Nothing is registered before it can be served; whatever cannot be had ends the start with one sentence.
+Stop: the reverse; the logs are flushed and marked clean last.
+"""
+
+import asyncio
+from pathlib import Path
+
+from broker.common.clock import SystemClock
+from broker.common.errors import StartupError
+from broker.common.logs import logger
+from broker.config.broker import BrokerConfig, Endpoint
+from broker.controller.cluster import BrokerEndpoint, BrokerRegistration
+from broker.coordinator.group.config import GroupConfig
+from broker.handlers.handler import Services
+from broker.log.config import LogConfig
+from broker.log.manager import LogManager
+from broker.net.listener import Listener
+from broker.runtime.controller_runtime import ControllerRuntime
+from broker.runtime.coordinator_runtime import CoordinatorRuntime
+from broker.runtime.metadata_cache import MetadataCache
+from broker.runtime.producer_ids import ProducerIds
+from broker.runtime.purgatory import Purgatory
+from broker.runtime.replica_manager import ReplicaManager
+from broker.runtime.topic_admin import TopicAdmin
+from broker.server.dispatcher import Dispatcher
+from broker.server.metrics import RequestMetrics, StateMetrics, new_registry
+from broker.server.metrics_endpoint import MetricsEndpoint
+from broker.server.registration import Registration
+from broker.zookeeper.session import ZooKeeperSession
+from broker.zookeeper.store import ClusterStore
+
+_log = logger(__name__)
+
+
+class Broker:
+    """A broker process's one broker."""
+
+    def __init__(self, config: BrokerConfig):
+        self.config = config
+        self._clock = SystemClock()
+        self._session = ZooKeeperSession(config.zookeeper_connect, config.zookeeper_session_timeout_ms)
+        self._store = ClusterStore(self._session, self._clock)
+        self._metadata = MetadataCache()
+        self._purgatory = Purgatory(self._clock)
+        self._registry = new_registry()
+        self._endpoint = MetricsEndpoint(self._registry, self._health)
+        self._is_loaded = False
+
+    async def start(self) -> None:
+        """Returns when clients are served; raises StartupError. Undo with `stop` in either case."""
+        config = self.config
+        if config.unused:
+            _log.warning("configuration keys that nothing reads", keys=",".join(config.unused))
+        self._listener = self._bind()
+        self._logs = LogManager([Path(path) for path in config.log_dirs], _log_config(config), config.broker_id)
+        await self._session.connect(config.zookeeper_connection_timeout_ms)
+        await self._store.ensure_persistent_paths()
+        cluster_id = await self._store.cluster_id()
+        self._logs.set_cluster_id(cluster_id)
+        await self._load_logs()
+        self._build(cluster_id)
+        if config.metrics_listener[0]:
+            await self._endpoint.start(*config.metrics_listener)
+        self._listener.start(asyncio.get_running_loop())
+        await self._registration.start()
+        await self._controller.start()
+        _log.info("broker started", clients_are_told=",".join(map(str, self.advertised)))
+
+    def _bind(self) -> Listener:
+        if len(self.config.listeners) != 1:
+            raise StartupError("listeners: this release serves one listener; name one")
+        return Listener(
+            self.config.listeners[0],
+            lambda connection, frame: self._dispatcher.on_frame(connection, frame),
+            lambda connection: self._dispatcher.on_closed(connection),
+            frame_bytes_max=self.config.socket_request_max_bytes,
+            connections_max=self.config.max_connections,
+            idle_ms_max=self.config.connections_max_idle_ms,
+        )
+
+    async def _load_logs(self) -> None:
+        began_ms = self._clock.monotonic_ms()
+        await asyncio.to_thread(self._logs.load_all)
+        _log.info("logs loaded", partitions=len(self._logs.logs), took_ms=self._clock.monotonic_ms() - began_ms)
+        self._is_loaded = True
+
+    def _build(self, cluster_id: str) -> None:
+        config = self.config
+        replicas = ReplicaManager(config.broker_id, self._logs, self._purgatory)
+        self._coordinators = CoordinatorRuntime(replicas, _group_config(config), self._clock)
+        self._registration = Registration(self._store, self._broker_registration(), replicas)
+        self._controller = ControllerRuntime(self._store, config.broker_id, self._clock)
+        services = Services(
+            config=config,
+            cluster_id=cluster_id,
+            metadata=self._metadata,
+            replicas=replicas,
+            purgatory=self._purgatory,
+            coordinators=self._coordinators,
+            topics=TopicAdmin(self._store, self._metadata, config),
+            producer_ids=ProducerIds(self._store, config.broker_id),
+            clock=self._clock,
+        )
+        self._dispatcher = Dispatcher(services, self._listener.name, RequestMetrics(self._registry))
+        self._registry.register(
+            StateMetrics(replicas, self._metadata, self._purgatory, self._listener, config.broker_id)
+        )
+
+    @property
+    def advertised(self) -> tuple[Endpoint, ...]:
+        """What clients are told; a listener's port 0 has become the port the system gave."""
+        if self.config.advertised_listeners:
+            return self.config.advertised_listeners
+        return (Endpoint(self._listener.name, self._listener.host, self._listener.port),)
+
+    def _broker_registration(self) -> BrokerRegistration:
+        endpoints = tuple(BrokerEndpoint(each.listener, each.host, each.port) for each in self.advertised)
+        return BrokerRegistration(self.config.broker_id, endpoints, self.config.broker_rack or None)
+
+    def _health(self) -> str:
+        if not self._is_loaded:
+            return "loading logs"
+        return "" if self._registration.is_registered else "not registered in ZooKeeper"
+
+    async def stop(self) -> None:
+        """Stop what was started, in reverse; the logs end clean."""
+        for name in ("_controller", "_registration"):
+            if hasattr(self, name):
+                await getattr(self, name).stop()
+        if hasattr(self, "_coordinators"):
+            self._coordinators.stop()
+        if hasattr(self, "_listener"):
+            self._listener.stop()
+        await self._endpoint.stop()
+        await self._session.close()
+        if hasattr(self, "_logs"):
+            await asyncio.to_thread(self._logs.shutdown)
+        _log.info("broker stopped")
+
+
+def _log_config(config: BrokerConfig) -> LogConfig:
+    return LogConfig(
+        segment_bytes=config.log_segment_bytes,
+        index_interval_bytes=config.log_index_interval_bytes,
+        max_message_bytes=config.message_max_bytes,
+    )
+
+
+def _group_config(config: BrokerConfig) -> GroupConfig:
+    return GroupConfig(
+        group_min_session_timeout_ms=config.group_min_session_timeout_ms,
+        group_max_session_timeout_ms=config.group_max_session_timeout_ms,
+        group_initial_rebalance_delay_ms=config.group_initial_rebalance_delay_ms,
+        group_max_size=config.group_max_size,
+        offset_metadata_max_bytes=config.offset_metadata_max_bytes,
+    )

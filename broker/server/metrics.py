@@ -1,0 +1,90 @@
+"""What a broker tells Prometheus. Names begin with `barnabas_broker_`.
+
+Requests are counted as they pass; sizes and states are read from the rooms when somebody asks.
+"""
+
+from collections.abc import Iterable
+
+from prometheus_client import CollectorRegistry, Counter
+from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.process_collector import ProcessCollector
+
+from broker.handlers.registry import HANDLERS
+from broker.net.listener import Listener
+from broker.protocol.api_keys import ApiKey
+from broker.runtime.metadata_cache import MetadataCache
+from broker.runtime.purgatory import Purgatory
+from broker.runtime.replica_manager import ReplicaManager
+
+_PREFIX = "barnabas_broker_"
+
+
+class RequestMetrics:
+    """Counters of the request path."""
+
+    def __init__(self, registry: CollectorRegistry):
+        requests = Counter(_PREFIX + "requests", "Requests received.", ["api"], registry=registry)
+        self._requests = {handler.api: requests.labels(handler.api.name.lower()) for handler in HANDLERS}
+        self._bytes_in = Counter(_PREFIX + "request_bytes", "Bytes of requests.", registry=registry)
+        self._bytes_out = Counter(_PREFIX + "response_bytes", "Bytes of responses.", registry=registry)
+        self._rejected = Counter(
+            _PREFIX + "rejected_requests", "Connections closed because of what they sent.", registry=registry
+        )
+        self._failed = Counter(_PREFIX + "failed_requests", "Requests that met a fault of ours.", registry=registry)
+
+    def request(self, api: ApiKey, size_bytes: int) -> None:
+        self._requests[api].inc()
+        self._bytes_in.inc(size_bytes)
+
+    def response(self, size_bytes: int) -> None:
+        self._bytes_out.inc(size_bytes)
+
+    def rejected(self) -> None:
+        self._rejected.inc()
+
+    def failed(self) -> None:
+        self._failed.inc()
+
+
+class StateMetrics:
+    """Gauges read at the moment of the scrape."""
+
+    def __init__(
+        self,
+        replicas: ReplicaManager,
+        metadata: MetadataCache,
+        purgatory: Purgatory,
+        listener: Listener,
+        broker_id: int,
+    ):
+        self._replicas = replicas
+        self._metadata = metadata
+        self._purgatory = purgatory
+        self._listener = listener
+        self._broker_id = broker_id
+
+    def collect(self) -> Iterable[Metric]:
+        hosted = list(self._replicas)
+        yield _gauge("partitions", "Partitions hosted.", len(hosted))
+        yield _gauge("leaders", "Partitions led.", sum(each.partition.is_leader for each in hosted))
+        yield _gauge("log_bytes", "Bytes of all logs.", sum(each.log.size_bytes for each in hosted))
+        yield _gauge("connections", "Open client connections.", self._listener.connection_count)
+        yield _gauge("delayed_fetches", "Fetches waiting for data.", len(self._purgatory))
+        yield _gauge("is_controller", "1 when controller.", int(self._metadata.controller_id == self._broker_id))
+        end_offsets = GaugeMetricFamily(
+            _PREFIX + "log_end_offset", "Next offset of a partition.", labels=["topic", "partition"]
+        )
+        for each in hosted:
+            topic, index = each.partition.topic_partition
+            end_offsets.add_metric([topic, str(index)], each.log.log_end_offset)
+        yield end_offsets
+
+
+def _gauge(name: str, meaning: str, value: float) -> GaugeMetricFamily:
+    return GaugeMetricFamily(_PREFIX + name, meaning, value=value)
+
+
+def new_registry() -> CollectorRegistry:
+    registry = CollectorRegistry(auto_describe=False)
+    ProcessCollector(registry=registry)
+    return registry

@@ -1,0 +1,64 @@
+"""Keeps this broker's znode in `/brokers/ids` as long as the broker lives.
+
+A lost ZooKeeper session is not the broker's death: it registers again under the same id with a new broker epoch, and
+drops nothing it holds.
+"""
+
+import asyncio
+
+from broker.common.errors import StartupError
+from broker.common.logs import logger
+from broker.controller.cluster import BrokerRegistration
+from broker.runtime.replica_manager import ReplicaManager
+from broker.zookeeper.errors import ZooKeeperError
+from broker.zookeeper.session import SessionState
+from broker.zookeeper.store import ClusterStore
+
+_log = logger(__name__)
+_TRY_AGAIN_S = 1.0
+
+
+class Registration:
+    """Registers at `start`, again after every lost session, and leaves at `stop`."""
+
+    def __init__(self, store: ClusterStore, registration: BrokerRegistration, replicas: ReplicaManager):
+        self._store = store
+        self._registration = registration
+        self._replicas = replicas
+        self._again: asyncio.Task | None = None
+        self._is_stopping = False
+        self.is_registered = False
+
+    async def start(self) -> None:
+        """Raises StartupError when another live broker has our id."""
+        self._store.session.on_state(self._on_session)
+        await self._register()
+
+    async def stop(self) -> None:
+        self._is_stopping = True
+        if self._again:
+            self._again.cancel()
+        if self.is_registered and self._store.session.state is SessionState.CONNECTED:
+            await self._store.unregister_broker(self._registration.broker_id)
+        self.is_registered = False
+
+    async def _register(self) -> None:
+        self._replicas.broker_epoch = await self._store.register_broker(self._registration)
+        self.is_registered = True
+        _log.info("registered", broker_epoch=self._replicas.broker_epoch)
+
+    def _on_session(self, state: SessionState) -> None:
+        if state is SessionState.LOST and not self._is_stopping:
+            _log.warning("zookeeper session lost, registering again")
+            self.is_registered = False
+            if self._again is None or self._again.done():
+                self._again = asyncio.get_running_loop().create_task(self._register_again())
+
+    async def _register_again(self) -> None:
+        while not self.is_registered:
+            try:
+                await self._store.session.wait_connected()
+                await self._register()
+            except (ZooKeeperError, StartupError) as error:
+                _log.warning("cannot register", reason=str(error))
+                await asyncio.sleep(_TRY_AGAIN_S)

@@ -1,0 +1,1 @@
+"""One file per stream job; broker.spark.job names them."""

@@ -1,0 +1,53 @@
+"""A Spark session as small as one stream job needs, on the Java that was found, its workers able to import us."""
+
+import os
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from broker.common.java import java_home_for_spark
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_PACKAGE_ROOT = Path(__file__).resolve().parents[2]
+
+#: A small heap and a quick start matter more than throughput: serial collector, first compiler only.
+_JVM_FLAGS = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xss512k"
+
+
+def build_session(name: str, master: str, driver_memory: str, directory: Path, ui: bool = False) -> "SparkSession":
+    """Start the driver's JVM. `directory` takes what Spark writes besides checkpoints: scratch files, a Java shim.
+
+    Sets environment variables of this process, which the JVM and the Python workers inherit; call once per process.
+    """
+    scratch = directory / "scratch"
+    scratch.mkdir(parents=True, exist_ok=True)
+    os.environ |= {
+        "JAVA_HOME": str(java_home_for_spark(directory / "java")),
+        "PYSPARK_PYTHON": sys.executable,
+        "PYTHONPATH": os.pathsep.join(filter(None, (str(_PACKAGE_ROOT), os.environ.get("PYTHONPATH")))),
+        "SPARK_LOCAL_IP": os.environ.get("SPARK_LOCAL_IP", "127.0.0.1"),
+        "PYSPARK_SUBMIT_ARGS": submit_arguments(driver_memory),
+    }
+    from pyspark.sql import SparkSession
+
+    settings = {
+        "spark.ui.enabled": str(ui).lower(),
+        "spark.ui.showConsoleProgress": "false",
+        "spark.local.dir": str(scratch),
+        "spark.executorEnv.PYTHONPATH": os.environ["PYTHONPATH"],
+        "spark.sql.warehouse.dir": str(scratch / "warehouse"),
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.shuffle.partitions": "2",
+    }
+    session = SparkSession.builder.appName(name).master(master).config(map=settings).getOrCreate()
+    session.sparkContext.setLogLevel("WARN")
+    return session
+
+
+def submit_arguments(driver_memory: str) -> str:
+    """What must be said before the JVM runs; the rest is configuration."""
+    flags = f"spark.driver.extraJavaOptions={_JVM_FLAGS}"
+    return f"--driver-memory {shlex.quote(driver_memory)} --conf {shlex.quote(flags)} pyspark-shell"

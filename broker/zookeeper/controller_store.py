@@ -1,0 +1,139 @@
+"""What only the controller writes. Every transaction starts with the fence of its term.
+
+WrongVersion or NodeMissing on the fence's own znode means that a newer controller exists: `ControllerMoved`.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Iterable, Mapping
+from itertools import islice
+
+from broker.common.types import TopicPartition
+from broker.controller.cluster import NOT_WRITTEN, LeaderAndIsr
+from broker.zookeeper import znodes
+from broker.zookeeper.election import ControllerTerm
+from broker.zookeeper.errors import NodeExists, NodeMissing, NodeNotEmpty, WrongVersion, ZooKeeperError
+from broker.zookeeper.session import Create, Delete, Operation, SetData, ZooKeeperSession
+from broker.zookeeper.store import ClusterStore
+
+#: Operations in one transaction: far below ZooKeeper's request limit of 1 MB, large enough that the round trip is not
+#: what a big topic waits for.
+OPERATIONS_PER_TRANSACTION = 200
+
+
+class ControllerMoved(ZooKeeperError):
+    """Another controller has been elected since this term began; nothing was written."""
+
+
+class ControllerStore:
+    """Writes of one term."""
+
+    def __init__(self, store: ClusterStore, term: ControllerTerm):
+        self._store = store
+        self._session: ZooKeeperSession = store.session
+        self.term = term
+
+    async def write_states(
+        self, states: Mapping[TopicPartition, LeaderAndIsr]
+    ) -> tuple[dict[TopicPartition, LeaderAndIsr], dict[TopicPartition, LeaderAndIsr]]:
+        """Write each state over the zk_version it was derived from; create those never written.
+
+        Returns what was written (with the new zk_version) and, for partitions somebody else has written meanwhile, what
+        stands there instead. A partition whose topic has gone is in neither.
+        """
+        await self._ensure_parents([p for p, state in states.items() if state.zk_version == NOT_WRITTEN])
+        written: dict[TopicPartition, LeaderAndIsr] = {}
+        refused: list[TopicPartition] = []
+        for chunk in _chunks(states.items()):
+            try:
+                written |= await self._write_chunk(chunk)
+            except (WrongVersion, NodeExists, NodeMissing):
+                for one in chunk:
+                    try:
+                        written |= await self._write_chunk([one])
+                    except (WrongVersion, NodeExists, NodeMissing):
+                        refused.append(one[0])
+        return written, await self._store.states(refused)
+
+    async def _write_chunk(
+        self, chunk: list[tuple[TopicPartition, LeaderAndIsr]]
+    ) -> dict[TopicPartition, LeaderAndIsr]:
+        results = await self._fenced([_state_operation(partition, state) for partition, state in chunk])
+        return {
+            partition: _with_version(state, 0 if state.zk_version == NOT_WRITTEN else result)
+            for (partition, state), result in zip(chunk, results, strict=True)
+        }
+
+    async def _ensure_parents(self, partitions: list[TopicPartition]) -> None:
+        """A state's znode stands below /partitions and /partitions/P, which come with the topic's first states."""
+        topics = sorted({partition.topic for partition in partitions})
+        await self._create_missing([znodes.partitions_path(topic) for topic in topics])
+        await self._create_missing([znodes.partition_path(partition) for partition in partitions])
+
+    async def _create_missing(self, paths: list[str]) -> None:
+        found = await asyncio.gather(*(self._session.exists(path) for path in paths))
+        missing = [path for path, znode in zip(paths, found, strict=True) if znode is None]
+        for chunk in _chunks(missing):
+            try:
+                await self._fenced([Create(path) for path in chunk])
+            except (NodeExists, NodeMissing):
+                for path in chunk:
+                    with contextlib.suppress(NodeExists, NodeMissing):
+                        await self._fenced([Create(path)])
+
+    async def remove_topic(self, topic: str) -> None:
+        """Remove a topic's znodes, its config and the request to delete it, in an order that survives interruption.
+
+        The request goes with the topic itself in one transaction, so a removal that stopped half way is taken up again.
+        """
+        while True:
+            below = await self._descendants(znodes.topic_path(topic))
+            for chunk in _chunks(below):
+                with contextlib.suppress(NodeMissing):
+                    await self._fenced([Delete(path) for path in chunk])
+            last = (znodes.topic_path(topic), znodes.config_path("topics", topic), znodes.delete_topic_path(topic))
+            standing = [path for path in last if await self._session.exists(path)]
+            with contextlib.suppress(NodeMissing, NodeNotEmpty):
+                if standing:
+                    await self._fenced([Delete(path) for path in standing])
+                return
+
+    async def remove_deletion_request(self, topic: str) -> None:
+        with contextlib.suppress(NodeMissing):
+            await self._fenced([Delete(znodes.delete_topic_path(topic))])
+
+    async def _descendants(self, path: str) -> list[str]:
+        """Everything below `path`, children before their parents."""
+        try:
+            names = await self._session.children(path)
+        except NodeMissing:
+            return []
+        below: list[str] = []
+        for deeper in await asyncio.gather(*(self._descendants(f"{path}/{name}") for name in names)):
+            below += deeper
+        return below + [f"{path}/{name}" for name in names]
+
+    async def _fenced(self, operations: list[Operation]) -> list:
+        try:
+            return (await self._session.multi([self.term.fence, *operations]))[1:]
+        except (WrongVersion, NodeMissing) as error:
+            if error.path == znodes.CONTROLLER_EPOCH:
+                raise ControllerMoved(error.path, f"controller epoch {self.term.epoch} is over") from error
+            raise
+
+
+def _state_operation(partition: TopicPartition, state: LeaderAndIsr) -> Operation:
+    path, data = znodes.state_path(partition), znodes.encode_state(state)
+    return Create(path, data) if state.zk_version == NOT_WRITTEN else SetData(path, data, state.zk_version)
+
+
+def _with_version(state: LeaderAndIsr, zk_version: int) -> LeaderAndIsr:
+    return LeaderAndIsr(
+        state.leader, state.leader_epoch, state.isr, state.controller_epoch, zk_version, state.leader_recovery_state
+    )
+
+
+def _chunks(items: Iterable) -> Iterable[list]:
+    rest = iter(items)
+    while chunk := list(islice(rest, OPERATIONS_PER_TRANSACTION)):
+        yield chunk

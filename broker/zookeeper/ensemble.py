@@ -1,0 +1,220 @@
+"""How a ZooKeeper server is launched: class path, files and flags.
+
+The server is the real one, from the jars inside the pyspark wheel. It runs as a quorum of one (not as "standalone"),
+because such a quorum can later grow by `reconfig`.
+
+Whose file is zoo.cfg? It is written once. While the ensemble has one server, its `server.1` line follows the arguments
+of each start (ports move, everything else an operator edited stays). ZooKeeper moves that line into a file of its own,
+`zoo.cfg.dynamic.*`; we move it back. Once there are several servers the configuration belongs to the ensemble: nothing
+is touched, and arguments that contradict it are refused.
+"""
+
+import importlib.util
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from broker.common.errors import StartupError
+
+MAIN_CLASS = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
+
+_JAR_PATTERNS = (
+    "zookeeper-3*.jar",
+    "zookeeper-jute-*.jar",
+    "slf4j-api-*.jar",
+    "log4j-api-*.jar",
+    "log4j-core-*.jar",
+    "log4j-slf4j2-impl-*.jar",
+    "metrics-core-*.jar",
+    "snappy-java-*.jar",
+)
+
+#: A server of this size takes about 80 MB and is ready in half a second.
+JVM_FLAGS = (
+    "-Xms16m",
+    "-Xmx64m",
+    "-Xss512k",
+    "-XX:+UseSerialGC",
+    "-XX:TieredStopAtLevel=1",
+    "-XX:MaxMetaspaceSize=64m",
+    "-XX:ReservedCodeCacheSize=24m",
+    "-XX:-UsePerfData",
+    "-XX:+ExitOnOutOfMemoryError",
+    "-Dlog4j2.configurationFile=log4j2.properties",
+)
+
+#: What the customary quorum and election ports (2888, 3888) are above the customary client port (2181).
+QUORUM_PORT_DISTANCE = 2888 - 2181
+ELECTION_PORT_DISTANCE = 3888 - 2181
+
+# A follower that is silent for syncLimit x tickTime = 5 s is given up. Without maxSessionTimeout a broker's 18 s would
+# be cut to 20 x tickTime = 10 s.
+_ZOO_CFG = """\
+tickTime=500
+initLimit=20
+syncLimit=10
+maxSessionTimeout=60000
+dataDir=./data
+standaloneEnabled=false
+reconfigEnabled=true
+preAllocSize=4096
+autopurge.snapRetainCount=3
+autopurge.purgeInterval=1
+admin.enableServer=false
+4lw.commands.whitelist=ruok,srvr,mntr,stat,cons,isro,wchs
+"""
+
+_LOG4J2 = """\
+status = error
+appender.out.type = Console
+appender.out.name = out
+appender.out.layout.type = PatternLayout
+appender.out.layout.pattern = %d{yyyy-MM-dd'T'HH:mm:ss.SSS}{UTC}Z %-5level %logger{1} %msg%n
+rootLogger.level = warn
+rootLogger.appenderRef.out.ref = out
+logger.main.name = org.apache.zookeeper.server.quorum.QuorumPeerMain
+logger.main.level = info
+logger.port.name = org.apache.zookeeper.server.NIOServerCnxnFactory
+logger.port.level = info
+logger.leader.name = org.apache.zookeeper.server.quorum.Leader
+logger.leader.level = info
+logger.follower.name = org.apache.zookeeper.server.quorum.Follower
+logger.follower.level = info
+# "zoo.cfg is relative": it is meant to be, so that the directory can be moved.
+logger.config.name = org.apache.zookeeper.server.quorum.QuorumPeerConfig
+logger.config.level = error
+"""
+
+_SERVER_LINE = re.compile(r"^server\.(\d+)=(.*)$", re.MULTILINE)
+_DYNAMIC_LINE = re.compile(r"^dynamicConfigFile=(.*)$", re.MULTILINE)
+_ENDPOINT = re.compile(
+    r"^(?P<host>.+):(?P<quorum>\d+):(?P<election>\d+)(?::\w+)?;(?:(?P<client_host>.+):)?(?P<client>\d+)$"
+)
+
+
+@dataclass(frozen=True)
+class ServerAddress:
+    """Where one server of an ensemble listens: for clients, for the quorum and for elections."""
+
+    host: str
+    client_port: int
+    quorum_port: int
+    election_port: int
+
+    @property
+    def ports(self) -> tuple[int, int, int]:
+        return self.client_port, self.quorum_port, self.election_port
+
+    def __str__(self) -> str:
+        return f"{self.host}:{self.quorum_port}:{self.election_port}:participant;{self.host}:{self.client_port}"
+
+    @classmethod
+    def parse(cls, text: str) -> "ServerAddress":
+        found = _ENDPOINT.match(text.replace(" ", ""))
+        if found is None:
+            raise StartupError(f"zoo.cfg has a server address that is not host:port:port:role;host:port: {text!r}.")
+        host = found["client_host"] or found["host"]
+        return cls(host, int(found["client"]), int(found["quorum"]), int(found["election"]))
+
+
+def prepare_server(
+    directory: Path, host: str, client_port: int, quorum_port: int | None = None, election_port: int | None = None
+) -> ServerAddress:
+    """Write what is missing in `directory` and return where the server will listen.
+
+    Quorum and election port stay as they were when not given; a new server's are the client port's customary
+    neighbours. Raises StartupError if `directory` holds a server of a larger ensemble that listens elsewhere.
+    """
+    (directory / "data").mkdir(parents=True, exist_ok=True)
+    _write_if_missing(directory / "data" / "myid", "1\n")
+    _write_if_missing(directory / "log4j2.properties", _LOG4J2)
+    static = directory / "zoo.cfg"
+    _write_if_missing(static, _ZOO_CFG)
+    text = static.read_text()
+    servers = _servers(directory, text)
+    own = servers.get(_server_id(directory))
+    address = ServerAddress(
+        host=host,
+        client_port=client_port,
+        quorum_port=quorum_port or (own.quorum_port if own else client_port + QUORUM_PORT_DISTANCE),
+        election_port=election_port or (own.election_port if own else client_port + ELECTION_PORT_DISTANCE),
+    )
+    if len(servers) > 1:
+        _refuse_contradiction(directory, own, address)
+    else:
+        _replace_file(static, _with_server_line(text, _server_id(directory), address))
+    return address
+
+
+def launch_command(java: Path) -> list[str]:
+    """The command that, run inside the server's directory, is the server."""
+    return [str(java), *JVM_FLAGS, "-cp", class_path(), MAIN_CLASS, "zoo.cfg"]
+
+
+def class_path() -> str:
+    """The jars a server needs, found by pattern because their versions move with pyspark. Raises StartupError."""
+    jars = _jar_directory()
+    found = []
+    for pattern in _JAR_PATTERNS:
+        matches = sorted(jars.glob(pattern))
+        if not matches:
+            raise StartupError(f"ZooKeeper needs {pattern} and {jars} has none; install the pyspark wheel again.")
+        found.append(str(matches[-1]))
+    return ":".join(found)
+
+
+def _jar_directory() -> Path:
+    spec = importlib.util.find_spec("pyspark")
+    if spec is None or spec.origin is None:
+        raise StartupError("ZooKeeper's jars come with the pyspark wheel, which is not installed.")
+    return Path(spec.origin).parent / "jars"
+
+
+def _servers(directory: Path, text: str) -> dict[int, ServerAddress]:
+    """Every server the configuration names, whether it still stands in zoo.cfg or in ZooKeeper's own dynamic file."""
+    dynamic = _DYNAMIC_LINE.search(text)
+    if dynamic is not None:
+        moved = directory / Path(dynamic[1].strip()).name
+        if not moved.exists():
+            raise StartupError(
+                f"{directory / 'zoo.cfg'} names {moved.name}, which is missing; restore it from a backup."
+            )
+        text += "\n" + moved.read_text()
+    return {int(found[1]): ServerAddress.parse(found[2]) for found in _SERVER_LINE.finditer(text)}
+
+
+def _server_id(directory: Path) -> int:
+    text = (directory / "data" / "myid").read_text().strip()
+    if not text.isdecimal():
+        raise StartupError(f"{directory / 'data' / 'myid'} must hold the server's number, not {text!r}.")
+    return int(text)
+
+
+def _with_server_line(text: str, server_id: int, address: ServerAddress) -> str:
+    """`text` naming this one server; a line without a version is established anew when the server leads."""
+    kept = _DYNAMIC_LINE.sub("", _SERVER_LINE.sub("", text))
+    lines = [line for line in kept.splitlines() if line.strip()]
+    return "\n".join([*lines, f"server.{server_id}={address}"]) + "\n"
+
+
+def _refuse_contradiction(directory: Path, own: ServerAddress | None, asked: ServerAddress) -> None:
+    if own is None:
+        raise StartupError(f"The ensemble in {directory / 'zoo.cfg'} no longer has this server as a member.")
+    if own != asked:
+        raise StartupError(
+            f"{directory} holds a server of a larger ensemble that listens on {own.host}:{own.client_port} "
+            f"(quorum {own.quorum_port}, election {own.election_port}); start it there or move it by reconfig first."
+        )
+
+
+def _write_if_missing(path: Path, text: str) -> None:
+    if not path.exists():
+        _replace_file(path, text)
+
+
+def _replace_file(path: Path, text: str) -> None:
+    if path.exists() and path.read_text() == text:
+        return
+    fresh = path.with_name(path.name + ".new")
+    fresh.write_text(text)
+    fresh.replace(path)

@@ -1,0 +1,43 @@
+"""What ZooKeeper can answer other than yes, in this product's words; kazoo's exceptions end in `session.py`."""
+
+from broker.common.errors import BarnabasError
+
+
+class ZooKeeperError(BarnabasError):
+    """Root of everything a ZooKeeper operation raises. `path` is the znode it was about."""
+
+    def __init__(self, path: str, detail: str = ""):
+        super().__init__(f"{path}: {detail}" if detail else path)
+        self.path = path
+
+
+class NodeMissing(ZooKeeperError):
+    """The znode, or the parent of the znode to be created, does not exist."""
+
+
+class NodeExists(ZooKeeperError):
+    """The znode to be created exists."""
+
+
+class NodeNotEmpty(ZooKeeperError):
+    """The znode to be deleted has children."""
+
+
+class WrongVersion(ZooKeeperError):
+    """The znode has another version than the one expected: somebody else has written."""
+
+
+class ConnectionInterrupted(ZooKeeperError):
+    """The connection broke; whether a write was done is unknown until the znode is read again."""
+
+
+class SessionLost(ZooKeeperError):
+    """The session has expired or is closed; its ephemeral znodes are gone, nothing was written."""
+
+
+class OperationRefused(ZooKeeperError):
+    """ZooKeeper refuses for another reason (no permission, bad arguments); the detail names it."""
+
+
+class MalformedZnode(BarnabasError):
+    """The content of a znode is not what Kafka writes there."""

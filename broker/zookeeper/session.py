@@ -1,0 +1,264 @@
+"""The one ZooKeeper client of a process: coroutines on the outside, kazoo's threads on the inside.
+
+kazoo completes requests, calls watches and reports connection states on threads of its own. All three reach the event
+loop through `ZooKeeperSession._hand_over` and nowhere else; nothing outside this file needs to be thread-safe.
+
+A watch is ZooKeeper's: it fires once, for any change of what was read, and also when the connection breaks, because
+kazoo drops all watches then. Its meaning is only "look again".
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, NamedTuple
+
+from kazoo import exceptions as kazoo_errors
+from kazoo.client import KazooClient, KazooState
+
+from broker.common.errors import StartupError
+from broker.zookeeper.errors import (
+    ConnectionInterrupted,
+    NodeExists,
+    NodeMissing,
+    NodeNotEmpty,
+    OperationRefused,
+    SessionLost,
+    WrongVersion,
+    ZooKeeperError,
+)
+
+ANY_VERSION = -1
+
+_RECONNECT = {"max_tries": -1, "delay": 0.1, "backoff": 2, "max_jitter": 0.1, "max_delay": 2}
+
+
+class SessionState(Enum):
+    """Suspended is not lost: while suspended the session may live on, and with it every ephemeral znode."""
+
+    CONNECTED = KazooState.CONNECTED
+    SUSPENDED = KazooState.SUSPENDED
+    LOST = KazooState.LOST
+
+
+class Znode(NamedTuple):
+    """Content and the facts ZooKeeper keeps about it; `ephemeral_owner` is 0 for a persistent znode."""
+
+    data: bytes
+    version: int
+    czxid: int
+    ephemeral_owner: int
+    created_at_ms: int
+
+
+@dataclass(frozen=True)
+class Create:
+    path: str
+    data: bytes = b""
+    ephemeral: bool = False
+
+
+@dataclass(frozen=True)
+class SetData:
+    path: str
+    data: bytes
+    version: int = ANY_VERSION
+
+
+@dataclass(frozen=True)
+class Delete:
+    path: str
+    version: int = ANY_VERSION
+
+
+@dataclass(frozen=True)
+class Check:
+    """Fails the transaction unless the znode has this version."""
+
+    path: str
+    version: int
+
+
+Operation = Create | SetData | Delete | Check
+Watcher = Callable[[], None]
+
+
+class ZooKeeperSession:
+    """One session. Every coroutine raises the errors of `errors.py` and may be called from the event loop only."""
+
+    def __init__(self, connect: str, session_timeout_ms: int):
+        """`connect` is Kafka's `zookeeper.connect`: host:port,host:port…[/chroot]. StartupError if it is none."""
+        servers, slash, chroot = connect.partition("/")
+        self._servers = servers
+        self._chroot = slash + chroot.strip("/") if chroot.strip("/") else ""
+        self.session_timeout_ms = session_timeout_ms
+        try:
+            self._client = KazooClient(
+                hosts=servers, timeout=session_timeout_ms / 1000, connection_retry=_RECONNECT, randomize_hosts=True
+            )
+        except ValueError as error:
+            raise StartupError(f"zookeeper.connect={connect} is not host:port,…[/chroot]: {error}.") from error
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._listeners: list[Callable[[SessionState], None]] = []
+        self._connected = asyncio.Event()
+        self.state = SessionState.LOST
+
+    # -- life
+
+    async def connect(self, timeout_ms: int) -> None:
+        """Open the session and create the chroot. StartupError when ZooKeeper does not answer in time."""
+        self._loop = asyncio.get_running_loop()
+        self._client.add_listener(lambda state: self._hand_over(self._on_state, SessionState(state)))
+        self._client.start_async()
+        try:
+            async with asyncio.timeout(timeout_ms / 1000):
+                await self._connected.wait()
+                if self._chroot:
+                    await self.ensure(self._chroot)
+        except (TimeoutError, ZooKeeperError) as error:
+            await self.close()
+            raise StartupError(
+                f"ZooKeeper did not answer at {self._servers} within {timeout_ms} ms; "
+                "start it or correct zookeeper.connect."
+            ) from error
+        self._client.chroot = self._chroot
+
+    async def close(self) -> None:
+        """End the session; ZooKeeper removes its ephemeral znodes at once."""
+        self._listeners.clear()
+        await asyncio.to_thread(self._stop_client)
+
+    def _stop_client(self) -> None:
+        with contextlib.suppress(kazoo_errors.KazooException, OSError):
+            self._client.stop()
+        self._client.close()
+
+    @property
+    def session_id(self) -> int:
+        """The `ephemeral_owner` of this session's znodes; 0 while there is no session."""
+        identity = self._client.client_id
+        return (identity[0] or 0) if identity else 0
+
+    def on_state(self, listener: Callable[[SessionState], None]) -> None:
+        """Call `listener` on the loop at every change of state from now on."""
+        self._listeners.append(listener)
+
+    async def wait_connected(self) -> None:
+        await self._connected.wait()
+
+    def _on_state(self, state: SessionState) -> None:
+        self.state = state
+        if state is SessionState.CONNECTED:
+            self._connected.set()
+        else:
+            self._connected.clear()
+        for listener in list(self._listeners):
+            listener(state)
+
+    # -- one znode
+
+    async def get(self, path: str, watch: Watcher | None = None) -> Znode:
+        data, stat = await self._await(path, self._client.get_async(path, watch=self._watcher(watch)))
+        return _znode(data, stat)
+
+    async def exists(self, path: str, watch: Watcher | None = None) -> Znode | None:
+        """The znode's facts without its content (`data` is empty), or None. A watch also fires on creation."""
+        stat = await self._await(path, self._client.exists_async(path, watch=self._watcher(watch)))
+        return _znode(b"", stat) if stat else None
+
+    async def children(self, path: str, watch: Watcher | None = None) -> list[str]:
+        """Names in order. The watch fires when a child comes or goes, or the znode itself goes."""
+        return sorted(await self._await(path, self._client.get_children_async(path, watch=self._watcher(watch))))
+
+    async def create(self, path: str, data: bytes = b"", *, ephemeral: bool = False, sequential: bool = False) -> str:
+        """The path of the new znode (ZooKeeper appends ten digits to a sequential one)."""
+        return await self._await(path, self._client.create_async(path, data, ephemeral=ephemeral, sequence=sequential))
+
+    async def set(self, path: str, data: bytes, version: int = ANY_VERSION) -> int:
+        """The version the znode now has."""
+        return (await self._await(path, self._client.set_async(path, data, version=version))).version
+
+    async def delete(self, path: str, version: int = ANY_VERSION) -> None:
+        await self._await(path, self._client.delete_async(path, version=version))
+
+    async def ensure(self, path: str) -> None:
+        """Create the znode and its ancestors where they are missing."""
+        await self._await(path, self._client.ensure_path_async(path))
+
+    # -- all or nothing
+
+    async def multi(self, operations: list[Operation]) -> list[Any]:
+        """Do all or none. One result per operation: the path created, the new version, or True.
+
+        Raises the error of the first operation that was refused; its `path` tells which.
+        """
+        transaction = self._client.transaction()
+        for operation in operations:
+            _add_operation(transaction, operation)
+        results = await self._await(operations[0].path, transaction.commit_async())
+        for operation, result in zip(operations, results, strict=True):
+            if isinstance(result, Exception) and not isinstance(result, _CONSEQUENCES):
+                raise _translated(result, operation.path)
+        return [getattr(result, "version", result) for result in results]
+
+    # -- from kazoo's threads to the loop
+
+    async def _await(self, path: str, result: Any) -> Any:
+        future: asyncio.Future = self._loop.create_future()
+        result.rawlink(lambda done: self._hand_over(_settle, future, done, path))
+        return await future
+
+    def _watcher(self, watch: Watcher | None) -> Callable[[Any], None] | None:
+        return None if watch is None else lambda _event: self._hand_over(watch)
+
+    def _hand_over(self, callback: Callable, *arguments: Any) -> None:
+        """The only way from kazoo's threads to the event loop. After the loop has ended nobody is left to tell."""
+        with contextlib.suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(callback, *arguments)
+
+
+#: How ZooKeeper marks the operations of a transaction that failed only because another one did.
+_CONSEQUENCES = (kazoo_errors.RolledBackError, kazoo_errors.RuntimeInconsistency)
+
+_TRANSLATIONS = (
+    (kazoo_errors.NoNodeError, NodeMissing),
+    (kazoo_errors.NodeExistsError, NodeExists),
+    (kazoo_errors.NotEmptyError, NodeNotEmpty),
+    (kazoo_errors.BadVersionError, WrongVersion),
+    (kazoo_errors.ConnectionLoss, ConnectionInterrupted),
+    (kazoo_errors.OperationTimeoutError, ConnectionInterrupted),
+    ((kazoo_errors.SessionExpiredError, kazoo_errors.ConnectionClosedError), SessionLost),
+)
+
+
+def _translated(error: BaseException, path: str) -> ZooKeeperError:
+    for theirs, ours in _TRANSLATIONS:
+        if isinstance(error, theirs):
+            return ours(path, type(error).__name__)
+    return OperationRefused(path, f"{type(error).__name__} {error}".strip())
+
+
+def _settle(future: asyncio.Future, done: Any, path: str) -> None:
+    if future.done():
+        return
+    if done.successful():
+        future.set_result(done.value)
+    else:
+        future.set_exception(_translated(done.exception, path))
+
+
+def _znode(data: bytes, stat: Any) -> Znode:
+    return Znode(data, stat.version, stat.czxid, stat.ephemeralOwner, stat.ctime)
+
+
+def _add_operation(transaction: Any, operation: Operation) -> None:
+    match operation:
+        case Create(path, data, ephemeral):
+            transaction.create(path, data, ephemeral=ephemeral)
+        case SetData(path, data, version):
+            transaction.set_data(path, data, version)
+        case Delete(path, version):
+            transaction.delete(path, version)
+        case Check(path, version):
+            transaction.check(path, version)

@@ -1,0 +1,196 @@
+"""What every broker reads and writes in ZooKeeper, as typed operations.
+
+The controller's own writes, which carry its fence, are in `controller_store.py`.
+"""
+
+import asyncio
+import base64
+import contextlib
+from uuid import UUID, uuid4
+
+from broker.common.clock import Clock
+from broker.common.errors import ApiError, ErrorCode, StartupError
+from broker.common.logs import logger
+from broker.common.types import TopicPartition
+from broker.controller.cluster import BrokerRegistration, LeaderAndIsr, LiveBroker, TopicAssignment
+from broker.zookeeper import znodes
+from broker.zookeeper.errors import MalformedZnode, NodeExists, NodeMissing, WrongVersion
+from broker.zookeeper.session import Watcher, ZooKeeperSession
+
+log = logger(__name__)
+
+#: Beyond the session timeout, what ZooKeeper may take to notice that a session is over.
+_EXPIRY_GRACE_MS = 3_000
+PRODUCER_IDS_PER_BLOCK = 1_000
+
+
+class ClusterStore:
+    """The cluster as ZooKeeper holds it. Raises the errors of `errors.py` besides those named."""
+
+    def __init__(self, session: ZooKeeperSession, clock: Clock):
+        self.session = session
+        self._clock = clock
+
+    # -- start of a broker
+
+    async def ensure_persistent_paths(self) -> None:
+        await asyncio.gather(*(self.session.ensure(path) for path in znodes.PERSISTENT_PATHS))
+
+    async def cluster_id(self) -> str:
+        """The cluster's id; the first broker of a cluster makes it."""
+        fresh = base64.urlsafe_b64encode(uuid4().bytes).rstrip(b"=").decode()
+        await self.session.ensure("/cluster")
+        with contextlib.suppress(NodeExists):
+            await self.session.create(znodes.CLUSTER_ID, znodes.encode_cluster_id(fresh))
+        return znodes.decode_cluster_id((await self.session.get(znodes.CLUSTER_ID)).data)
+
+    async def register_broker(self, registration: BrokerRegistration) -> int:
+        """Put the broker's ephemeral znode in place and return the broker epoch (its czxid, KIP-380).
+
+        A znode of an earlier life of this broker goes when that session expires, so this may take a session timeout.
+        If it is still there then, another broker of the same id is alive: StartupError.
+        """
+        path = znodes.broker_path(registration.broker_id)
+        patience_ms = self.session.session_timeout_ms + _EXPIRY_GRACE_MS
+        try:
+            async with asyncio.timeout(patience_ms / 1000):
+                while True:
+                    epoch = await self._try_register(path, registration)
+                    if epoch is not None:
+                        return epoch
+        except TimeoutError:
+            raise StartupError(
+                f"broker.id={registration.broker_id} is taken by a broker that is alive; "
+                "stop it or give this one another id."
+            ) from None
+
+    async def _try_register(self, path: str, registration: BrokerRegistration) -> int | None:
+        gone = asyncio.Event()
+        standing = await self.session.exists(path, gone.set)
+        if standing is None:
+            with contextlib.suppress(NodeExists):
+                data = znodes.encode_broker(registration, self._clock.now_ms())
+                await self.session.create(path, data, ephemeral=True)
+            return None
+        if standing.ephemeral_owner == self.session.session_id:
+            return standing.czxid
+        log.info("waiting for the earlier registration to expire", broker_id=registration.broker_id)
+        await gone.wait()
+        return None
+
+    async def unregister_broker(self, broker_id: int) -> None:
+        """Leave at once instead of when the session ends. Nothing happens to another session's registration."""
+        path = znodes.broker_path(broker_id)
+        standing = await self.session.exists(path)
+        if standing is not None and standing.ephemeral_owner == self.session.session_id:
+            with contextlib.suppress(NodeMissing):
+                await self.session.delete(path)
+
+    # -- reading
+
+    async def brokers(self, watch: Watcher | None = None) -> dict[int, LiveBroker]:
+        """Every registered broker; one whose znode cannot be read is left out and logged."""
+        names = await self.session.children(znodes.BROKER_IDS, watch)
+        found = await asyncio.gather(*(self._broker(int(name)) for name in names if name.isdecimal()))
+        return {broker.broker_id: broker for broker in found if broker is not None}
+
+    async def _broker(self, broker_id: int) -> LiveBroker | None:
+        try:
+            znode = await self.session.get(znodes.broker_path(broker_id))
+            return znodes.decode_broker(broker_id, znode.data, znode.czxid)
+        except NodeMissing:
+            return None
+        except MalformedZnode as error:
+            log.warning("broker ignored", error=str(error))
+            return None
+
+    async def topic_names(self, watch: Watcher | None = None) -> list[str]:
+        return await self.session.children(znodes.TOPICS, watch)
+
+    async def topic(self, name: str, watch: Watcher | None = None) -> TopicAssignment | None:
+        """The topic's id and assignment, None when there is no such topic or its znode cannot be read (logged)."""
+        try:
+            return znodes.decode_topic(name, (await self.session.get(znodes.topic_path(name), watch)).data)
+        except NodeMissing:
+            return None
+        except MalformedZnode as error:
+            log.warning("topic ignored", error=str(error))
+            return None
+
+    async def topics(self, names: list[str]) -> list[TopicAssignment]:
+        found = await asyncio.gather(*(self.topic(name) for name in names))
+        return [assignment for assignment in found if assignment is not None]
+
+    async def states(self, partitions: list[TopicPartition]) -> dict[TopicPartition, LeaderAndIsr]:
+        """The state of each partition that has one."""
+        found = await asyncio.gather(*(self.state(partition) for partition in partitions))
+        return {partition: state for partition, state in zip(partitions, found, strict=True) if state is not None}
+
+    async def state(self, partition: TopicPartition) -> LeaderAndIsr | None:
+        try:
+            znode = await self.session.get(znodes.state_path(partition))
+        except NodeMissing:
+            return None
+        return znodes.decode_state(partition, znode.data, znode.version)
+
+    async def topics_to_delete(self, watch: Watcher | None = None) -> list[str]:
+        return await self.session.children(znodes.DELETE_TOPICS, watch)
+
+    async def config(self, entity_type: str, name: str) -> dict[str, str]:
+        """The overrides set for a topic, broker…; none when nothing is set."""
+        path = znodes.config_path(entity_type, name)
+        try:
+            return znodes.decode_config(path, (await self.session.get(path)).data)
+        except NodeMissing:
+            return {}
+
+    # -- topics
+
+    async def create_topic(
+        self, name: str, partitions: dict[int, tuple[int, ...]], config: dict[str, str], topic_id: UUID | None = None
+    ) -> TopicAssignment:
+        """Write the topic's config, then the topic; the controller does the rest.
+
+        ApiError TOPIC_ALREADY_EXISTS when it is there, also while it is being deleted.
+        """
+        assignment = TopicAssignment(name, topic_id or uuid4(), partitions)
+        if await self.session.exists(znodes.topic_path(name)):
+            raise ApiError(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
+        await self._write(znodes.config_path("topics", name), znodes.encode_config(config))
+        try:
+            await self.session.create(znodes.topic_path(name), znodes.encode_topic(assignment))
+        except NodeExists:
+            raise ApiError(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.") from None
+        return assignment
+
+    async def request_topic_deletion(self, name: str) -> None:
+        """Ask the controller to delete the topic; asking again is no error. ApiError when there is no such topic."""
+        if await self.session.exists(znodes.topic_path(name)) is None:
+            raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"Topic '{name}' does not exist.")
+        with contextlib.suppress(NodeExists):
+            await self.session.create(znodes.delete_topic_path(name))
+
+    async def set_config(self, entity_type: str, name: str, config: dict[str, str]) -> None:
+        """Replace an entity's overrides and notify every broker."""
+        await self._write(znodes.config_path(entity_type, name), znodes.encode_config(config))
+        change = znodes.encode_config_change(f"{entity_type}/{name}")
+        await self.session.create(znodes.CONFIG_CHANGE_PREFIX, change, sequential=True)
+
+    async def _write(self, path: str, data: bytes) -> None:
+        try:
+            await self.session.set(path, data)
+        except NodeMissing:
+            await self.session.create(path, data)
+
+    # -- producer ids
+
+    async def claim_producer_ids(self, broker_id: int) -> range:
+        """A block of producer ids nobody else has or will have."""
+        while True:
+            znode = await self.session.get(znodes.PRODUCER_ID_BLOCK)
+            first = znodes.decode_producer_id_block_end(znode.data) + 1
+            block = range(first, first + PRODUCER_IDS_PER_BLOCK)
+            data = znodes.encode_producer_id_block(broker_id, block[0], block[-1])
+            with contextlib.suppress(WrongVersion):
+                await self.session.set(znodes.PRODUCER_ID_BLOCK, data, znode.version)
+                return block

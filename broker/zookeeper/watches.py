@@ -1,0 +1,108 @@
+"""Watching: look now, and again after every change and every reconnection.
+
+A ZooKeeper watch fires once and tells only that something changed. A `Watch` turns this into a stream of what is there:
+each look sets the next watch before it reads, so no change is missed, though several changes may be seen as one.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Generic, TypeVar
+
+from broker.common.errors import BarnabasError
+from broker.common.logs import logger
+from broker.zookeeper.errors import ConnectionInterrupted, MalformedZnode, NodeMissing, SessionLost
+from broker.zookeeper.session import Watcher, ZooKeeperSession
+from broker.zookeeper.znodes import CONFIG_CHANGES, decode_config_change
+
+log = logger(__name__)
+
+Seen = TypeVar("Seen")
+
+#: How long a notification stays for those who have not read it yet; Kafka's value.
+CONFIG_CHANGE_KEPT_MS = 15 * 60 * 1000
+_TRY_AGAIN_S = 1.0
+_RECONNECTED_S = 0.02
+
+
+class Watch(Generic[Seen]):
+    """Calls `deliver(await read(watcher))` now and whenever `watcher` has fired, until closed.
+
+    `read` must pass the watcher on to a read of the session. Both run on the loop; `deliver` must not block.
+    """
+
+    def __init__(
+        self,
+        session: ZooKeeperSession,
+        read: Callable[[Watcher], Awaitable[Seen]],
+        deliver: Callable[[Seen], None],
+    ):
+        self._session = session
+        self._read = read
+        self._deliver = deliver
+        self._task = asyncio.get_running_loop().create_task(self._run())
+
+    def close(self) -> None:
+        self._task.cancel()
+
+    async def _run(self) -> None:
+        while True:
+            changed = asyncio.Event()
+            try:
+                self._deliver(await self._read(changed.set))
+                await changed.wait()
+            except (ConnectionInterrupted, SessionLost):
+                await self._session.wait_connected()
+                await asyncio.sleep(_RECONNECTED_S)
+            except BarnabasError as error:
+                log.warning("watch failed, looking again", error=str(error), kind=type(error).__name__)
+                await asyncio.sleep(_TRY_AGAIN_S)
+
+
+class ConfigChanges:
+    """Tells which entities' configs changed (`topics/T`, `brokers/N`), from the moment it is made.
+
+    Notifications of /config/changes are numbered; each is told once. Those older than 15 minutes, by ZooKeeper's own
+    clock, are removed in passing.
+    """
+
+    def __init__(self, session: ZooKeeperSession, deliver: Callable[[str], None]):
+        self._session = session
+        self._deliver = deliver
+        self._last_seen: str | None = None
+        self._watch = Watch(session, self._look, lambda _seen: None)
+
+    def close(self) -> None:
+        self._watch.close()
+
+    async def _look(self, watcher: Watcher) -> None:
+        names = await self._session.children(CONFIG_CHANGES, watcher)
+        if self._last_seen is None:
+            self._last_seen = names[-1] if names else ""
+            return
+        fresh = [name for name in names if name > self._last_seen]
+        for name in fresh:
+            await self._tell(f"{CONFIG_CHANGES}/{name}")
+            self._last_seen = name
+        if fresh:
+            await self._purge(names)
+
+    async def _tell(self, path: str) -> None:
+        try:
+            self._deliver(decode_config_change(path, (await self._session.get(path)).data))
+        except NodeMissing:
+            return
+        except MalformedZnode as error:
+            log.warning("config change ignored", error=str(error))
+
+    async def _purge(self, names: list[str]) -> None:
+        newest = await self._session.exists(f"{CONFIG_CHANGES}/{names[-1]}")
+        for name in names:
+            path = f"{CONFIG_CHANGES}/{name}"
+            znode = await self._session.exists(path)
+            if newest is None or (znode and newest.created_at_ms - znode.created_at_ms < CONFIG_CHANGE_KEPT_MS):
+                return
+            if znode is not None:
+                try:
+                    await self._session.delete(path)
+                except NodeMissing:
+                    continue

@@ -1,0 +1,283 @@
+"""Where things are in ZooKeeper and what is in them: the layout of Kafka 3.9 in ZooKeeper mode. Pure.
+
+Encoders write what Kafka writes. Decoders accept what any Kafka of the last ten years or its tools may have written,
+and raise MalformedZnode for anything else.
+"""
+
+import base64
+import binascii
+import json
+import re
+from typing import Any
+from uuid import UUID
+
+from broker.common.types import TopicPartition
+from broker.controller.cluster import (
+    BrokerEndpoint,
+    BrokerRegistration,
+    LeaderAndIsr,
+    LiveBroker,
+    TopicAssignment,
+)
+from broker.zookeeper.errors import MalformedZnode
+
+BROKER_IDS = "/brokers/ids"
+TOPICS = "/brokers/topics"
+SEQID = "/brokers/seqid"
+CLUSTER_ID = "/cluster/id"
+CONTROLLER = "/controller"
+CONTROLLER_EPOCH = "/controller_epoch"
+CONFIG_CHANGES = "/config/changes"
+CONFIG_CHANGE_PREFIX = "/config/changes/config_change_"
+DELETE_TOPICS = "/admin/delete_topics"
+PRODUCER_ID_BLOCK = "/latest_producer_id_block"
+
+#: What a broker creates at start if it is missing.
+PERSISTENT_PATHS = (
+    "/consumers",
+    BROKER_IDS,
+    TOPICS,
+    SEQID,
+    CONFIG_CHANGES,
+    "/config/topics",
+    "/config/clients",
+    "/config/users",
+    "/config/brokers",
+    "/config/ips",
+    DELETE_TOPICS,
+    "/isr_change_notification",
+    PRODUCER_ID_BLOCK,
+    "/log_dir_event_notification",
+)
+
+
+def broker_path(broker_id: int) -> str:
+    return f"{BROKER_IDS}/{broker_id}"
+
+
+def topic_path(topic: str) -> str:
+    return f"{TOPICS}/{topic}"
+
+
+def partitions_path(topic: str) -> str:
+    return f"{TOPICS}/{topic}/partitions"
+
+
+def partition_path(partition: TopicPartition) -> str:
+    return f"{TOPICS}/{partition.topic}/partitions/{partition.partition}"
+
+
+def state_path(partition: TopicPartition) -> str:
+    return f"{partition_path(partition)}/state"
+
+
+def config_path(entity_type: str, name: str) -> str:
+    """`entity_type` is Kafka's plural: topics, brokers, clients, users, ips."""
+    return f"/config/{entity_type}/{name}"
+
+
+def delete_topic_path(topic: str) -> str:
+    return f"{DELETE_TOPICS}/{topic}"
+
+
+# -- /brokers/ids/N
+
+_ENDPOINT = re.compile(r"(?P<listener>\w+)://(?:\[(?P<ipv6>[^\]]*)\]|(?P<host>[^:\[\]]*)):(?P<port>\d+)")
+
+
+def encode_broker(registration: BrokerRegistration, now_ms: int) -> bytes:
+    """host and port are those of the first PLAINTEXT endpoint, for readers older than endpoints."""
+    plaintext = next((e for e in registration.endpoints if e.security_protocol == "PLAINTEXT"), None)
+    fields: dict[str, Any] = {
+        "version": 5,
+        "host": plaintext.host if plaintext else None,
+        "port": plaintext.port if plaintext else -1,
+        "jmx_port": -1,
+        "timestamp": str(now_ms),
+        "endpoints": [_render_endpoint(endpoint) for endpoint in registration.endpoints],
+        "listener_security_protocol_map": {e.listener: e.security_protocol for e in registration.endpoints},
+    }
+    if registration.rack:
+        fields["rack"] = registration.rack
+    return _encode({**fields, "features": {}})
+
+
+def decode_broker(broker_id: int, data: bytes, czxid: int) -> LiveBroker:
+    fields = _decode(broker_path(broker_id), data)
+    protocols = fields.get("listener_security_protocol_map") or {}
+    texts = fields.get("endpoints") or [f"PLAINTEXT://{fields.get('host')}:{fields.get('port')}"]
+    endpoints = tuple(_parse_endpoint(broker_id, text, protocols) for text in texts)
+    return LiveBroker(BrokerRegistration(broker_id, endpoints, fields.get("rack")), czxid)
+
+
+def _render_endpoint(endpoint: BrokerEndpoint) -> str:
+    host = f"[{endpoint.host}]" if ":" in endpoint.host else endpoint.host
+    return f"{endpoint.listener}://{host}:{endpoint.port}"
+
+
+def _parse_endpoint(broker_id: int, text: Any, protocols: dict) -> BrokerEndpoint:
+    found = _ENDPOINT.fullmatch(text) if isinstance(text, str) else None
+    if found is None:
+        raise MalformedZnode(f"{broker_path(broker_id)} has an endpoint {text!r}")
+    listener = found["listener"]
+    return BrokerEndpoint(
+        listener, found["ipv6"] or found["host"] or "", int(found["port"]), protocols.get(listener, listener)
+    )
+
+
+# -- /brokers/topics
+
+
+def encode_topic(assignment: TopicAssignment) -> bytes:
+    return _encode(
+        {
+            "version": 3,
+            "topic_id": encode_uuid(assignment.topic_id),
+            "partitions": {str(index): list(replicas) for index, replicas in sorted(assignment.partitions.items())},
+            "adding_replicas": {},
+            "removing_replicas": {},
+        }
+    )
+
+
+def decode_topic(topic: str, data: bytes) -> TopicAssignment:
+    """A topic written by a Kafka older than topic ids has the all-zero id."""
+    path = topic_path(topic)
+    fields = _decode(path, data)
+    try:
+        partitions = {
+            int(index): tuple(int(replica) for replica in replicas)
+            for index, replicas in sorted(fields["partitions"].items(), key=lambda item: int(item[0]))
+        }
+    except (KeyError, ValueError, TypeError, AttributeError) as error:
+        raise MalformedZnode(f"{path} has no readable partitions") from error
+    return TopicAssignment(topic, decode_uuid(path, fields.get("topic_id")), partitions)
+
+
+def encode_state(state: LeaderAndIsr) -> bytes:
+    fields: dict[str, Any] = {
+        "version": 1,
+        "leader": state.leader,
+        "leader_epoch": state.leader_epoch,
+        "controller_epoch": state.controller_epoch,
+        "isr": list(state.isr),
+    }
+    if state.leader_recovery_state:
+        fields["leader_recovery_state"] = state.leader_recovery_state
+    return _encode(fields)
+
+
+def decode_state(partition: TopicPartition, data: bytes, zk_version: int) -> LeaderAndIsr:
+    fields = _decode(state_path(partition), data)
+    try:
+        return LeaderAndIsr(
+            leader=int(fields["leader"]),
+            leader_epoch=int(fields["leader_epoch"]),
+            isr=tuple(int(replica) for replica in fields["isr"]),
+            controller_epoch=int(fields["controller_epoch"]),
+            zk_version=zk_version,
+            leader_recovery_state=int(fields.get("leader_recovery_state", 0)),
+        )
+    except (KeyError, ValueError, TypeError) as error:
+        raise MalformedZnode(f"{state_path(partition)} lacks {error}") from error
+
+
+# -- /controller, /controller_epoch, /cluster/id, /latest_producer_id_block
+
+
+def encode_controller(broker_id: int, now_ms: int) -> bytes:
+    return _encode({"version": 2, "brokerid": broker_id, "timestamp": str(now_ms), "kraftControllerEpoch": -1})
+
+
+def decode_controller(data: bytes) -> int:
+    """The id of the broker that is controller."""
+    return _integer(CONTROLLER, _decode(CONTROLLER, data).get("brokerid"))
+
+
+def encode_controller_epoch(epoch: int) -> bytes:
+    return str(epoch).encode()
+
+
+def decode_controller_epoch(data: bytes) -> int:
+    return _integer(CONTROLLER_EPOCH, data.decode(errors="replace"))
+
+
+def encode_cluster_id(cluster_id: str) -> bytes:
+    return _encode({"version": "1", "id": cluster_id})
+
+
+def decode_cluster_id(data: bytes) -> str:
+    cluster_id = _decode(CLUSTER_ID, data).get("id")
+    if not isinstance(cluster_id, str):
+        raise MalformedZnode(f"{CLUSTER_ID} has no id")
+    return cluster_id
+
+
+def encode_producer_id_block(broker_id: int, first: int, last: int) -> bytes:
+    return _encode({"version": 1, "broker": broker_id, "block_start": str(first), "block_end": str(last)})
+
+
+def decode_producer_id_block_end(data: bytes) -> int:
+    """The last producer id given out, -1 before the first."""
+    return _integer(PRODUCER_ID_BLOCK, _decode(PRODUCER_ID_BLOCK, data).get("block_end")) if data else -1
+
+
+# -- /config
+
+
+def encode_config(config: dict[str, str]) -> bytes:
+    return _encode({"version": 1, "config": config})
+
+
+def decode_config(path: str, data: bytes) -> dict[str, str]:
+    config = _decode(path, data).get("config", {}) if data else {}
+    if not isinstance(config, dict):
+        raise MalformedZnode(f"{path} has no config")
+    return {str(key): str(value) for key, value in config.items()}
+
+
+def encode_config_change(entity_path: str) -> bytes:
+    return _encode({"version": 2, "entity_path": entity_path})
+
+
+def decode_config_change(path: str, data: bytes) -> str:
+    """Which entity's config changed, as topics/T or brokers/N; version 1 named type and entity apart."""
+    fields = _decode(path, data)
+    entity_path = fields.get("entity_path") or f"{fields.get('entity_type')}/{fields.get('entity_name')}"
+    return str(entity_path)
+
+
+# -- parts
+
+
+def encode_uuid(value: UUID) -> str:
+    """Kafka's text for an id: 22 characters of base64url."""
+    return base64.urlsafe_b64encode(value.bytes).rstrip(b"=").decode()
+
+
+def decode_uuid(path: str, text: Any) -> UUID:
+    try:
+        return UUID(bytes=base64.urlsafe_b64decode(text + "==")) if text else UUID(int=0)
+    except (ValueError, TypeError, binascii.Error) as error:
+        raise MalformedZnode(f"{path} has the topic id {text!r}") from error
+
+
+def _encode(fields: dict[str, Any]) -> bytes:
+    return json.dumps(fields, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def _decode(path: str, data: bytes) -> dict[str, Any]:
+    try:
+        fields = json.loads(data)
+    except ValueError as error:
+        raise MalformedZnode(f"{path} is not JSON: {error}") from error
+    if not isinstance(fields, dict):
+        raise MalformedZnode(f"{path} is not a JSON object")
+    return fields
+
+
+def _integer(path: str, value: Any) -> int:
+    try:
+        return int(value)
+    except (ValueError, TypeError) as error:
+        raise MalformedZnode(f"{path} has {value!r} where a number should be") from error

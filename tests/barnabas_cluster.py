@@ -1,0 +1,154 @@
+"""A real cluster for tests: ZooKeeper and brokers as processes, on free ports, in a directory of the test's own.
+
+    with running_cluster(directory, brokers=3) as cluster:
+        Producer({"bootstrap.servers": cluster.bootstrap_servers})
+"""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.zookeeper_server import ZooKeeperServer, free_ports, running_zookeeper
+
+_ROOT = Path(__file__).parent.parent
+_DEADLINE_S = 40
+
+
+def await_true(condition: Callable[[], object], what: str, deadline_s: float = _DEADLINE_S) -> None:
+    """Return as soon as `condition()` is true; AssertionError naming `what` when it does not become true in time."""
+    end = time.monotonic() + deadline_s
+    while not condition():
+        if time.monotonic() > end:
+            raise AssertionError(f"not within {deadline_s:g} s: {what}")
+        time.sleep(0.02)
+
+
+@dataclass
+class BrokerProcess:
+    """One broker's process and where it listens; can be killed and started again on the same data."""
+
+    broker_id: int
+    port: int
+    metrics_port: int
+    directory: Path
+    zookeeper_connect: str
+    overrides: dict[str, str] = field(default_factory=dict)
+    process: subprocess.Popen | None = None
+
+    @property
+    def log_path(self) -> Path:
+        return self.directory / "broker.log"
+
+    def start(self) -> None:
+        self.directory.mkdir(parents=True, exist_ok=True)
+        properties = {
+            "broker.id": self.broker_id,
+            "listeners": f"PLAINTEXT://127.0.0.1:{self.port}",
+            "log.dirs": self.directory / "logs",
+            "zookeeper.connect": self.zookeeper_connect,
+            "zookeeper.session.timeout.ms": 4000,
+            "group.initial.rebalance.delay.ms": 100,
+            "offsets.topic.num.partitions": 5,
+            "metrics.listener": f"127.0.0.1:{self.metrics_port}",
+            **self.overrides,
+        }
+        config = self.directory / "server.properties"
+        config.write_text("".join(f"{key}={value}\n" for key, value in properties.items()))
+        with self.log_path.open("ab") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "broker", "server", "--config", str(config)],
+                cwd=_ROOT,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+            )
+
+    def await_healthy(self) -> None:
+        await_true(self._is_healthy, f"broker {self.broker_id} healthy; its log:\n{self.log_path.read_text()[-3000:]}")
+
+    def _is_healthy(self) -> bool:
+        if self.process.poll() is not None:
+            raise AssertionError(f"broker ended with {self.process.returncode}:\n{self.log_path.read_text()[-3000:]}")
+        try:
+            return self.get("/healthz").startswith("ok")
+        except OSError:
+            return False
+
+    def get(self, path: str) -> str:
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.metrics_port}{path}", timeout=5) as answer:
+            return answer.read().decode()
+
+    def kill(self) -> None:
+        """As `kill -9`."""
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+    def stop(self) -> int:
+        """As SIGTERM; the exit status."""
+        if self.process is None or self.process.poll() is not None:
+            return self.process.returncode if self.process else 0
+        self.process.terminate()
+        try:
+            return self.process.wait(20)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise AssertionError(f"broker {self.broker_id} did not stop within 20 s") from None
+
+
+@dataclass
+class Cluster:
+    zookeeper: ZooKeeperServer
+    brokers: list[BrokerProcess]
+
+    @property
+    def bootstrap_servers(self) -> str:
+        return ",".join(f"127.0.0.1:{broker.port}" for broker in self.brokers)
+
+    def broker(self, broker_id: int) -> BrokerProcess:
+        return next(broker for broker in self.brokers if broker.broker_id == broker_id)
+
+    def stop_brokers(self) -> None:
+        for broker in self.brokers:
+            if broker.process and broker.process.poll() is None:
+                broker.process.terminate()
+        for broker in self.brokers:
+            broker.stop()
+
+
+@contextlib.contextmanager
+def running_cluster(
+    directory: Path | None = None, brokers: int = 1, overrides: dict[str, str] | None = None
+) -> Iterator[Cluster]:
+    """Yields a cluster whose brokers serve; everything it started has ended afterwards."""
+    with contextlib.ExitStack() as stack:
+        if directory is None:
+            directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="barnabas-test-")))
+        zookeeper = stack.enter_context(running_zookeeper(directory / "zookeeper"))
+        ports = free_ports(2 * brokers)
+        members = [
+            BrokerProcess(
+                broker_id=number,
+                port=ports[2 * (number - 1)],
+                metrics_port=ports[2 * (number - 1) + 1],
+                directory=directory / f"broker-{number}",
+                zookeeper_connect=zookeeper.connect,
+                overrides=dict(overrides or {}),
+            )
+            for number in range(1, brokers + 1)
+        ]
+        cluster = Cluster(zookeeper, members)
+        stack.callback(cluster.stop_brokers)
+        for broker in members:
+            broker.start()
+        for broker in members:
+            broker.await_healthy()
+        yield cluster

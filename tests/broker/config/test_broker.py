@@ -1,0 +1,56 @@
+import pytest
+
+from broker.common.errors import StartupError
+from broker.config.broker import Endpoint, read_broker_config
+
+MINIMAL = "broker.id=1\nzookeeper.connect=localhost:2181\n"
+
+
+def test_kafkas_defaults_hold_for_what_the_file_does_not_say():
+    config = read_broker_config(MINIMAL)
+    assert config.num_partitions == 1
+    assert config.log_segment_bytes == 1_073_741_824
+    assert config.listeners == (Endpoint("PLAINTEXT", "127.0.0.1", 9092),)
+
+
+def test_values_are_read_with_kafkas_names():
+    config = read_broker_config(MINIMAL + "log.dirs=/a, /b\nauto.create.topics.enable=FALSE\nnum.partitions=7")
+    assert config.log_dirs == ("/a", "/b")
+    assert config.auto_create_topics_enable is False
+    assert config.num_partitions == 7
+
+
+def test_ipv6_listener_keeps_its_host():
+    config = read_broker_config(MINIMAL + "listeners=PLAINTEXT://[::1]:9093")
+    assert config.listeners == (Endpoint("PLAINTEXT", "::1", 9093),)
+
+
+def test_keys_nothing_reads_are_reported_not_refused():
+    assert read_broker_config(MINIMAL + "num.io.threads=8").unused == ("num.io.threads",)
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("num.partitions=many", "num.partitions='many' is not a whole number"),
+        ("num.partitions=0", "num.partitions=0 must be at least 1"),
+        ("auto.create.topics.enable=yes", "auto.create.topics.enable='yes' is not true or false"),
+        ("listeners=9092", "listeners='9092' is not a valid value"),
+        ("listeners=PLAINTEXT://h:70000", "listeners='PLAINTEXT://h:70000' is not a valid value"),
+        ("listeners=SSL://h:9093", "listener SSL://h:9093: only PLAINTEXT is served"),
+        ("listeners=PLAINTEXT://0.0.0.0:9092", "set advertised.listeners to a reachable host"),
+        ("advertised.listeners=PLAINTEXT://0.0.0.0:9092", "must name a host that clients can reach"),
+    ],
+)
+def test_a_value_that_cannot_be_right_is_one_sentence(line, sentence):
+    with pytest.raises(StartupError) as refused:
+        read_broker_config(MINIMAL + line)
+    assert sentence in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("missing", ["broker.id", "zookeeper.connect"])
+def test_what_has_no_default_must_be_given(missing):
+    text = "".join(f"{line}\n" for line in MINIMAL.splitlines() if not line.startswith(missing))
+    with pytest.raises(StartupError, match=f"{missing} must be set"):
+        read_broker_config(text)

@@ -1,0 +1,22 @@
+from broker.config.properties import parse_properties, render_properties
+
+
+def test_comments_blank_lines_and_spaces_do_not_count():
+    assert parse_properties("# note\n\n! also a note\n  a = 1 \nb=\n") == {"a": "1", "b": ""}
+
+
+def test_a_backslash_continues_a_line():
+    assert parse_properties("a=1,\\\n  2\nb=3") == {"a": "1,2", "b": "3"}
+
+
+def test_a_value_may_hold_the_equals_sign():
+    assert parse_properties("jaas=user=alice") == {"jaas": "user=alice"}
+
+
+def test_the_later_line_wins():
+    assert parse_properties("a=1\na=2") == {"a": "2"}
+
+
+def test_rendered_pairs_read_back_equal():
+    pairs = {"broker.id": "1", "listeners": "PLAINTEXT://127.0.0.1:9092"}
+    assert parse_properties(render_properties(pairs)) == pairs

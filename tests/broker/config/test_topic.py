@@ -1,0 +1,29 @@
+import pytest
+
+from broker.common.errors import ErrorCode
+from broker.config.definition import ConfigError
+from broker.config.topic import KEYS, check_topic_configs
+
+
+def test_every_default_is_a_value_its_key_accepts():
+    for key in KEYS:
+        text = ",".join(key.default) if isinstance(key.default, tuple) else str(key.default).lower()
+        assert str(key.read(str(key.default) if key.choices and not isinstance(key.default, tuple) else text)).lower()
+
+
+def test_known_keys_with_good_values_pass():
+    check_topic_configs({"retention.ms": "60000", "cleanup.policy": "compact,delete"})
+
+
+@pytest.mark.parametrize(
+    ("configs", "words"),
+    [
+        ({"retention.days": "7"}, "retention.days is not a topic configuration"),
+        ({"cleanup.policy": "burn"}, "must be one of delete, compact"),
+        ({"min.cleanable.dirty.ratio": "1.5"}, "must be at most 1"),
+    ],
+)
+def test_bad_configs_say_what_is_accepted(configs, words):
+    with pytest.raises(ConfigError, match=words) as refused:
+        check_topic_configs(configs)
+    assert refused.value.code is ErrorCode.INVALID_CONFIG

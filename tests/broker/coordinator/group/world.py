@@ -1,0 +1,308 @@
+"""A coordinator with a log in memory, a clock that is moved, and clients that remember who they are.
+
+It keeps the runtime's side of the contract: append, replay, answer. Requests and responses go through the wire codec in the
+version the client speaks, so that a response no client could be sent fails here.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from broker.common.errors import ErrorCode
+from broker.coordinator.group import Client, GroupConfig, GroupCoordinator, Outcome
+from broker.protocol.codec import decode, encode
+from broker.protocol.messages.delete_groups import DeleteGroupsRequest
+from broker.protocol.messages.describe_groups import DescribeGroupsRequest
+from broker.protocol.messages.heartbeat import HeartbeatRequest
+from broker.protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol
+from broker.protocol.messages.leave_group import LeaveGroupRequest, MemberIdentity
+from broker.protocol.messages.list_groups import ListGroupsRequest
+from broker.protocol.messages.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
+from broker.protocol.messages.offset_fetch import (
+    OffsetFetchRequest,
+    OffsetFetchRequestGroup,
+    OffsetFetchRequestTopic,
+)
+from broker.protocol.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
+from broker.protocol.schema import Message
+
+WALL_AHEAD_MS = 1_700_000_000_000
+
+
+@dataclass
+class Asked:
+    """A request on its way: `response` is None while it is parked."""
+
+    token: int
+    name: str
+    group_id: str
+    api_version: int
+    response: Any = None
+
+    @property
+    def error(self) -> ErrorCode | None:
+        return None if self.response is None else ErrorCode(self.response.error_code)
+
+    @property
+    def errors(self) -> dict[tuple[str, int], ErrorCode]:
+        """Of an OffsetCommit: the error of each partition."""
+        return {
+            (topic.name, partition.partition_index): ErrorCode(partition.error_code)
+            for topic in self.response.topics
+            for partition in topic.partitions
+        }
+
+    @property
+    def is_parked(self) -> bool:
+        return self.response is None
+
+
+@dataclass
+class Seat:
+    """What a client remembers of its membership in a group."""
+
+    member_id: str = ""
+    generation_id: int = -1
+    instance_id: str | None = None
+
+
+@dataclass
+class World:
+    config: GroupConfig = field(default_factory=GroupConfig)
+
+    def __post_init__(self) -> None:
+        self.log: list[tuple[bytes, bytes | None]] = []
+        self.now_ms = 0
+        self.append_error: ErrorCode | None = None  #: what the next append fails with
+        self.commit_error: ErrorCode | None = None  #: appended and replayed, but never committed
+        self.asked: dict[int, Asked] = {}
+        self.seats: dict[tuple[str, str], Seat] = {}
+        self.outcomes: list[Outcome] = []  #: as carried out; whoever tells the story empties it
+        self._ids: dict[str, int] = {}
+        self.coordinator = self._new_coordinator()
+
+    def _new_coordinator(self) -> GroupCoordinator:
+        return GroupCoordinator(self.config, self._new_member_id, lambda: WALL_AHEAD_MS + self.now_ms)
+
+    def _new_member_id(self, prefix: str) -> str:
+        self._ids[prefix] = self._ids.get(prefix, 0) + 1
+        return f"{prefix}-{self._ids[prefix]}"
+
+    def seat(self, group_id: str, name: str) -> Seat:
+        return self.seats.setdefault((group_id, name), Seat())
+
+    # -- the runtime's part -------------------------------------------------------------------------------------------
+
+    def carry_out(self, outcome: Outcome) -> None:
+        if outcome.records and self.append_error is not None:
+            outcome, self.append_error = self.coordinator.abort(outcome, self.append_error), None
+        else:
+            self.log += outcome.records
+            for record in outcome.records:
+                self.coordinator.replay(*record)
+            if outcome.records and self.commit_error is not None:
+                answers = self.coordinator.abort(outcome, self.commit_error)
+                outcome.responses[:], self.commit_error = answers.responses, None
+        self.outcomes.append(outcome)
+        for answer in outcome.responses:
+            self._receive(self.asked[answer.token], answer.response)
+
+    def _receive(self, asked: Asked, response: Message) -> None:
+        assert asked.response is None, f"{asked} is answered a second time: {response}"
+        asked.response = decode(type(response), encode(response, asked.api_version), asked.api_version)
+        seat = self.seat(asked.group_id, asked.name)
+        if type(response).__name__ == "JoinGroupResponse":
+            if response.error_code in (ErrorCode.NONE, ErrorCode.MEMBER_ID_REQUIRED):
+                seat.member_id = response.member_id
+            if response.error_code == ErrorCode.NONE:
+                seat.generation_id = response.generation_id
+
+    def _ask(self, group_id: str, name: str, request: Message, api_version: int) -> tuple[Asked, Message]:
+        token = len(self.asked) + 1
+        asked = self.asked[token] = Asked(token, name, group_id, api_version)
+        return asked, decode(type(request), encode(request, api_version), api_version)
+
+    def advance(self, by_ms: int) -> None:
+        """Let time pass, with a tick at every deadline on the way."""
+        until_ms = self.now_ms + by_ms
+        while (deadline_ms := self.coordinator.next_deadline_ms()) is not None and deadline_ms <= until_ms:
+            self.now_ms = max(self.now_ms, deadline_ms)
+            self.carry_out(self.coordinator.tick(self.now_ms))
+        self.now_ms = until_ms
+
+    def hang_up(self, asked: Asked) -> None:
+        self.coordinator.cancel(asked.token)
+
+    def restart(self) -> None:
+        """Another broker takes the partition over and replays it."""
+        self.carry_out(self.coordinator.unload())
+        self.coordinator = self._new_coordinator()
+        for record in self.log:
+            self.coordinator.replay(*record)
+        self.coordinator.after_load(self.now_ms)
+
+    # -- what clients do ----------------------------------------------------------------------------------------------
+
+    def join(
+        self,
+        group_id: str,
+        name: str,
+        version: int = 9,
+        session_ms: int = 10_000,
+        rebalance_ms: int = 60_000,
+        protocol_type: str = "consumer",
+        protocols: tuple[str, ...] = ("range",),
+        metadata: str | None = None,
+        instance_id: str | None = None,
+        reason: str | None = None,
+        member_id: str | None = None,
+    ) -> Asked:
+        seat = self.seat(group_id, name)
+        seat.instance_id = instance_id or seat.instance_id
+        request = JoinGroupRequest(
+            group_id=group_id,
+            session_timeout_ms=session_ms,
+            rebalance_timeout_ms=rebalance_ms,
+            member_id=seat.member_id if member_id is None else member_id,
+            group_instance_id=seat.instance_id if version >= 5 else None,
+            protocol_type=protocol_type,
+            protocols=[
+                JoinGroupRequestProtocol(name=protocol, metadata=(metadata or f"{name} {protocol}").encode())
+                for protocol in protocols
+            ],
+            reason=reason,
+        )
+        asked, request = self._ask(group_id, name, request, version)
+        client = Client(name, "/127.0.0.1", version)
+        self.carry_out(self.coordinator.join_group(request, client, asked.token, self.now_ms))
+        return asked
+
+    def enter(self, group_id: str, name: str, **join: Any) -> Asked:
+        """Join as a new dynamic member does: get an id, then join with it."""
+        self.seat(group_id, name).member_id = ""
+        assert self.join(group_id, name, **join).error is ErrorCode.MEMBER_ID_REQUIRED
+        return self.join(group_id, name, **join)
+
+    def sync(self, group_id: str, name: str, assign: dict[str, str] | None = None, **fields: Any) -> Asked:
+        seat = self.seat(group_id, name)
+        assignments = [
+            SyncGroupRequestAssignment(member_id=self.seat(group_id, to).member_id, assignment=part.encode())
+            for to, part in (assign or {}).items()
+        ]
+        values = {
+            "group_id": group_id,
+            "generation_id": seat.generation_id,
+            "member_id": seat.member_id,
+            "group_instance_id": seat.instance_id,
+            "assignments": assignments,
+        }
+        asked, request = self._ask(group_id, name, SyncGroupRequest(**values | fields), 5)
+        self.carry_out(self.coordinator.sync_group(request, asked.token, self.now_ms))
+        return asked
+
+    def heartbeat(self, group_id: str, name: str, **fields: Any) -> Asked:
+        seat = self.seat(group_id, name)
+        values = {
+            "group_id": group_id,
+            "generation_id": seat.generation_id,
+            "member_id": seat.member_id,
+            "group_instance_id": seat.instance_id,
+        }
+        asked, request = self._ask(group_id, name, HeartbeatRequest(**values | fields), 4)
+        self.carry_out(self.coordinator.heartbeat(request, asked.token, self.now_ms))
+        return asked
+
+    def leave(self, group_id: str, *names: str, version: int = 5) -> Asked:
+        seats = [self.seat(group_id, name) for name in names]
+        identities = [MemberIdentity(member_id=s.member_id, group_instance_id=s.instance_id) for s in seats]
+        return self.leave_as(group_id, identities, names[0], version)
+
+    def leave_as(self, group_id: str, identities: list[MemberIdentity], name: str = "-", version: int = 5) -> Asked:
+        request = LeaveGroupRequest(group_id=group_id, members=identities)
+        if version <= 2:
+            request = LeaveGroupRequest(group_id=group_id, member_id=identities[0].member_id)
+        asked, request = self._ask(group_id, name, request, version)
+        client = Client(name, "/127.0.0.1", version)
+        self.carry_out(self.coordinator.leave_group(request, client, asked.token, self.now_ms))
+        return asked
+
+    def commit(
+        self, group_id: str, name: str, offsets: dict[tuple[str, int], int], version: int = 9, **fields: Any
+    ) -> Asked:
+        """Commit as a member; as the client "-", which is nobody's member, with generation -1."""
+        seat = self.seat(group_id, name)
+        metadata = fields.pop("metadata", "")
+        topics = [
+            OffsetCommitRequestTopic(
+                name=topic,
+                partitions=[
+                    OffsetCommitRequestPartition(
+                        partition_index=partition, committed_offset=offset, committed_metadata=metadata
+                    )
+                ],
+            )
+            for (topic, partition), offset in offsets.items()
+        ]
+        values = {
+            "group_id": group_id,
+            "generation_id_or_member_epoch": seat.generation_id,
+            "member_id": seat.member_id,
+            "group_instance_id": seat.instance_id,
+            "topics": topics,
+        }
+        asked, request = self._ask(group_id, name, OffsetCommitRequest(**values | fields), version)
+        self.carry_out(self.coordinator.offset_commit(request, asked.token, self.now_ms))
+        return asked
+
+    def fetch(self, group_id: str, partitions: dict[str, list[int]] | None, version: int = 9) -> Asked:
+        topics = None
+        if partitions is not None:
+            named = partitions.items()
+            topics = [OffsetFetchRequestTopic(name=name, partition_indexes=indexes) for name, indexes in named]
+        request = OffsetFetchRequest(groups=[OffsetFetchRequestGroup(group_id=group_id, topics=topics)])
+        if version < 8:
+            request = OffsetFetchRequest(group_id=group_id, topics=topics)
+        asked, request = self._ask(group_id, "-", request, version)
+        self.carry_out(self.coordinator.offset_fetch(request, version, asked.token, self.now_ms))
+        return asked
+
+    def describe(self, group_id: str) -> Any:
+        asked, request = self._ask(group_id, "-", DescribeGroupsRequest(groups=[group_id]), 5)
+        self.carry_out(self.coordinator.describe_groups(request, asked.token, self.now_ms))
+        return asked.response.groups[0]
+
+    def list_groups(self, **filters: Any) -> Any:
+        asked, request = self._ask("", "-", ListGroupsRequest(**filters), 5)
+        self.carry_out(self.coordinator.list_groups(request, asked.token, self.now_ms))
+        return asked.response.groups
+
+    def delete(self, group_id: str) -> ErrorCode:
+        asked, request = self._ask(group_id, "-", DeleteGroupsRequest(groups_names=[group_id]), 2)
+        self.carry_out(self.coordinator.delete_groups(request, asked.token, self.now_ms))
+        return ErrorCode(asked.response.results[0].error_code)
+
+    # -- sights -------------------------------------------------------------------------------------------------------
+
+    def stable_group(self, group_id: str, *names: str, **join: Any) -> None:
+        """The named clients become members, the first of them leader, and each gets an assignment of its own."""
+        for name in names:
+            (self.join if "instance_id" in join else self.enter)(group_id, name, **join)
+        self.advance(2 * self.config.group_initial_rebalance_delay_ms)
+        self.sync(group_id, names[0], {name: f"for {name}" for name in names})
+        for name in names[1:]:
+            assert self.sync(group_id, name).error is ErrorCode.NONE
+        assert self.describe(group_id).group_state == "Stable"
+
+    def durable_state(self) -> tuple[dict, dict]:
+        return durable_state(self.coordinator)
+
+
+def durable_state(coordinator: GroupCoordinator) -> tuple[dict, dict]:
+    """All that a coordinator knows from its log: generations and offsets by group."""
+    groups = {group_id: group.metadata for group_id, group in coordinator.groups.items() if group.metadata}
+    ids = {*coordinator.groups, *groups}
+    offsets = {group_id: dict(coordinator.offsets.of_group(group_id)) for group_id in ids}
+    return groups, {group_id: committed for group_id, committed in offsets.items() if committed}

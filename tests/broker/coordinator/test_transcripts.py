@@ -1,0 +1,134 @@
+"""Plays the stories in tests/transcripts/group: each command must lead to what is written, indented, below it.
+
+    # prose, to the end of the line
+    join GROUP CLIENT [version=N] [session=10s] [rebalance=60s] [type=T] [protocols=A,B] [metadata=TEXT] [instance=I]
+                      [member=ID] [reason=TEXT]                         one JoinGroup, with the id the client has
+    enter GROUP CLIENT …                                                with no id: MEMBER_ID_REQUIRED, then join
+    sync GROUP CLIENT [CLIENT=ASSIGNMENT …]      heartbeat GROUP CLIENT       leave GROUP CLIENT …
+    commit GROUP CLIENT TOPIC-PARTITION=OFFSET … (client "-": no member)      fetch GROUP [TOPIC-PARTITION …]
+    describe GROUP        list                   delete GROUP
+    tick 3s               time passes            hang up CLIENT       its parked request's connection closes
+    restart               another broker replays the log and takes over
+    next append fails ERROR                      next commit fails ERROR      appended, but not committed
+
+Run with REWRITE_TRANSCRIPTS=1 in the environment to write down what happens now, then read the diff.
+"""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from broker.common.errors import ErrorCode
+from broker.coordinator.group import GroupConfig
+from tests.broker.coordinator.group.telling import told
+from tests.broker.coordinator.group.world import Asked, World
+
+STORIES = sorted((Path(__file__).parents[2] / "transcripts" / "group").glob("*.txt"))
+INDENT = "    "
+
+
+@pytest.mark.parametrize("path", STORIES, ids=lambda path: path.stem)
+def test_story_goes_as_written(path: Path):
+    written = path.read_text()
+    happens = play(written)
+    if os.environ.get("REWRITE_TRANSCRIPTS"):
+        path.write_text(happens)
+        pytest.skip("rewritten; read the diff")
+    assert happens == written
+
+
+@pytest.mark.parametrize("path", STORIES, ids=lambda path: path.stem)
+def test_story_opens_with_what_it_is_about(path: Path):
+    assert path.read_text().startswith("# ")
+
+
+def test_there_are_stories():
+    assert len(STORIES) >= 10
+
+
+def play(story: str) -> str:
+    """The story with every command's outcome as it is now."""
+    player, lines = Player(), []
+    for line in story.splitlines():
+        if line.startswith(INDENT):
+            continue
+        lines.append(line)
+        if line and not line.startswith("#"):
+            lines += [INDENT + outcome for outcome in player.play(line)]
+    return "\n".join(lines) + "\n"
+
+
+class Player:
+    def __init__(self) -> None:
+        self.world = World(GroupConfig())
+
+    def play(self, line: str) -> list[str]:
+        for phrase, action in self._phrases().items():
+            if line.startswith(phrase):
+                asked = action(*line.removeprefix(phrase).split())
+                outcome = told(self.world)
+                is_parked = isinstance(asked, Asked) and asked.is_parked
+                return [*outcome, f"{asked.name}: parked"] if is_parked else outcome or ["nothing happens"]
+        raise ValueError(f"no such command: {line}")
+
+    def _phrases(self) -> dict[str, Callable]:
+        world = self.world
+        return {
+            "join ": lambda group, name, *options: world.join(group, name, **_join_options(options)),
+            "enter ": lambda group, name, *options: world.enter(group, name, **_join_options(options)),
+            "sync ": lambda group, name, *parts: world.sync(group, name, dict(p.split("=") for p in parts)),
+            "heartbeat ": world.heartbeat,
+            "leave ": world.leave,
+            "commit ": lambda group, name, *offsets: world.commit(group, name, dict(map(_offset, offsets))),
+            "fetch ": lambda group, *partitions: world.fetch(group, _partitions(partitions)),
+            "describe ": world.describe,
+            "list": world.list_groups,
+            "delete ": world.delete,
+            "tick ": lambda duration: world.advance(_milliseconds(duration)),
+            "hang up ": self._hang_up,
+            "restart": world.restart,
+            "next append fails ": lambda code: setattr(world, "append_error", ErrorCode[code]),
+            "next commit fails ": lambda code: setattr(world, "commit_error", ErrorCode[code]),
+        }
+
+    def _hang_up(self, name: str) -> None:
+        parked = [asked for asked in self.world.asked.values() if asked.name == name and asked.is_parked]
+        self.world.hang_up(parked[-1])
+
+
+_JOIN_OPTIONS = {
+    "version": ("version", int),
+    "session": ("session_ms", lambda text: _milliseconds(text)),
+    "rebalance": ("rebalance_ms", lambda text: _milliseconds(text)),
+    "type": ("protocol_type", str),
+    "protocols": ("protocols", lambda text: tuple(text.split(","))),
+    "metadata": ("metadata", str),
+    "instance": ("instance_id", str),
+    "member": ("member_id", lambda text: "" if text == "none" else text),
+    "reason": ("reason", str),
+}
+
+
+def _join_options(options: tuple[str, ...]) -> dict[str, object]:
+    given = dict(option.split("=", 1) for option in options)
+    return {_JOIN_OPTIONS[name][0]: _JOIN_OPTIONS[name][1](text) for name, text in given.items()}
+
+
+def _milliseconds(text: str) -> int:
+    return int(text[:-2]) if text.endswith("ms") else round(float(text.removesuffix("s")) * 1000)
+
+
+def _offset(text: str) -> tuple[tuple[str, int], int]:
+    partition, offset = text.split("=")
+    topic, _, index = partition.rpartition("-")
+    return (topic, int(index)), int(offset)
+
+
+def _partitions(texts: tuple[str, ...]) -> dict[str, list[int]] | None:
+    found: dict[str, list[int]] = {}
+    for text in texts:
+        topic, _, index = text.rpartition("-")
+        found.setdefault(topic, []).append(int(index))
+    return found or None

@@ -1,0 +1,101 @@
+import pytest
+
+from broker.common.errors import ApiError, ErrorCode
+from broker.log.producer_state import ProducerState
+from broker.records.batch import BatchHeader, parse_batch_header
+from broker.records.builder import build_batch
+from broker.records.record import Record
+
+LAST_SEQUENCE = 2**31 - 1
+
+
+def batch(sequence: int, count: int = 1, epoch: int = 0, producer_id: int = 7) -> BatchHeader:
+    records = [Record(0, 1_000, None, b"v")] * count
+    return parse_batch_header(
+        build_batch(records, producer_id=producer_id, producer_epoch=epoch, base_sequence=sequence)
+    )
+
+
+def written(*headers: BatchHeader, base_offset: int = 100) -> ProducerState:
+    state = ProducerState()
+    for header in headers:
+        state.note(header, base_offset)
+        base_offset += header.records_count
+    return state
+
+
+def refusal(state: ProducerState, header: BatchHeader) -> ErrorCode:
+    with pytest.raises(ApiError) as refused:
+        state.check(header)
+    return refused.value.code
+
+
+def test_an_unknown_producer_may_begin_anywhere():
+    assert ProducerState().check(batch(41)) is None
+
+
+def test_the_next_sequence_is_new():
+    assert written(batch(0, 3)).check(batch(3)) is None
+
+
+def test_a_repeated_batch_is_answered_with_its_first_offset():
+    state = written(batch(0, 3), batch(3, 2), base_offset=100)
+    assert state.check(batch(0, 3)).base_offset == 100
+    assert state.check(batch(3, 2)).base_offset == 103
+
+
+def test_only_the_last_five_batches_are_remembered():
+    state = written(*(batch(sequence) for sequence in range(6)))
+    assert state.check(batch(1)).base_offset == 101
+    assert refusal(state, batch(0)) is ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
+
+
+def test_a_gap_is_refused():
+    assert refusal(written(batch(0)), batch(2)) is ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
+
+
+def test_an_overlap_that_is_no_repetition_is_refused():
+    assert refusal(written(batch(0, 3)), batch(1, 2)) is ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
+
+
+def test_sequences_wrap_to_zero():
+    assert written(batch(LAST_SEQUENCE)).check(batch(0)) is None
+    assert written(batch(LAST_SEQUENCE - 1, 4)).check(batch(2)) is None
+
+
+def test_an_older_epoch_is_fenced():
+    assert refusal(written(batch(0, epoch=2)), batch(1, epoch=1)) is ErrorCode.INVALID_PRODUCER_EPOCH
+
+
+def test_a_newer_epoch_begins_at_zero():
+    state = written(batch(0, 5, epoch=1))
+    assert refusal(state, batch(5, epoch=2)) is ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
+    assert state.check(batch(0, epoch=2)) is None
+
+
+def test_producers_do_not_mix():
+    state = written(batch(0, 5, producer_id=1))
+    assert state.check(batch(9, producer_id=2)) is None
+
+
+def test_the_producer_silent_for_longest_is_forgotten_first(monkeypatch):
+    monkeypatch.setattr("broker.log.producer_state.PRODUCERS_PER_PARTITION_MAX", 2)
+    state = written(*(batch(0, producer_id=number) for number in (1, 2, 1, 3)))
+    assert len(state) == 2
+    assert state.check(batch(0, producer_id=1)) is not None
+    assert state.check(batch(5, producer_id=2)) is None
+
+
+def test_a_snapshot_remembers_each_producers_last_batch():
+    state = written(batch(0, 3), batch(3, 2), batch(8, producer_id=9), base_offset=100)
+    restored = ProducerState.decode(state.encode())
+    assert restored.check(batch(3, 2)).base_offset == 103
+    assert restored.check(batch(8, producer_id=9)).base_offset == 105
+    assert restored.check(batch(5)) is None
+
+
+def test_a_snapshot_damaged_anywhere_is_no_snapshot():
+    data = written(batch(0, 3)).encode()
+    for at in range(len(data)):
+        assert ProducerState.decode(data[:at]) is None
+        assert ProducerState.decode(data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]) is None

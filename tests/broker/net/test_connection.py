@@ -1,0 +1,155 @@
+"""A connection fed byte by byte, out of order, too fast and too slowly, over a real socket pair."""
+
+import asyncio
+import socket
+
+import pytest
+
+from broker.common import limits
+from broker.net.connection import LARGE_FRAME_BYTES, Connection
+
+FRAME_BYTES_MAX = 4 * 1024 * 1024
+
+
+def framed(body: bytes) -> bytes:
+    return len(body).to_bytes(4) + body
+
+
+class Peer:
+    """The other end: a client socket and what the connection reported."""
+
+    def __init__(self):
+        self.loop = asyncio.get_running_loop()
+        listener = socket.create_server(("127.0.0.1", 0))
+        self.sock = socket.create_connection(listener.getsockname())
+        served, _ = listener.accept()
+        listener.close()
+        self.sock.setblocking(False)
+        served.setblocking(False)
+        self.frames: asyncio.Queue[bytes] = asyncio.Queue()
+        self.closed: asyncio.Future[str] = self.loop.create_future()
+        self.connection = Connection(
+            self.loop,
+            served,
+            lambda _, frame: self.frames.put_nowait(bytes(frame)),
+            lambda _, reason: self.closed.set_result(reason),
+            FRAME_BYTES_MAX,
+        )
+
+    async def send(self, data: bytes) -> None:
+        await self.loop.sock_sendall(self.sock, data)
+
+    async def frame(self) -> bytes:
+        return await asyncio.wait_for(self.frames.get(), 10)
+
+    async def receive(self, size: int) -> bytes:
+        data = b""
+        while len(data) < size:
+            chunk = await asyncio.wait_for(self.loop.sock_recv(self.sock, size - len(data)), 10)
+            assert chunk, f"closed after {data!r}"
+            data += chunk
+        return data
+
+
+@pytest.fixture
+async def peer():
+    peer = Peer()
+    yield peer
+    peer.connection.close()
+    peer.sock.close()
+
+
+async def test_a_frame_sent_byte_by_byte_arrives_whole(peer):
+    for byte in framed(b"hello"):
+        await peer.send(bytes([byte]))
+        await asyncio.sleep(0)
+    assert await peer.frame() == b"hello"
+
+
+async def test_frames_sent_together_arrive_apart_and_in_order(peer):
+    await peer.send(framed(b"one") + framed(b"") + framed(b"three") + framed(b"four")[:5])
+    assert [await peer.frame() for _ in range(3)] == [b"one", b"", b"three"]
+    await peer.send(framed(b"four")[5:])
+    assert await peer.frame() == b"four"
+
+
+@pytest.mark.parametrize("size", [LARGE_FRAME_BYTES - 1, LARGE_FRAME_BYTES, 3 * LARGE_FRAME_BYTES, FRAME_BYTES_MAX])
+async def test_large_frames_arrive_whole_between_small_ones(peer, size):
+    body = bytes(range(251)) * (size // 251 + 1)
+    sending = asyncio.create_task(peer.send(framed(b"before") + framed(body[:size]) + framed(b"after")))
+    assert await peer.frame() == b"before"
+    assert await peer.frame() == body[:size]
+    assert await peer.frame() == b"after"
+    await sending
+
+
+@pytest.mark.parametrize("prefix", [(FRAME_BYTES_MAX + 1).to_bytes(4), b"\xff\xff\xff\xff", b"GET "])
+async def test_a_size_that_cannot_be_closes_the_connection_and_says_so(peer, prefix):
+    await peer.send(prefix)
+    assert await asyncio.wait_for(peer.closed, 10)
+    assert peer.frames.empty()
+
+
+async def test_announcing_a_large_frame_costs_little_memory(peer):
+    await peer.send(FRAME_BYTES_MAX.to_bytes(4) + b"x")
+    await peer.send(b"y")
+    await asyncio.sleep(0.01)
+    assert len(peer.connection._large) <= 2 * 1024 * 1024
+
+
+async def test_responses_leave_in_the_order_of_requests(peer):
+    first, second, third = (peer.connection.reserve() for _ in range(3))
+    peer.connection.fill(third, (b"3",))
+    peer.connection.fill(second, (b"2", b"2"))
+    peer.connection.fill(first, (b"1",))
+    assert await peer.receive(4) == b"1223"
+
+
+async def test_a_request_without_response_holds_up_nobody(peer):
+    silent, answered = peer.connection.reserve(), peer.connection.reserve()
+    peer.connection.fill(answered, (b"yes",))
+    peer.connection.fill(silent, ())
+    assert await peer.receive(3) == b"yes"
+
+
+async def test_a_response_larger_than_the_socket_buffer_arrives_whole(peer):
+    body = bytes(range(256)) * 40_000
+    peer.connection.fill(peer.connection.reserve(), (body[:100], body[100:]))
+    assert await peer.receive(len(body)) == body
+
+
+async def test_more_parts_than_one_sendmsg_takes_arrive_in_order(peer):
+    parts = [str(number % 10).encode() for number in range(3 * limits.SENDMSG_BUFFERS_MAX)]
+    peer.connection.fill(peer.connection.reserve(), parts)
+    assert await peer.receive(len(parts)) == b"".join(parts)
+
+
+async def test_reading_stops_while_too_many_requests_are_unanswered(peer, monkeypatch):
+    monkeypatch.setattr("broker.net.connection.IN_FLIGHT_PER_CONNECTION_MAX", 2)
+    slots = [peer.connection.reserve(), peer.connection.reserve()]
+    await peer.send(framed(b"a"))
+    assert await peer.frame() == b"a"  # this wake-up finds the limit reached and stops reading
+    await peer.send(framed(b"b"))
+    await asyncio.sleep(0.02)
+    assert peer.frames.empty()
+    for slot in slots:
+        peer.connection.fill(slot, ())
+    assert await peer.frame() == b"b"
+
+
+async def test_a_peer_that_leaves_closes_quietly(peer):
+    peer.sock.close()
+    assert await asyncio.wait_for(peer.closed, 10) == ""
+
+
+async def test_a_peer_that_leaves_in_the_middle_of_a_request_is_noted(peer):
+    await peer.send(framed(b"hello")[:6])
+    await asyncio.sleep(0.01)
+    peer.sock.close()
+    assert "middle" in await asyncio.wait_for(peer.closed, 10)
+
+
+async def test_closing_twice_reports_once(peer):
+    peer.connection.close("why")
+    peer.connection.close("again")
+    assert await peer.closed == "why"

@@ -1,0 +1,63 @@
+"""Frames are found wherever the network cuts the stream."""
+
+import pytest
+
+from broker.common.errors import ProtocolError
+from broker.protocol.framing import FrameTooLarge, next_frame
+
+LIMIT_BYTES = 1000
+BODIES = [b"first", b"", b"the third one", b"\0\0\0\1"]
+STREAM = b"".join(len(body).to_bytes(4) + body for body in BODIES)
+
+
+def _receive(stream, cuts):
+    """Feed the stream piece by piece, as a connection does; the frames found and the bytes left over."""
+    buffer, found, start = bytearray(), [], 0
+    for begin, end in zip([0, *cuts], [*cuts, len(stream)], strict=True):
+        buffer += stream[begin:end]
+        while frame := next_frame(buffer, start, len(buffer), LIMIT_BYTES):
+            found.append(bytes(buffer[frame[0] : frame[1]]))
+            start = frame[1]
+    return found, bytes(buffer[start:])
+
+
+def test_frames_are_found_when_all_arrive_at_once():
+    assert _receive(STREAM, []) == (BODIES, b"")
+
+
+@pytest.mark.parametrize("cut", range(len(STREAM) + 1))
+def test_frames_are_found_when_the_stream_is_cut(cut):
+    assert _receive(STREAM, [cut]) == (BODIES, b"")
+
+
+def test_frames_are_found_when_bytes_come_one_by_one():
+    assert _receive(STREAM, list(range(1, len(STREAM)))) == (BODIES, b"")
+
+
+def test_unfinished_frame_is_left_in_the_buffer():
+    assert _receive(STREAM[:-1], []) == (BODIES[:-1], STREAM[-8:-1])
+
+
+def test_bytes_beyond_the_end_are_not_looked_at():
+    assert next_frame(STREAM, 0, 3, LIMIT_BYTES) is None
+    assert next_frame(STREAM, 0, 8, LIMIT_BYTES) is None
+    assert next_frame(STREAM, 0, 9, LIMIT_BYTES) == (4, 9)
+
+
+def test_frame_of_exactly_the_limit_is_accepted():
+    assert next_frame((LIMIT_BYTES).to_bytes(4) + bytes(LIMIT_BYTES), 0, 4 + LIMIT_BYTES, LIMIT_BYTES) is not None
+
+
+def test_frame_above_the_limit_is_refused_as_soon_as_its_size_is_known():
+    with pytest.raises(FrameTooLarge, match="1001 bytes"):
+        next_frame((LIMIT_BYTES + 1).to_bytes(4), 0, 4, LIMIT_BYTES)
+
+
+def test_text_sent_to_the_port_is_refused():
+    with pytest.raises(FrameTooLarge):
+        next_frame(b"GET / HTTP/1.1\r\n", 0, 16, LIMIT_BYTES)
+
+
+def test_negative_size_is_refused():
+    with pytest.raises(ProtocolError, match="-1 bytes"):
+        next_frame(b"\xff\xff\xff\xff", 0, 4, LIMIT_BYTES)

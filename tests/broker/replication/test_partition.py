@@ -1,0 +1,69 @@
+import pytest
+
+from broker.common.errors import ApiError, ErrorCode, InvariantViolation
+from broker.common.types import TopicPartition
+from broker.replication.partition import LeadershipState, Partition
+
+ME, OTHER = 1, 2
+
+
+def state(leader=ME, leader_epoch=5, isr=(ME,), replicas=(ME,)):
+    return LeadershipState(leader, leader_epoch, isr, replicas, controller_epoch=1, zk_version=0)
+
+
+def partition(**given) -> Partition:
+    fresh = Partition(TopicPartition("t", 0), ME)
+    fresh.apply(state(**given), log_end_offset=10)
+    return fresh
+
+
+def refusal(partition, *epoch):
+    with pytest.raises(ApiError) as refused:
+        partition.check_leader(*epoch)
+    return refused.value.code
+
+
+def test_a_sole_replica_commits_what_it_holds():
+    led = partition()
+    assert led.high_watermark == 10
+    assert led.record_append(13)
+    assert led.high_watermark == 13
+
+
+def test_records_are_not_committed_before_every_in_sync_replica_was_heard_of():
+    led = partition(isr=(ME, OTHER), replicas=(ME, OTHER))
+    assert not led.record_append(13)
+    assert led.high_watermark == 0
+
+
+def test_high_watermark_survives_a_new_leader_epoch():
+    led = partition()
+    led.apply(state(leader_epoch=6), log_end_offset=10)
+    assert led.high_watermark == 10
+
+
+def test_an_older_leader_epoch_is_ignored():
+    led = partition(leader_epoch=5)
+    assert not led.apply(state(leader=OTHER, leader_epoch=4), log_end_offset=10)
+    assert led.is_leader
+
+
+def test_a_replica_without_role_serves_nobody():
+    assert refusal(Partition(TopicPartition("t", 0), ME)) is ErrorCode.NOT_LEADER_OR_FOLLOWER
+
+
+def test_a_follower_is_not_the_leader():
+    assert refusal(partition(leader=OTHER)) is ErrorCode.NOT_LEADER_OR_FOLLOWER
+
+
+def test_leader_epochs_of_requests_are_fenced():
+    led = partition(leader_epoch=5)
+    led.check_leader(5)
+    led.check_leader()
+    assert refusal(led, 4) is ErrorCode.FENCED_LEADER_EPOCH
+    assert refusal(led, 6) is ErrorCode.UNKNOWN_LEADER_EPOCH
+
+
+def test_a_log_end_that_moves_backwards_is_a_fault_of_ours():
+    with pytest.raises(InvariantViolation):
+        partition().record_append(9)

@@ -1,0 +1,66 @@
+import asyncio
+
+from broker.common.clock import SystemClock
+from broker.common.types import TopicPartition
+from broker.runtime.purgatory import Purgatory
+
+A, B = TopicPartition("a", 0), TopicPartition("b", 0)
+LONG_MS = 60_000
+
+
+async def parked(purgatory, *keys, timeout_ms=LONG_MS) -> asyncio.Task:
+    task = asyncio.create_task(purgatory.wait(keys, timeout_ms))
+    await asyncio.sleep(0)
+    return task
+
+
+async def test_a_waiter_is_woken_by_any_of_its_partitions():
+    purgatory = Purgatory(SystemClock())
+    waiting = await parked(purgatory, A, B)
+    purgatory.wake(B)
+    assert await waiting is True
+
+
+async def test_a_waiter_is_not_woken_by_another_partition():
+    purgatory = Purgatory(SystemClock())
+    waiting = await parked(purgatory, A)
+    purgatory.wake(B)
+    await asyncio.sleep(0)
+    assert not waiting.done()
+    waiting.cancel()
+
+
+async def test_a_waiter_ends_when_its_time_is_up():
+    assert await Purgatory(SystemClock()).wait([A], 5) is False
+
+
+async def test_a_short_wait_is_not_held_up_by_a_longer_one_before_it():
+    purgatory = Purgatory(SystemClock())
+    longer = await parked(purgatory, A)
+    assert await purgatory.wait([A], 5) is False
+    assert not longer.done()
+    longer.cancel()
+
+
+async def test_no_time_to_wait_is_answered_at_once():
+    assert await Purgatory(SystemClock()).wait([A], 0) is False
+
+
+async def test_nothing_is_left_behind_however_a_waiter_ends():
+    purgatory = Purgatory(SystemClock())
+    woken, cancelled = await parked(purgatory, A, B), await parked(purgatory, A)
+    cancelled.cancel()
+    purgatory.wake(A)
+    await asyncio.gather(woken, cancelled, return_exceptions=True)
+    await purgatory.wait([B], 1)
+    assert len(purgatory) == 0
+    assert purgatory._waiters == {}
+
+
+async def test_finished_waiters_do_not_pile_up_in_the_deadline_heap():
+    purgatory = Purgatory(SystemClock())
+    for _ in range(1_000):
+        waiting = await parked(purgatory, A)
+        purgatory.wake(A)
+        await waiting
+    assert len(purgatory._deadlines) < 100

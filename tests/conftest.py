@@ -1,0 +1,15 @@
+"""What every test stands on: a data directory of its own and no outside service. Set before Django reads its settings."""
+
+import os
+import shutil
+import tempfile
+
+_data_directory = tempfile.mkdtemp(prefix="barnabas-test-")
+for _name in [name for name in os.environ if name.startswith("BARNABAS_")]:
+    del os.environ[_name]
+os.environ["BARNABAS_DATA"] = _data_directory
+os.environ["BARNABAS_REDIS_URL"] = "memory://"
+
+
+def pytest_unconfigure() -> None:
+    shutil.rmtree(_data_directory, ignore_errors=True)

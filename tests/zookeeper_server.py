@@ -1,0 +1,111 @@
+"""A real ZooKeeper for tests, started by the product's own command: `with running_zookeeper(directory) as server:`."""
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+_ROOT = Path(__file__).parent.parent
+_START_DEADLINE_S = 40
+_STOP_DEADLINE_S = 10
+
+
+@dataclass
+class ZooKeeperServer:
+    """A server process and where it listens."""
+
+    process: subprocess.Popen
+    port: int
+    directory: Path
+
+    @property
+    def connect(self) -> str:
+        """What goes into `zookeeper.connect`."""
+        return f"127.0.0.1:{self.port}"
+
+    def log(self) -> str:
+        return (self.directory / "test.log").read_text()
+
+    def suspend(self) -> None:
+        self.process.send_signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        self.process.send_signal(signal.SIGCONT)
+
+    def stop(self) -> None:
+        if self.process.poll() is not None:
+            return
+        self.resume()
+        self.process.terminate()
+        try:
+            self.process.wait(_STOP_DEADLINE_S)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+
+@contextlib.contextmanager
+def running_zookeeper(directory: Path, ports: tuple[int, int, int] | None = None) -> Iterator[ZooKeeperServer]:
+    """Yields a server that answers; stops it at the end. `ports` are client, quorum, election; free ones by default."""
+    server = start_zookeeper(directory, ports)
+    try:
+        await_zookeeper(server)
+        yield server
+    finally:
+        server.stop()
+
+
+def start_zookeeper(directory: Path, ports: tuple[int, int, int] | None = None) -> ZooKeeperServer:
+    client, quorum, election = ports or free_ports(3)
+    directory.mkdir(parents=True, exist_ok=True)
+    with (directory / "test.log").open("ab") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-c", "import sys; from broker.cli.zookeeper import main; sys.exit(main(sys.argv[1:]))"]
+            + [str(directory), "--client-port", str(client)]
+            + ["--quorum-port", str(quorum), "--election-port", str(election)],
+            cwd=_ROOT,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+        )
+    return ZooKeeperServer(process, client, directory)
+
+
+def await_zookeeper(server: ZooKeeperServer) -> None:
+    """Returns when the server leads its quorum and serves clients."""
+    deadline = time.monotonic() + _START_DEADLINE_S
+    while "Mode:" not in four_letter_word(server.port, b"srvr"):
+        if server.process.poll() is not None:
+            raise AssertionError(f"ZooKeeper ended with {server.process.returncode}:\n{server.log()}")
+        if time.monotonic() > deadline:
+            raise AssertionError(f"ZooKeeper did not answer within {_START_DEADLINE_S} s:\n{server.log()}")
+        time.sleep(0.03)
+
+
+def four_letter_word(port: int, word: bytes) -> str:
+    """What the server answers to `word`; nothing when it is not there."""
+    try:
+        with socket.create_connection(("127.0.0.1", port), timeout=2) as connection:
+            connection.sendall(word)
+            answer = b""
+            while chunk := connection.recv(65536):
+                answer += chunk
+            return answer.decode()
+    except OSError:
+        return ""
+
+
+def free_ports(count: int) -> list[int]:
+    """Distinct ports nobody listens on at the moment, all open together so that none is given twice."""
+    with contextlib.ExitStack() as sockets:
+        opened = [sockets.enter_context(socket.socket()) for _ in range(count)]
+        for one in opened:
+            one.bind(("127.0.0.1", 0))
+        return [one.getsockname()[1] for one in opened]
