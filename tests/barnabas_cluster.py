@@ -1,7 +1,7 @@
 """A real cluster for tests: ZooKeeper and brokers as processes, on free ports, in a directory of the test's own.
 
-    with running_cluster(directory, brokers=3) as cluster:
-        Producer({"bootstrap.servers": cluster.bootstrap_servers})
+with running_cluster(directory, brokers=3) as cluster:
+    Producer({"bootstrap.servers": cluster.bootstrap_servers})
 """
 
 import contextlib

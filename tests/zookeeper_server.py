@@ -66,9 +66,10 @@ def start_zookeeper(directory: Path, ports: tuple[int, int, int] | None = None) 
     directory.mkdir(parents=True, exist_ok=True)
     with (directory / "test.log").open("ab") as log:
         process = subprocess.Popen(
-            [sys.executable, "-c", "import sys; from broker.cli.zookeeper import main; sys.exit(main(sys.argv[1:]))"]
-            + [str(directory), "--client-port", str(client)]
-            + ["--quorum-port", str(quorum), "--election-port", str(election)],
+            [
+                *(sys.executable, "-m", "broker", "zookeeper", str(directory), "--client-port", str(client)),
+                *("--quorum-port", str(quorum), "--election-port", str(election)),
+            ],
             cwd=_ROOT,
             stdin=subprocess.DEVNULL,
             stdout=log,

@@ -14,8 +14,9 @@ UNSENT_BYTES_PER_CONNECTION_MAX = 64 * 1024 * 1024
 #: Fetches that may wait for data at one time; beyond it they are answered at once, empty.
 DELAYED_FETCHES_MAX = 50_000
 
-#: Elements an array on the wire may announce per byte that is left in the frame: an array longer than its frame lies.
-ARRAY_ELEMENTS_PER_BYTE_MAX = 1
+#: Bytes of a request that carries no record batches. Decoded, a request of many tiny structs takes thirty times its own
+#: size, so what decodes to objects is bounded tighter than what stays bytes (socket.request.max.bytes).
+STRUCTURED_REQUEST_BYTES_MAX = 16 * 1024 * 1024
 
 #: Kafka's limit on the length of a topic name (file name minus the partition suffix).
 TOPIC_NAME_LENGTH_MAX = 249

@@ -7,7 +7,9 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 from broker.common.logs import logger
 
-ANSWER_TIMEOUT_S = 5
+#: Short, because the worker does not stop while it waits for this answer.
+METADATA_TIMEOUT_S = 1.5
+CREATE_TIMEOUT_S = 5.0
 RETRY_PAUSE_S = 1.0
 
 _log = logger("broker.connect")
@@ -20,9 +22,9 @@ def ensure_topic(admin: AdminClient, topic: str, partitions: int, stop: Event) -
     """
     while not stop.is_set():
         try:
-            if topic in admin.list_topics(timeout=ANSWER_TIMEOUT_S).topics:
+            if topic in admin.list_topics(timeout=METADATA_TIMEOUT_S).topics:
                 return
-            admin.create_topics([NewTopic(topic, partitions, 1)], request_timeout=ANSWER_TIMEOUT_S)[topic].result()
+            admin.create_topics([NewTopic(topic, partitions, 1)], request_timeout=CREATE_TIMEOUT_S)[topic].result()
         except KafkaException as error:
             code = error.args[0].code()
             if code == KafkaError.TOPIC_ALREADY_EXISTS:

@@ -34,9 +34,8 @@ class ControllerContext:
 
     def all_partitions(self) -> list[TopicPartition]:
         """Of every topic that is not being deleted."""
-        return [
-            partition for topic in self.topics if topic not in self.deleting for partition in self.partitions(topic)
-        ]
+        kept = (topic for topic in self.topics if topic not in self.deleting)
+        return [partition for topic in kept for partition in self.partitions(topic)]
 
     def assignment(self, partition: TopicPartition) -> tuple[int, ...]:
         return self.topics[partition.topic].partitions[partition.partition]

@@ -60,6 +60,11 @@ class RemoveDeletionRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class ReadTopicsToDelete:
+    """Look again which deletions are asked for. Outcome: TopicsToDelete."""
+
+
+@dataclass(frozen=True, slots=True)
 class PartitionTold:
     """One partition as it goes to brokers. `is_new`: the receiver has no replica of it yet."""
 
@@ -115,6 +120,7 @@ Effect = (
     | UnwatchTopics
     | RemoveTopic
     | RemoveDeletionRequest
+    | ReadTopicsToDelete
     | SendLeaderAndIsr
     | SendUpdateMetadata
     | SendStopReplica

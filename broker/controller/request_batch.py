@@ -41,10 +41,9 @@ class RequestBatch:
     def add_deleted(self, partitions: Iterable[TopicPartition]) -> None:
         """Tell every live broker that the partitions are going away."""
         for partition in partitions:
-            known = self._context.states.get(partition) or LeaderAndIsr(
-                NO_BROKER, 0, (), self._context.controller_epoch
-            )
-            told = self._told(partition, replace(known, leader=LEADER_DURING_DELETE))
+            never_led = LeaderAndIsr(NO_BROKER, 0, (), self._context.controller_epoch)
+            last = self._context.states.get(partition, never_led)
+            told = self._told(partition, replace(last, leader=LEADER_DURING_DELETE))
             for broker_id in self._context.brokers:
                 self._metadata.setdefault(broker_id, []).append(told)
 

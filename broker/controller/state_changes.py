@@ -11,7 +11,7 @@ from broker.controller.context import ControllerContext
 from broker.controller.effects import Effect, WriteStates
 from broker.controller.events import StatesWritten
 from broker.controller.partition_states import PartitionStatus
-from broker.controller.replica_states import Replica, ReplicaStatus
+from broker.controller.replica_states import ReplicaStatus
 from broker.controller.request_batch import RequestBatch
 
 
@@ -41,17 +41,15 @@ def states_written(context: ControllerContext, event: StatesWritten) -> list[Eff
 
 
 def settle(context: ControllerContext, partitions: Iterable[TopicPartition]) -> None:
-    """Bring the machines of partitions and their replicas in line with state and brokers."""
+    """Bring the machines of partitions that have a state, and of their replicas, in line with it and with brokers."""
     for partition in partitions:
         online = context.online_replicas(partition)
-        state = context.states.get(partition)
-        if state is not None:
-            has_live_leader = state.leader in online
-            status = PartitionStatus.ONLINE if has_live_leader else PartitionStatus.OFFLINE
-            context.partition_status.move([partition], status)
-        for broker_id in context.assignment(partition):
-            status = ReplicaStatus.ONLINE if broker_id in online else ReplicaStatus.OFFLINE
-            context.replica_status.move([Replica(partition, broker_id)], status)
+        has_live_leader = context.states[partition].leader in online
+        status = PartitionStatus.ONLINE if has_live_leader else PartitionStatus.OFFLINE
+        context.partition_status.move([partition], status)
+        for replica in context.replicas(partition):
+            status = ReplicaStatus.ONLINE if replica.broker_id in online else ReplicaStatus.OFFLINE
+            context.replica_status.move([replica], status)
 
 
 def replicas_went_offline(context: ControllerContext, partitions: Iterable[TopicPartition]) -> list[Effect]:

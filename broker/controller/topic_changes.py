@@ -1,11 +1,10 @@
 """Topics appear in /brokers/topics, get more partitions, or vanish from there."""
 
 from broker.controller.context import ControllerContext
-from broker.controller.effects import Effect, UnwatchTopics, WatchTopics
+from broker.controller.effects import Effect, ReadTopicsToDelete, UnwatchTopics, WatchTopics
 from broker.controller.events import TopicRead, TopicsListed
 from broker.controller.request_batch import RequestBatch
 from broker.controller.state_changes import correct_states
-from broker.controller.topic_deletion import begin_deletion
 
 
 def topics_listed(context: ControllerContext, event: TopicsListed) -> list[Effect]:
@@ -22,7 +21,10 @@ def topics_listed(context: ControllerContext, event: TopicsListed) -> list[Effec
 
 
 def topic_read(context: ControllerContext, event: TopicRead) -> list[Effect]:
-    """A topic as it is now: partitions that are new to us get their first state."""
+    """A topic as it is now: partitions that are new to us get their first state.
+
+    Where a deletion was asked for, it may have been that of an earlier topic of the same name; so that is looked up.
+    """
     topic = event.assignment.topic
     effects: list[Effect] = []
     known = context.topics.get(topic)
@@ -32,7 +34,7 @@ def topic_read(context: ControllerContext, event: TopicRead) -> list[Effect]:
         return effects
     new = context.add_partitions(event.assignment)
     if topic in context.topics_to_delete:
-        return effects + begin_deletion(context, topic)
+        return [*effects, ReadTopicsToDelete()]
     return effects + correct_states(context, new)
 
 

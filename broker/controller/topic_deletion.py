@@ -12,11 +12,14 @@ from broker.controller.events import ReplicasDeleted, TopicRemoved, TopicsToDele
 from broker.controller.partition_states import PartitionStatus
 from broker.controller.replica_states import Replica, ReplicaStatus
 from broker.controller.request_batch import RequestBatch
+from broker.controller.state_changes import correct_states
 
 
 def topics_to_delete(context: ControllerContext, event: TopicsToDelete) -> list[Effect]:
+    """Begin what is new. A topic that is not to be deleted after all gets the states that were held back."""
+    released = (context.topics_to_delete - event.names) & context.topics.keys() - context.deleting
     context.topics_to_delete = event.names
-    effects: list[Effect] = []
+    effects = correct_states(context, [p for topic in sorted(released) for p in context.partitions(topic)])
     for topic in sorted(event.names - context.deleting):
         if topic in context.topics:
             effects += begin_deletion(context, topic)

@@ -1,6 +1,6 @@
 """A machine per key, all with one table of legal transitions; a transition that is not in the table is our error."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from enum import Enum
 from typing import Generic, TypeVar
 
@@ -20,9 +20,6 @@ class Machines(Generic[Key, Status]):
 
     def __getitem__(self, key: Key) -> Status:
         return self._status.get(key, self._absent)
-
-    def __iter__(self) -> Iterator[Key]:
-        return iter(self._status)
 
     def find(self, key: Key, status: Status) -> None:
         """Take what ZooKeeper says for the start, without asking how it came about."""

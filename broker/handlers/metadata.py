@@ -19,7 +19,24 @@ from broker.runtime.topic_admin import INTERNAL_TOPICS
 _NO_ID = UUID(int=0)
 
 
+_FIRST_METADATA_TIMEOUT_MS = 5_000
+
+
 def handle_metadata(request: MetadataRequest, context: RequestContext) -> Reply:
+    if not context.services.metadata.is_known:
+        return _answer_when_known(request, context)
+    return _answer(request, context)
+
+
+async def _answer_when_known(request: MetadataRequest, context: RequestContext) -> MetadataResponse:
+    """A broker that has just started knows nobody yet; clients take an answer without brokers badly."""
+    metadata = context.services.metadata
+    await metadata.wait_until(lambda: metadata.is_known, _FIRST_METADATA_TIMEOUT_MS)
+    reply = _answer(request, context)
+    return reply if isinstance(reply, MetadataResponse) else await reply
+
+
+def _answer(request: MetadataRequest, context: RequestContext) -> Reply:
     asked = _asked_topics(request, context)
     missing = {each.name for each in asked or () if each.name and each.name not in context.services.metadata.topics}
     if missing and request.allow_auto_topic_creation and context.services.config.auto_create_topics_enable:

@@ -12,7 +12,8 @@ class OpenFile:
     """A descriptor that closes when its last user lets go of it.
 
     A reader may still be sending bytes of a segment that was deleted meanwhile. Were the descriptor closed under it,
-    the number could already stand for another partition's file; so nobody closes, everybody drops.
+    the number could already stand for another partition's file; so nobody closes, everybody drops. For the same reason
+    functions here take the `OpenFile` and not its number: an argument keeps it open.
     """
 
     __slots__ = ("__weakref__", "fd")
@@ -34,50 +35,43 @@ class OpenFile:
             self.fd = -1
 
 
-def write_at(fd: int, data: bytes | bytearray | memoryview, position: int) -> None:
+def write_at(file: OpenFile, data: bytes | bytearray | memoryview, position: int) -> None:
     """Write all of `data` at `position`; raises OSError if it does not fit, perhaps after a part was written."""
-    written = os.pwrite(fd, data, position)
+    written = os.pwrite(file.fd, data, position)
     if written == len(data):
         return
     rest = memoryview(data)
     while written < len(rest):
-        written += os.pwrite(fd, rest[written:], position + written)
+        written += os.pwrite(file.fd, rest[written:], position + written)
 
 
-def read_at(fd: int, position: int, length: int) -> bytes:
+def read_at(file: OpenFile, position: int, length: int) -> bytes:
     """`length` bytes from `position` on, fewer only where the file ends."""
-    data = os.pread(fd, length, position)
+    data = os.pread(file.fd, length, position)
     while len(data) < length:
-        more = os.pread(fd, length - len(data), position + len(data))
+        more = os.pread(file.fd, length - len(data), position + len(data))
         if not more:
             break
         data += more
     return data
 
 
-def fsync_file(fd: int) -> None:
+def fsync_file(file: OpenFile) -> None:
     """Make the content of an open file survive a power failure. After an OSError retrying proves nothing."""
-    os.fsync(fd)
+    os.fsync(file.fd)
 
 
 def fsync_directory(directory: Path) -> None:
     """Make created, renamed and removed names in `directory` survive a power failure."""
-    fd = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)
+    fsync_file(OpenFile(directory, os.O_RDONLY | os.O_DIRECTORY))
 
 
 def replace_file(path: Path, content: bytes) -> None:
     """Let `path` hold `content`, durably: whoever looks, even after a power failure, sees the old or the new, whole."""
     temporary = path.with_name(path.name + TEMPORARY_SUFFIX)
-    fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)
-    try:
-        write_at(fd, content, 0)
-        os.fsync(fd)
-    finally:
-        os.close(fd)
+    file = OpenFile(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    write_at(file, content, 0)
+    fsync_file(file)
     temporary.replace(path)
     fsync_directory(path.parent)
 

@@ -28,7 +28,7 @@ class LogSlice:
         if self.file is None:
             return b""
         try:
-            data = read_at(self.file.fd, self.position, self.length)
+            data = read_at(self.file, self.position, self.length)
         except OSError as error:
             raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, f"the log cannot be read: {error.strerror}") from error
         if len(data) != self.length:

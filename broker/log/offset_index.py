@@ -16,7 +16,7 @@ from bisect import bisect_left, bisect_right
 from operator import ge
 from pathlib import Path
 
-from broker.log.files import write_at
+from broker.log.files import OpenFile, write_at
 
 ENTRY_BYTES = 8
 RELATIVE_OFFSET_MAX = 2**31 - 1
@@ -102,11 +102,7 @@ def load_index(path: Path, base_offset: int, interval_bytes: int, log_bytes: int
 
 def store_index(path: Path, index: OffsetIndex) -> None:
     """Not fsynced and not atomic: loading takes a torn index for what it is."""
-    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)
-    try:
-        write_at(fd, index.encode(), 0)
-    finally:
-        os.close(fd)
+    write_at(OpenFile(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), index.encode(), 0)
 
 
 def _increasing(values: array, at_least: int) -> bool:

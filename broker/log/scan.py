@@ -75,7 +75,7 @@ class _Window:
         if at < 0 or at + length > len(self._data):
             self._start, at = position, 0
             wanted = min(self._size_bytes, self.end - position)
-            self._data = memoryview(read_at(self._file.fd, position, wanted))
+            self._data = memoryview(read_at(self._file, position, wanted))
             if length > len(self._data):
                 raise BadBatchError(position, f"the file ends before byte {position + length}")
         return self._data[at : at + length]

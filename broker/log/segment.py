@@ -92,7 +92,7 @@ class Segment:
         """Write a batch that carries its final offsets at the end. Raises OSError, then readers see no change."""
         position = self.size_bytes
         size = len(batch)
-        write_at(self._file.fd, batch, position)
+        write_at(self._file, batch, position)
         self._index.note_batch(last_offset, position, size)
         self._recent.append(last_offset, position)
         self.size_bytes = position + size
@@ -110,7 +110,7 @@ class Segment:
 
     def flush(self) -> None:
         """Make the batches survive a power failure. Raises OSError; what is safe is then unknown for good."""
-        fsync_file(self.file.fd)
+        fsync_file(self.file)
         if self._is_active:
             self.store_index()
 
@@ -216,7 +216,7 @@ class Segment:
             raise self._corrupt(damage) from None
 
     def read_batch(self, position: int, header: BatchHeader) -> bytes:
-        return read_at(self._borrow_file().fd, position, header.size_bytes)
+        return read_at(self._borrow_file(), position, header.size_bytes)
 
     @property
     def max_timestamp(self) -> int:

@@ -17,11 +17,10 @@ from collections.abc import Callable, Sequence
 
 from broker.common.errors import ProtocolError
 from broker.common.limits import IN_FLIGHT_PER_CONNECTION_MAX, SENDMSG_BUFFERS_MAX, UNSENT_BYTES_PER_CONNECTION_MAX
-from broker.protocol.framing import next_frame
+from broker.protocol.framing import SIZE_BYTES, next_frame
 
 LARGE_FRAME_BYTES = 64 * 1024
 _LARGE_FRAME_STEP_BYTES = 2 * 1024 * 1024
-_SIZE_PREFIX_BYTES = 4
 #: Shared by all connections of the process: there is one loop, and nothing stays in it between two wake-ups.
 _SCRATCH = bytearray(4 * LARGE_FRAME_BYTES)
 
@@ -129,10 +128,10 @@ class Connection:
 
     def _keep_rest(self, at: int, end: int) -> None:
         rest = end - at
-        if rest >= _SIZE_PREFIX_BYTES:
-            size = int.from_bytes(_SCRATCH[at : at + _SIZE_PREFIX_BYTES])
+        if rest >= SIZE_BYTES:
+            size = int.from_bytes(_SCRATCH[at : at + SIZE_BYTES])
             if size >= LARGE_FRAME_BYTES:
-                self._start_large(size, at + _SIZE_PREFIX_BYTES, end)
+                self._start_large(size, at + SIZE_BYTES, end)
                 return
         self._partial = bytes(_SCRATCH[at:end])
 

@@ -21,15 +21,18 @@ AnyMessage = TypeVar("AnyMessage", bound=Message)
 PART_BYTES_MIN = 4096
 
 _encoders: dict[tuple[type[Message], int], Callable[[Message, Callable[[Any], None]], None]] = {}
-_decoders: dict[tuple[type[Message], int], tuple[Callable[[Any], Any], bool]] = {}
+_decoders: dict[tuple[type[Message], int, bool], tuple[Callable[[Any], Any], bool]] = {}
 
 
-def decode(message_class: type[AnyMessage], buffer: Buffer, version: int) -> AnyMessage:
+def decode(message_class: type[AnyMessage], buffer: Buffer, version: int, *, ignore_rest: bool = False) -> AnyMessage:
     """The message that fills `buffer`; its byte fields are memoryview slices of it.
 
     Raises ProtocolError for anything else: truncated, longer than the message, impossible lengths, broken UTF-8.
+    With `ignore_rest` bytes behind the message are no error: Kafka's brokers read requests so, and librdkafka 2.16
+    relies on it (its Metadata request for all topics has three bytes too many).
     """
-    decoder, wants_view = _decoders.get((message_class, version)) or _add_decoder(message_class, version)
+    key = message_class, version, ignore_rest
+    decoder, wants_view = _decoders.get(key) or _add_decoder(*key)
     try:
         if wants_view:
             return decoder(memoryview(buffer))
@@ -75,10 +78,10 @@ def _pieces(message: Message, version: int) -> list[Buffer]:
     return pieces
 
 
-def _add_decoder(message_class: type[Message], version: int) -> tuple[Callable[[Any], Any], bool]:
+def _add_decoder(message_class: type[Message], version: int, ignore_rest: bool) -> tuple[Callable[[Any], Any], bool]:
     _check_version(message_class, version)
-    entry = compile_decoder(message_class, version), has_bytes(message_class, version)
-    _decoders[message_class, version] = entry
+    entry = compile_decoder(message_class, version, ignore_rest), has_bytes(message_class, version)
+    _decoders[message_class, version, ignore_rest] = entry
     return entry
 
 

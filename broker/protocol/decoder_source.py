@@ -24,12 +24,13 @@ _SHORT_ARRAYS = {
 }
 
 
-def compile_decoder(message: type[Message], version: int) -> Callable[[Any], Message]:
+def compile_decoder(message: type[Message], version: int, ignore_rest: bool) -> Callable[[Any], Message]:
     """A function of the body (bytes, or a memoryview if the message `has_bytes`) that returns the message.
 
-    On malformed input it raises ProtocolError, struct.error, IndexError or UnicodeDecodeError.
+    With `ignore_rest` there may be bytes behind the message. On malformed input it raises ProtocolError, struct.error,
+    IndexError or UnicodeDecodeError.
     """
-    writer = _DecoderSource(message, version)
+    writer = _DecoderSource(message, version, ignore_rest)
     writer.write()
     return writer.load(f"decoder of {message.__name__} version {version}")["decode"]
 
@@ -66,7 +67,7 @@ def _element(kind: Any) -> Any:
 
 
 class _DecoderSource(Source):
-    def __init__(self, message: type[Message], version: int):
+    def __init__(self, message: type[Message], version: int, ignore_rest: bool):
         super().__init__(
             new=object.__new__,
             read_uvarint=primitives.read_uvarint,
@@ -82,6 +83,7 @@ class _DecoderSource(Source):
         )
         self._message = message
         self._version = version
+        self._ignore_rest = ignore_rest
         self._flexible = message.is_flexible(version)
         self._to_text = 'str(data[at:end], "utf-8")' if has_bytes(message, version) else "data[at:end].decode()"
         #: Fixed-width reads not yet written: (where the value goes, its layout).
@@ -94,7 +96,7 @@ class _DecoderSource(Source):
             self.line("size = len(data)")
             self._struct(self._message, "o", depth=0)
             self._flush()
-            with self.block("if at != size:"):
+            with self.block("if at > size:" if self._ignore_rest else "if at != size:"):
                 self.line("refuse_size(at, size)")
             self.line("return o")
         while self._tag_readers:

@@ -77,7 +77,7 @@ class _EncoderSource(Source):
             if field.tag is None:
                 self._value(field.type, f"{source}.{field.name}", field.nullable_in(self._version), depth)
         if self._flexible:
-            tagged = sorted((field for field in present if field.tag is not None), key=lambda field: -field.tag)
+            tagged = sorted((field for field in present if field.tag is not None), key=lambda field: field.tag)
             self._tagged_section(struct, tagged, source, depth)
 
     def _is_default(self, field: Field, source: str, depth: int) -> str:

@@ -49,6 +49,11 @@ class MetadataCache:
         self.topics: dict[str, TopicMetadata] = {}
         self._changed = asyncio.Event()
 
+    @property
+    def is_known(self) -> bool:
+        """Whether a controller has spoken to this broker since it started."""
+        return self.controller_epoch >= 0
+
     def apply(self, request: UpdateMetadataRequest) -> None:
         self.controller_id = request.controller_id
         self.controller_epoch = request.controller_epoch

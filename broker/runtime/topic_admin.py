@@ -4,6 +4,7 @@ Any broker may create (a client's first Metadata request reaches any of them); t
 gives the partitions leaders. The creator answers when its own metadata shows them.
 """
 
+import asyncio
 import random
 import re
 import uuid
@@ -105,11 +106,16 @@ class TopicAdmin:
             raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"{name} is internal and cannot be deleted")
         try:
             await self._store.request_topic_deletion(name)
+            _log.info("topic deletion requested", topic=name)
+            async with asyncio.timeout(timeout_ms / 1000):
+                await self._store.wait_topic_removed(name)
+                await self._metadata.wait_until(lambda: name not in self._metadata.topics, timeout_ms)
         except ZooKeeperError as error:
             raise ApiError(ErrorCode.REQUEST_TIMED_OUT, f"ZooKeeper: {error}") from error
-        _log.info("topic deletion requested", topic=name)
-        if not await self._metadata.wait_until(lambda: name not in self._metadata.topics, timeout_ms):
-            raise ApiError(ErrorCode.REQUEST_TIMED_OUT, "the topic is marked for deletion; a broker is still missing")
+        except TimeoutError:
+            raise ApiError(
+                ErrorCode.REQUEST_TIMED_OUT, "the topic is marked for deletion; a broker that holds it is away"
+            ) from None
 
     # -- steps
 

@@ -123,7 +123,9 @@ class Broker:
     def _health(self) -> str:
         if not self._is_loaded:
             return "loading logs"
-        return "" if self._registration.is_registered else "not registered in ZooKeeper"
+        if not self._registration.is_registered:
+            return "not registered in ZooKeeper"
+        return "" if self._metadata.is_known else "no controller has spoken yet"
 
     async def stop(self) -> None:
         """Stop what was started, in reverse; the logs end clean."""

@@ -7,6 +7,7 @@ line says who and why. An ApiVersions request of an unknown version is answered 
 import asyncio
 
 from broker.common.errors import ProtocolError
+from broker.common.limits import STRUCTURED_REQUEST_BYTES_MAX
 from broker.common.logs import logger
 from broker.handlers.api_versions import unsupported_version_response
 from broker.handlers.handler import CloseConnectionError, Handler, Reply, RequestContext, Services
@@ -14,13 +15,13 @@ from broker.handlers.registry import HANDLERS
 from broker.net.connection import Connection, Slot
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.codec import decode, encode_parts
+from broker.protocol.framing import SIZE_BYTES
 from broker.protocol.headers import RequestHeader, decode_request_header, encode_response_header
 from broker.protocol.messages import MESSAGES
 from broker.protocol.schema import Message
 from broker.server.metrics import RequestMetrics
 
 _log = logger(__name__)
-_SIZE_PREFIX_BYTES = 4
 
 
 class Dispatcher:
@@ -41,7 +42,9 @@ class Dispatcher:
             if handler is None or not handler.served[0] <= header.api_version <= handler.served[1]:
                 self._answer_unsupported(connection, slot, header)
                 return
-            request = decode(MESSAGES[handler.api].request, frame[body_at:], header.api_version)
+            if len(frame) > STRUCTURED_REQUEST_BYTES_MAX and handler.api != ApiKey.PRODUCE:
+                raise ProtocolError(f"{handler.api.name} request of {len(frame)} bytes")
+            request = decode(MESSAGES[handler.api].request, frame[body_at:], header.api_version, ignore_rest=True)
             self._metrics.request(handler.api, len(frame))
             reply = handler.handle(request, self._context(connection, header))
         except (ProtocolError, CloseConnectionError) as error:
@@ -93,7 +96,7 @@ class Dispatcher:
         parts = encode_parts(response, version)
         size = len(head) + sum(map(len, parts))
         self._metrics.response(size)
-        connection.fill(slot, (size.to_bytes(_SIZE_PREFIX_BYTES) + head, *parts))
+        connection.fill(slot, (size.to_bytes(SIZE_BYTES) + head, *parts))
 
     def _fail(self, connection: Connection, header: RequestHeader) -> None:
         """A fault of ours: nothing is known about the answer, so the client is told by the closed connection."""

@@ -33,6 +33,8 @@ def partitions_of(admin: AdminClient, topics: Iterable[str]) -> list[TopicPartit
         described = admin.list_topics(topic, timeout=ANSWER_TIMEOUT_S).topics[topic]
         if described.error is not None:
             raise KafkaException(described.error)
+        if not described.partitions:
+            raise KafkaException(KafkaError(KafkaError.LEADER_NOT_AVAILABLE))
         found += [TopicPartition(topic, index) for index in sorted(described.partitions)]
     return found
 
@@ -123,7 +125,8 @@ class _RangeReader:
     def next_messages(self) -> list[Message]:
         """Records of the range that have arrived, perhaps none yet."""
         records: list[Message] = []
-        for message in self._consumer.consume(_MESSAGES_PER_CALL, 0.2):
+        still_to_come = min(self._wanted.end - self._position, _MESSAGES_PER_CALL)
+        for message in self._consumer.consume(still_to_come, 0.2):
             if message.error() is not None:
                 self._heed(message)
             else:

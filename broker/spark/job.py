@@ -5,6 +5,7 @@ Run as a Python process of its own, never by spark-submit: a signal to that reac
 
 import fcntl
 import json
+import logging
 import shutil
 import time
 from collections.abc import Iterator
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 HEARTBEAT_S = 1.0
 TOPICS_TIMEOUT_S = 60.0
+ERROR_LENGTH_MAX = 4_000
 
 _log = logger("broker.spark")
 
@@ -41,16 +43,25 @@ def run_job(config: StreamConfig, stop: Event, clock: Clock) -> int:
     with _only_driver(config.directory):
         progress = ProgressFile(config.directory, clock, config.job)
         progress.write("starting")
-        job = _load(config.job)
-        if not _topics_exist(config, job, stop):
-            progress.write("stopped")
-            return 0
-        shutil.rmtree(config.directory / "scratch", ignore_errors=True)
-        spark = build_session(config.job, config.master, config.driver_memory, config.directory, config.ui_enable)
         try:
-            return _follow(_start_query(spark, job, config), progress, stop)
-        finally:
-            spark.stop()
+            return _run(config, progress, stop)
+        except Exception as error:
+            progress.write("failed", error=str(error)[:ERROR_LENGTH_MAX])
+            raise
+
+
+def _run(config: StreamConfig, progress: ProgressFile, stop: Event) -> int:
+    job = _load(config.job)
+    if not _topics_exist(config, job, stop):
+        progress.write("stopped")
+        return 0
+    shutil.rmtree(config.directory / "scratch", ignore_errors=True)
+    spark = build_session(config.job, config.master, config.driver_memory, config.directory, config.ui_enable)
+    logging.getLogger("py4j").setLevel(logging.WARNING)
+    try:
+        return _follow(_start_query(spark, job, config), progress, stop)
+    finally:
+        spark.stop()
 
 
 @contextmanager
@@ -132,7 +143,7 @@ def _follow(query: "StreamingQuery", progress: ProgressFile, stop: Event) -> int
     failure = query.exception()
     if failure is not None and not stop.is_set():
         _log.error("query failed", reason=str(failure))
-        progress.write("failed", error=str(failure)[:4_000])
+        progress.write("failed", error=str(failure)[:ERROR_LENGTH_MAX])
         return 1
     _log.info("query stopped")
     progress.write("stopped")

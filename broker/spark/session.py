@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _PACKAGE_ROOT = Path(__file__).resolve().parents[2]
 
 #: A small heap and a quick start matter more than throughput: serial collector, first compiler only.
-_JVM_FLAGS = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xss512k"
+_JVM_FLAGS = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 
 
 def build_session(name: str, master: str, driver_memory: str, directory: Path, ui: bool = False) -> "SparkSession":

@@ -118,23 +118,25 @@ class KafkaOutputTopic:
             if error is not None:
                 failures.append(error.str())
 
-        for record in records:
-            try:
-                producer.produce(
-                    self._topic,
-                    record.value,
-                    record.key,
-                    headers=marked(record, query, batch),
-                    on_delivery=report,
-                )
-            except BufferError:
-                producer.flush()
-                failures.append("the producer's queue was full")
+        try:
+            for record in records:
+                headers = marked(record, query, batch)
+                _enqueue(producer, self._topic, record.value, record.key, headers=headers, on_delivery=report)
+        except KafkaException as error:
+            failures.append(error.args[0].str())
         producer.flush()
         if failures:
-            producer.purge()
             self._producer = None
         return failures[-1] if failures else None
+
+
+def _enqueue(producer: Producer, *record: object, **more: object) -> None:
+    """Waits while the queue is full; it empties, because every delivery is answered or times out."""
+    while True:
+        try:
+            return producer.produce(*record, **more)
+        except BufferError:
+            producer.poll(0.5)
 
 
 def _connect_producer(client: ClientConfig) -> Producer:

@@ -13,7 +13,15 @@ import pyarrow as pa
 from confluent_kafka import KafkaException, Message
 from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMaxRows, SupportsTriggerAvailableNow
-from pyspark.sql.types import StructType
+from pyspark.sql.types import (
+    ArrayType,
+    BinaryType,
+    IntegerType,
+    LongType,
+    StringType,
+    StructType,
+    TimestampType,
+)
 
 from broker.spark import offsets as stream
 from broker.spark.cluster import connect_admin, earliest_offsets, latest_offsets, partitions_of, read_range
@@ -22,9 +30,18 @@ from broker.spark.cluster import connect_admin, earliest_offsets, latest_offsets
 START_TIMEOUT_S = 60.0
 
 _COLUMNS = (
-    "key binary, value binary, topic string, partition int, offset bigint, timestamp timestamp, timestampType int"
+    StructType()
+    .add("key", BinaryType())
+    .add("value", BinaryType())
+    .add("topic", StringType())
+    .add("partition", IntegerType())
+    .add("offset", LongType())
+    .add("timestamp", TimestampType())
+    .add("timestampType", IntegerType())
 )
-_HEADERS_COLUMN = ", headers array<struct<key:string,value:binary>>"
+_HEADERS = ArrayType(StructType().add("key", StringType()).add("value", BinaryType()))
+
+#: The same columns as Arrow has them; Spark refuses a batch whose schema is another.
 _ARROW_FIELDS = [
     pa.field("key", pa.binary()),
     pa.field("value", pa.binary()),
@@ -67,8 +84,9 @@ class BarnabasDataSource(DataSource):
     def name(cls) -> str:
         return "barnabas"
 
-    def schema(self) -> str:
-        return _COLUMNS + (_HEADERS_COLUMN if _Options(self.options, "latest").with_headers else "")
+    def schema(self) -> StructType:
+        columns = StructType(list(_COLUMNS.fields))
+        return columns.add("headers", _HEADERS) if _Options(self.options, "latest").with_headers else columns
 
     def streamReader(self, schema: StructType) -> "BarnabasStreamReader":
         return BarnabasStreamReader(_Options(self.options, "latest"))

@@ -21,6 +21,9 @@ from broker.zookeeper.store import ClusterStore
 OPERATIONS_PER_TRANSACTION = 200
 
 
+States = dict[TopicPartition, LeaderAndIsr]
+
+
 class ControllerMoved(ZooKeeperError):
     """Another controller has been elected since this term began; nothing was written."""
 
@@ -33,9 +36,7 @@ class ControllerStore:
         self._session: ZooKeeperSession = store.session
         self.term = term
 
-    async def write_states(
-        self, states: Mapping[TopicPartition, LeaderAndIsr]
-    ) -> tuple[dict[TopicPartition, LeaderAndIsr], dict[TopicPartition, LeaderAndIsr]]:
+    async def write_states(self, states: Mapping[TopicPartition, LeaderAndIsr]) -> tuple[States, States]:
         """Write each state over the zk_version it was derived from; create those never written.
 
         Returns what was written (with the new zk_version) and, for partitions somebody else has written meanwhile, what
@@ -55,9 +56,7 @@ class ControllerStore:
                         refused.append(one[0])
         return written, await self._store.states(refused)
 
-    async def _write_chunk(
-        self, chunk: list[tuple[TopicPartition, LeaderAndIsr]]
-    ) -> dict[TopicPartition, LeaderAndIsr]:
+    async def _write_chunk(self, chunk: list[tuple[TopicPartition, LeaderAndIsr]]) -> States:
         results = await self._fenced([_state_operation(partition, state) for partition, state in chunk])
         return {
             partition: _with_version(state, 0 if state.zk_version == NOT_WRITTEN else result)
@@ -89,7 +88,7 @@ class ControllerStore:
         while True:
             below = await self._descendants(znodes.topic_path(topic))
             for chunk in _chunks(below):
-                with contextlib.suppress(NodeMissing):
+                with contextlib.suppress(NodeMissing, NodeNotEmpty):
                     await self._fenced([Delete(path) for path in chunk])
             last = (znodes.topic_path(topic), znodes.config_path("topics", topic), znodes.delete_topic_path(topic))
             standing = [path for path in last if await self._session.exists(path)]
@@ -99,6 +98,9 @@ class ControllerStore:
                 return
 
     async def remove_deletion_request(self, topic: str) -> None:
+        """Unless the topic exists."""
+        if await self._session.exists(znodes.topic_path(topic)):
+            return
         with contextlib.suppress(NodeMissing):
             await self._fenced([Delete(znodes.delete_topic_path(topic))])
 

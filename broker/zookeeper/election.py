@@ -4,6 +4,7 @@ Two brokers may both believe they should lead; the epoch's znode version decides
 and every write of a controller carries a check on it: a controller that has been replaced cannot write.
 """
 
+import contextlib
 from dataclasses import dataclass
 
 from broker.common.types import NO_BROKER
@@ -38,7 +39,7 @@ async def try_become_controller(session: ZooKeeperSession, broker_id: int, now_m
     When this session holds /controller already (an earlier attempt whose answer was lost), that term is returned.
     """
     held = await current_term(session, broker_id)
-    if held is not None:
+    if held is not None or await session.exists(CONTROLLER):
         return held
     epoch, zk_version = await _read_epoch(session)
     operations = [
@@ -88,9 +89,7 @@ async def _read_epoch(session: ZooKeeperSession) -> tuple[int, int]:
     try:
         znode = await session.get(CONTROLLER_EPOCH)
     except NodeMissing:
-        try:
+        with contextlib.suppress(NodeExists):
             await session.create(CONTROLLER_EPOCH, encode_controller_epoch(0))
-        except NodeExists:
-            pass
         znode = await session.get(CONTROLLER_EPOCH)
     return decode_controller_epoch(znode.data), znode.version

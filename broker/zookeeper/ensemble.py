@@ -143,6 +143,8 @@ def prepare_server(
         _refuse_contradiction(directory, own, address)
     else:
         _replace_file(static, _with_server_line(text, _server_id(directory), address))
+        for moved in directory.glob("zoo.cfg.dynamic.*"):
+            moved.unlink()
     return address
 
 

@@ -15,7 +15,7 @@ from broker.common.types import TopicPartition
 from broker.controller.cluster import BrokerRegistration, LeaderAndIsr, LiveBroker, TopicAssignment
 from broker.zookeeper import znodes
 from broker.zookeeper.errors import MalformedZnode, NodeExists, NodeMissing, WrongVersion
-from broker.zookeeper.session import Watcher, ZooKeeperSession
+from broker.zookeeper.session import Create, Operation, SetData, Watcher, ZooKeeperSession
 
 log = logger(__name__)
 
@@ -108,9 +108,15 @@ class ClusterStore:
         return await self.session.children(znodes.TOPICS, watch)
 
     async def topic(self, name: str, watch: Watcher | None = None) -> TopicAssignment | None:
-        """The topic's id and assignment, None when there is no such topic or its znode cannot be read (logged)."""
+        """The topic's id and assignment, None when there is no such topic or its znode cannot be read (logged).
+
+        The watch fires when the znode changes, goes or comes.
+        """
+        path = znodes.topic_path(name)
+        if watch is not None and await self.session.exists(path, watch) is None:
+            return None
         try:
-            return znodes.decode_topic(name, (await self.session.get(znodes.topic_path(name), watch)).data)
+            return znodes.decode_topic(name, (await self.session.get(path)).data)
         except NodeMissing:
             return None
         except MalformedZnode as error:
@@ -122,16 +128,19 @@ class ClusterStore:
         return [assignment for assignment in found if assignment is not None]
 
     async def states(self, partitions: list[TopicPartition]) -> dict[TopicPartition, LeaderAndIsr]:
-        """The state of each partition that has one."""
+        """The state of each partition that has one; one that cannot be read is left out and logged."""
         found = await asyncio.gather(*(self.state(partition) for partition in partitions))
         return {partition: state for partition, state in zip(partitions, found, strict=True) if state is not None}
 
     async def state(self, partition: TopicPartition) -> LeaderAndIsr | None:
         try:
             znode = await self.session.get(znodes.state_path(partition))
+            return znodes.decode_state(partition, znode.data, znode.version)
         except NodeMissing:
             return None
-        return znodes.decode_state(partition, znode.data, znode.version)
+        except MalformedZnode as error:
+            log.warning("partition state ignored", error=str(error))
+            return None
 
     async def topics_to_delete(self, watch: Watcher | None = None) -> list[str]:
         return await self.session.children(znodes.DELETE_TOPICS, watch)
@@ -149,19 +158,18 @@ class ClusterStore:
     async def create_topic(
         self, name: str, partitions: dict[int, tuple[int, ...]], config: dict[str, str], topic_id: UUID | None = None
     ) -> TopicAssignment:
-        """Write the topic's config, then the topic; the controller does the rest.
+        """Write the topic's config and the topic, both or neither; the controller does the rest.
 
         ApiError TOPIC_ALREADY_EXISTS when it is there, also while it is being deleted.
         """
         assignment = TopicAssignment(name, topic_id or uuid4(), partitions)
-        if await self.session.exists(znodes.topic_path(name)):
-            raise ApiError(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
-        await self._write(znodes.config_path("topics", name), znodes.encode_config(config))
-        try:
-            await self.session.create(znodes.topic_path(name), znodes.encode_topic(assignment))
-        except NodeExists:
-            raise ApiError(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.") from None
-        return assignment
+        create = Create(znodes.topic_path(name), znodes.encode_topic(assignment))
+        while True:
+            if await self.session.exists(create.path):
+                raise ApiError(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
+            with contextlib.suppress(NodeExists, NodeMissing):
+                await self.session.multi([await self._config_write("topics", name, config), create])
+                return assignment
 
     async def request_topic_deletion(self, name: str) -> None:
         """Ask the controller to delete the topic; asking again is no error. ApiError when there is no such topic."""
@@ -170,17 +178,27 @@ class ClusterStore:
         with contextlib.suppress(NodeExists):
             await self.session.create(znodes.delete_topic_path(name))
 
+    async def wait_topic_removed(self, name: str) -> None:
+        """Returns when the topic's znode is gone, and its name free again."""
+        while True:
+            changed = asyncio.Event()
+            if await self.session.exists(znodes.topic_path(name), changed.set) is None:
+                return
+            await changed.wait()
+
     async def set_config(self, entity_type: str, name: str, config: dict[str, str]) -> None:
         """Replace an entity's overrides and notify every broker."""
-        await self._write(znodes.config_path(entity_type, name), znodes.encode_config(config))
+        while True:
+            with contextlib.suppress(NodeExists, NodeMissing):
+                await self.session.multi([await self._config_write(entity_type, name, config)])
+                break
         change = znodes.encode_config_change(f"{entity_type}/{name}")
         await self.session.create(znodes.CONFIG_CHANGE_PREFIX, change, sequential=True)
 
-    async def _write(self, path: str, data: bytes) -> None:
-        try:
-            await self.session.set(path, data)
-        except NodeMissing:
-            await self.session.create(path, data)
+    async def _config_write(self, entity_type: str, name: str, config: dict[str, str]) -> Operation:
+        """Whether the znode is to be made or written over may change meanwhile; the caller then asks again."""
+        path, data = znodes.config_path(entity_type, name), znodes.encode_config(config)
+        return SetData(path, data) if await self.session.exists(path) else Create(path, data)
 
     # -- producer ids
 

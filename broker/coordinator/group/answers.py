@@ -31,6 +31,11 @@ _APPEND_ERRORS = {
 _TOO_LARGE = {ErrorCode.MESSAGE_TOO_LARGE, ErrorCode.RECORD_LIST_TOO_LARGE}
 
 
+def unknown_group(group_id: str) -> ErrorCode:
+    """Why a request that only members may send is refused when there is no such group."""
+    return ErrorCode.UNKNOWN_MEMBER_ID if group_id else ErrorCode.INVALID_GROUP_ID
+
+
 def join_refused(error: ErrorCode, member_id: str, api_version: int) -> JoinGroupResponse:
     protocol_name = None if api_version >= _NULL_PROTOCOL_VERSION else ""
     return JoinGroupResponse(error_code=error, member_id=member_id, protocol_name=protocol_name)

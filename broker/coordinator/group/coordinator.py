@@ -29,28 +29,20 @@ from broker.coordinator.group.membership import Membership
 from broker.coordinator.group.offsets import Offsets, commit_error, commit_refused
 from broker.coordinator.group.outcome import Client, Outcome, Turn
 from broker.coordinator.group.rebalance import Rebalance
-from broker.coordinator.group.records import (
-    GroupKey,
-    OffsetKey,
-    decode_group_value,
-    decode_key,
-    decode_offset_value,
-)
-from broker.coordinator.group.timers import TimerKind, Timers
-from broker.protocol.messages.delete_groups import DeletableGroupResult, DeleteGroupsRequest, DeleteGroupsResponse
-from broker.protocol.messages.describe_groups import DescribeGroupsRequest, DescribeGroupsResponse
+from broker.coordinator.group.records import GroupKey, OffsetKey, decode_group_value, decode_key, decode_offset_value
+from broker.coordinator.group.timers import TimerKey, TimerKind, Timers
+from broker.protocol.messages.delete_groups import DeleteGroupsRequest
+from broker.protocol.messages.describe_groups import DescribeGroupsRequest
 from broker.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from broker.protocol.messages.join_group import JoinGroupRequest
-from broker.protocol.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse, MemberIdentity
-from broker.protocol.messages.list_groups import ListGroupsRequest, ListGroupsResponse
+from broker.protocol.messages.leave_group import LeaveGroupRequest, MemberIdentity
+from broker.protocol.messages.list_groups import ListGroupsRequest
 from broker.protocol.messages.offset_commit import OffsetCommitRequest
-from broker.protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchResponse, OffsetFetchResponseGroup
+from broker.protocol.messages.offset_fetch import OffsetFetchRequest
 from broker.protocol.messages.sync_group import SyncGroupRequest
 
 #: LeaveGroup up to this version names one member and has one error.
 _LEAVE_ONE_VERSION = 2
-#: OffsetFetch from this version on asks for many groups.
-_FETCH_MANY_VERSION = 8
 
 
 class GroupCoordinator:
@@ -110,7 +102,7 @@ class GroupCoordinator:
         turn = self._turn(now_ms)
         group = self._group(request.group_id)
         if group is None:
-            turn.answer(token, answers.sync_refused(_unknown(request.group_id)))
+            turn.answer(token, answers.sync_refused(answers.unknown_group(request.group_id)))
         else:
             self._parked[token] = request.group_id
             self._membership.sync(group, request, token, turn)
@@ -119,7 +111,7 @@ class GroupCoordinator:
     def heartbeat(self, request: HeartbeatRequest, token: int, now_ms: int) -> Outcome:
         turn = self._turn(now_ms)
         group = self._group(request.group_id)
-        error = self._membership.heartbeat(group, request, turn) if group else _unknown(request.group_id)
+        error = self._membership.heartbeat(group, request, turn) if group else answers.unknown_group(request.group_id)
         turn.answer(token, HeartbeatResponse(error_code=error))
         return self._end(turn)
 
@@ -128,11 +120,8 @@ class GroupCoordinator:
         names_one = client.api_version <= _LEAVE_ONE_VERSION
         identities = [MemberIdentity(member_id=request.member_id)] if names_one else request.members
         group = self._group(request.group_id)
-        if not request.group_id:
-            turn.answer(token, LeaveGroupResponse(error_code=ErrorCode.INVALID_GROUP_ID))
-            return self._end(turn)
         if group is None:
-            errors = [ErrorCode.UNKNOWN_MEMBER_ID] * len(identities)
+            errors = [answers.unknown_group(request.group_id)] * len(identities)
         else:
             errors = self._membership.leave(group, identities, turn)
             self._forget_if_void(group)
@@ -158,16 +147,7 @@ class GroupCoordinator:
     def offset_fetch(self, request: OffsetFetchRequest, api_version: int, token: int, now_ms: int) -> Outcome:
         """What is committed for the groups named; all of them must be of this coordinator."""
         turn = self._turn(now_ms)
-        if api_version >= _FETCH_MANY_VERSION:
-            groups = [
-                OffsetFetchResponseGroup(
-                    group_id=group.group_id, topics=self._offsets.fetch(group.group_id, group.topics)
-                )
-                for group in request.groups
-            ]
-            turn.answer(token, OffsetFetchResponse(groups=groups))
-        else:
-            turn.answer(token, OffsetFetchResponse(topics=self._offsets.fetch(request.group_id, request.topics)))
+        turn.answer(token, self._offsets.fetch(request, api_version))
         return self._end(turn)
 
     # -- administration -----------------------------------------------------------------------------------------------
@@ -175,26 +155,18 @@ class GroupCoordinator:
     def describe_groups(self, request: DescribeGroupsRequest, token: int, now_ms: int) -> Outcome:
         """All of the groups named must be of this coordinator."""
         turn = self._turn(now_ms)
-        described = [administration.describe(group_id, self._group(group_id)) for group_id in request.groups]
-        turn.answer(token, DescribeGroupsResponse(groups=described))
+        turn.answer(token, administration.describe(request, self._groups))
         return self._end(turn)
 
     def list_groups(self, request: ListGroupsRequest, token: int, now_ms: int) -> Outcome:
         turn = self._turn(now_ms)
-        turn.answer(token, ListGroupsResponse(groups=administration.list_those(self._groups.values(), request)))
+        turn.answer(token, administration.list_those(request, self._groups.values()))
         return self._end(turn)
 
     def delete_groups(self, request: DeleteGroupsRequest, token: int, now_ms: int) -> Outcome:
         """All of the groups named must be of this coordinator."""
         turn = self._turn(now_ms)
-        results = [
-            DeletableGroupResult(
-                group_id=group_id,
-                error_code=administration.delete(group_id, self._group(group_id), self._offsets, turn),
-            )
-            for group_id in dict.fromkeys(request.groups_names)
-        ]
-        turn.answer(token, DeleteGroupsResponse(results=results))
+        turn.answer(token, administration.delete(request, self._groups, self._offsets, turn))
         return self._end(turn)
 
     # -- time ---------------------------------------------------------------------------------------------------------
@@ -206,20 +178,26 @@ class GroupCoordinator:
     def tick(self, now_ms: int) -> Outcome:
         """Do what the deadlines that have come ask for; a group with a record on its way is left for the next tick."""
         turn = self._turn(now_ms)
-        for key in self._timers.expire(now_ms):
+        postponed = []
+        while (key := self._timers.take_expired(turn.now_ms)) is not None:
             group = self._groups.get(key.group_id)
-            if group is None:
-                continue
-            if group.proposal is not None:
-                self._timers.schedule(key, now_ms)
-            elif key.kind is TimerKind.SESSION:
-                self._membership.session_is_over(group, key.member_id, turn)
-            elif key.kind is TimerKind.JOIN:
-                self._rebalance.join_time_is_up(group, turn)
-            else:
-                self._rebalance.sync_time_is_up(group, turn)
-            self._forget_if_void(group)
+            if group is not None and group.proposal is not None:
+                postponed.append(key)
+            elif group is not None:
+                self._time_is_up(group, key, turn)
+        for key in postponed:
+            self._timers.schedule(key, turn.now_ms)
         return self._end(turn)
+
+    def _time_is_up(self, group: Group, key: TimerKey, turn: Turn) -> None:
+        match key.kind:
+            case TimerKind.SESSION:
+                self._membership.session_is_over(group, key.member_id, turn)
+            case TimerKind.JOIN:
+                self._rebalance.join_time_is_up(group, turn)
+            case TimerKind.SYNC:
+                self._rebalance.sync_time_is_up(group, turn)
+        self._forget_if_void(group)
 
     # -- records ------------------------------------------------------------------------------------------------------
 
@@ -320,7 +298,3 @@ class GroupCoordinator:
     def _forget_if_void(self, group: Group) -> None:
         if group.is_void and group.group_id not in self._offsets:
             self._groups.pop(group.group_id, None)
-
-
-def _unknown(group_id: str) -> ErrorCode:
-    return ErrorCode.UNKNOWN_MEMBER_ID if group_id else ErrorCode.INVALID_GROUP_ID

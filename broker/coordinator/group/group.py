@@ -8,7 +8,7 @@ A change to `metadata` is first a `proposal`; the record's replay turns it into 
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -48,7 +48,7 @@ class Group:
         self.proposal: Proposal | None = None
         self.state = GroupState.EMPTY
         self.state_timestamp_ms = NO_TIMESTAMP
-        self.generation_id = 0  #: the recorded one, or one more while completing a rebalance
+        self.generation_id = 0  #: the recorded one, or beyond it while no leader's assignment has been recorded
         self.protocol_type: str | None = None  #: never None while there are members
         self.protocol_name: str | None = None
         self.leader_id: str | None = None  #: a key of `members`, or None when there are none
@@ -74,13 +74,17 @@ class Group:
                 return ErrorCode.UNKNOWN_MEMBER_ID
         return ErrorCode.NONE if member_id in self.members else ErrorCode.UNKNOWN_MEMBER_ID
 
-    def supports(self, protocol_type: str, protocols: Iterable[str]) -> bool:
-        """Whether a member of this type with these protocols would leave the group one that all have in common."""
+    def supports(self, protocol_type: str, protocols: Collection[str], instead_of: Member | None = None) -> bool:
+        """Whether a member of this type with these protocols would leave the group one that all have in common.
+
+        instead_of: the member as it is now, if it joins again or comes back; what it used to support does not count.
+        """
         if not self.members:
-            return bool(protocol_type) and any(True for _ in protocols)
-        return protocol_type == self.protocol_type and any(
-            self._support[name] == len(self.members) for name in protocols
-        )
+            return bool(protocol_type) and bool(protocols)
+        former = instead_of.protocols.keys() if instead_of else ()
+        others = len(self.members) - (instead_of is not None)
+        in_common = any(self._support[name] - (name in former) == others for name in protocols)
+        return protocol_type == self.protocol_type and in_common
 
     @property
     def have_all_joined(self) -> bool:
@@ -189,21 +193,23 @@ class Group:
         self.pending_syncs = set(self.awaiting_join)
 
     def settle(self, metadata: GroupMetadata) -> None:
-        """Become what a replayed record says."""
+        """Become what a replayed record says: one we proposed, or, while the partition is loaded, one from before."""
         state = GroupState.STABLE if metadata.members else GroupState.EMPTY
         if self.state in REBALANCING and self.state not in MAY_FOLLOW[state]:
             raise InvariantViolation(f"group {self.group_id}: a record of {state.value} during {self.state.value}")
-        known = dict(self.members)
-        if self.proposal is not None:
-            if self.proposal.metadata != metadata:
-                raise InvariantViolation(f"group {self.group_id}: the record replayed is not the one proposed")
-            if self.proposal.newcomer is not None:
-                known[self.proposal.newcomer.member_id] = self.proposal.newcomer
+        known = self._members_of_proposal(metadata) if self.proposal else {}
         self.metadata, self.proposal, self.initial_delay = metadata, None, None
         self.state, self.state_timestamp_ms = state, metadata.state_timestamp_ms
         self.generation_id, self.protocol_name = metadata.generation_id, metadata.protocol_name
         self.assignments = {member.member_id: member.assignment for member in metadata.members}
         self._settle_members(known, metadata)
+
+    def _members_of_proposal(self, metadata: GroupMetadata) -> dict[str, Member]:
+        """Those there are, of whom we know more than a record tells."""
+        proposed, newcomer = self.proposal
+        if proposed != metadata:
+            raise InvariantViolation(f"group {self.group_id}: the record replayed is not the one proposed")
+        return self.members | ({newcomer.member_id: newcomer} if newcomer else {})
 
     def _settle_members(self, known: dict[str, Member], metadata: GroupMetadata) -> None:
         self.members, self.static_members, self.leader_id = {}, {}, metadata.leader_id

@@ -78,7 +78,7 @@ class Joining:
         request = join.request
         if not self._has_room(group, request):
             self._turn_away(group, join)
-        elif not group.supports(request.protocol_type, join.protocols):
+        elif not group.supports(request.protocol_type, join.protocols, instead_of=_present_self(group, request)):
             join.refuse(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, request.member_id)
         elif not request.member_id:
             self._join_without_id(group, join)
@@ -221,3 +221,9 @@ class Joining:
         patience_ms = NEW_MEMBER_JOIN_TIMEOUT_MS if member.is_new else member.session_timeout_ms
         key = TimerKey(TimerKind.SESSION, group.group_id, member.member_id)
         self._timers.schedule(key, join.turn.now_ms + patience_ms)
+
+
+def _present_self(group: Group, request: JoinGroupRequest) -> Member | None:
+    """The member this request comes from, or whose place it wants."""
+    member_id = request.member_id or group.static_members.get(request.group_instance_id, "")
+    return group.members.get(member_id)

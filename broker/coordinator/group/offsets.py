@@ -29,13 +29,19 @@ from broker.protocol.messages.offset_commit import (
     OffsetCommitResponseTopic,
 )
 from broker.protocol.messages.offset_fetch import (
+    OffsetFetchRequest,
     OffsetFetchRequestTopic,
+    OffsetFetchResponse,
+    OffsetFetchResponseGroup,
     OffsetFetchResponsePartition,
     OffsetFetchResponseTopic,
 )
 
 #: What OffsetFetch says where nothing is committed.
 _NOTHING_COMMITTED = CommittedOffset(offset=-1)
+
+#: OffsetFetch from this version on asks for many groups.
+_FETCH_MANY_VERSION = 8
 
 _BROKER_DECIDES = -1  # OffsetCommit retention_time_ms
 
@@ -91,7 +97,18 @@ class Offsets:
             results.append((topic.name, errors))
         return _commit_response(results)
 
-    def fetch(self, group_id: str, topics: list[OffsetFetchRequestTopic] | None) -> list[OffsetFetchResponseTopic]:
+    def fetch(self, request: OffsetFetchRequest, api_version: int) -> OffsetFetchResponse:
+        if api_version < _FETCH_MANY_VERSION:
+            return OffsetFetchResponse(topics=self._fetch_topics(request.group_id, request.topics))
+        groups = [
+            OffsetFetchResponseGroup(group_id=each.group_id, topics=self._fetch_topics(each.group_id, each.topics))
+            for each in request.groups
+        ]
+        return OffsetFetchResponse(groups=groups)
+
+    def _fetch_topics(
+        self, group_id: str, topics: list[OffsetFetchRequestTopic] | None
+    ) -> list[OffsetFetchResponseTopic]:
         """What the group committed for these partitions, or, for None, for every partition it ever committed."""
         committed = self._offsets.get(group_id, {})
         if topics is None:

@@ -43,8 +43,9 @@ class Rebalance:
     def prepare(self, group: Group, turn: Turn, reason: str) -> None:
         """Have everybody join again; who waits for an assignment of the generation given up is told so."""
         turn.note("group rebalances", group_id=group.group_id, generation_id=group.generation_id, reason=reason)
-        for token in group.awaiting_sync.values():
+        for member_id, token in group.awaiting_sync.items():
             turn.answer(token, answers.sync_refused(ErrorCode.REBALANCE_IN_PROGRESS))
+            self.restart_session(group, group.members[member_id], turn)
         group.awaiting_sync.clear()
         group.pending_syncs.clear()
         self._timers.cancel(TimerKey(TimerKind.SYNC, group.group_id))

@@ -47,14 +47,17 @@ class Timers:
         self._drop_stale()
         return self._heap[0][0] if self._heap else None
 
-    def expire(self, now_ms: int) -> list[TimerKey]:
-        """Remove and return the keys whose deadline has come, earliest first."""
-        expired = []
-        while (deadline_ms := self.next_deadline_ms()) is not None and deadline_ms <= now_ms:
-            _, _, key = heappop(self._heap)
-            del self._queued[key], self._deadlines[key]
-            expired.append(key)
-        return expired
+    def take_expired(self, now_ms: int) -> TimerKey | None:
+        """Remove and return the earliest key whose deadline has come, None if none has.
+
+        One at a time, since what is done about one may move or cancel the next.
+        """
+        deadline_ms = self.next_deadline_ms()
+        if deadline_ms is None or deadline_ms > now_ms:
+            return None
+        _, _, key = heappop(self._heap)
+        del self._queued[key], self._deadlines[key]
+        return key
 
     def clear(self) -> None:
         self._deadlines.clear()

@@ -222,6 +222,7 @@ def test_impossible_payload_length_is_refused(version, length):
 class Lists(Message, api=ApiKey.VOTE, versions=(0, 1), flexible_from=1):
     numbers: list[int] = wire(array(int32))
     structs: list[Inner] = wire(array(Inner))
+    names: list[str] | None = wire(array(string), nullable=True)
 
 
 @pytest.mark.parametrize("count", [-1, -(1 << 31), 5, 17, 1 << 20, (1 << 31) - 1])
@@ -234,11 +235,25 @@ def test_count_that_the_body_cannot_hold_is_refused(count):
         decode(Lists, b"\1" + uvarint((count + 1) & 0xFFFFFFFF) + bytes(16), FLEXIBLE)
 
 
+@pytest.mark.parametrize(
+    "body", [pack(">i", 17) + bytes(67), pack(">ii", 0, 3) + bytes(17), pack(">iii", 0, 0, 2) + b"123"]
+)
+def test_count_is_refused_before_anything_is_read_by_it(body):
+    with pytest.raises(ProtocolError, match="announces"):
+        decode(Lists, body, CLASSIC)
+
+
+def test_only_minus_one_stands_for_null():
+    assert decode(Lists, pack(">iii", 0, 0, -1), CLASSIC).names is None
+    with pytest.raises(ProtocolError, match="names has length -2"):
+        decode(Lists, pack(">iii", 0, 0, -2), CLASSIC)
+
+
 def test_null_where_null_is_not_allowed_is_refused():
     with pytest.raises(ProtocolError, match="numbers is null"):
-        decode(Lists, b"\0\1\0", FLEXIBLE)
+        decode(Lists, b"\0\1\1\0", FLEXIBLE)
     with pytest.raises(ProtocolError, match="numbers is null"):
-        decode(Lists, b"\x80\0\1\0", FLEXIBLE)
+        decode(Lists, b"\x80\0\1\1\0", FLEXIBLE)
 
 
 def test_text_that_is_not_utf_8_is_refused():

@@ -1,7 +1,7 @@
 """A coordinator with a log in memory, a clock that is moved, and clients that remember who they are.
 
-It keeps the runtime's side of the contract: append, replay, answer. Requests and responses go through the wire codec in the
-version the client speaks, so that a response no client could be sent fails here.
+It keeps the runtime's side of the contract: append, replay, answer. Requests and responses go through the wire codec in
+the version the client speaks, so that a response no client could be sent fails here.
 """
 
 from dataclasses import dataclass, field
@@ -216,7 +216,10 @@ class World:
         return asked
 
     def leave(self, group_id: str, *names: str, version: int = 5) -> Asked:
-        seats = [self.seat(group_id, name) for name in names]
+        seats = [
+            Seat(instance_id=name.removeprefix("instance=")) if "=" in name else self.seat(group_id, name)
+            for name in names
+        ]
         identities = [MemberIdentity(member_id=s.member_id, group_instance_id=s.instance_id) for s in seats]
         return self.leave_as(group_id, identities, names[0], version)
 

@@ -1,0 +1,90 @@
+"""A connection to another broker: one request at a time, answered or failed. For the control plane, where order counts
+more than rate.
+"""
+
+import asyncio
+import contextlib
+from itertools import count
+
+from broker.common.errors import BarnabasError, ProtocolError
+from broker.protocol.codec import decode, encode
+from broker.protocol.framing import SIZE_BYTES
+from broker.protocol.headers import RequestHeader, decode_response_header, encode_request_header
+from broker.protocol.messages import MESSAGES
+from broker.protocol.schema import Message
+
+#: An answer on the control plane names partitions; a peer that announces more than this is not a broker.
+RESPONSE_BYTES_MAX = 64 * 1024 * 1024
+
+
+class PeerUnreachable(BarnabasError):
+    """No connection, no answer in time, or the connection broke; whether the request was handled is unknown."""
+
+
+class OutboundConnection:
+    """A connection of this process to a broker. After any error it is closed; `connect` opens it anew."""
+
+    def __init__(self, host: str, port: int, client_id: str):
+        self._host = host
+        self._port = port
+        self._client_id = client_id
+        self._correlation_ids = count()
+        self._reader: asyncio.StreamReader | None = None
+        self._writer: asyncio.StreamWriter | None = None
+        self._turn = asyncio.Lock()
+
+    @property
+    def is_connected(self) -> bool:
+        return self._writer is not None
+
+    async def connect(self, timeout_ms: int) -> None:
+        """Raises PeerUnreachable. Does nothing when connected."""
+        if self.is_connected:
+            return
+        try:
+            async with asyncio.timeout(timeout_ms / 1000):
+                self._reader, self._writer = await asyncio.open_connection(self._host, self._port)
+        except (OSError, TimeoutError) as error:
+            raise PeerUnreachable(f"cannot connect to {self._host}:{self._port}: {_why(error)}") from error
+
+    async def request(self, message: Message, version: int, timeout_ms: int) -> Message:
+        """The response. Raises PeerUnreachable, or ProtocolError when the answer cannot be read."""
+        async with self._turn:
+            if not self.is_connected:
+                raise PeerUnreachable(f"not connected to {self._host}:{self._port}")
+            try:
+                async with asyncio.timeout(timeout_ms / 1000):
+                    return await self._exchange(message, version)
+            except (OSError, TimeoutError, EOFError) as error:
+                self.close()
+                reason = f"{self._host}:{self._port} did not answer {message.api.name}: {_why(error)}"
+                raise PeerUnreachable(reason) from error
+            except BaseException:
+                # Cancelled or garbled in the middle: the next answer would be taken for this one's.
+                self.close()
+                raise
+
+    def close(self) -> None:
+        if self._writer is not None:
+            with contextlib.suppress(OSError, RuntimeError):
+                self._writer.close()
+        self._reader = self._writer = None
+
+    async def _exchange(self, message: Message, version: int) -> Message:
+        correlation_id = next(self._correlation_ids) & 0x7FFFFFFF
+        header = encode_request_header(RequestHeader(message.api, version, correlation_id, self._client_id))
+        body = encode(message, version)
+        self._writer.write((len(header) + len(body)).to_bytes(SIZE_BYTES) + header + body)
+        await self._writer.drain()
+        size = int.from_bytes(await self._reader.readexactly(SIZE_BYTES), signed=True)
+        if not 0 <= size <= RESPONSE_BYTES_MAX:
+            raise ProtocolError(f"{self._host}:{self._port} announces an answer of {size} bytes")
+        frame = memoryview(await self._reader.readexactly(size))
+        answered_id, at = decode_response_header(message.api, version, frame)
+        if answered_id != correlation_id:
+            raise ProtocolError(f"{self._host}:{self._port} answers request {answered_id} instead of {correlation_id}")
+        return decode(MESSAGES[message.api].response, frame[at:], version)
+
+
+def _why(error: BaseException) -> str:
+    return "timed out" if isinstance(error, TimeoutError) else str(error) or type(error).__name__

@@ -1,0 +1,126 @@
+"""The controller's line to each broker: requests leave in order, one at a time, and are repeated until answered.
+
+A channel lives as long as one registration of its broker. While the broker is registered but does not answer, its
+requests wait here; ZooKeeper ends that wait by expiring the broker's session, and the channel is closed with all it
+holds. The controller's own broker is told over its own socket, as any other.
+"""
+
+import asyncio
+from collections.abc import Callable
+
+from broker.common.errors import ErrorCode, ProtocolError
+from broker.common.logs import logger
+from broker.controller.cluster import LiveBroker
+from broker.controller.effects import SendLeaderAndIsr, SendStopReplica, SendUpdateMetadata
+from broker.controller.events import Event
+from broker.net.outbound import OutboundConnection, PeerUnreachable
+from broker.protocol.schema import Message
+from broker.runtime.controller_requests import (
+    LEADER_AND_ISR_VERSION,
+    STOP_REPLICA_VERSION,
+    UPDATE_METADATA_VERSION,
+    control_endpoint,
+    leader_and_isr_answered,
+    leader_and_isr_request,
+    replicas_deleted,
+    stop_replica_request,
+    update_metadata_request,
+)
+
+_log = logger(__name__)
+
+#: Kafka's controller.socket.timeout.ms.
+REQUEST_TIMEOUT_MS = 30_000
+CONNECT_TIMEOUT_MS = 5_000
+_BACK_OFF_FIRST_S = 0.05
+_BACK_OFF_MAX_S = 1.0
+
+OnAnswer = Callable[[Message], Event | None]
+
+
+class ControllerChannels:
+    """Channels to the live brokers. `deliver` is called on the loop with each answer the controller wants to know."""
+
+    def __init__(self, controller_id: int, deliver: Callable[[Event], None]):
+        self._controller_id = controller_id
+        self._deliver = deliver
+        self._channels: dict[int, _Channel] = {}
+
+    def open(self, broker: LiveBroker) -> None:
+        """Nothing happens if a channel to this incarnation is open; one to an earlier incarnation is closed."""
+        known = self._channels.get(broker.broker_id)
+        if known is not None and known.broker == broker:
+            return
+        self.close(broker.broker_id)
+        self._channels[broker.broker_id] = _Channel(broker, f"controller-{self._controller_id}", self._deliver)
+
+    def close(self, broker_id: int) -> None:
+        channel = self._channels.pop(broker_id, None)
+        if channel is not None:
+            channel.close()
+
+    def close_all(self) -> None:
+        for broker_id in list(self._channels):
+            self.close(broker_id)
+
+    def send_leader_and_isr(self, effect: SendLeaderAndIsr) -> None:
+        channel = self._channels[effect.broker_id]
+        request = leader_and_isr_request(effect, self._controller_id, channel.broker.epoch)
+        channel.send(
+            request,
+            LEADER_AND_ISR_VERSION,
+            lambda response: leader_and_isr_answered(channel.broker, request, response),
+        )
+
+    def send_update_metadata(self, effect: SendUpdateMetadata) -> None:
+        for broker_id in effect.broker_ids:
+            channel = self._channels[broker_id]
+            request = update_metadata_request(effect, self._controller_id, channel.broker.epoch)
+            channel.send(request, UPDATE_METADATA_VERSION, lambda _response: None)
+
+    def send_stop_replica(self, effect: SendStopReplica) -> None:
+        channel = self._channels[effect.broker_id]
+        request = stop_replica_request(effect, self._controller_id, channel.broker.epoch)
+        channel.send(request, STOP_REPLICA_VERSION, lambda response: replicas_deleted(channel.broker, response))
+
+
+class _Channel:
+    """The queue and the connection of one broker's incarnation."""
+
+    def __init__(self, broker: LiveBroker, client_id: str, deliver: Callable[[Event], None]):
+        endpoint = control_endpoint(broker)
+        self.broker = broker
+        self._deliver = deliver
+        self._connection = OutboundConnection(endpoint.host, endpoint.port, client_id)
+        self._queue: asyncio.Queue[tuple[Message, int, OnAnswer]] = asyncio.Queue()
+        self._task = asyncio.get_running_loop().create_task(self._run())
+
+    def send(self, request: Message, version: int, on_answer: OnAnswer) -> None:
+        self._queue.put_nowait((request, version, on_answer))
+
+    def close(self) -> None:
+        self._task.cancel()
+        self._connection.close()
+
+    async def _run(self) -> None:
+        while True:
+            request, version, on_answer = await self._queue.get()
+            response = await self._request_until_answered(request, version)
+            if response.error_code != ErrorCode.NONE:
+                code = response.error_code
+                _log.warning("broker refuses", broker=self.broker.broker_id, api=request.api.name, error_code=code)
+                continue
+            event = on_answer(response)
+            if event is not None:
+                self._deliver(event)
+
+    async def _request_until_answered(self, request: Message, version: int) -> Message:
+        back_off_s = _BACK_OFF_FIRST_S
+        while True:
+            try:
+                await self._connection.connect(CONNECT_TIMEOUT_MS)
+                return await self._connection.request(request, version, REQUEST_TIMEOUT_MS)
+            except (PeerUnreachable, ProtocolError) as error:
+                _log.info("broker does not answer", broker=self.broker.broker_id, reason=str(error))
+            await asyncio.sleep(back_off_s)
+            back_off_s = min(2 * back_off_s, _BACK_OFF_MAX_S)

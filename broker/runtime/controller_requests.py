@@ -1,0 +1,169 @@
+"""Between the controller's words and the wire: its effects as requests, brokers' responses as its events."""
+
+from collections.abc import Iterable
+
+from broker.common.errors import ErrorCode
+from broker.common.types import TopicPartition
+from broker.controller.cluster import EPOCH_DURING_DELETE, BrokerEndpoint, LiveBroker
+from broker.controller.effects import PartitionTold, SendLeaderAndIsr, SendStopReplica, SendUpdateMetadata
+from broker.controller.events import LeaderAndIsrAnswered, ReplicasDeleted
+from broker.protocol.messages.leader_and_isr import (
+    LeaderAndIsrLiveLeader,
+    LeaderAndIsrPartitionState,
+    LeaderAndIsrRequest,
+    LeaderAndIsrResponse,
+    LeaderAndIsrTopicState,
+)
+from broker.protocol.messages.stop_replica import (
+    StopReplicaPartitionState,
+    StopReplicaRequest,
+    StopReplicaResponse,
+    StopReplicaTopicState,
+)
+from broker.protocol.messages.update_metadata import (
+    UpdateMetadataBroker,
+    UpdateMetadataEndpoint,
+    UpdateMetadataPartitionState,
+    UpdateMetadataRequest,
+    UpdateMetadataTopicState,
+)
+
+LEADER_AND_ISR_VERSION = 7
+UPDATE_METADATA_VERSION = 8
+STOP_REPLICA_VERSION = 4
+
+_SECURITY_PROTOCOLS = {"PLAINTEXT": 0, "SSL": 1, "SASL_PLAINTEXT": 2, "SASL_SSL": 3}
+
+
+def control_endpoint(broker: LiveBroker) -> BrokerEndpoint:
+    """Where brokers reach each other: the PLAINTEXT listener, else the first."""
+    endpoints = broker.registration.endpoints
+    return next((each for each in endpoints if each.security_protocol == "PLAINTEXT"), endpoints[0])
+
+
+def leader_and_isr_request(effect: SendLeaderAndIsr, controller_id: int, broker_epoch: int) -> LeaderAndIsrRequest:
+    return LeaderAndIsrRequest(
+        controller_id=controller_id,
+        controller_epoch=effect.controller_epoch,
+        broker_epoch=broker_epoch,
+        topic_states=[
+            LeaderAndIsrTopicState(
+                topic_name=topic,
+                topic_id=told[0].topic_id,
+                partition_states=[_leader_and_isr_state(one) for one in told],
+            )
+            for topic, told in _by_topic(effect.partitions).items()
+        ],
+        live_leaders=[_live_leader(broker) for broker in effect.live_leaders],
+    )
+
+
+def _leader_and_isr_state(told: PartitionTold) -> LeaderAndIsrPartitionState:
+    return LeaderAndIsrPartitionState(
+        partition_index=told.partition.partition,
+        controller_epoch=told.state.controller_epoch,
+        leader=told.state.leader,
+        leader_epoch=told.state.leader_epoch,
+        isr=list(told.state.isr),
+        partition_epoch=told.state.zk_version,
+        replicas=list(told.replicas),
+        is_new=told.is_new,
+        leader_recovery_state=told.state.leader_recovery_state,
+    )
+
+
+def _live_leader(broker: LiveBroker) -> LeaderAndIsrLiveLeader:
+    endpoint = control_endpoint(broker)
+    return LeaderAndIsrLiveLeader(broker_id=broker.broker_id, host_name=endpoint.host, port=endpoint.port)
+
+
+def leader_and_isr_answered(
+    broker: LiveBroker, request: LeaderAndIsrRequest, response: LeaderAndIsrResponse
+) -> LeaderAndIsrAnswered:
+    names = {topic.topic_id: topic.topic_name for topic in request.topic_states}
+    failed = frozenset(
+        TopicPartition(names[topic.topic_id], error.partition_index)
+        for topic in response.topics
+        if topic.topic_id in names
+        for error in topic.partition_errors
+        if error.error_code == ErrorCode.KAFKA_STORAGE_ERROR
+    )
+    return LeaderAndIsrAnswered(broker.broker_id, broker.epoch, failed)
+
+
+def update_metadata_request(effect: SendUpdateMetadata, controller_id: int, broker_epoch: int) -> UpdateMetadataRequest:
+    return UpdateMetadataRequest(
+        controller_id=controller_id,
+        controller_epoch=effect.controller_epoch,
+        broker_epoch=broker_epoch,
+        topic_states=[
+            UpdateMetadataTopicState(
+                topic_name=topic,
+                topic_id=told[0].topic_id,
+                partition_states=[_metadata_state(one) for one in told],
+            )
+            for topic, told in _by_topic(effect.partitions).items()
+        ],
+        live_brokers=[_metadata_broker(broker) for broker in effect.live_brokers],
+    )
+
+
+def _metadata_state(told: PartitionTold) -> UpdateMetadataPartitionState:
+    return UpdateMetadataPartitionState(
+        partition_index=told.partition.partition,
+        controller_epoch=told.state.controller_epoch,
+        leader=told.state.leader,
+        leader_epoch=told.state.leader_epoch,
+        isr=list(told.state.isr),
+        zk_version=told.state.zk_version,
+        replicas=list(told.replicas),
+        offline_replicas=list(told.offline_replicas),
+    )
+
+
+def _metadata_broker(broker: LiveBroker) -> UpdateMetadataBroker:
+    return UpdateMetadataBroker(
+        id=broker.broker_id,
+        endpoints=[
+            UpdateMetadataEndpoint(
+                port=each.port,
+                host=each.host,
+                listener=each.listener,
+                security_protocol=_SECURITY_PROTOCOLS.get(each.security_protocol, 0),
+            )
+            for each in broker.registration.endpoints
+        ],
+        rack=broker.registration.rack,
+    )
+
+
+def stop_replica_request(effect: SendStopReplica, controller_id: int, broker_epoch: int) -> StopReplicaRequest:
+    topics: dict[str, list[StopReplicaPartitionState]] = {}
+    for topic, index in effect.partitions:
+        state = StopReplicaPartitionState(
+            partition_index=index, leader_epoch=EPOCH_DURING_DELETE, delete_partition=True
+        )
+        topics.setdefault(topic, []).append(state)
+    return StopReplicaRequest(
+        controller_id=controller_id,
+        controller_epoch=effect.controller_epoch,
+        broker_epoch=broker_epoch,
+        topic_states=[
+            StopReplicaTopicState(topic_name=topic, partition_states=states) for topic, states in topics.items()
+        ],
+    )
+
+
+def replicas_deleted(broker: LiveBroker, response: StopReplicaResponse) -> ReplicasDeleted:
+    deleted, failed = set(), set()
+    for one in response.partition_errors:
+        answered = deleted if one.error_code == ErrorCode.NONE else failed
+        answered.add(TopicPartition(one.topic_name, one.partition_index))
+    return ReplicasDeleted(broker.broker_id, broker.epoch, frozenset(deleted), frozenset(failed))
+
+
+def _by_topic(partitions: Iterable[PartitionTold]) -> dict[str, list[PartitionTold]]:
+    topics: dict[str, list[PartitionTold]] = {}
+    for told in partitions:
+        topics.setdefault(told.partition.topic, []).append(told)
+    return topics

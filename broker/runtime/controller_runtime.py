@@ -1,0 +1,254 @@
+"""The controller's shell: stands for election, feeds events to the machine one at a time, carries its effects out.
+
+One queue, one consumer. Suspended is not lost: while ZooKeeper is out of reach nothing is decided and what was queued
+is dropped; when it is back and the term still stands, the machine starts over from a fresh reading under the same
+epoch. A lost session, or a fence that no longer holds, ends the term.
+"""
+
+import asyncio
+from collections.abc import Callable
+from enum import Enum, auto
+
+from broker.common.clock import Clock
+from broker.common.logs import logger
+from broker.common.types import NO_BROKER
+from broker.controller import effects as do
+from broker.controller.controller import Controller
+from broker.controller.events import (
+    BrokersChanged,
+    Elected,
+    Event,
+    Resigned,
+    StatesWritten,
+    TopicRead,
+    TopicRemoved,
+    TopicsListed,
+    TopicsToDelete,
+)
+from broker.runtime.controller_channels import ControllerChannels
+from broker.zookeeper.controller_store import ControllerMoved, ControllerStore
+from broker.zookeeper.election import ControllerTerm, read_controller, resign, try_become_controller
+from broker.zookeeper.errors import ConnectionInterrupted, SessionLost, ZooKeeperError
+from broker.zookeeper.session import SessionState
+from broker.zookeeper.snapshot import read_snapshot
+from broker.zookeeper.store import ClusterStore
+from broker.zookeeper.watches import Watch
+
+_log = logger(__name__)
+
+_START_OVER_S = 1.0
+_GIVE_UP_TIMEOUT_S = 2.0
+
+
+class _Call(Enum):
+    """What the queue holds besides events."""
+
+    LOOK = auto()  #: /controller changed, or the connection is back
+    STEP_DOWN = auto()  #: the session is lost
+
+
+class ControllerRuntime:
+    """This broker's part in being controller; most of the time, standing by."""
+
+    def __init__(
+        self,
+        store: ClusterStore,
+        broker_id: int,
+        clock: Clock,
+        channels: Callable[[int, Callable[[Event], None]], ControllerChannels] = ControllerChannels,
+    ):
+        self._store = store
+        self._session = store.session
+        self._broker_id = broker_id
+        self._clock = clock
+        self._machine = Controller()
+        self._channels = channels(broker_id, self._deliver)
+        self._queue: asyncio.Queue[tuple[int, Event | _Call]] = asyncio.Queue()
+        #: Raised whenever what was queued before no longer counts.
+        self._generation = 0
+        self._is_acting = False
+        self._term: ControllerTerm | None = None
+        self._writes: ControllerStore | None = None
+        self._list_watches: list[Watch] = []
+        self._topic_watches: dict[str, Watch] = {}
+        self._tasks: list[asyncio.Task] = []
+        self._controller_watch: Watch | None = None
+        self._controller_id = NO_BROKER
+
+    @property
+    def controller_id(self) -> int:
+        """The broker that is controller as far as this one has seen, -1 for none."""
+        return self._controller_id
+
+    @property
+    def is_controller(self) -> bool:
+        """Whether this broker is controller and able to act."""
+        return self._term is not None and self._is_acting
+
+    async def start(self) -> None:
+        """Stand for election now and whenever there is no controller."""
+        self._session.on_state(self._on_session)
+        self._tasks.append(asyncio.get_running_loop().create_task(self._run()))
+        self._controller_watch = Watch(
+            self._session, lambda watcher: read_controller(self._session, watcher), self._on_controller
+        )
+
+    async def stop(self) -> None:
+        """Stop acting and give /controller up, so that another broker can take over at once."""
+        if self._controller_watch is not None:
+            self._controller_watch.close()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        had_term = self._term is not None
+        self._step_down()
+        self._channels.close_all()
+        if had_term and self._session.state is SessionState.CONNECTED:
+            try:
+                async with asyncio.timeout(_GIVE_UP_TIMEOUT_S):
+                    await resign(self._session, self._broker_id)
+            except (ZooKeeperError, TimeoutError) as error:
+                _log.info("controller not given up; it ends with the session", reason=str(error))
+
+    # -- what comes in, on the loop
+
+    def _deliver(self, event: Event) -> None:
+        self._queue.put_nowait((self._generation, event))
+
+    def _on_controller(self, controller_id: int) -> None:
+        if controller_id != self._controller_id:
+            _log.info("controller is", controller=controller_id)
+        self._controller_id = controller_id
+        self._queue.put_nowait((self._generation, _Call.LOOK))
+
+    def _on_session(self, state: SessionState) -> None:
+        if state is SessionState.CONNECTED:
+            return
+        self._is_acting = False
+        self._generation += 1
+        if state is SessionState.LOST:
+            self._queue.put_nowait((self._generation, _Call.STEP_DOWN))
+
+    # -- the consumer
+
+    async def _run(self) -> None:
+        while True:
+            generation, item = await self._queue.get()
+            try:
+                await self._handle(generation, item)
+            except (ConnectionInterrupted, SessionLost) as error:
+                self._is_acting = False
+                _log.info("controller interrupted", reason=str(error))
+            except ControllerMoved as error:
+                _log.warning("another controller has been elected", reason=str(error))
+                self._step_down()
+                self._queue.put_nowait((self._generation, _Call.LOOK))
+            except Exception as error:
+                _log.error("controller starts over", reason=str(error), kind=type(error).__name__, exc_info=True)
+                self._is_acting = False
+                await asyncio.sleep(_START_OVER_S)
+                self._queue.put_nowait((self._generation, _Call.LOOK))
+
+    async def _handle(self, generation: int, item: Event | _Call) -> None:
+        if item is _Call.STEP_DOWN:
+            self._step_down()
+        elif item is _Call.LOOK:
+            await self._look()
+        elif self._is_acting and generation == self._generation:
+            await self._step(item)
+
+    async def _look(self) -> None:
+        """Be controller if nobody else is; if this broker is already, be sure to act."""
+        term = await try_become_controller(self._session, self._broker_id, self._clock.now_ms())
+        if term != self._term:
+            self._step_down()
+        if term is not None and not self.is_controller:
+            await self._become_controller(term)
+
+    async def _become_controller(self, term: ControllerTerm) -> None:
+        self._generation += 1
+        self._term, self._writes = term, ControllerStore(self._store, term)
+        self._is_acting = True
+        self._controller_id = self._broker_id
+        _log.info("acting as controller", controller_epoch=term.epoch)
+        self._close_list_watches()
+        self._list_watches = [
+            Watch(self._session, self._store.brokers, lambda seen: self._deliver(BrokersChanged(seen))),
+            Watch(self._session, self._store.topic_names, lambda seen: self._deliver(TopicsListed(frozenset(seen)))),
+            Watch(
+                self._session, self._store.topics_to_delete, lambda seen: self._deliver(TopicsToDelete(frozenset(seen)))
+            ),
+        ]
+        seen = await read_snapshot(self._store)
+        await self._step(Elected(term.epoch, seen.brokers, seen.topics, seen.states, seen.topics_to_delete))
+
+    def _step_down(self) -> None:
+        if self._term is None:
+            return
+        _log.info("no longer controller", controller_epoch=self._term.epoch)
+        self._is_acting = False
+        self._generation += 1
+        self._term = self._writes = None
+        self._close_list_watches()
+        for effect in self._machine.step(Resigned(), self._clock.monotonic_ms()):
+            self._carry_out_here(effect)
+
+    def _close_list_watches(self) -> None:
+        for watch in self._list_watches:
+            watch.close()
+        self._list_watches = []
+
+    # -- what goes out
+
+    async def _step(self, event: Event) -> None:
+        """Step, and carry out each effect with all that follows from its outcome before the next."""
+        for effect in self._machine.step(event, self._clock.monotonic_ms()):
+            if not self._is_acting:
+                return
+            outcome = await self._carry_out(effect)
+            if outcome is not None:
+                await self._step(outcome)
+
+    async def _carry_out(self, effect: do.Effect) -> Event | None:
+        match effect:
+            case do.WriteStates(states):
+                return StatesWritten(*await self._writes.write_states(states))
+            case do.RemoveTopic(topic):
+                await self._writes.remove_topic(topic)
+                _log.info("topic deleted", topic=topic)
+                return TopicRemoved(topic)
+            case do.RemoveDeletionRequest(topic):
+                await self._writes.remove_deletion_request(topic)
+            case do.ReadTopicsToDelete():
+                return TopicsToDelete(frozenset(await self._store.topics_to_delete()))
+            case do.StepAgain(event):
+                return event
+            case _:
+                self._carry_out_here(effect)
+        return None
+
+    def _carry_out_here(self, effect: do.Effect) -> None:
+        match effect:
+            case do.OpenChannel(broker):
+                self._channels.open(broker)
+            case do.CloseChannel(broker_id):
+                self._channels.close(broker_id)
+            case do.SendLeaderAndIsr():
+                self._channels.send_leader_and_isr(effect)
+            case do.SendUpdateMetadata():
+                self._channels.send_update_metadata(effect)
+            case do.SendStopReplica():
+                self._channels.send_stop_replica(effect)
+            case do.WatchTopics(names):
+                for name in names - self._topic_watches.keys():
+                    self._topic_watches[name] = self._watch_topic(name)
+            case do.UnwatchTopics(names):
+                for name in names & self._topic_watches.keys():
+                    self._topic_watches.pop(name).close()
+
+    def _watch_topic(self, name: str) -> Watch:
+        return Watch(
+            self._session,
+            lambda watcher: self._store.topic(name, watcher),
+            lambda assignment: assignment and self._deliver(TopicRead(assignment)),
+        )

@@ -1,0 +1,25 @@
+"""All of ZooKeeper that a new controller needs, read at once."""
+
+import asyncio
+from dataclasses import dataclass
+
+from broker.common.types import TopicPartition
+from broker.controller.cluster import LeaderAndIsr, LiveBroker, TopicAssignment
+from broker.zookeeper.store import ClusterStore
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """Not of one moment: whoever reads it must have set watches before, and will be told what changed meanwhile."""
+
+    brokers: dict[int, LiveBroker]
+    topics: dict[str, TopicAssignment]
+    states: dict[TopicPartition, LeaderAndIsr]
+    topics_to_delete: frozenset[str]
+
+
+async def read_snapshot(store: ClusterStore) -> Snapshot:
+    brokers, names, to_delete = await asyncio.gather(store.brokers(), store.topic_names(), store.topics_to_delete())
+    topics = {assignment.topic: assignment for assignment in await store.topics(names)}
+    partitions = [TopicPartition(name, index) for name, one in topics.items() for index in one.partitions]
+    return Snapshot(brokers, topics, await store.states(partitions), frozenset(to_delete))

@@ -1,0 +1,259 @@
+"""Tells the controller's stories: a transcript of commands and of the effects that follow.
+
+A simulated ZooKeeper answers writes at once, as the effects' contract says: the outcome of a write, indented, comes
+before the next effect. What a WatchTopics reads is told after the command's own effects.
+
+    up 1 10                     broker 1 registers with epoch 10
+    down 1                      its znode goes
+    cluster 1:10 2:11           exactly these brokers are registered
+    elect 1                     this broker becomes controller under epoch 1
+    resign
+    topic t 0=1,2 1=2,1         a topic's znode is written (again: partitions are added)
+    vanish t                    a topic's znodes are removed by hand
+    delete t                    its deletion is asked for
+    deleted 1:10 t-0 t-1        broker 1 (epoch 10) answers StopReplica: these are gone
+    undeletable 1:10 t-0        ... : these could not be deleted
+    failed 1:10 t-0             broker 1 answers LeaderAndIsr: log directory offline
+    foreign t-0 leader=1 isr=1  somebody else writes a state; the controller is not told
+    quietly down 1              any of these, but the controller is not told
+    topics-to-delete a b        what a look at /admin/delete_topics shows, right or wrong
+    show                        states of all machines
+"""
+
+from collections.abc import Iterator
+from uuid import UUID
+
+from broker.common.types import TopicPartition
+from broker.controller import effects as do
+from broker.controller import events as told
+from broker.controller.cluster import (
+    BrokerEndpoint,
+    BrokerRegistration,
+    LeaderAndIsr,
+    LiveBroker,
+    TopicAssignment,
+)
+from broker.controller.controller import Controller
+
+
+class Story:
+    """A controller and a simulated ZooKeeper. `run(command)` returns the lines of what happened."""
+
+    def __init__(self) -> None:
+        self.controller = Controller()
+        self.brokers: dict[int, LiveBroker] = {}
+        self.topics: dict[str, TopicAssignment] = {}
+        self.states: dict[TopicPartition, LeaderAndIsr] = {}
+        self.to_delete: set[str] = set()
+        self.topics_made = 0
+        self._to_read: list[str] = []
+
+    def run(self, command: str) -> list[str]:
+        name, *arguments = command.split()
+        event = getattr(self, "_" + name.replace("-", "_"))(*arguments)
+        if name == "show":
+            return event
+        lines = self._step(event, "") if event else []
+        while self._to_read:
+            topic = self._to_read.pop(0)
+            if topic in self.topics:
+                lines += [f"{topic} is read", *self._step(told.TopicRead(self.topics[topic]), "  ")]
+        return lines or ["nothing"]
+
+    # -- commands
+
+    def _up(self, broker_id: str, epoch: str) -> told.Event:
+        return self._cluster(*(f"{b.broker_id}:{b.epoch}" for b in self.brokers.values()), f"{broker_id}:{epoch}")
+
+    def _down(self, broker_id: str) -> told.Event:
+        del self.brokers[int(broker_id)]
+        return told.BrokersChanged(dict(self.brokers))
+
+    def _cluster(self, *brokers: str) -> told.Event:
+        self.brokers = dict(_live_broker(text) for text in brokers)
+        return told.BrokersChanged(dict(self.brokers))
+
+    def _elect(self, epoch: str) -> told.Event:
+        return told.Elected(
+            int(epoch), dict(self.brokers), dict(self.topics), dict(self.states), frozenset(self.to_delete)
+        )
+
+    def _resign(self) -> told.Event:
+        return told.Resigned()
+
+    def _topic(self, topic: str, *partitions: str) -> told.Event:
+        known = self.topics.get(topic)
+        if known is None:
+            self.topics_made += 1
+        topic_id = known.topic_id if known else UUID(int=self.topics_made)
+        self.topics[topic] = TopicAssignment(topic, topic_id, dict(_replicas(text) for text in partitions))
+        if known:
+            return told.TopicRead(self.topics[topic])
+        return told.TopicsListed(frozenset(self.topics))
+
+    def _vanish(self, topic: str) -> told.Event:
+        self._remove(topic)
+        return told.TopicsListed(frozenset(self.topics))
+
+    def _delete(self, topic: str) -> told.Event:
+        self.to_delete.add(topic)
+        return told.TopicsToDelete(frozenset(self.to_delete))
+
+    def _quietly(self, name: str, *arguments: str) -> None:
+        getattr(self, "_" + name)(*arguments)
+
+    def _topics_to_delete(self, *topics: str) -> told.Event:
+        return told.TopicsToDelete(frozenset(topics))
+
+    def _deleted(self, broker: str, *partitions: str) -> told.Event:
+        return told.ReplicasDeleted(*_incarnation(broker), _partitions(partitions), frozenset())
+
+    def _undeletable(self, broker: str, *partitions: str) -> told.Event:
+        return told.ReplicasDeleted(*_incarnation(broker), frozenset(), _partitions(partitions))
+
+    def _failed(self, broker: str, *partitions: str) -> told.Event:
+        return told.LeaderAndIsrAnswered(*_incarnation(broker), _partitions(partitions))
+
+    def _foreign(self, partition: str, leader: str, isr: str) -> None:
+        key = _partition(partition)
+        before = self.states.get(key, LeaderAndIsr(-1, -1, (), 0))
+        members = tuple(int(one) for one in isr.removeprefix("isr=").split(","))
+        self.states[key] = LeaderAndIsr(
+            int(leader.removeprefix("leader=")), before.leader_epoch + 1, members, 0, before.zk_version + 1
+        )
+
+    def _show(self) -> list[str]:
+        context = self.controller.context
+        if context is None:
+            return ["not controller"]
+        lines = []
+        for topic in sorted(context.topics):
+            for partition in context.partitions(topic):
+                replicas = " ".join(
+                    f"{one.broker_id}={context.replica_status[one].name}" for one in context.replicas(partition)
+                )
+                lines.append(f"{partition} {context.partition_status[partition].name}; replicas {replicas}")
+        return lines or ["no partitions"]
+
+    # -- effects
+
+    def _step(self, event: told.Event, indent: str) -> list[str]:
+        lines = []
+        for effect in self.controller.step(event, 0):
+            lines += [indent + line for line in _told(effect)]
+            outcome = self._carry_out(effect)
+            if isinstance(outcome, told.StatesWritten):
+                lines += [f"{indent}refused: {key} is {_state(state)}" for key, state in outcome.found.items()]
+            if outcome is not None:
+                lines += self._step(outcome, indent + "  ")
+        return lines
+
+    def _carry_out(self, effect: do.Effect) -> told.Event | None:
+        match effect:
+            case do.WriteStates(states):
+                return self._write(states)
+            case do.RemoveTopic(topic):
+                self._remove(topic)
+                return told.TopicRemoved(topic)
+            case do.RemoveDeletionRequest(topic) if topic not in self.topics:
+                self.to_delete.discard(topic)
+            case do.ReadTopicsToDelete():
+                return told.TopicsToDelete(frozenset(self.to_delete))
+            case do.WatchTopics(names):
+                known = self.controller.context.topics
+                self._to_read += sorted(names - known.keys())
+            case do.StepAgain(event):
+                return event
+        return None
+
+    def _write(self, states: dict[TopicPartition, LeaderAndIsr]) -> told.Event:
+        written, found = {}, {}
+        for partition, state in states.items():
+            standing = self.states.get(partition)
+            if (standing.zk_version if standing else -1) == state.zk_version:
+                new = LeaderAndIsr(
+                    state.leader, state.leader_epoch, state.isr, state.controller_epoch, state.zk_version + 1
+                )
+                written[partition] = self.states[partition] = new
+            else:
+                found[partition] = standing
+        return told.StatesWritten(written, found)
+
+    def _remove(self, topic: str) -> None:
+        self.topics.pop(topic, None)
+        self.to_delete.discard(topic)
+        self.states = {partition: state for partition, state in self.states.items() if partition.topic != topic}
+
+
+def _told(effect: do.Effect) -> Iterator[str]:
+    match effect:
+        case do.OpenChannel(broker):
+            yield f"open channel to {broker.broker_id} epoch {broker.epoch}"
+        case do.CloseChannel(broker_id):
+            yield f"close channel to {broker_id}"
+        case do.WriteStates(states):
+            yield from (
+                f"write {partition} {_state(state)} over {state.zk_version}" for partition, state in states.items()
+            )
+        case do.WatchTopics(names):
+            yield f"watch {' '.join(sorted(names))}"
+        case do.UnwatchTopics(names):
+            yield f"unwatch {' '.join(sorted(names))}"
+        case do.RemoveTopic(topic):
+            yield f"remove topic {topic}"
+        case do.RemoveDeletionRequest(topic):
+            yield f"remove deletion request {topic}"
+        case do.ReadTopicsToDelete():
+            yield "read topics to delete"
+        case do.SendLeaderAndIsr(broker_id, epoch, partitions, leaders):
+            names = ",".join(str(one.broker_id) for one in leaders)
+            yield f"LeaderAndIsr to {broker_id}: controller epoch {epoch}, live leaders {names or 'none'}"
+            yield from (f"  {_partition_told(one)}" for one in partitions)
+        case do.SendUpdateMetadata(broker_ids, epoch, partitions, brokers):
+            to, live = ",".join(map(str, broker_ids)), ",".join(str(one.broker_id) for one in brokers)
+            yield f"UpdateMetadata to {to}: controller epoch {epoch}, brokers {live}"
+            yield from (f"  {_partition_told(one)}" for one in partitions)
+        case do.SendStopReplica(broker_id, epoch, partitions):
+            names = " ".join(map(str, partitions))
+            yield f"StopReplica to {broker_id}: controller epoch {epoch}, delete {names}"
+        case do.StepAgain():
+            yield "again"
+
+
+def _partition_told(one: do.PartitionTold) -> str:
+    offline = f" offline={_ids(one.offline_replicas)}" if one.offline_replicas else ""
+    new = " new" if one.is_new else ""
+    return f"{one.partition} {_state(one.state)} replicas={_ids(one.replicas)}{offline}{new}"
+
+
+def _state(state: LeaderAndIsr) -> str:
+    return f"leader={state.leader} epoch={state.leader_epoch} isr={_ids(state.isr)}"
+
+
+def _ids(ids: tuple[int, ...]) -> str:
+    return ",".join(map(str, ids))
+
+
+def _live_broker(text: str) -> tuple[int, LiveBroker]:
+    broker_id, epoch = _incarnation(text)
+    endpoint = BrokerEndpoint("PLAINTEXT", "127.0.0.1", 9000 + broker_id)
+    return broker_id, LiveBroker(BrokerRegistration(broker_id, (endpoint,)), epoch)
+
+
+def _incarnation(text: str) -> tuple[int, int]:
+    broker_id, epoch = text.split(":")
+    return int(broker_id), int(epoch)
+
+
+def _replicas(text: str) -> tuple[int, tuple[int, ...]]:
+    index, replicas = text.split("=")
+    return int(index), tuple(int(one) for one in replicas.split(","))
+
+
+def _partition(text: str) -> TopicPartition:
+    topic, _, index = text.rpartition("-")
+    return TopicPartition(topic, int(index))
+
+
+def _partitions(texts: tuple[str, ...]) -> frozenset[TopicPartition]:
+    return frozenset(_partition(text) for text in texts)

@@ -1,0 +1,279 @@
+"""All logs of a broker: whose directories they are, how they come and go, clean and unclean stops."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+
+from broker.common.errors import ApiError, ErrorCode, StartupError
+from broker.common.types import TopicPartition
+from broker.log.checkpoints import read_offset_checkpoint
+from broker.log.config import LogConfig
+from broker.log.manager import LogManager
+
+ROOT = Path(__file__).parents[3]
+ORDERS_0, ORDERS_1 = TopicPartition("orders", 0), TopicPartition("orders", 1)
+FIRST_ID, SECOND_ID = UUID(int=1), UUID(int=2)
+
+
+@pytest.fixture
+def start(tmp_path):
+    """A loaded manager over `directories` of tmp_path; each is shut down at the end."""
+    started = []
+
+    def start_manager(*directories: str, broker_id: int = 1, cluster_id: str | None = "c1") -> LogManager:
+        names = directories or ("data",)
+        manager = LogManager([tmp_path / name for name in names], LogConfig(), broker_id, cluster_id)
+        started.append(manager)
+        manager.load_all()
+        return manager
+
+    yield start_manager
+    for manager in started:
+        manager.shutdown()
+
+
+def kill(manager: LogManager) -> None:
+    """What the death of the process does: locks go, nothing is written."""
+    manager._unlock()
+
+
+def test_logs_come_back_with_their_topic_ids_after_a_clean_stop(start, batch_of, records_of):
+    manager = start()
+    for partition in (ORDERS_0, ORDERS_1):
+        manager.get_or_create(partition, FIRST_ID).append(batch_of(b"%d" % partition.partition), 0)
+    manager.shutdown()
+    again = start()
+    assert sorted(again.logs) == [ORDERS_0, ORDERS_1]
+    assert again.topic_id_of(ORDERS_1) == FIRST_ID
+    assert records_of(again.get(ORDERS_1)) == [(0, b"1")]
+    assert again.get(TopicPartition("orders", 2)) is None
+
+
+def test_clean_marker_is_there_only_while_nobody_runs(start, tmp_path, batch_of):
+    marker = tmp_path / "data" / ".kafka_cleanshutdown"
+    manager = start()
+    manager.get_or_create(ORDERS_0, FIRST_ID).append(batch_of(b"a", b"b"), 0)
+    assert not marker.exists()
+    manager.shutdown()
+    assert marker.exists()
+    assert read_offset_checkpoint(tmp_path / "data" / "recovery-point-offset-checkpoint") == {ORDERS_0: 2}
+    start()
+    assert not marker.exists()
+
+
+def test_unclean_stop_is_recovered(start, tmp_path, batch_of, records_of):
+    manager = start()
+    manager.get_or_create(ORDERS_0, FIRST_ID).append(batch_of(b"a"), 0)
+    kill(manager)
+    with (tmp_path / "data" / "orders-0" / f"{0:020d}.log").open("ab") as file:
+        file.write(b"torn")
+    assert records_of(start().get(ORDERS_0)) == [(0, b"a")]
+
+
+def test_directory_that_could_not_be_flushed_is_not_called_clean(start, tmp_path, monkeypatch):
+    def failing(file):
+        raise OSError(5, "Input/output error")
+
+    manager = start("a", "b")
+    manager.get_or_create(ORDERS_0, FIRST_ID)
+    with monkeypatch.context() as broken:
+        broken.setattr("broker.log.segment.fsync_file", failing)
+        manager.shutdown()
+    left = [(tmp_path / name / ".kafka_cleanshutdown").exists() for name in ("a", "b")]
+    assert left == [False, True]
+
+
+def test_manager_that_never_loaded_leaves_no_clean_marker(tmp_path):
+    LogManager([tmp_path / "data"], LogConfig(), 1, "c1").shutdown()
+    assert not (tmp_path / "data" / ".kafka_cleanshutdown").exists()
+
+
+def test_start_that_never_loads_keeps_the_clean_marker_of_before(start, tmp_path):
+    start().shutdown()
+    LogManager([tmp_path / "data"], LogConfig(), 1, "c1").shutdown()
+    assert (tmp_path / "data" / ".kafka_cleanshutdown").exists()
+
+
+def test_directory_in_use_is_said_so_and_free_again_afterwards(start, tmp_path):
+    first = start("shared")
+    with pytest.raises(StartupError, match="in use by another broker"):
+        LogManager([tmp_path / "own", tmp_path / "shared"], LogConfig(), 1)
+    start("own")  # the failed start let go of it
+    first.shutdown()
+    start("shared")
+
+
+def test_lock_goes_with_the_process(tmp_path, start):
+    script = (
+        "import os, sys; from pathlib import Path; from broker.log.config import LogConfig;"
+        "from broker.log.manager import LogManager;"
+        "manager = LogManager([Path(sys.argv[1])], LogConfig(), 1); os.kill(os.getpid(), 9)"
+    )
+    subprocess.run([sys.executable, "-c", script, tmp_path / "data"], cwd=ROOT, check=False)
+    assert (tmp_path / "data" / ".lock").exists()
+    start()
+
+
+def test_directory_of_another_broker_or_cluster_is_refused(start):
+    start("data", broker_id=1, cluster_id="c1").shutdown()
+    with pytest.raises(StartupError, match="belongs to broker 1, not to broker 2"):
+        start("data", broker_id=2, cluster_id="c1")
+    with pytest.raises(StartupError, match="belongs to cluster c1, not to c2"):
+        start("data", broker_id=1, cluster_id="c2")
+    start("data", broker_id=1, cluster_id="c1")
+
+
+def test_cluster_id_may_come_later(start, tmp_path):
+    manager = start("data", cluster_id=None)
+    assert not (tmp_path / "data" / "meta.properties").exists()
+    manager.set_cluster_id("c9")
+    assert (tmp_path / "data" / "meta.properties").read_text() == "version=0\nbroker.id=1\ncluster.id=c9\n"
+    with pytest.raises(StartupError):
+        manager.set_cluster_id("c8")
+
+
+def test_directory_that_cannot_be_made_is_one_sentence(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(StartupError, match="cannot be used"):
+        LogManager([tmp_path / "file" / "data"], LogConfig(), 1)
+
+
+def test_new_partitions_go_where_the_fewest_are(start):
+    manager = start("a", "b")
+    logs = [manager.get_or_create(TopicPartition("t", index), FIRST_ID) for index in range(6)]
+    homes = [log.directory.parent.name for log in logs]
+    assert sorted(homes) == ["a"] * 3 + ["b"] * 3
+    for index in (0, 2, 4):
+        manager.delete(TopicPartition("t", index))
+    assert manager.get_or_create(TopicPartition("t", 9), FIRST_ID).directory.parent.name == homes[0]
+
+
+def test_same_partition_gives_the_same_log(start):
+    manager = start()
+    assert manager.get_or_create(ORDERS_0, FIRST_ID) is manager.get_or_create(ORDERS_0, FIRST_ID)
+
+
+def test_recreated_topic_never_sees_the_old_one(start, batch_of, records_of):
+    manager = start()
+    manager.get_or_create(ORDERS_0, FIRST_ID).append(batch_of(b"old"), 0)
+    with pytest.raises(ApiError) as caught:
+        manager.get_or_create(ORDERS_0, SECOND_ID)
+    assert caught.value.code is ErrorCode.INCONSISTENT_TOPIC_ID
+    assert manager.delete(ORDERS_0)
+    log = manager.get_or_create(ORDERS_0, SECOND_ID)
+    assert (records_of(log), manager.topic_id_of(ORDERS_0)) == ([], SECOND_ID)
+    assert manager.purge_deleted() == 1
+    log.append(batch_of(b"new"), 0)
+    kill(manager)
+    again = start()
+    assert (records_of(again.get(ORDERS_0)), again.topic_id_of(ORDERS_0)) == ([(0, b"new")], SECOND_ID)
+
+
+def test_partition_without_an_id_takes_the_first_that_is_given(start, tmp_path):
+    manager = start()
+    manager.get_or_create(ORDERS_0, FIRST_ID)
+    manager.shutdown()
+    (tmp_path / "data" / "orders-0" / "partition.metadata").unlink()
+    again = start()
+    assert again.topic_id_of(ORDERS_0) is None
+    again.get_or_create(ORDERS_0, SECOND_ID)
+    assert again.topic_id_of(ORDERS_0) == SECOND_ID
+    again.shutdown()
+    assert start().topic_id_of(ORDERS_0) == SECOND_ID
+
+
+def test_deleted_log_is_renamed_at_once_and_purged_later(start, tmp_path, batch_of):
+    manager = start()
+    log = manager.get_or_create(ORDERS_0, FIRST_ID)
+    log.append(batch_of(b"a"), 0)
+    unsent = log.read(0, 1 << 20, 1)
+    assert manager.delete(ORDERS_0)
+    assert not manager.delete(ORDERS_0)
+    (aside,) = (tmp_path / "data").glob("orders-0.*-delete")
+    assert len(aside.name) == len("orders-0.") + 32 + len("-delete")
+    assert manager.purge_deleted() == 1
+    assert not aside.exists()
+    assert len(unsent.read()) == unsent.length > 0
+    with pytest.raises(ApiError):
+        log.append(batch_of(b"late"), 0)
+
+
+def test_longest_topic_name_can_be_deleted(start):
+    manager = start()
+    partition = TopicPartition("t" * 249, 12345)
+    manager.get_or_create(partition, FIRST_ID)
+    assert manager.delete(partition)
+    assert manager.purge_deleted() == 1
+
+
+def test_deletion_interrupted_by_a_stop_is_finished_at_the_next_start(start, tmp_path):
+    manager = start()
+    manager.get_or_create(ORDERS_0, FIRST_ID)
+    manager.delete(ORDERS_0)
+    kill(manager)
+    assert dict(start().logs) == {}
+    assert list((tmp_path / "data").glob("orders*")) == []
+
+
+def test_foreign_directories_and_files_are_left_alone(start, tmp_path):
+    for name in ("lost+found", "orders", "orders-01", "orders-x", "-3"):
+        (tmp_path / "data" / name).mkdir(parents=True)
+    (tmp_path / "data" / "orders-7").touch()
+    assert dict(start().logs) == {}
+    assert (tmp_path / "data" / "lost+found").exists()
+
+
+def test_topics_whose_names_look_like_ours_are_topics(start):
+    manager = start()
+    odd = [TopicPartition("a-1", 0), TopicPartition("x-delete", 3), TopicPartition(".lock-", 0)]
+    for partition in odd:
+        manager.get_or_create(partition, FIRST_ID)
+    manager.shutdown()
+    assert sorted(start().logs) == sorted(odd)
+
+
+def test_partition_in_two_directories_is_refused(start, tmp_path):
+    start("a").get_or_create(ORDERS_0, FIRST_ID)
+    start("b").get_or_create(ORDERS_0, FIRST_ID)
+    for path in tmp_path.glob("*/.lock"):
+        path.unlink()
+    with pytest.raises(StartupError, match="orders-0 is in"):
+        start("a", "b")
+
+
+def test_progress_counts_up_to_the_total(start, tmp_path):
+    manager = start()
+    for index in range(3):
+        manager.get_or_create(TopicPartition("t", index), FIRST_ID)
+    manager.shutdown()
+    seen = []
+    again = LogManager([tmp_path / "data"], LogConfig(), 1, "c1")
+    again.load_all(lambda loaded, total: seen.append((loaded, total)))
+    again.shutdown()
+    assert seen == [(1, 3), (2, 3), (3, 3)]
+
+
+def test_log_that_cannot_be_opened_is_named(start, tmp_path):
+    manager = start()
+    manager.get_or_create(ORDERS_0, FIRST_ID)
+    manager.shutdown()
+    log_file = tmp_path / "data" / "orders-0" / f"{0:020d}.log"
+    log_file.unlink()
+    log_file.mkdir()
+    with pytest.raises(StartupError, match=str(tmp_path / "data" / "orders-0")):
+        start()
+    assert not (tmp_path / "data" / ".kafka_cleanshutdown").exists()
+
+
+def test_shutdown_twice_is_fine_and_closes_every_file(start):
+    before = len(os.listdir("/proc/self/fd"))
+    manager = start()
+    for index in range(5):
+        manager.get_or_create(TopicPartition("t", index), FIRST_ID)
+    manager.shutdown()
+    manager.shutdown()
+    assert len(os.listdir("/proc/self/fd")) == before

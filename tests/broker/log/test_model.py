@@ -1,0 +1,83 @@
+"""Random appends, reads, stops and time look-ups against a list."""
+
+import shutil
+import tempfile
+from pathlib import Path
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+
+from broker.log.config import LogConfig
+from broker.log.log import Log
+from broker.records.batch import Compression, check_produced_batch, iterate_headers
+from broker.records.builder import build_batch
+from broker.records.record import Record, decode_records
+
+CONFIG = LogConfig(segment_bytes=1_500, index_interval_bytes=150, max_message_bytes=1_500)
+VALUES = st.lists(st.tuples(st.integers(0, 500), st.binary(max_size=60)), min_size=1, max_size=5)
+
+
+class LogAgainstList(RuleBasedStateMachine):
+    """`records` is what the log must hold, `ends` the offsets at which a batch ends."""
+
+    def __init__(self):
+        super().__init__()
+        self.root = Path(tempfile.mkdtemp(prefix="barnabas-log-"))
+        self.log = Log.open(self.root / "t-0", CONFIG)
+        self.records: list[tuple[int, bytes]] = []
+        self.ends = [0]
+
+    def teardown(self):
+        self.log.close()
+        shutil.rmtree(self.root)
+
+    @rule(values=VALUES, compression=st.sampled_from([Compression.NONE, Compression.LZ4]))
+    def append(self, values, compression):
+        batch = build_batch([Record(0, time, None, value) for time, value in values], compression=compression)
+        check_produced_batch(batch)
+        result = self.log.append(batch, 1)
+        assert (result.base_offset, result.last_offset) == (len(self.records), len(self.records) + len(values) - 1)
+        self.records += values
+        self.ends.append(len(self.records))
+
+    @rule(stop=st.sampled_from(["clean", "kill", "torn"]), cut=st.integers(1, 60))
+    def reopen(self, stop, cut):
+        if stop == "clean":
+            self.log.flush()
+        self.log.close()
+        if stop == "torn":
+            with sorted(self.log.directory.glob("*.log"))[-1].open("ab") as file:
+                file.write(build_batch([Record(0, 0, None, b"x" * 30)], base_offset=len(self.records))[:-cut])
+        self.log = Log.open(self.log.directory, CONFIG, is_clean=stop == "clean")
+
+    @rule(data=st.data(), max_bytes=st.integers(0, 2_000), at_least_one=st.booleans())
+    def read(self, data, max_bytes, at_least_one):
+        fetch_offset = data.draw(st.integers(0, len(self.records)))
+        end_offset = data.draw(st.integers(0, len(self.records)))
+        found = self.log.read(fetch_offset, max_bytes, end_offset, at_least_one=at_least_one).read()
+        batches = [decode_records(found[at:]) for at, _ in iterate_headers(found)]
+        records = [record for batch in batches for record in batch]
+        assert [(r.timestamp_ms, r.value) for r in records] == [self.records[r.offset] for r in records]
+        assert len(found) <= max_bytes or (at_least_one and len(batches) == 1)
+        if not records:
+            visible_end = max(end for end in self.ends if end <= end_offset)
+            assert fetch_offset >= visible_end or not at_least_one
+            return
+        assert [r.offset for r in records] == list(range(records[0].offset, records[-1].offset + 1))
+        assert records[0].offset == max(end for end in self.ends if end <= fetch_offset)
+        assert records[-1].offset < end_offset
+
+    @rule(asked=st.integers(0, 501))
+    def look_up_time(self, asked):
+        expected = next(((offset, time) for offset, (time, _) in enumerate(self.records) if time >= asked), None)
+        assert self.log.offset_for_timestamp(asked) == expected
+
+    @invariant()
+    def log_end_is_the_number_of_records(self):
+        assert (self.log.log_start_offset, self.log.log_end_offset) == (0, len(self.records))
+        assert self.log.recovery_point <= self.log.log_end_offset
+
+
+LogAgainstList.TestCase.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+TestLogAgainstList = LogAgainstList.TestCase

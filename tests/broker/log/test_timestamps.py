@@ -1,0 +1,73 @@
+"""Offsets by time."""
+
+import pytest
+
+from broker.log.config import LogConfig
+from broker.log.log import Log
+from broker.records.batch import Compression, check_produced_batch
+from broker.records.builder import build_batch
+from broker.records.record import Record
+
+
+@pytest.fixture
+def log(tmp_path):
+    return Log.open(tmp_path / "t-0", LogConfig(segment_bytes=400, index_interval_bytes=100))
+
+
+def append(log: Log, *times: int, compression: Compression = Compression.NONE) -> None:
+    log.append(build_batch([Record(0, time, b"k", b"v") for time in times], compression=compression), 0)
+
+
+def test_first_record_at_or_after_the_time_is_found_inside_its_batch(log):
+    append(log, 100, 110, 120)
+    append(log, 130, 140, compression=Compression.ZSTD)
+    assert log.offset_for_timestamp(0) == (0, 100)
+    assert log.offset_for_timestamp(110) == (1, 110)
+    assert log.offset_for_timestamp(111) == (2, 120)
+    assert log.offset_for_timestamp(131) == (4, 140)
+    assert log.offset_for_timestamp(141) is None
+
+
+def test_time_look_up_agrees_with_a_plain_search_over_segments_and_reopening(log, tmp_path):
+    times = [100 + (number * 37) % 90 for number in range(60)]
+    for first in range(0, 60, 3):
+        append(log, *times[first : first + 3])
+    assert len(log.segments) > 3
+    for opened in (
+        log,
+        Log.open(tmp_path / "t-0", LogConfig()),
+        Log.open(tmp_path / "t-0", LogConfig(), is_clean=True),
+    ):
+        for asked in range(95, 195):
+            expected = next(((offset, time) for offset, time in enumerate(times) if time >= asked), None)
+            assert opened.offset_for_timestamp(asked) == expected
+        assert opened.max_timestamp_offset() == (times.index(max(times)), max(times))
+
+
+def test_largest_timestamp_follows_appends(log):
+    assert log.max_timestamp_offset() is None
+    append(log, 50, 70, 60)
+    assert log.max_timestamp_offset() == (1, 70)
+    append(log, 65)
+    assert log.max_timestamp_offset() == (1, 70)
+    append(log, 71)
+    assert log.max_timestamp_offset() == (4, 71)
+
+
+def test_records_without_a_time_have_no_largest(log):
+    append(log, -1, -1)
+    assert log.max_timestamp_offset() is None
+
+
+def test_batch_whose_inside_is_garbage_counts_by_its_header(log):
+    """The gate reads headers only, so such a batch can be in a log."""
+    import struct
+
+    from crc32c import crc32c
+
+    batch = build_batch([Record(0, 500, b"k", b"v" * 50)], compression=Compression.LZ4)
+    batch[61:] = bytes(len(batch) - 61)
+    struct.pack_into(">I", batch, 17, crc32c(bytes(batch[21:])))
+    check_produced_batch(batch)
+    log.append(batch, 0)
+    assert log.offset_for_timestamp(400) == (0, 500)

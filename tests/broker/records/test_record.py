@@ -1,0 +1,97 @@
+"""Records in and out of batches: our own round trip, damaged input, and bounds."""
+
+import struct
+
+import pytest
+from crc32c import crc32c
+from hypothesis import given
+from hypothesis import strategies as st
+
+from broker.common.errors import ApiError, ErrorCode, InvariantViolation
+from broker.records.batch import HEADER_BYTES, Compression
+from broker.records.builder import build_batch
+from broker.records.record import Record, decode_records
+
+CODECS = list(Compression)
+maybe_bytes = st.none() | st.binary(max_size=40)
+record_headers = st.lists(st.tuples(st.text(max_size=10), maybe_bytes), max_size=3).map(tuple)
+timestamps = st.integers(min_value=0, max_value=2**62)
+contents = st.tuples(timestamps, maybe_bytes, maybe_bytes, record_headers)
+
+
+def with_right_crc(batch: bytearray) -> bytearray:
+    struct.pack_into(">I", batch, 17, crc32c(bytes(batch[21:])))
+    return batch
+
+
+def outcome_of_decoding(batch: bytearray) -> str:
+    try:
+        return f"{len(decode_records(batch, decompressed_bytes_max=4096))} records"
+    except ApiError as error:
+        return error.code.name
+
+
+@given(st.lists(contents, min_size=1, max_size=12), st.sampled_from(CODECS), st.integers(0, 2**60))
+def test_built_records_decode_equal(rows, compression, base_offset):
+    records = [Record(base_offset + delta, *row) for delta, row in enumerate(rows)]
+    assert decode_records(build_batch(records, base_offset=base_offset, compression=compression)) == records
+
+
+def test_only_the_first_batch_of_a_buffer_is_decoded():
+    records = [Record(0, 1, b"a", b"b")]
+    assert decode_records(build_batch(records) + build_batch(records) + b"junk") == records
+
+
+def test_log_append_time_gives_every_record_the_batch_time():
+    batch = build_batch([Record(0, 10, None, b"x"), Record(1, 20, None, b"y")])
+    batch[22] |= 0x08
+    assert [record.timestamp_ms for record in decode_records(with_right_crc(batch))] == [20, 20]
+
+
+def test_batch_of_no_records_cannot_be_built():
+    with pytest.raises(InvariantViolation):
+        build_batch([])
+
+
+def test_damaged_crc_is_refused():
+    batch = build_batch([Record(0, 1, b"a", b"b")])
+    batch[-1] ^= 1
+    with pytest.raises(ApiError) as caught:
+        decode_records(batch)
+    assert caught.value.code is ErrorCode.CORRUPT_MESSAGE
+
+
+@pytest.mark.parametrize("compression", CODECS)
+def test_lies_inside_the_records_end_as_corrupt_and_as_nothing_else(compression):
+    """Any byte of the payload, changed by a client that computes a right CRC: decoded as something, or refused."""
+    records = [Record(0, 1_000, b"key", b"value" * 9, (("h", b"x"), ("n", None))), Record(1, 1_001, None, None)]
+    good = build_batch(records, compression=compression)
+    outcomes = set()
+    for at in range(HEADER_BYTES, len(good)):
+        for bits in (0x01, 0x80, 0xFF):
+            bad = bytearray(good)
+            bad[at] ^= bits
+            outcomes.add(outcome_of_decoding(with_right_crc(bad)))
+    assert "CORRUPT_MESSAGE" in outcomes
+    assert outcomes <= {"2 records", "CORRUPT_MESSAGE"}
+
+
+def test_header_that_counts_wrong_is_refused():
+    batch = build_batch([Record(0, 1, b"a", b"b"), Record(1, 1, b"a", b"b")])
+    struct.pack_into(">ii", batch, 53, -1, 3)
+    with pytest.raises(ApiError, match="2 records and says 3"):
+        decode_records(with_right_crc(batch))
+
+
+def test_endless_varint_is_refused():
+    batch = build_batch([Record(0, 1, b"a" * 40, b"b")])
+    batch[HEADER_BYTES : HEADER_BYTES + 12] = b"\xff" * 12
+    with pytest.raises(ApiError, match="variable-length"):
+        decode_records(with_right_crc(batch))
+
+
+def test_timestamp_beyond_64_bits_is_refused():
+    batch = build_batch([Record(0, 0, None, None), Record(1, 2**62, None, None)])
+    struct.pack_into(">q", batch, 27, 2**63 - 1)
+    with pytest.raises(ApiError, match="timestamp"):
+        decode_records(with_right_crc(batch))

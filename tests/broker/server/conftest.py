@@ -1,0 +1,144 @@
+"""A broker without ZooKeeper: real listener, dispatcher, handlers and logs; the test plays the controller."""
+
+import asyncio
+from uuid import UUID
+
+import pytest
+
+from broker.common.clock import SystemClock
+from broker.config.broker import Endpoint, read_broker_config
+from broker.coordinator.group.config import GroupConfig
+from broker.handlers.handler import Services
+from broker.log.config import LogConfig
+from broker.log.manager import LogManager
+from broker.net.listener import Listener
+from broker.protocol.codec import decode, encode
+from broker.protocol.headers import RequestHeader, decode_response_header, encode_request_header
+from broker.protocol.messages import MESSAGES
+from broker.protocol.messages.leader_and_isr import (
+    LeaderAndIsrPartitionState,
+    LeaderAndIsrRequest,
+    LeaderAndIsrTopicState,
+)
+from broker.protocol.messages.update_metadata import UpdateMetadataRequest
+from broker.runtime.coordinator_runtime import CoordinatorRuntime
+from broker.runtime.metadata_cache import MetadataCache
+from broker.runtime.purgatory import Purgatory
+from broker.runtime.replica_manager import ReplicaManager
+from broker.server.dispatcher import Dispatcher
+from broker.server.metrics import RequestMetrics, new_registry
+
+TOPIC_ID = UUID(int=77)
+FRAME_BYTES_MAX = 1024 * 1024
+
+
+def frame(*parts: bytes) -> bytes:
+    return sum(map(len, parts)).to_bytes(4) + b"".join(parts)
+
+
+class Client:
+    """A raw client: sends what it is told, reads whole frames."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter):
+        self._reader = reader
+        self.writer = writer
+
+    async def send(self, data: bytes) -> None:
+        self.writer.write(data)
+        await self.writer.drain()
+
+    async def send_request(self, message, version: int, correlation_id: int = 1) -> None:
+        header = RequestHeader(message.api, version, correlation_id, "tester")
+        await self.send(frame(encode_request_header(header), encode(message, version)))
+
+    async def ask(self, message, version: int):
+        await self.send_request(message, version)
+        return await self.answer(message.api, version)
+
+    async def answer(self, api, version: int, correlation_id: int = 1):
+        data = await self.frame()
+        received_id, body_at = decode_response_header(api, version, data)
+        assert received_id == correlation_id
+        return decode(MESSAGES[api].response, data[body_at:], version)
+
+    async def frame(self) -> bytes:
+        async with asyncio.timeout(10):
+            size = int.from_bytes(await self._reader.readexactly(4))
+            return await self._reader.readexactly(size)
+
+    async def is_closed(self) -> bool:
+        """Waits for the broker to close; False if it sends something instead."""
+        async with asyncio.timeout(10):
+            try:
+                return await self._reader.read(1) == b""
+            except ConnectionResetError:
+                return True
+
+
+class Served:
+    """The broker under test."""
+
+    def __init__(self, directory):
+        self.config = read_broker_config("broker.id=1\nzookeeper.connect=unused:1\nauto.create.topics.enable=false\n")
+        clock = SystemClock()
+        self.logs = LogManager([directory / "logs"], LogConfig(), 1, "cluster")
+        self.logs.load_all()
+        self.purgatory = Purgatory(clock)
+        self.replicas = ReplicaManager(1, self.logs, self.purgatory)
+        self.metadata = MetadataCache()
+        self.metadata.apply(UpdateMetadataRequest(controller_id=1, controller_epoch=1))
+        self.registry = new_registry()
+        self.coordinators = CoordinatorRuntime(self.replicas, GroupConfig(), clock)
+        services = Services(
+            config=self.config,
+            cluster_id="cluster",
+            metadata=self.metadata,
+            replicas=self.replicas,
+            purgatory=self.purgatory,
+            coordinators=self.coordinators,
+            topics=None,
+            producer_ids=None,
+            clock=clock,
+        )
+        self.dispatcher = Dispatcher(services, "PLAINTEXT", RequestMetrics(self.registry))
+        self.listener = Listener(
+            Endpoint("PLAINTEXT", "127.0.0.1", 0),
+            self.dispatcher.on_frame,
+            self.dispatcher.on_closed,
+            frame_bytes_max=FRAME_BYTES_MAX,
+            connections_max=20,
+            idle_ms_max=60_000,
+        )
+        self.listener.start(asyncio.get_running_loop())
+
+    async def client(self) -> Client:
+        return Client(*await asyncio.open_connection("127.0.0.1", self.listener.port))
+
+    def lead(self, topic: str, partitions: int = 1, leader: int = 1, leader_epoch: int = 0) -> None:
+        """As the controller: this broker's replica of each partition is led by `leader`."""
+        states = [
+            LeaderAndIsrPartitionState(
+                partition_index=index, leader=leader, leader_epoch=leader_epoch, isr=[leader], replicas=[leader]
+            )
+            for index in range(partitions)
+        ]
+        self.replicas.apply_leader_and_isr(
+            LeaderAndIsrRequest(
+                topic_states=[LeaderAndIsrTopicState(topic_name=topic, topic_id=TOPIC_ID, partition_states=states)]
+            )
+        )
+
+    def counted(self, name: str) -> float:
+        return self.registry.get_sample_value(f"barnabas_broker_{name}_total") or 0.0
+
+    def stop(self) -> None:
+        self.listener.stop()
+        self.coordinators.stop()
+        self.logs.shutdown()
+
+
+@pytest.fixture
+async def served(tmp_path):
+    broker = Served(tmp_path)
+    yield broker
+    broker.stop()

@@ -1,0 +1,162 @@
+"""What a broken or hostile client gets, and that nobody else notices."""
+
+import resource
+import struct
+
+import pytest
+from structlog.testing import capture_logs
+
+from broker.common.errors import ErrorCode
+from broker.protocol.api_keys import ApiKey
+from broker.protocol.codec import decode, encode
+from broker.protocol.headers import RequestHeader, encode_request_header
+from broker.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
+from broker.protocol.messages.metadata import MetadataRequest
+from broker.protocol.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
+from broker.records.builder import build_batch
+from broker.records.record import Record
+from tests.broker.server.conftest import FRAME_BYTES_MAX, frame
+
+HEADER = encode_request_header(RequestHeader(ApiKey.METADATA, 9, 1, "x"))
+
+BROKEN = {
+    "garbage": b"\x00\x00\x00\x08" + b"\xde\xad\xbe\xef" * 2,
+    "http": b"GET / HTTP/1.1\r\n\r\n",
+    "tls": bytes.fromhex("16030100c8010000c40303"),
+    "a frame longer than the limit": struct.pack(">i", FRAME_BYTES_MAX + 1),
+    "a negative length": struct.pack(">i", -1),
+    "an empty frame": frame(b""),
+    "an unknown api": frame(struct.pack(">hhih", 999, 0, 1, -1)),
+    "an api between brokers in a version nobody has": frame(struct.pack(">hhih", ApiKey.LEADER_AND_ISR, 3, 1, -1)),
+    "an unknown version": frame(struct.pack(">hhih", ApiKey.METADATA, 99, 1, -1)),
+    "a body cut short": frame(HEADER + encode(MetadataRequest(topics=None), 9)[:-1]),
+    "an array longer than its frame": frame(HEADER + b"\xff\xff\xff\xff\x07"),
+}
+
+
+def produce(batch: bytes, acks: int = 1, topic: str = "t", index: int = 0) -> ProduceRequest:
+    data = TopicProduceData(name=topic, partition_data=[PartitionProduceData(index=index, records=batch)])
+    return ProduceRequest(acks=acks, timeout_ms=1000, topic_data=[data])
+
+
+def batch_of(*values: bytes) -> bytearray:
+    return build_batch([Record(0, 1_700_000_000_000, None, value) for value in values])
+
+
+@pytest.mark.parametrize("data", BROKEN.values(), ids=BROKEN.keys())
+async def test_what_breaks_the_protocol_closes_that_connection_only(served, data):
+    bystander = await served.client()
+    await bystander.ask(ApiVersionsRequest(), 0)
+    client = await served.client()
+    await client.send(data)
+    assert await client.is_closed()
+    assert (await bystander.ask(ApiVersionsRequest(), 0)).error_code == ErrorCode.NONE
+
+
+async def test_one_log_line_says_who_and_why(served):
+    client = await served.client()
+    with capture_logs() as lines:
+        await client.send(BROKEN["an unknown api"])
+        await client.is_closed()
+    assert [(line["event"], line["reason"]) for line in lines] == [
+        ("connection closed", "api 999 version 0 is not served")
+    ]
+    assert lines[0]["peer"].startswith("127.0.0.1:")
+
+
+async def test_an_unknown_apiversions_version_is_answered_in_version_0(served):
+    client = await served.client()
+    await client.send(frame(struct.pack(">hhih", ApiKey.API_VERSIONS, 99, 5, -1)))
+    data = await client.frame()
+    response = decode(ApiVersionsResponse, data[4:], 0)
+    assert struct.unpack(">i", data[:4]) == (5,)
+    assert response.error_code == ErrorCode.UNSUPPORTED_VERSION
+    assert [(each.api_key, each.max_version) for each in response.api_keys] == [(ApiKey.API_VERSIONS, 4)]
+
+
+async def test_bytes_behind_a_request_are_ignored_as_kafka_does(served):
+    client = await served.client()
+    await client.send(frame(HEADER + encode(MetadataRequest(topics=None), 9) + b"\x01\x00\x00"))
+    assert (await client.answer(ApiKey.METADATA, 9)).topics == []
+
+
+async def test_a_corrupt_batch_is_refused_and_nothing_is_written(served):
+    served.lead("t")
+    client = await served.client()
+    batch = batch_of(b"hello")
+    batch[-1] ^= 1
+    answer = (await client.ask(produce(batch), 9)).responses[0].partition_responses[0]
+    assert answer.error_code == ErrorCode.CORRUPT_MESSAGE
+    assert answer.base_offset == -1
+    assert served.replicas.get("t", 0).log.log_end_offset == 0
+    assert served.replicas.get("t", 0).log.size_bytes == 0
+
+
+async def test_a_corrupt_batch_beside_a_good_one_harms_only_itself(served):
+    served.lead("t", partitions=2)
+    client = await served.client()
+    corrupt = batch_of(b"x")
+    corrupt[20] ^= 0xFF
+    request = produce(corrupt)
+    request.topic_data[0].partition_data.append(PartitionProduceData(index=1, records=batch_of(b"y")))
+    first, second = (await client.ask(request, 9)).responses[0].partition_responses
+    assert first.error_code == ErrorCode.CORRUPT_MESSAGE
+    assert (second.error_code, second.base_offset) == (ErrorCode.NONE, 0)
+
+
+@pytest.mark.parametrize("acks", [2, -2])
+async def test_acks_that_mean_nothing_are_refused(served, acks):
+    served.lead("t")
+    client = await served.client()
+    answer = (await client.ask(produce(batch_of(b"x"), acks=acks), 9)).responses[0].partition_responses[0]
+    assert answer.error_code == ErrorCode.INVALID_REQUIRED_ACKS
+
+
+async def test_a_failure_with_acks_0_can_only_close(served):
+    client = await served.client()
+    await client.send_request(produce(batch_of(b"x"), acks=0, topic="nowhere"), 9)
+    assert await client.is_closed()
+
+
+async def test_acks_0_is_written_and_not_answered(served):
+    served.lead("t")
+    client = await served.client()
+    await client.send_request(produce(batch_of(b"x"), acks=0), 9)
+    await client.ask(ApiVersionsRequest(), 0)
+    assert served.replicas.get("t", 0).log.log_end_offset == 1
+
+
+async def test_a_fault_of_ours_closes_the_connection_and_leaves_the_broker_alive(served, monkeypatch):
+    monkeypatch.setattr(served.replicas, "append", lambda *_: 1 / 0)
+    client = await served.client()
+    await client.send_request(produce(batch_of(b"x")), 9)
+    assert await client.is_closed()
+    assert served.counted("failed_requests") == 1
+    assert (await (await served.client()).ask(ApiVersionsRequest(), 0)).error_code == ErrorCode.NONE
+
+
+async def test_connections_beyond_the_limit_are_closed_at_once(served):
+    clients = [await served.client() for _ in range(20)]
+    for client in clients:
+        await client.ask(ApiVersionsRequest(), 0)
+    assert await (await served.client()).is_closed()
+    clients[0].writer.close()
+    await clients[0].writer.wait_closed()
+    await clients[1].ask(ApiVersionsRequest(), 0)
+    assert (await (await served.client()).ask(ApiVersionsRequest(), 0)).error_code == ErrorCode.NONE
+
+
+async def test_memory_stays_flat_under_garbage(served):
+    async def round_of_garbage():
+        for data in BROKEN.values():
+            client = await served.client()
+            await client.send(data)
+            assert await client.is_closed()
+            client.writer.close()
+
+    await round_of_garbage()
+    before_kb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for _ in range(20):
+        await round_of_garbage()
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before_kb < 4_096
+    assert served.listener.connection_count == 0

@@ -1,0 +1,147 @@
+"""Requests in order, waiting fetches and fenced leaders, over a real socket."""
+
+import asyncio
+
+from broker.common.errors import ErrorCode
+from broker.handlers.registry import HANDLERS
+from broker.protocol.api_keys import ApiKey
+from broker.protocol.messages.api_versions import ApiVersionsRequest
+from broker.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
+from broker.protocol.messages.list_offsets import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
+from broker.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
+from broker.records.record import decode_records
+from tests.broker.server.test_bad_input import batch_of, produce
+
+
+def fetch(offset: int, max_wait_ms: int = 0, min_bytes: int = 1, max_bytes: int = 1_000_000, epoch: int = -1):
+    asked = FetchPartition(partition=0, fetch_offset=offset, partition_max_bytes=max_bytes, current_leader_epoch=epoch)
+    return FetchRequest(
+        max_wait_ms=max_wait_ms,
+        min_bytes=min_bytes,
+        max_bytes=max_bytes,
+        topics=[FetchTopic(topic="t", partitions=[asked])],
+    )
+
+
+def only(response):
+    return response.responses[0].partitions[0]
+
+
+async def test_api_versions_says_what_the_registry_lists(served):
+    response = await (await served.client()).ask(ApiVersionsRequest(), 3)
+    told = {each.api_key: (each.min_version, each.max_version) for each in response.api_keys}
+    assert told == {handler.api: handler.advertised for handler in HANDLERS if handler.advertised}
+    assert ApiKey.LEADER_AND_ISR not in told
+    assert told[ApiKey.PRODUCE] == (0, 11)
+
+
+async def test_a_batch_is_read_back_as_it_was_written(served):
+    served.lead("t", leader_epoch=4)
+    client = await served.client()
+    await client.ask(produce(batch_of(b"a", b"b")), 9)
+    written = (await client.ask(produce(batch_of(b"c")), 9)).responses[0].partition_responses[0]
+    assert written.base_offset == 2
+    read = only(await client.ask(fetch(2), 12))
+    assert read.high_watermark == 3
+    assert [(record.offset, record.value) for record in decode_records(read.records)] == [(2, b"c")]
+
+
+async def test_a_fetch_waits_until_there_is_something(served):
+    served.lead("t")
+    reader, writer = await served.client(), await served.client()
+    await reader.send_request(fetch(0, max_wait_ms=60_000), 12)
+    while not len(served.purgatory):
+        await asyncio.sleep(0)
+    await writer.ask(produce(batch_of(b"late")), 9)
+    read = only(await reader.answer(ApiKey.FETCH, 12))
+    assert decode_records(read.records)[0].value == b"late"
+
+
+async def test_a_fetch_waits_for_as_many_bytes_as_it_wants(served):
+    served.lead("t")
+    reader, writer = await served.client(), await served.client()
+    await reader.send_request(fetch(0, max_wait_ms=60_000, min_bytes=150), 12)
+    for _ in range(3):
+        await writer.ask(produce(batch_of(b"x")), 9)
+    read = only(await reader.answer(ApiKey.FETCH, 12))
+    assert len(read.records) >= 150
+
+
+async def test_a_fetch_that_waited_in_vain_is_answered_empty(served):
+    served.lead("t")
+    read = only(await (await served.client()).ask(fetch(0, max_wait_ms=20), 12))
+    assert (read.error_code, len(read.records)) == (ErrorCode.NONE, 0)
+
+
+async def test_a_waiting_fetch_leaves_with_its_connection(served):
+    served.lead("t")
+    reader = await served.client()
+    await reader.send_request(fetch(0, max_wait_ms=60_000), 12)
+    while not len(served.purgatory):
+        await asyncio.sleep(0)
+    reader.writer.close()
+    while len(served.purgatory):
+        await asyncio.sleep(0)
+    assert served.listener.connection_count == 0
+
+
+async def test_a_waiting_fetch_is_told_when_the_leader_moves(served):
+    served.lead("t")
+    reader = await served.client()
+    await reader.send_request(fetch(0, max_wait_ms=60_000), 12)
+    while not len(served.purgatory):
+        await asyncio.sleep(0)
+    served.lead("t", leader=2, leader_epoch=1)
+    assert only(await reader.answer(ApiKey.FETCH, 12)).error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER
+
+
+async def test_answers_keep_the_order_of_requests_though_a_later_one_is_ready_first(served):
+    served.lead("t")
+    client = await served.client()
+    await client.send_request(fetch(0, max_wait_ms=50), 12, correlation_id=1)
+    await client.send_request(ApiVersionsRequest(), 0, correlation_id=2)
+    assert (await client.answer(ApiKey.FETCH, 12, correlation_id=1)).responses
+    assert (await client.answer(ApiKey.API_VERSIONS, 0, correlation_id=2)).api_keys
+
+
+async def test_a_batch_larger_than_the_limit_is_sent_all_the_same(served):
+    served.lead("t")
+    client = await served.client()
+    await client.ask(produce(batch_of(b"x" * 5_000)), 9)
+    assert len(only(await client.ask(fetch(0, max_bytes=10), 12)).records) > 5_000
+
+
+async def test_an_offset_nobody_has_is_out_of_range(served):
+    served.lead("t")
+    client = await served.client()
+    assert only(await client.ask(fetch(7), 12)).error_code == ErrorCode.OFFSET_OUT_OF_RANGE
+
+
+async def test_leader_epochs_of_fetches_are_fenced(served):
+    served.lead("t", leader_epoch=5)
+    client = await served.client()
+    assert only(await client.ask(fetch(0, epoch=4), 12)).error_code == ErrorCode.FENCED_LEADER_EPOCH
+    assert only(await client.ask(fetch(0, epoch=6), 12)).error_code == ErrorCode.UNKNOWN_LEADER_EPOCH
+    assert only(await client.ask(fetch(0, epoch=5), 12)).error_code == ErrorCode.NONE
+
+
+async def test_an_unknown_topic_is_not_created_where_that_is_off(served):
+    request = MetadataRequest(topics=[MetadataRequestTopic(name="missing")])
+    response = await (await served.client()).ask(request, 9)
+    assert response.topics[0].error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+
+
+async def test_offsets_are_listed_by_meaning_and_by_time(served):
+    served.lead("t")
+    client = await served.client()
+    await client.ask(produce(batch_of(b"a", b"b")), 9)
+
+    async def offset_at(timestamp: int) -> int:
+        asked = ListOffsetsTopic(name="t", partitions=[ListOffsetsPartition(timestamp=timestamp)])
+        return (await client.ask(ListOffsetsRequest(topics=[asked]), 7)).topics[0].partitions[0].offset
+
+    assert await offset_at(-1) == 2
+    assert await offset_at(-2) == 0
+    assert await offset_at(-3) == 0
+    assert await offset_at(1_600_000_000_000) == 0
+    assert await offset_at(1_800_000_000_000) == -1

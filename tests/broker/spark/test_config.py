@@ -1,0 +1,58 @@
+"""A properties file becomes a stream job's configuration, or one sentence that names the key that is wrong."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from broker.common.clock import ManualClock
+from broker.common.errors import StartupError
+from broker.spark.config import read_stream_config
+from broker.spark.job import _only_driver
+from broker.spark.progress import ProgressFile, progress_facts
+
+GOOD = "job=access_counts\nbootstrap.servers=127.0.0.1:9092\ncheckpoint.dir=streams/access_counts\n"
+
+
+def test_defaults_are_those_of_a_small_machine():
+    config = read_stream_config(GOOD)
+    assert (config.master, config.driver_memory, config.trigger_interval_ms) == ("local[2]", "512m", 1_000)
+    assert config.directory.is_absolute()
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("job=word_count", "job=word_count must be one of access_counts"),
+        ("tigger.interval.ms=5", r"tigger\.interval\.ms"),
+        ("window.ms=1", r"window\.ms=1"),
+    ],
+)
+def test_mistake_is_named(line, said):
+    with pytest.raises(StartupError, match=said):
+        read_stream_config(GOOD + line)
+
+
+def test_second_driver_of_a_checkpoint_does_not_start(tmp_path):
+    with _only_driver(tmp_path), pytest.raises(StartupError, match="Another driver"), _only_driver(tmp_path):
+        pass
+    with _only_driver(tmp_path):
+        pass
+
+
+def test_progress_keeps_its_facts_and_moves_its_heartbeat(tmp_path):
+    clock = ManualClock()
+    progress = ProgressFile(tmp_path, clock, "access_counts")
+    progress.write("running", **progress_facts({"batchId": 4, "stateOperators": [{"numRowsTotal": 3}]}))
+    clock.advance(1_500)
+    progress.write("stopped")
+    shown = json.loads((tmp_path / "progress.json").read_text())
+    assert (shown["job"], shown["state"], shown["batch_id"], shown["state_rows"]) == ("access_counts", "stopped", 4, 3)
+    assert shown["heartbeat_ms"] - shown["started_ms"] == 1_500
+
+
+def test_reading_the_configuration_starts_no_spark():
+    code = "import sys, broker.cli.stream, broker.cli.connect; assert 'pyspark' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).resolve().parents[3])

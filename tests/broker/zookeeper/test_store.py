@@ -1,0 +1,133 @@
+"""What brokers write, on a real server."""
+
+import asyncio
+
+import pytest
+
+from broker.common.clock import ManualClock
+from broker.common.errors import ApiError, ErrorCode, StartupError
+from broker.common.types import TopicPartition
+from broker.controller.cluster import BrokerEndpoint, BrokerRegistration
+from broker.zookeeper import store as store_module
+from broker.zookeeper import znodes
+from broker.zookeeper.store import ClusterStore
+
+ONE = BrokerRegistration(1, (BrokerEndpoint("PLAINTEXT", "127.0.0.1", 9092),))
+
+
+async def _store(session) -> ClusterStore:
+    return ClusterStore(session, ManualClock())
+
+
+async def test_tree_is_what_a_kafka_user_expects(store):
+    await store.cluster_id()
+    assert await store.session.children("/brokers") == ["ids", "seqid", "topics"]
+    assert await store.session.children("/config") == ["brokers", "changes", "clients", "ips", "topics", "users"]
+    await store.ensure_persistent_paths()
+
+
+async def test_cluster_id_is_made_once(store, new_session):
+    first = await store.cluster_id()
+    assert len(first) == 22
+    assert await (await _store(await new_session())).cluster_id() == first
+
+
+async def test_registered_broker_is_seen_with_its_epoch(store):
+    epoch = await store.register_broker(ONE)
+    seen = await store.brokers()
+    assert seen[1].registration == ONE
+    assert seen[1].epoch == epoch == (await store.session.exists("/brokers/ids/1")).czxid
+
+
+async def test_registering_again_in_the_same_session_keeps_the_epoch(store):
+    assert await store.register_broker(ONE) == await store.register_broker(ONE)
+
+
+async def test_registration_waits_until_the_earlier_life_is_over(store, new_session):
+    earlier = await new_session()
+    first = await (await _store(earlier)).register_broker(ONE)
+    waiting = asyncio.ensure_future(store.register_broker(ONE))
+    done, _ = await asyncio.wait([waiting], timeout=0.1)
+    assert not done
+    await earlier.close()
+    assert await waiting > first
+
+
+async def test_id_of_a_live_broker_is_refused(store, new_session, monkeypatch):
+    monkeypatch.setattr(store_module, "_EXPIRY_GRACE_MS", 0)
+    await store.register_broker(ONE)
+    newcomer = await _store(await new_session(session_timeout_ms=1_000))
+    with pytest.raises(StartupError, match=r"broker\.id=1 is taken"):
+        await newcomer.register_broker(ONE)
+
+
+async def test_unregistering_leaves_another_sessions_broker_alone(store, new_session):
+    await store.register_broker(ONE)
+    await (await _store(await new_session())).unregister_broker(1)
+    assert 1 in await store.brokers()
+    await store.unregister_broker(1)
+    assert await store.brokers() == {}
+
+
+async def test_broker_that_cannot_be_read_is_left_out(store):
+    await store.register_broker(ONE)
+    await store.session.create("/brokers/ids/2", b"garbage")
+    assert list(await store.brokers()) == [1]
+
+
+async def test_created_topic_has_config_and_assignment(store):
+    created = await store.create_topic("t", {0: (1,), 1: (2,)}, {"retention.ms": "5"})
+    assert await store.topic("t") == created
+    assert await store.config("topics", "t") == {"retention.ms": "5"}
+    assert await store.topic_names() == ["t"]
+    assert await store.states([TopicPartition("t", 0)]) == {}
+
+
+async def test_creating_an_existing_topic_changes_nothing(store):
+    created = await store.create_topic("t", {0: (1,)}, {"retention.ms": "5"})
+    with pytest.raises(ApiError) as refusal:
+        await store.create_topic("t", {0: (2,)}, {"retention.ms": "6"})
+    assert refusal.value.code is ErrorCode.TOPIC_ALREADY_EXISTS
+    assert await store.topic("t") == created
+    assert await store.config("topics", "t") == {"retention.ms": "5"}
+
+
+async def test_of_two_who_create_a_topic_at_once_one_is_refused(store, new_session):
+    other = await _store(await new_session())
+    outcomes = await asyncio.gather(
+        store.create_topic("t", {0: (1,)}, {}), other.create_topic("t", {0: (2,)}, {}), return_exceptions=True
+    )
+    assert [isinstance(each, ApiError) for each in outcomes].count(True) == 1
+    assert await store.topic("t") in outcomes
+
+
+async def test_topic_that_cannot_be_read_is_left_out(store):
+    await store.session.create("/brokers/topics/bad", b"garbage")
+    assert await store.topics(await store.topic_names()) == []
+
+
+async def test_deletion_is_asked_for_once_and_only_of_what_exists(store):
+    await store.create_topic("t", {0: (1,)}, {})
+    await store.request_topic_deletion("t")
+    await store.request_topic_deletion("t")
+    assert await store.topics_to_delete() == ["t"]
+    with pytest.raises(ApiError) as refusal:
+        await store.request_topic_deletion("unknown")
+    assert refusal.value.code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+
+
+async def test_producer_ids_are_never_given_twice(store, new_session):
+    other = await _store(await new_session())
+    claims = [one.claim_producer_ids(number) for number, one in enumerate([store, other] * 4)]
+    blocks = await asyncio.gather(*claims)
+    assert sorted(block.start for block in blocks) == [1_000 * number for number in range(8)]
+    assert all(len(block) == 1_000 for block in blocks)
+
+
+async def test_set_config_notifies(store):
+    await store.set_config("topics", "t", {"retention.ms": "7"})
+    (name,) = await store.session.children(znodes.CONFIG_CHANGES)
+    change = await store.session.get(f"{znodes.CONFIG_CHANGES}/{name}")
+    assert name == "config_change_0000000000"
+    assert change.data == b'{"version":2,"entity_path":"topics/t"}'
+    assert await store.config("topics", "t") == {"retention.ms": "7"}

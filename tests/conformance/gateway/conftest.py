@@ -1,0 +1,46 @@
+"""The two clusters the suite runs on: the one in memory, and real broker processes asked over the wire."""
+
+import pytest
+
+from console.gateway.cluster import KafkaGateway
+from console.gateway.fake import FakeGateway
+
+
+@pytest.fixture(scope="session")
+def running_brokers():
+    """A real cluster of at least one broker, started once for the whole suite."""
+    from tests.barnabas_cluster import running_cluster
+
+    with running_cluster() as cluster:
+        yield cluster
+
+
+@pytest.fixture(params=["fake", "real"])
+def gateway(request):
+    if request.param == "fake":
+        yield FakeGateway()
+        return
+    cluster = request.getfixturevalue("running_brokers")
+    real = KafkaGateway(cluster.bootstrap_servers)
+    yield real
+    real.close()
+
+
+@pytest.fixture
+def append(request, gateway):
+    """append(topic, partition, record_count): records arrive as a producer would bring them."""
+    if isinstance(gateway, FakeGateway):
+        return gateway.append
+    cluster = request.getfixturevalue("running_brokers")
+    return lambda topic, partition, count: _produce(cluster.bootstrap_servers, topic, partition, count)
+
+
+def _produce(bootstrap_servers: str, topic: str, partition: int, record_count: int) -> None:
+    from confluent_kafka import Producer
+
+    producer = Producer({"bootstrap.servers": bootstrap_servers, "acks": "all"})
+    errors = []
+    for number in range(record_count):
+        producer.produce(topic, b"%d" % number, partition=partition, callback=lambda error, _: errors.append(error))
+    assert producer.flush(20) == 0
+    assert errors == [None] * record_count

@@ -1,0 +1,32 @@
+"""A cluster nobody answers for: both gateways say so within their timeout."""
+
+import socket
+
+import pytest
+
+from console.gateway.cluster import KafkaGateway
+from console.gateway.errors import ClusterUnreachableError
+from console.gateway.fake import FakeGateway
+
+
+@pytest.fixture(params=["fake", "real"])
+def unreachable_gateway(request):
+    if request.param == "fake":
+        gateway = FakeGateway()
+        gateway.cut_off()
+        yield gateway
+        return
+    with socket.socket() as reserved:
+        reserved.bind(("127.0.0.1", 0))
+        port = reserved.getsockname()[1]
+        yield KafkaGateway(f"127.0.0.1:{port}", request_timeout_seconds=0.3)
+
+
+def test_describing_an_unreachable_cluster_says_so(unreachable_gateway):
+    with pytest.raises(ClusterUnreachableError):
+        unreachable_gateway.describe_cluster()
+
+
+def test_describing_topics_of_an_unreachable_cluster_says_so(unreachable_gateway):
+    with pytest.raises(ClusterUnreachableError):
+        unreachable_gateway.describe_topics()
