@@ -18,9 +18,18 @@ from broker.common.logs import logger
 from broker.log.config import LogConfig
 from broker.log.loader import load_segments
 from broker.log.log_slice import EMPTY_SLICE, LogSlice
+from broker.log.producer_snapshots import load_producers, store_producers
+from broker.log.producer_state import ProducerState
 from broker.log.segment import Segment
 from broker.log.timestamps import find_timestamp
-from broker.records.batch import LENGTH_PREFIX_BYTES, NO_TIMESTAMP, BatchHeader, parse_batch_header, patch_batch
+from broker.records.batch import (
+    LENGTH_PREFIX_BYTES,
+    NO_PRODUCER_ID,
+    NO_TIMESTAMP,
+    BatchHeader,
+    parse_batch_header,
+    patch_batch,
+)
 
 _CLOSED = "the log is closed"
 
@@ -28,7 +37,7 @@ _log = logger(__name__)
 
 
 class AppendResult(NamedTuple):
-    """Where a batch went. Both offsets are inclusive."""
+    """Where a batch went, or where the batch went that it repeats. Both offsets are inclusive."""
 
     base_offset: int
     last_offset: int
@@ -38,7 +47,14 @@ class AppendResult(NamedTuple):
 class Log:
     """`log_start_offset` <= `recovery_point` <= `log_end_offset` (exclusive, the next offset to be given)."""
 
-    def __init__(self, directory: Path, config: LogConfig, segments: list[Segment], recovery_point: int):
+    def __init__(
+        self,
+        directory: Path,
+        config: LogConfig,
+        segments: list[Segment],
+        recovery_point: int,
+        producers: ProducerState,
+    ):
         self.directory = directory
         #: May be replaced at any time; the next append goes by it.
         self.config = config
@@ -48,6 +64,7 @@ class Log:
         self._segments = segments
         self._base_offsets = [segment.base_offset for segment in segments]
         self._active = segments[-1]
+        self._producers = producers
         #: The one sealed segment that is kept open, so that a log holds two descriptors at most.
         self._open_sealed: Segment | None = None
         #: Why nothing may be written any more; None while all is well.
@@ -60,7 +77,8 @@ class Log:
         directory.mkdir(parents=True, exist_ok=True)
         segments = load_segments(directory, config, is_clean=is_clean)
         recovery_point = segments[-1].next_offset if is_clean else segments[0].base_offset
-        return cls(directory, config, segments, recovery_point)
+        producers = load_producers(directory, segments, segments[-1].next_offset)
+        return cls(directory, config, segments, recovery_point, producers)
 
     @property
     def log_end_offset(self) -> int:
@@ -80,14 +98,19 @@ class Log:
     def append(self, batch: bytearray | memoryview, leader_epoch: int) -> AppendResult:
         """Write one batch, which passed `check_produced_batch`, at the end; its offsets and epoch are set in `batch`.
 
-        Raises ApiError: MESSAGE_TOO_LARGE, RECORD_LIST_TOO_LARGE (more than a segment), KAFKA_STORAGE_ERROR (the disk
-        refused). Then `batch` and the log are as before, and the log takes the next batch.
+        A batch an idempotent producer sends again is not written again. Raises ApiError: MESSAGE_TOO_LARGE,
+        RECORD_LIST_TOO_LARGE (more than a segment), OUT_OF_ORDER_SEQUENCE_NUMBER, INVALID_PRODUCER_EPOCH,
+        KAFKA_STORAGE_ERROR (the disk refused). Then `batch` and the log are as before; the log takes the next batch.
         """
         if self._refusal is not None:
             raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, self._refusal)
         header = parse_batch_header(batch)
         size = len(batch)
         self._check_size(header, size)
+        if header.producer_id != NO_PRODUCER_ID:
+            sent = self._producers.check(header)
+            if sent is not None:
+                return AppendResult(sent.base_offset, sent.last_offset, sent.timestamp_ms)
         base_offset = self._active.next_offset
         last_offset = base_offset + header.last_offset_delta
         if not self._active.has_room_for(size, last_offset, self.config.segment_bytes):
@@ -98,6 +121,8 @@ class Log:
         except OSError as error:
             patch_batch(batch, 0, header.base_offset, header.partition_leader_epoch)
             raise self._append_failed(error) from error
+        if header.producer_id != NO_PRODUCER_ID:
+            self._producers.note(header, base_offset)
         return AppendResult(base_offset, last_offset, header.max_timestamp)
 
     def _check_size(self, header: BatchHeader, size: int) -> None:
@@ -123,6 +148,7 @@ class Log:
         except OSError as error:
             raise self._append_failed(error) from error
         old.seal()
+        store_producers(self.directory, self._producers, new.base_offset)
         self._segments.append(new)
         self._base_offsets.append(new.base_offset)
         self._active = new
@@ -151,6 +177,10 @@ class Log:
             self._refusal = f"the log could not be flushed: {error.strerror}"
             raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, self._refusal) from error
         self.recovery_point = log_end_offset
+
+    def take_producer_snapshot(self) -> None:
+        """Before a clean stop, so that the next start need not read the log for its producers."""
+        store_producers(self.directory, self._producers, self.log_end_offset)
 
     def close(self) -> None:
         """Let go of all files, without flushing; appends and reads are refused from now on. Slices stay valid."""

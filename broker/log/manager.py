@@ -180,6 +180,7 @@ class LogManager:
         log = self._logs[partition]
         try:
             log.flush()
+            log.take_producer_snapshot()
         except ApiError as error:
             _log.error("log not flushed", partition=str(partition), reason=error.message)
             return False

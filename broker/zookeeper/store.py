@@ -14,13 +14,15 @@ from broker.common.logs import logger
 from broker.common.types import TopicPartition
 from broker.controller.cluster import BrokerRegistration, LeaderAndIsr, LiveBroker, TopicAssignment
 from broker.zookeeper import znodes
-from broker.zookeeper.errors import MalformedZnode, NodeExists, NodeMissing, WrongVersion
+from broker.zookeeper.errors import MalformedZnode, NodeExists, NodeMissing, OperationRefused, WrongVersion
 from broker.zookeeper.session import Create, Operation, SetData, Watcher, ZooKeeperSession
 
 log = logger(__name__)
 
 #: Beyond the session timeout, what ZooKeeper may take to notice that a session is over.
 _EXPIRY_GRACE_MS = 3_000
+#: How often a write is tried whose znode came or went between looking and writing.
+_CONFLICTS_MAX = 10
 PRODUCER_IDS_PER_BLOCK = 1_000
 
 
@@ -164,12 +166,13 @@ class ClusterStore:
         """
         assignment = TopicAssignment(name, topic_id or uuid4(), partitions)
         create = Create(znodes.topic_path(name), znodes.encode_topic(assignment))
-        while True:
+        for _ in range(_CONFLICTS_MAX):
             if await self.session.exists(create.path):
                 raise ApiError(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
             with contextlib.suppress(NodeExists, NodeMissing):
                 await self.session.multi([await self._config_write("topics", name, config), create])
                 return assignment
+        raise OperationRefused(create.path, "its config keeps changing, or /config/topics is missing")
 
     async def request_topic_deletion(self, name: str) -> None:
         """Ask the controller to delete the topic; asking again is no error. ApiError when there is no such topic."""
@@ -188,12 +191,13 @@ class ClusterStore:
 
     async def set_config(self, entity_type: str, name: str, config: dict[str, str]) -> None:
         """Replace an entity's overrides and notify every broker."""
-        while True:
+        change = znodes.encode_config_change(f"{entity_type}/{name}")
+        for _ in range(_CONFLICTS_MAX):
             with contextlib.suppress(NodeExists, NodeMissing):
                 await self.session.multi([await self._config_write(entity_type, name, config)])
-                break
-        change = znodes.encode_config_change(f"{entity_type}/{name}")
-        await self.session.create(znodes.CONFIG_CHANGE_PREFIX, change, sequential=True)
+                await self.session.create(znodes.CONFIG_CHANGE_PREFIX, change, sequential=True)
+                return
+        raise OperationRefused(znodes.config_path(entity_type, name), "it keeps changing, or its parent is missing")
 
     async def _config_write(self, entity_type: str, name: str, config: dict[str, str]) -> Operation:
         """Whether the znode is to be made or written over may change meanwhile; the caller then asks again."""

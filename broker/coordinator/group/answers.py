@@ -106,6 +106,12 @@ def left(identities: list[MemberIdentity], errors: list[ErrorCode], names_one: b
     )
 
 
+def left_unknown_group(group_id: str, identities: list[MemberIdentity], names_one: bool) -> LeaveGroupResponse:
+    if not group_id:
+        return LeaveGroupResponse(error_code=ErrorCode.INVALID_GROUP_ID)
+    return left(identities, [ErrorCode.UNKNOWN_MEMBER_ID] * len(identities), names_one)
+
+
 def uncommitted(response: Message, append_error: ErrorCode) -> Message:
     """The answer that takes the place of `response` when the records it waited for could not be committed."""
     error = _APPEND_ERRORS.get(append_error, append_error)

@@ -121,11 +121,11 @@ class GroupCoordinator:
         identities = [MemberIdentity(member_id=request.member_id)] if names_one else request.members
         group = self._group(request.group_id)
         if group is None:
-            errors = [answers.unknown_group(request.group_id)] * len(identities)
+            turn.answer(token, answers.left_unknown_group(request.group_id, identities, names_one))
         else:
             errors = self._membership.leave(group, identities, turn)
             self._forget_if_void(group)
-        turn.answer(token, answers.left(identities, errors, names_one))
+            turn.answer(token, answers.left(identities, errors, names_one))
         return self._end(turn)
 
     # -- offsets ------------------------------------------------------------------------------------------------------

@@ -168,16 +168,21 @@ def test_closed_log_refuses_appends_and_reads(log, batch_of):
         assert caught.value.code is ErrorCode.KAFKA_STORAGE_ERROR
 
 
-def test_many_segments_need_few_descriptors(rolled):
-    before = len(os.listdir("/proc/self/fd"))
+def open_files_of(log: Log) -> int:
+    links = [f"/proc/self/fd/{name}" for name in os.listdir("/proc/self/fd")]
+    return sum(os.readlink(link).startswith(str(log.directory)) for link in links if os.path.lexists(link))
+
+
+def test_many_segments_need_two_descriptors(rolled):
+    assert open_files_of(rolled) == 2
     for fetch_offset in range(rolled.log_end_offset):
         rolled.read(fetch_offset, 100, 80).read()
     rolled.offset_for_timestamp(0)
     rolled.max_timestamp_offset()
     rolled.flush()
-    assert len(os.listdir("/proc/self/fd")) <= before + 1
+    assert open_files_of(rolled) == 2
     rolled.close()
-    assert len(os.listdir("/proc/self/fd")) <= before
+    assert open_files_of(rolled) == 0
 
 
 def test_flush_moves_the_recovery_point(rolled, batch_of):
@@ -186,6 +191,23 @@ def test_flush_moves_the_recovery_point(rolled, batch_of):
     assert rolled.recovery_point == 80
     rolled.append(batch_of(b"later"), 0)
     assert rolled.recovery_point == 80
+
+
+def test_flush_syncs_each_segment_written_since_the_last_one(rolled, batch_of, monkeypatch):
+    synced = []
+    monkeypatch.setattr(
+        "broker.log.segment.fsync_file", lambda file: synced.append(os.readlink(f"/proc/self/fd/{file.fd}"))
+    )
+    names = [f"{segment.base_offset:020d}.log" for segment in rolled.segments]
+    rolled.flush()
+    assert [os.path.basename(path) for path in synced] == names
+    del synced[:]
+    while len(rolled.segments) < len(names) + 2:
+        rolled.append(batch_of(b"more" * 10), 0)
+    rolled.flush()
+    assert [os.path.basename(path) for path in synced] == [
+        f"{segment.base_offset:020d}.log" for segment in rolled.segments[len(names) - 1 :]
+    ]
 
 
 def test_flush_that_fails_ends_writing_for_good(rolled, batch_of, monkeypatch):

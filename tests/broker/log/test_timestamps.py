@@ -44,6 +44,12 @@ def test_time_look_up_agrees_with_a_plain_search_over_segments_and_reopening(log
         assert opened.max_timestamp_offset() == (times.index(max(times)), max(times))
 
 
+def test_records_before_the_log_start_are_not_found(log):
+    append(log, 100, 200, 300)
+    log.log_start_offset = 1
+    assert log.offset_for_timestamp(0) == (1, 200)
+
+
 def test_largest_timestamp_follows_appends(log):
     assert log.max_timestamp_offset() is None
     append(log, 50, 70, 60)

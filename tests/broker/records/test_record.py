@@ -54,8 +54,8 @@ def test_batch_of_no_records_cannot_be_built():
 
 
 def test_damaged_crc_is_refused():
-    batch = build_batch([Record(0, 1, b"a", b"b")])
-    batch[-1] ^= 1
+    batch = build_batch([Record(0, 1, b"a", b"value")])
+    batch[batch.index(b"value")] ^= 1
     with pytest.raises(ApiError) as caught:
         decode_records(batch)
     assert caught.value.code is ErrorCode.CORRUPT_MESSAGE
@@ -80,6 +80,15 @@ def test_header_that_counts_wrong_is_refused():
     batch = build_batch([Record(0, 1, b"a", b"b"), Record(1, 1, b"a", b"b")])
     struct.pack_into(">ii", batch, 53, -1, 3)
     with pytest.raises(ApiError, match="2 records and says 3"):
+        decode_records(with_right_crc(batch))
+
+
+@pytest.mark.parametrize("offset_delta", [0, 2, -1])
+def test_offsets_that_repeat_or_leave_the_batch_are_refused(offset_delta):
+    batch = build_batch([Record(0, 1, b"a", b"b"), Record(1, 1, b"a", b"b")])
+    assert batch[-6] == 2, "the second record's offset delta, zigzag"
+    batch[-6] = offset_delta * 2 if offset_delta >= 0 else 1
+    with pytest.raises(ApiError, match="does not fit"):
         decode_records(with_right_crc(batch))
 
 

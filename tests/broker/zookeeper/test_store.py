@@ -10,6 +10,7 @@ from broker.common.types import TopicPartition
 from broker.controller.cluster import BrokerEndpoint, BrokerRegistration
 from broker.zookeeper import store as store_module
 from broker.zookeeper import znodes
+from broker.zookeeper.errors import OperationRefused
 from broker.zookeeper.store import ClusterStore
 
 ONE = BrokerRegistration(1, (BrokerEndpoint("PLAINTEXT", "127.0.0.1", 9092),))
@@ -131,3 +132,9 @@ async def test_set_config_notifies(store):
     assert name == "config_change_0000000000"
     assert change.data == b'{"version":2,"entity_path":"topics/t"}'
     assert await store.config("topics", "t") == {"retention.ms": "7"}
+
+
+async def test_missing_root_is_an_error_and_not_a_loop(session):
+    bare = await _store(session)
+    with pytest.raises(OperationRefused, match="/config/topics is missing"):
+        await bare.create_topic("t", {0: (1,)}, {})

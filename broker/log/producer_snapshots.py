@@ -1,0 +1,78 @@
+"""Where the producer state is kept between two lives of a log: `<offset>.snapshot`, and the batches behind it.
+
+A snapshot is taken when a segment is rolled and at a clean stop, so loading reads the headers of one segment at most.
+It is written without fsync: it carries a CRC, and a damaged one only means that an older one, or the log itself, is
+read instead.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from broker.common.errors import ApiError
+from broker.common.logs import logger
+from broker.log.files import TEMPORARY_SUFFIX
+from broker.log.producer_state import ProducerState
+from broker.log.segment import Segment
+from broker.records.batch import NO_PRODUCER_ID
+
+SNAPSHOT_SUFFIX = ".snapshot"
+#: The newest, and one older should that be damaged.
+_SNAPSHOTS_KEPT = 2
+
+_log = logger(__name__)
+
+
+def load_producers(directory: Path, segments: Sequence[Segment], log_end_offset: int) -> ProducerState:
+    """The state as of `log_end_offset`: the newest sound snapshot and what was written after it. Raises OSError.
+
+    Snapshots from beyond the log's end belong to records that recovery has cut; they are removed.
+    """
+    state, from_offset = ProducerState(), 0
+    for offset, path in reversed(_snapshots(directory)):
+        if offset > log_end_offset:
+            path.unlink()
+            continue
+        found = ProducerState.decode(path.read_bytes())
+        if found is not None:
+            state, from_offset = found, offset
+            break
+        _log.warning("producer snapshot damaged", path=str(path))
+    _replay(state, segments, from_offset, log_end_offset)
+    return state
+
+
+def _replay(state: ProducerState, segments: Sequence[Segment], from_offset: int, log_end_offset: int) -> None:
+    if from_offset >= log_end_offset:
+        return
+    next_bases = [*(segment.base_offset for segment in segments[1:]), log_end_offset]
+    for segment, next_base in zip(segments, next_bases, strict=True):
+        if next_base <= from_offset:
+            continue
+        try:
+            _note_batches(state, segment, from_offset)
+        except ApiError as damage:
+            _log.error("producers unknown behind damage", base_offset=segment.base_offset, reason=damage.message)
+
+
+def _note_batches(state: ProducerState, segment: Segment, from_offset: int) -> None:
+    for _, header in segment.batches():
+        if header.producer_id != NO_PRODUCER_ID and header.base_offset >= from_offset:
+            state.note(header, header.base_offset)
+
+
+def store_producers(directory: Path, state: ProducerState, log_end_offset: int) -> None:
+    """Take a snapshot and drop the oldest ones. A snapshot that cannot be written is no harm."""
+    path = directory / f"{log_end_offset:020d}{SNAPSHOT_SUFFIX}"
+    temporary = path.with_name(path.name + TEMPORARY_SUFFIX)
+    try:
+        temporary.write_bytes(state.encode())
+        temporary.replace(path)
+        for _, old in _snapshots(directory)[:-_SNAPSHOTS_KEPT]:
+            old.unlink()
+    except OSError as error:
+        _log.warning("producer snapshot not written", path=str(path), reason=str(error))
+
+
+def _snapshots(directory: Path) -> list[tuple[int, Path]]:
+    found = ((path.stem, path) for path in directory.glob("*" + SNAPSHOT_SUFFIX))
+    return sorted((int(stem), path) for stem, path in found if stem.isdigit())

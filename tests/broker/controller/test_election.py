@@ -1,0 +1,63 @@
+"""Who may lead, over every assignment, ISR and set of live brokers of three."""
+
+import itertools
+
+import pytest
+
+from broker.controller.cluster import LeaderAndIsr
+from broker.controller.election import first_state, next_state
+
+BROKERS = (1, 2, 3)
+
+
+def _subsets(members):
+    return [subset for size in range(len(members) + 1) for subset in itertools.combinations(members, size)]
+
+
+def _situations():
+    for assignment in itertools.permutations(BROKERS):
+        for isr in _subsets(BROKERS)[1:]:
+            for leader in (*isr, -1):
+                for online in _subsets(BROKERS):
+                    yield assignment, LeaderAndIsr(leader, 5, isr, 1, 9), set(online)
+
+
+def test_leader_is_always_online_and_in_sync():
+    for assignment, state, online in _situations():
+        after = next_state(assignment, state, online, 2) or state
+        if online & set(state.isr):
+            assert after.leader in online & set(state.isr)
+            assert set(after.isr) == online & set(state.isr)
+        else:
+            assert after.leader == -1
+            assert after.isr == state.isr
+
+
+def test_every_change_raises_the_leader_epoch_by_one_and_is_the_last():
+    for assignment, state, online in _situations():
+        after = next_state(assignment, state, online, 2)
+        if after is not None:
+            assert (after.leader_epoch, after.controller_epoch, after.zk_version) == (6, 2, 9)
+            assert next_state(assignment, after, online, 2) is None
+
+
+def test_leader_that_can_stay_stays():
+    for assignment, state, online in _situations():
+        if state.leader in online:
+            assert (next_state(assignment, state, online, 2) or state).leader == state.leader
+
+
+def test_the_first_of_the_assignment_is_preferred():
+    after = next_state((3, 1, 2), LeaderAndIsr(1, 0, (1, 2, 3), 1), {2, 3}, 1)
+    assert (after.leader, after.isr) == (3, (2, 3))
+
+
+@pytest.mark.parametrize(
+    ("online", "leader", "isr"), [({1, 2, 3}, 2, (2, 1, 3)), ({1, 3}, 1, (1, 3)), ({3, 9}, 3, (3,))]
+)
+def test_new_partition_is_led_by_its_first_live_replica(online, leader, isr):
+    assert first_state((2, 1, 3), online, 4) == LeaderAndIsr(leader, 0, isr, 4)
+
+
+def test_new_partition_without_live_replica_has_no_state():
+    assert first_state((2, 1), {3}, 4) is None

@@ -1,0 +1,93 @@
+"""A batch sent again is written once, whatever happened to the log in between."""
+
+import pytest
+
+from broker.common.errors import ApiError, ErrorCode
+from broker.log.config import LogConfig
+from broker.log.log import Log
+from broker.records.builder import build_batch
+from broker.records.record import Record
+
+CONFIG = LogConfig(segment_bytes=400)
+
+
+def batch(sequence: int, value: bytes = b"v", epoch: int = 0) -> bytearray:
+    return build_batch([Record(0, 1_000, None, value)], producer_id=7, producer_epoch=epoch, base_sequence=sequence)
+
+
+def reopened(log: Log, *, is_clean: bool = False) -> Log:
+    if is_clean:
+        log.flush()
+        log.take_producer_snapshot()
+    log.close()
+    return Log.open(log.directory, CONFIG, is_clean=is_clean)
+
+
+@pytest.fixture
+def log(tmp_path):
+    return Log.open(tmp_path / "t-0", CONFIG)
+
+
+def test_a_batch_sent_again_gets_its_old_offset_and_is_not_written(log):
+    log.append(batch(0), 0)
+    log.append(batch(1), 0)
+    size = log.size_bytes
+    assert log.append(batch(0), 0).base_offset == 0
+    assert (log.log_end_offset, log.size_bytes) == (2, size)
+
+
+def test_a_gap_leaves_the_log_as_it_was(log):
+    log.append(batch(0), 0)
+    with pytest.raises(ApiError) as refused:
+        log.append(batch(2), 0)
+    assert refused.value.code is ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
+    assert log.append(batch(1), 0).base_offset == 1
+
+
+@pytest.mark.parametrize("is_clean", [True, False])
+@pytest.mark.parametrize("written", [1, 3, 20])
+def test_a_batch_sent_again_after_a_restart_is_not_written(log, is_clean, written):
+    for sequence in range(written):
+        log.append(batch(sequence), 0)
+    log = reopened(log, is_clean=is_clean)
+    assert log.append(batch(written - 1), 0).base_offset == written - 1
+    assert log.append(batch(written), 0).base_offset == written
+
+
+def test_a_damaged_snapshot_is_made_good_from_the_log(log):
+    for sequence in range(20):
+        log.append(batch(sequence), 0)
+    log.close()
+    for snapshot in log.directory.glob("*.snapshot"):
+        snapshot.write_bytes(b"\x00\x01garbage")
+    assert Log.open(log.directory, CONFIG).append(batch(19), 0).base_offset == 19
+
+
+def test_a_snapshot_of_records_that_were_cut_is_not_believed(log):
+    for sequence in range(3):
+        log.append(batch(sequence), 0)
+    log.take_producer_snapshot()
+    log.close()
+    last = sorted(log.directory.glob("*.log"))[-1]
+    last.write_bytes(last.read_bytes()[:-1])
+    log = Log.open(log.directory, CONFIG)
+    assert log.log_end_offset == 2
+    assert log.append(batch(2), 0).base_offset == 2
+
+
+def test_two_snapshots_are_kept(log):
+    for sequence in range(40):
+        log.append(batch(sequence), 0)
+    assert len(list(log.directory.glob("*.snapshot"))) == 2
+
+
+def test_a_batch_that_could_not_be_written_may_be_sent_again(log, monkeypatch):
+    def no_space(*_):
+        raise OSError(28, "No space left on device")
+
+    log.append(batch(0), 0)
+    with monkeypatch.context() as full:
+        full.setattr("broker.log.segment.write_at", no_space)
+        with pytest.raises(ApiError):
+            log.append(batch(1), 0)
+    assert log.append(batch(1), 0).base_offset == 1

@@ -1,0 +1,248 @@
+"""The controller on a real ZooKeeper, with scripted brokers at the other end of its channels."""
+
+import asyncio
+import itertools
+
+import pytest
+
+from broker.common.clock import SystemClock
+from broker.common.types import TopicPartition
+from broker.controller.cluster import BrokerEndpoint, BrokerRegistration, TopicAssignment
+from broker.protocol.api_keys import ApiKey
+from broker.runtime.controller_runtime import ControllerRuntime
+from broker.zookeeper.session import ZooKeeperSession
+from broker.zookeeper.store import ClusterStore
+from broker.zookeeper.znodes import encode_topic
+from tests.eventually import eventually
+from tests.scripted_broker import ScriptedBroker
+from tests.severable_proxy import SeverableProxy
+from tests.zookeeper_server import running_zookeeper
+
+T0, T1 = TopicPartition("t", 0), TopicPartition("t", 1)
+_chroots = itertools.count()
+
+
+@pytest.fixture(scope="session")
+def zookeeper(tmp_path_factory):
+    with running_zookeeper(tmp_path_factory.mktemp("zookeeper")) as server:
+        yield server
+
+
+class Node:
+    """One broker as far as the controller is concerned: a session, a registration, a socket, and its own controller."""
+
+    def __init__(self, broker_id: int, connect: str):
+        self.broker_id = broker_id
+        self._session = ZooKeeperSession(connect, 4_000)
+        self.store = ClusterStore(self._session, SystemClock())
+        self.broker = ScriptedBroker(broker_id)
+        self.runtime = ControllerRuntime(self.store, broker_id, SystemClock())
+
+    async def start(self) -> "Node":
+        await self.broker.__aenter__()
+        await self._session.connect(10_000)
+        await self.store.ensure_persistent_paths()
+        await self.register()
+        await self.runtime.start()
+        return self
+
+    async def register(self) -> None:
+        endpoint = BrokerEndpoint("PLAINTEXT", "127.0.0.1", self.broker.port)
+        await self.store.register_broker(BrokerRegistration(self.broker_id, (endpoint,)))
+
+    async def stop(self) -> None:
+        await self.runtime.stop()
+        await self._session.close()
+        await self.broker.__aexit__()
+
+
+class Cluster:
+    def __init__(self, zookeeper, chroot: str):
+        self._zookeeper = zookeeper
+        self._chroot = chroot
+        self.running: list[Node] = []
+
+    async def start(self, broker_id: int, port: int | None = None) -> Node:
+        node = Node(broker_id, f"127.0.0.1:{port or self._zookeeper.port}{self._chroot}")
+        self.running.append(node)
+        return await node.start()
+
+    async def stop(self, node: Node) -> None:
+        self.running.remove(node)
+        await node.stop()
+
+
+@pytest.fixture
+async def cluster(zookeeper):
+    cluster = Cluster(zookeeper, f"/runtime-{next(_chroots)}")
+    yield cluster
+    for node in list(cluster.running):
+        await cluster.stop(node)
+
+
+async def test_topic_gets_leaders_and_everybody_is_told(cluster):
+    one, two = await cluster.start(1), await cluster.start(2)
+    await one.store.create_topic("t", {0: (1,), 1: (2,)}, {})
+    await eventually(lambda: one.broker.leads == {T0: 0} and two.broker.leads == {T1: 0}, "leaders")
+    for node in (one, two):
+        await eventually(lambda: node.broker.metadata == {T0: 1, T1: 2}, "metadata")  # noqa: B023
+    assert one.runtime.controller_id == two.runtime.controller_id == 1
+    states = await one.store.states([T0, T1])
+    assert [(state.leader, state.isr) for state in states.values()] == [(1, (1,)), (2, (2,))]
+
+
+async def test_requests_carry_controller_and_broker_epochs(cluster):
+    one = await cluster.start(1)
+    await one.store.create_topic("t", {0: (1,)}, {})
+    await eventually(lambda: one.broker.leads, "leader")
+    request = one.broker.requests(ApiKey.LEADER_AND_ISR)[-1]
+    assert (request.controller_id, request.controller_epoch) == (1, 1)
+    assert request.broker_epoch == (await one.store.brokers())[1].epoch
+    assert request.topic_states[0].topic_id == (await one.store.topic("t")).topic_id
+    assert [leader.port for leader in request.live_leaders] == [one.broker.port]
+
+
+async def test_broker_that_leaves_and_returns_leads_again_under_higher_epochs(cluster):
+    one, two = await cluster.start(1), await cluster.start(2)
+    await one.store.create_topic("t", {0: (1,), 1: (2,)}, {})
+    await eventually(lambda: one.broker.metadata == {T0: 1, T1: 2}, "metadata")
+    await cluster.stop(two)
+    await eventually(lambda: one.broker.metadata == {T0: 1, T1: -1}, "partition 1 has no leader")
+    again = await cluster.start(2)
+    await eventually(lambda: again.broker.leads == {T1: 2}, "leads again")
+    await eventually(lambda: one.broker.metadata == {T0: 1, T1: 2}, "and everybody knows")
+    assert (await one.store.state(T1)).isr == (2,)
+
+
+async def test_deleted_topic_disappears_everywhere(cluster):
+    one, two = await cluster.start(1), await cluster.start(2)
+    await one.store.create_topic("t", {0: (1,), 1: (2,)}, {"retention.ms": "5"})
+    await eventually(lambda: one.broker.leads and two.broker.leads, "leaders")
+    await two.store.request_topic_deletion("t")
+    await until(lambda: one.store.topic_names(), [], "topic znode")
+    assert await one.store.topics_to_delete() == []
+    assert await one.store.session.children("/config/topics") == []
+    assert one.broker.metadata == {T0: -2, T1: -2}
+    assert (one.broker.leads, two.broker.leads) == ({}, {})
+    await one.store.create_topic("t", {0: (2,)}, {})
+    await eventually(lambda: two.broker.leads == {T0: 0}, "the name can be used again")
+
+
+async def test_deletion_waits_for_a_broker_that_is_away(cluster):
+    one, two = await cluster.start(1), await cluster.start(2)
+    await one.store.create_topic("t", {0: (1,), 1: (2,)}, {})
+    await eventually(lambda: one.broker.leads and two.broker.leads, "leaders")
+    await cluster.stop(two)
+    await one.store.request_topic_deletion("t")
+    await eventually(lambda: one.broker.requests(ApiKey.STOP_REPLICA), "deletion has begun")
+    assert await one.store.topic_names() == ["t"]
+    await cluster.start(2)
+    await until(lambda: one.store.topic_names(), [], "deletion is finished")
+
+
+async def test_partitions_added_get_leaders(cluster):
+    one = await cluster.start(1)
+    created = await one.store.create_topic("t", {0: (1,)}, {})
+    await eventually(lambda: one.broker.leads == {T0: 0}, "first partition")
+    await add_partition(one.store, created)
+    await eventually(lambda: one.broker.leads == {T0: 0, T1: 0}, "second partition")
+
+
+async def test_another_broker_takes_over_when_the_controller_stops(cluster):
+    one, two = await cluster.start(1), await cluster.start(2)
+    await one.store.create_topic("t", {0: (1,), 1: (2,)}, {})
+    await eventually(lambda: two.broker.metadata == {T0: 1, T1: 2}, "metadata")
+    await cluster.stop(one)
+    await eventually(lambda: two.runtime.is_controller, "2 is controller")
+    await eventually(lambda: two.broker.metadata == {T0: -1, T1: 2}, "its broker is gone")
+    assert two.broker.requests(ApiKey.UPDATE_METADATA)[-1].controller_epoch == 2
+    await two.store.create_topic("u", {0: (2,)}, {})
+    await eventually(lambda: TopicPartition("u", 0) in two.broker.leads, "it acts")
+
+
+async def test_controller_that_cannot_reach_zookeeper_stands_still_and_catches_up(cluster, zookeeper):
+    async with SeverableProxy(zookeeper.port) as proxy:
+        one = await cluster.start(1, proxy.port)
+        two = await cluster.start(2)
+        await eventually(lambda: one.runtime.is_controller, "1 is controller")
+        proxy.cut()
+        await eventually(lambda: not one.runtime.is_controller, "suspended")
+        await two.store.create_topic("t", {0: (1,)}, {})
+        await asyncio.sleep(0.05)
+        assert one.broker.leads == {}
+        proxy.mend()
+        await eventually(lambda: one.broker.leads == {T0: 0}, "it has caught up")
+        assert (await two.store.session.get("/controller_epoch")).data == b"1"
+        await cluster.stop(one)
+
+
+async def test_controller_whose_session_ends_is_replaced_and_stands_by(cluster, zookeeper):
+    async with SeverableProxy(zookeeper.port) as proxy:
+        one = await cluster.start(1, proxy.port)
+        two = await cluster.start(2)
+        await two.store.create_topic("t", {0: (2,)}, {})
+        await eventually(lambda: two.broker.leads == {T0: 0}, "leader")
+        proxy.cut()
+        await eventually(lambda: two.runtime.is_controller, "2 has taken over", within_s=15)
+        await eventually(lambda: two.broker.requests(ApiKey.LEADER_AND_ISR)[-1].controller_epoch == 2, "and acts")
+        proxy.mend()
+        await eventually(lambda: one.runtime.controller_id == 2, "1 knows")
+        assert not one.runtime.is_controller
+        await one.register()
+        await eventually(lambda: one.broker.requests(ApiKey.UPDATE_METADATA)[-1].controller_epoch == 2, "1 is told")
+        await cluster.stop(one)
+
+
+async def test_controller_that_was_replaced_unawares_is_stopped_by_its_fence(cluster):
+    one, two = await cluster.start(1), await cluster.start(2)
+    await eventually(lambda: one.runtime.is_controller, "1 is controller")
+    await one.store.session.set("/controller_epoch", b"9")
+    await one.store.create_topic("t", {0: (1,)}, {})
+    await eventually(lambda: one.broker.leads == {T0: 0}, "a controller of a later epoch has acted")
+    requests = [*one.broker.received, *two.broker.received]
+    assert {request.controller_epoch for request in requests if request.topic_states} == {9}
+
+
+async def test_lost_connection_to_a_broker_delays_but_loses_nothing(cluster):
+    one, two = await cluster.start(1), await cluster.start(2)
+    await one.store.create_topic("t", {0: (2,)}, {})
+    await eventually(lambda: two.broker.leads == {T0: 0}, "leader")
+    for number in range(5):
+        two.broker.drop_connections()
+        await one.store.create_topic(f"more-{number}", {0: (2,)}, {})
+    expected = {T0: 0} | {TopicPartition(f"more-{number}", 0): 0 for number in range(5)}
+    await eventually(lambda: two.broker.leads == expected, "all of them")
+    assert two.broker.connections > 1
+
+
+async def test_failed_log_directory_takes_the_leader_away(cluster):
+    one = await cluster.start(1)
+    one.broker.storage_errors.add(T0)
+    await one.store.create_topic("t", {0: (1,), 1: (1,)}, {})
+    await eventually(lambda: one.broker.metadata == {T0: -1, T1: 1}, "partition 0 has no leader")
+
+
+async def test_znodes_that_cannot_be_read_do_not_stop_the_controller(cluster):
+    one = await cluster.start(1)
+    await one.store.session.create("/brokers/topics/bad", b"garbage")
+    await one.store.session.create("/brokers/ids/9", b"garbage")
+    await one.store.create_topic("t", {0: (1,)}, {})
+    await eventually(lambda: one.broker.leads == {T0: 0}, "leader")
+
+
+async def until(read, wanted, what: str) -> None:
+    """Waits until what `read` finds in ZooKeeper is `wanted`."""
+    seen = [None]
+
+    async def look() -> None:
+        while seen[0] != wanted:
+            seen[0] = await read()
+
+    task = asyncio.ensure_future(look())
+    await eventually(lambda: task.done(), what)
+    await task
+
+
+async def add_partition(store: ClusterStore, created) -> None:
+    grown = TopicAssignment(created.topic, created.topic_id, created.partitions | {1: (1,)})
+    await store.session.set(f"/brokers/topics/{created.topic}", encode_topic(grown))
