@@ -73,7 +73,7 @@ async def test_silent_peer_times_out_and_the_connection_is_closed():
         (b"\0\0\0\x08\0\0\0\x63\0\0\0\0", ProtocolError, "answers request 99 instead of 0"),
         (b"\xff\xff\xff\xff", ProtocolError, "announces an answer of -1 bytes"),
         ((outbound.RESPONSE_BYTES_MAX + 1).to_bytes(4), ProtocolError, "announces"),
-        (b"\0\0\0\x05\0\0\0\0\0", ProtocolError, ""),
+        (b"\0\0\0\x05\0\0\0\0\0", ProtocolError, "UpdateMetadataResponse"),
     ],
     ids=["cut off", "another answer", "negative size", "too large", "body missing"],
 )

@@ -120,7 +120,7 @@ async def test_request_under_way_when_the_connection_breaks_has_an_unknown_outco
         zookeeper.suspend()
         try:
             request = asyncio.ensure_future(session.create("/a"))
-            await asyncio.sleep(0.05)
+            await asyncio.sleep(0)
             proxy.cut()
             with pytest.raises(ConnectionInterrupted):
                 await request

@@ -1,0 +1,102 @@
+"""Whatever happens in whatever order: no illegal transition, epochs only rise, and in the end everything is as it should."""
+
+import random
+
+import pytest
+
+from broker.controller import effects as do
+from broker.controller import events as told
+from tests.broker.controller.story import Story
+
+
+class Walk(Story):
+    """A story told by dice. Remembers which deletions brokers still have to answer."""
+
+    def __init__(self, seed: int):
+        super().__init__()
+        self._dice = random.Random(seed)
+        self._epoch = 0
+        self._unanswered: list[tuple[str, tuple]] = []
+        self._next_broker_epoch = 100
+
+    def step_at_random(self) -> None:
+        getattr(
+            self, "_do_" + self._dice.choice(["come", "go", "topic", "grow", "delete", "answer", "answer", "elect"])
+        )()
+
+    def settle(self) -> None:
+        """Everybody comes back, and every question is answered."""
+        for broker_id in (1, 2, 3):
+            self._come(broker_id)
+        self._do_elect()
+        while self._unanswered:
+            self._do_answer()
+
+    def _do_come(self) -> None:
+        self._come(self._dice.choice((1, 2, 3)))
+
+    def _come(self, broker_id: int) -> None:
+        self._next_broker_epoch += 1
+        self.run(f"up {broker_id} {self._next_broker_epoch}")
+
+    def _do_go(self) -> None:
+        if self.brokers:
+            self.run(f"down {self._dice.choice(sorted(self.brokers))}")
+
+    def _do_topic(self) -> None:
+        name = self._dice.choice("abcd")
+        if name not in self.topics:
+            self.run(f"topic {name} {self._replicas(0)} {self._replicas(1)}")
+
+    def _do_grow(self) -> None:
+        if self.topics:
+            name = self._dice.choice(sorted(self.topics))
+            known = [f"{index}={','.join(map(str, ids))}" for index, ids in self.topics[name].partitions.items()]
+            self.run(f"topic {name} {' '.join(known)} {self._replicas(len(known))}")
+
+    def _replicas(self, index: int) -> str:
+        ids = self._dice.sample((1, 2, 3), self._dice.choice((1, 1, 2, 3)))
+        return f"{index}={','.join(map(str, ids))}"
+
+    def _do_delete(self) -> None:
+        if self.topics:
+            self.run(f"delete {self._dice.choice(sorted(self.topics))}")
+
+    def _do_answer(self) -> None:
+        if self._unanswered:
+            broker, partitions = self._unanswered.pop(self._dice.randrange(len(self._unanswered)))
+            self.run(f"deleted {broker} {' '.join(map(str, partitions))}")
+
+    def _do_elect(self) -> None:
+        if self._dice.random() < 0.5:
+            self._epoch += 1
+            self.run("resign")
+        self.run(f"elect {max(self._epoch, 1)}")
+
+    def _carry_out(self, effect: do.Effect) -> told.Event | None:
+        if isinstance(effect, do.SendStopReplica):
+            epoch = self.controller.context.brokers[effect.broker_id].epoch
+            self._unanswered.append((f"{effect.broker_id}:{epoch}", effect.partitions))
+        return super()._carry_out(effect)
+
+    def _write(self, states) -> told.Event:
+        for partition, state in states.items():
+            before = self.states.get(partition)
+            assert state.leader_epoch == (before.leader_epoch + 1 if before else 0)
+            assert state.leader in (-1, *state.isr)
+            assert state.isr
+        return super()._write(states)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_walk_ends_with_every_partition_led_and_every_deletion_done(seed):
+    walk = Walk(seed)
+    walk.run("elect 1")
+    for _ in range(60):
+        walk.step_at_random()
+    walk.settle()
+    assert walk.to_delete == set()
+    partitions = {(topic, index) for topic, one in walk.topics.items() for index in one.partitions}
+    assert set(walk.states) == partitions
+    assert all(state.leader in walk.brokers for state in walk.states.values())
+    assert all(line.count("ONLINE") >= 2 for line in walk.run("show") if line != "no partitions")

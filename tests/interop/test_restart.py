@@ -1,0 +1,118 @@
+"""kill -9 and clean stops: whatever was acknowledged is there afterwards, at the offset it was given."""
+
+import pytest
+from confluent_kafka import OFFSET_BEGINNING, Consumer, Producer, TopicPartition
+
+from tests.barnabas_cluster import await_true, running_cluster
+from tests.interop.test_confluent_kafka import consumer, create_topic, drain
+
+
+@pytest.fixture
+def cluster(tmp_path):
+    with running_cluster(tmp_path, brokers=2) as running:
+        yield running
+
+
+def acknowledged(cluster, topic, count, start=0) -> dict[tuple[int, int], bytes]:
+    """Produce `count` records and return those the brokers acknowledged, by partition and offset."""
+    written = {}
+
+    def note(error, message):
+        if error is None:
+            written[message.partition(), message.offset()] = message.value()
+
+    producer = Producer({"bootstrap.servers": cluster.bootstrap_servers, "linger.ms": 1, "batch.num.messages": 20})
+    for number in range(start, start + count):
+        producer.produce(topic, f"value-{number}".encode(), on_delivery=note)
+        producer.poll(0)
+    assert producer.flush(60) == 0
+    return written
+
+
+def stored(cluster, topic, partitions, count) -> dict[tuple[int, int], bytes]:
+    reader = consumer(cluster)
+    reader.assign([TopicPartition(topic, index, OFFSET_BEGINNING) for index in range(partitions)])
+    found = {(partition, offset): sent.value for partition, offset, sent in drain(reader, count)}
+    reader.close()
+    return found
+
+
+def restart(broker, *, hard: bool) -> None:
+    broker.kill() if hard else broker.stop()
+    broker.start()
+    broker.await_healthy()
+
+
+@pytest.mark.parametrize("hard", [True, False], ids=["kill -9", "SIGTERM"])
+def test_acknowledged_records_survive_the_restart_of_every_broker(cluster, hard):
+    create_topic(cluster, "t", partitions=4)
+    written = acknowledged(cluster, "t", 3_000)
+    for broker in cluster.brokers:
+        restart(broker, hard=hard)
+    assert len(written) == 3_000
+    assert stored(cluster, "t", 4, 3_000) == written
+    more = acknowledged(cluster, "t", 500, start=3_000)
+    assert stored(cluster, "t", 4, 3_500) == written | more
+
+
+def test_a_producer_rides_out_a_kill_and_writes_nothing_twice(cluster):
+    create_topic(cluster, "t", partitions=2)
+    written, errors = {}, []
+
+    def note(error, message):
+        if error is None:
+            written[message.partition(), message.offset()] = message.value()
+        else:
+            errors.append(error)
+
+    producer = Producer({"bootstrap.servers": cluster.bootstrap_servers, "enable.idempotence": True, "linger.ms": 1})
+    for number in range(2_000):
+        if number == 1_000:
+            cluster.broker(1).kill()
+            cluster.broker(1).start()
+        producer.produce("t", f"value-{number}".encode(), on_delivery=note)
+        producer.poll(0)
+    assert producer.flush(60) == 0
+    assert errors == []
+    assert sorted(written.values()) == sorted(f"value-{number}".encode() for number in range(2_000))
+    assert stored(cluster, "t", 2, 2_000) == written
+
+
+def test_committed_offsets_survive_the_kill_of_their_coordinator(cluster):
+    create_topic(cluster, "t", partitions=1)
+    acknowledged(cluster, "t", 100)
+    reader = consumer(cluster, "readers")
+    reader.subscribe(["t"])
+    drain(reader, 100)
+    reader.commit(asynchronous=False)
+    reader.close()
+    for broker in cluster.brokers:
+        restart(broker, hard=True)
+    successor = consumer(cluster, "readers")
+    assert successor.committed([TopicPartition("t", 0)], timeout=30)[0].offset == 100
+    successor.close()
+
+
+def test_a_topic_deleted_while_a_broker_is_away_is_deleted_when_it_returns(cluster):
+    admin = create_topic(cluster, "t", partitions=2)
+    acknowledged(cluster, "t", 10)
+    described = admin.describe_cluster().result(10)
+    away = cluster.broker(next(node.id for node in described.nodes if node.id != described.controller.id))
+    away.kill()
+    admin.delete_topics(["t"], operation_timeout=0.5)
+    away.start()
+    away.await_healthy()
+    await_true(lambda: "t" not in admin.list_topics(timeout=10).topics, "topic t gone")
+    await_true(
+        lambda: not [path for broker in cluster.brokers for path in (broker.directory / "logs").glob("t-*")],
+        "its directories gone",
+    )
+
+
+def test_a_broker_stops_quickly_and_cleanly(cluster):
+    reader = Consumer({"bootstrap.servers": cluster.bootstrap_servers, "group.id": "g"})
+    reader.subscribe(["anything"])
+    reader.poll(0.5)
+    assert cluster.broker(2).stop() == 0
+    assert (cluster.broker(2).directory / "logs" / ".kafka_cleanshutdown").exists()
+    reader.close()
