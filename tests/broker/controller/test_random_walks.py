@@ -1,4 +1,4 @@
-"""Whatever happens in whatever order: no illegal transition, epochs only rise, and in the end everything is as it should."""
+"""Whatever happens in whatever order: no illegal transition, epochs only rise, and all is well in the end."""
 
 import random
 

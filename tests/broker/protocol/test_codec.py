@@ -89,7 +89,7 @@ def test_every_type_survives(version):
     assert decode(Everything, encode(FULL, version), version) == FULL
 
 
-def test_classic_layout():
+def test_older_versions_have_the_classic_layout():
     inner_q = pack(">ih", 1, 1) + b"z"
     inner_r = b"\x01" + pack(">ih", 2, -1)
     assert encode(FULL, CLASSIC) == b"".join((
@@ -101,7 +101,7 @@ def test_classic_layout():
     ))  # fmt: skip
 
 
-def test_flexible_layout():
+def test_flexible_versions_have_the_flexible_layout():
     inner_q = pack(">i", 1) + b"\2z\0"
     inner_r = b"\x01" + pack(">i", 2) + b"\0\0"
     assert encode(FULL, FLEXIBLE) == b"".join((

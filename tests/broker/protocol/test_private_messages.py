@@ -44,7 +44,7 @@ def _assert_layout(message, version, *pieces):
     assert decode(type(message), body, version) == message
 
 
-def test_leader_and_isr():
+def test_leader_and_isr_has_the_layout_kafka_sends():
     partition = LeaderAndIsrPartitionState(
         partition_index=1, controller_epoch=2, leader=3, leader_epoch=4, isr=[3, 5], partition_epoch=6,
         replicas=[3, 5, 7], adding_replicas=[7], removing_replicas=[], is_new=True, leader_recovery_state=1,
@@ -75,7 +75,7 @@ def test_leader_and_isr_response():
     )
 
 
-def test_update_metadata():
+def test_update_metadata_has_the_layout_kafka_sends():
     partition = UpdateMetadataPartitionState(
         partition_index=1, controller_epoch=2, leader=3, leader_epoch=4, isr=[3], zk_version=6, replicas=[3, 5],
         offline_replicas=[5],
@@ -105,7 +105,7 @@ def test_update_metadata_response():
     _assert_layout(UpdateMetadataResponse(error_code=11), 8, pack(">h", 11) + NO_TAGS)
 
 
-def test_stop_replica():
+def test_stop_replica_has_the_layout_kafka_sends():
     states = [StopReplicaPartitionState(partition_index=1, leader_epoch=-2, delete_partition=True)]
     _assert_layout(
         StopReplicaRequest(
@@ -127,7 +127,7 @@ def test_stop_replica_response():
     )
 
 
-def test_controlled_shutdown():
+def test_controlled_shutdown_has_the_layout_kafka_sends():
     _assert_layout(ControlledShutdownRequest(broker_id=1, broker_epoch=2), 3, pack(">iq", 1, 2) + NO_TAGS)
     _assert_layout(
         ControlledShutdownResponse(remaining_partitions=[RemainingPartition(topic_name="t", partition_index=1)]),

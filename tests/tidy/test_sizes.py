@@ -1,0 +1,31 @@
+"""Small rooms: files and functions a person can hold in the head."""
+
+from tests.tidy.sources import ROOT, functions, product_files
+
+FILE_LINES_MAX = 420
+FUNCTION_LINES_MAX = 45
+#: Typical, not largest: the middle function of the product.
+FUNCTION_LINES_MEDIAN_MAX = 10
+
+
+def test_no_file_is_longer_than_a_person_reads_in_one_go():
+    lengths = {path: len((ROOT / path).read_text().splitlines()) for path in product_files()}
+    assert {path: length for path, length in lengths.items() if length > FILE_LINES_MAX} == {}
+
+
+def test_no_function_is_longer_than_a_screen():
+    lengths = _function_lengths()
+    assert {name: length for name, length in lengths.items() if length > FUNCTION_LINES_MAX} == {}
+
+
+def test_most_functions_are_short():
+    lengths = sorted(_function_lengths().values())
+    assert lengths[len(lengths) // 2] <= FUNCTION_LINES_MEDIAN_MAX
+
+
+def _function_lengths() -> dict[str, int]:
+    return {
+        f"{path}:{function.name}": function.end_lineno - function.lineno + 1
+        for path, tree in product_files().items()
+        for function in functions(tree)
+    }
