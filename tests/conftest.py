@@ -1,4 +1,4 @@
-"""What every test stands on: a data directory of its own and no outside service. Set before Django reads its settings."""
+"""What every test stands on: a data directory of its own and no outside service, set before Django reads it."""
 
 import os
 import shutil

@@ -21,4 +21,4 @@ async def handle_list_groups(request: ListGroupsRequest, context: RequestContext
     return ListGroupsResponse(error_code=code, groups=groups)
 
 
-HANDLER = public(ApiKey.LIST_GROUPS, 0, 4, handle_list_groups)
+HANDLER = public(ApiKey.LIST_GROUPS, 0, 5, handle_list_groups)

@@ -49,4 +49,4 @@ def _refused(topics: list[OffsetCommitRequestTopic], code: ErrorCode) -> list[Of
     ]
 
 
-HANDLER = public(ApiKey.OFFSET_COMMIT, 2, 8, handle_offset_commit)
+HANDLER = public(ApiKey.OFFSET_COMMIT, 2, 9, handle_offset_commit)

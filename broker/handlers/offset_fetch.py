@@ -64,4 +64,4 @@ def _refused(topics, error: ApiError) -> list[OffsetFetchResponseTopic]:
     ]
 
 
-HANDLER = public(ApiKey.OFFSET_FETCH, 1, 8, handle_offset_fetch)
+HANDLER = public(ApiKey.OFFSET_FETCH, 1, 9, handle_offset_fetch)

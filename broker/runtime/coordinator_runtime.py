@@ -121,7 +121,7 @@ class CoordinatorRuntime:
 
     def _append(self, shard: _Shard, outcome: Outcome) -> None:
         shard.hosted.partition.check_leader()
-        now_ms = self._clock.monotonic_ms()
+        now_ms = self._clock.now_ms()
         records = [
             Record(offset=i, timestamp_ms=now_ms, key=r.key, value=r.value, headers=())
             for i, r in enumerate(outcome.records)

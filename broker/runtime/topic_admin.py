@@ -16,7 +16,7 @@ from broker.common.limits import PARTITIONS_PER_TOPIC_MAX, TOPIC_NAME_LENGTH_MAX
 from broker.common.logs import logger
 from broker.config.broker import BrokerConfig
 from broker.config.topic import check_topic_configs
-from broker.controller.placement import place_replicas
+from broker.controller.placement import check_assignment, place_replicas
 from broker.runtime.coordinator_runtime import OFFSETS_TOPIC
 from broker.runtime.metadata_cache import MetadataCache
 from broker.zookeeper.errors import ZooKeeperError
@@ -142,16 +142,9 @@ class TopicAdmin:
             raise ApiError(
                 ErrorCode.INVALID_REQUEST, "give either an assignment or partitions and replication factor, not both"
             )
-        if sorted(topic.assignment) != list(range(len(topic.assignment))):
-            raise ApiError(
-                ErrorCode.INVALID_REPLICA_ASSIGNMENT, "partitions of an assignment are numbered from 0 without gaps"
-            )
         for replicas in topic.assignment.values():
             _check_replication_factor(len(replicas))
-            unknown = set(replicas) - set(self._metadata.brokers)
-            if unknown:
-                raise ApiError(ErrorCode.INVALID_REPLICA_ASSIGNMENT, f"brokers {sorted(unknown)} are not alive")
-        return topic.assignment
+        return check_assignment(topic.assignment, self._metadata.brokers)
 
     async def _write(self, topic: NewTopic, created: CreatedTopic) -> None:
         try:

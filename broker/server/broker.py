@@ -29,6 +29,7 @@ from broker.server.dispatcher import Dispatcher
 from broker.server.metrics import RequestMetrics, StateMetrics, new_registry
 from broker.server.metrics_endpoint import MetricsEndpoint
 from broker.server.registration import Registration
+from broker.zookeeper.earlier_session import SessionNote
 from broker.zookeeper.session import ZooKeeperSession
 from broker.zookeeper.store import ClusterStore
 
@@ -91,7 +92,9 @@ class Broker:
         config = self.config
         replicas = ReplicaManager(config.broker_id, self._logs, self._purgatory)
         self._coordinators = CoordinatorRuntime(replicas, _group_config(config), self._clock)
-        self._registration = Registration(self._store, self._broker_registration(), replicas)
+        self._registration = Registration(
+            self._store, self._broker_registration(), replicas, SessionNote(Path(config.log_dirs[0]))
+        )
         self._controller = ControllerRuntime(self._store, config.broker_id, self._clock)
         services = Services(
             config=config,

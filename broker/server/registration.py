@@ -10,6 +10,7 @@ from broker.common.errors import StartupError
 from broker.common.logs import logger
 from broker.controller.cluster import BrokerRegistration
 from broker.runtime.replica_manager import ReplicaManager
+from broker.zookeeper.earlier_session import SessionNote
 from broker.zookeeper.errors import ZooKeeperError
 from broker.zookeeper.session import SessionState
 from broker.zookeeper.store import ClusterStore
@@ -21,8 +22,11 @@ _TRY_AGAIN_S = 1.0
 class Registration:
     """Registers at `start`, again after every lost session, and leaves at `stop`."""
 
-    def __init__(self, store: ClusterStore, registration: BrokerRegistration, replicas: ReplicaManager):
+    def __init__(
+        self, store: ClusterStore, registration: BrokerRegistration, replicas: ReplicaManager, note: SessionNote
+    ):
         self._store = store
+        self._note = note
         self._registration = registration
         self._replicas = replicas
         self._again: asyncio.Task | None = None
@@ -32,6 +36,7 @@ class Registration:
     async def start(self) -> None:
         """Raises StartupError when another live broker has our id."""
         self._store.session.on_state(self._on_session)
+        await self._note.end_earlier(self._store.session.servers)
         await self._register()
 
     async def stop(self) -> None:
@@ -40,10 +45,12 @@ class Registration:
             self._again.cancel()
         if self.is_registered and self._store.session.state is SessionState.CONNECTED:
             await self._store.unregister_broker(self._registration.broker_id)
+            self._note.remove()
         self.is_registered = False
 
     async def _register(self) -> None:
         self._replicas.broker_epoch = await self._store.register_broker(self._registration)
+        self._note.write(self._store.session)
         self.is_registered = True
         _log.info("registered", broker_epoch=self._replicas.broker_epoch)
 

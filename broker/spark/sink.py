@@ -61,20 +61,14 @@ class BatchSink:
         """Returns, with how many were sent, when each record is in the topic. SinkError after WRITE_TIMEOUT_S."""
         check_one_record_per_key(records)
         deadline = time.monotonic() + WRITE_TIMEOUT_S
-        begin = self._state.begin_offsets(batch)
-        repeated = begin is not None
         sent = 0
         while True:
             try:
-                if begin is None:
-                    begin = self._topic.end_offsets()
-                    self._state.begin(batch, begin)
-                open_records = self._missing(batch, records, begin) if repeated else records
-                repeated = True
-                failure = self._topic.send(open_records, self._state.query, batch) if open_records else None
-                sent += len(open_records)
-            except KafkaException as error:
-                failure = error.args[0].str()
+                unwritten = self._unwritten(batch, records)
+                sent += len(unwritten)
+                failure = self._topic.send(unwritten, self._state.query, batch) if unwritten else None
+            except (KafkaException, TimeoutError) as error:
+                failure = str(error)
             if failure is None:
                 return sent
             if time.monotonic() > deadline:
@@ -82,9 +76,13 @@ class BatchSink:
             _log.warning("batch not written yet", batch=batch, records=len(records), reason=failure)
             time.sleep(self._settle_s)
 
-    def _missing(self, batch: int, records: list[OutputRecord], begin: Offsets) -> list[OutputRecord]:
-        written = self._topic.written_since(begin, self._state.query, batch)
-        left = missing(records, written)
+    def _unwritten(self, batch: int, records: list[OutputRecord]) -> list[OutputRecord]:
+        """All records of a batch that was never tried, else those the topic does not hold."""
+        begin = self._state.begin_offsets(batch)
+        if begin is None:
+            self._state.begin(batch, self._topic.end_offsets())
+            return records
+        left = missing(records, self._topic.written_since(begin, self._state.query, batch))
         _log.info("batch read back", batch=batch, records=len(records), missing=len(left))
         return left
 
@@ -102,10 +100,11 @@ class KafkaOutputTopic:
         return latest_offsets(self._admin, partitions_of(self._admin, [self._topic]))
 
     def written_since(self, begin: Offsets, query: str, batch: int) -> dict[bytes, bytes | None]:
+        client = self._client | {"isolation.level": "read_uncommitted"}
         return {
             message.key(): message.value()
             for wanted in ranges(begin, self.end_offsets())
-            for messages in read_range(self._client, wanted, fail_on_data_loss=False)
+            for messages in read_range(client, wanted, fail_on_data_loss=False)
             for message in messages
             if is_marked(message.headers(), query, batch)
         }

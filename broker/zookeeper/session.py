@@ -135,6 +135,16 @@ class ZooKeeperSession:
         self._client.close()
 
     @property
+    def servers(self) -> str:
+        """host:port,… without the chroot."""
+        return self._servers
+
+    @property
+    def identity(self) -> tuple[int, bytes]:
+        """Id and password: with both, anybody may take the session over."""
+        return self._client.client_id
+
+    @property
     def session_id(self) -> int:
         """The `ephemeral_owner` of this session's znodes; 0 while there is no session."""
         identity = self._client.client_id

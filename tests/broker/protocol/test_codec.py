@@ -262,7 +262,7 @@ def test_text_that_is_not_utf_8_is_refused():
 
 
 @pytest.mark.parametrize("value", [0, 1, 127, 128, 16383, 16384, 2**21, 2**31, 2**32 - 1])
-def test_varint_survives(value):
+def test_varint_survives_the_round_trip(value):
     assert read_uvarint(uvarint(value) + b"rest", 0) == (value, len(uvarint(value)))
 
 

@@ -1,0 +1,72 @@
+"""Ends in ZooKeeper what a killed broker left there.
+
+Killed, a broker leaves its session behind, and with it its registration and perhaps the controller's znode, until the
+session times out. The next process on the same log directory holds that directory's lock, so it knows that the old one
+is dead, and need not wait: it notes each session it opens beside the logs, and at start closes the one it finds noted.
+The note holds the session's password, hence its mode 600.
+"""
+
+import asyncio
+import contextlib
+import json
+import os
+from pathlib import Path
+
+from kazoo.client import KazooClient
+from kazoo.exceptions import KazooException
+from kazoo.handlers.threading import KazooTimeoutError
+
+from broker.common.logs import logger
+from broker.zookeeper.session import ZooKeeperSession
+
+NOTE_FILE = "zookeeper-session.json"
+_END_TIMEOUT_S = 5.0
+
+_log = logger(__name__)
+
+
+class SessionNote:
+    """The note in a log directory whose lock the caller holds."""
+
+    def __init__(self, directory: Path):
+        self._path = directory / NOTE_FILE
+
+    def write(self, session: ZooKeeperSession) -> None:
+        """Note the session that is open now, in place of an earlier one."""
+        session_id, password = session.identity
+        temporary = self._path.with_suffix(".tmp")
+        with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+            json.dump({"session_id": session_id, "password": password.hex()}, file)
+        temporary.replace(self._path)
+
+    def remove(self) -> None:
+        """The session has ended as it should."""
+        self._path.unlink(missing_ok=True)
+
+    async def end_earlier(self, servers: str) -> None:
+        """Close the session noted, if any; one that cannot be closed now ends by its timeout."""
+        try:
+            note = json.loads(self._path.read_text())
+            identity = note["session_id"], bytes.fromhex(note["password"])
+        except FileNotFoundError:
+            return
+        except (ValueError, KeyError, TypeError):
+            self.remove()
+            return
+        if await asyncio.to_thread(_close_session, servers, identity):
+            _log.info("ended the session of an earlier life", session_id=f"{identity[0]:#x}")
+            self.remove()
+
+
+def _close_session(servers: str, identity: tuple[int, bytes]) -> bool:
+    """An expired session is replaced by a new one on connecting, which is then closed as well."""
+    client = KazooClient(hosts=servers, client_id=identity, timeout=_END_TIMEOUT_S)
+    try:
+        client.start(timeout=_END_TIMEOUT_S)
+        return True
+    except (KazooTimeoutError, KazooException):
+        return False
+    finally:
+        with contextlib.suppress(KazooException):
+            client.stop()
+        client.close()

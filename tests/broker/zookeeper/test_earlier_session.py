@@ -1,0 +1,44 @@
+from broker.zookeeper.earlier_session import NOTE_FILE, SessionNote
+from broker.zookeeper.session import ZooKeeperSession
+
+TIMEOUT_MS = 30_000
+
+
+async def opened(zookeeper) -> ZooKeeperSession:
+    session = ZooKeeperSession(zookeeper.connect, TIMEOUT_MS)
+    await session.connect(10_000)
+    return session
+
+
+async def test_what_a_killed_process_left_is_gone_at_once(zookeeper, tmp_path):
+    killed, successor = await opened(zookeeper), await opened(zookeeper)
+    await killed.create("/left-behind", ephemeral=True)
+    SessionNote(tmp_path).write(killed)
+    await SessionNote(tmp_path).end_earlier(successor.servers)
+    assert await successor.exists("/left-behind") is None
+    assert not (tmp_path / NOTE_FILE).exists()
+    await successor.close()
+    await killed.close()
+
+
+async def test_a_session_that_has_expired_already_does_no_harm(zookeeper, tmp_path):
+    ended, successor = await opened(zookeeper), await opened(zookeeper)
+    SessionNote(tmp_path).write(ended)
+    await ended.close()
+    await successor.create("/mine", ephemeral=True)
+    await SessionNote(tmp_path).end_earlier(successor.servers)
+    assert await successor.exists("/mine") is not None
+    await successor.close()
+
+
+async def test_an_unreadable_note_is_thrown_away(zookeeper, tmp_path):
+    (tmp_path / NOTE_FILE).write_text("{torn")
+    await SessionNote(tmp_path).end_earlier(zookeeper.connect)
+    assert not (tmp_path / NOTE_FILE).exists()
+
+
+async def test_the_note_is_for_its_owner_only(zookeeper, tmp_path):
+    session = await opened(zookeeper)
+    SessionNote(tmp_path).write(session)
+    assert (tmp_path / NOTE_FILE).stat().st_mode & 0o777 == 0o600
+    await session.close()

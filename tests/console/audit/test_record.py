@@ -1,0 +1,34 @@
+import pytest
+
+from console.audit.models import AuditEvent
+from console.audit.record import record_event
+
+
+def test_an_event_keeps_who_what_and_both_values(operator):
+    record_event(operator, "set config", "topic", "orders", before={"retention.ms": 1}, after={"retention.ms": 2})
+
+    event = AuditEvent.objects.get()
+    assert (event.actor, event.actor_name, event.result) == (operator, "operator", "done")
+    assert (event.before, event.after) == ({"retention.ms": 1}, {"retention.ms": 2})
+
+
+def test_the_system_is_an_actor_too(db):
+    assert record_event(None, "restart", "process", "broker-1").actor_name == "system"
+
+
+def test_the_name_stays_when_the_user_goes(operator):
+    record_event(operator, "create topic", "topic", "orders")
+    operator.delete()
+
+    event = AuditEvent.objects.get()
+    assert (event.actor, event.actor_name) == (None, "operator")
+
+
+def test_an_event_cannot_be_changed_or_deleted(db):
+    event = record_event(None, "restart", "process", "broker-1")
+    event.result = "failed"
+
+    with pytest.raises(TypeError):
+        event.save()
+    with pytest.raises(TypeError):
+        event.delete()

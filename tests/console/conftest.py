@@ -1,0 +1,98 @@
+"""The cast and the stage: four people with different rights, and a cluster in memory that the collector looks at."""
+
+import pytest
+from django.contrib.auth.models import Group, User
+from django.test import Client
+
+from broker.common.clock import ManualClock
+from console.gateway.fake import FakeGateway
+from console.gateway.zookeeper import ZooKeeperView
+from console.live.collector import Collector
+
+PASSWORD = "correct-horse-battery"
+
+
+@pytest.fixture(autouse=True)
+def _cheap_passwords(settings):
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+
+def _user(name: str, *roles: str) -> User:
+    user = User.objects.create_user(name, password=PASSWORD)
+    user.groups.set(Group.objects.filter(name__in=roles))
+    assert user.groups.count() == len(roles)
+    return user
+
+
+@pytest.fixture
+def viewer(db) -> User:
+    """May look."""
+    return _user("viewer", "viewer")
+
+
+@pytest.fixture
+def operator(db) -> User:
+    """May look and change."""
+    return _user("operator", "operator")
+
+
+@pytest.fixture
+def administrator(db) -> User:
+    """May do everything."""
+    return _user("administrator", "admin")
+
+
+@pytest.fixture
+def outsider(db) -> User:
+    """Has an account and no role: must see nothing."""
+    return _user("outsider")
+
+
+@pytest.fixture
+def client_of():
+    """client_of(user): a browser in which `user` is logged in."""
+
+    def log_in(user: User) -> Client:
+        client = Client()
+        client.force_login(user)
+        return client
+
+    return log_in
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock()
+
+
+@pytest.fixture
+def zookeeper() -> list[ZooKeeperView]:
+    """What ZooKeeper answers; a test may replace its only server."""
+    return [ZooKeeperView("127.0.0.1:2181", "standalone", "3.9.5", 42, 3, 0.5)]
+
+
+@pytest.fixture
+def cluster(monkeypatch) -> FakeGateway:
+    """Three brokers in memory; actions reach it as they would reach the real one."""
+    gateway = FakeGateway(broker_count=3)
+    monkeypatch.setattr("console.topics.actions.cluster_gateway", lambda: gateway)
+    return gateway
+
+
+@pytest.fixture
+def collector(db, cluster, zookeeper, clock) -> Collector:
+    return Collector(cluster, lambda: list(zookeeper), clock.now_ms)
+
+
+@pytest.fixture
+def collect(collector):
+    """One look at everything."""
+
+    def look() -> None:
+        collector.collect_zookeeper()
+        collector.collect_cluster()
+        collector.collect_topics()
+        collector.collect_cluster()
+        collector.beat()
+
+    return look

@@ -1,0 +1,241 @@
+"""The collector on a cluster in memory: what it writes, what it pushes, and what a failure leaves behind."""
+
+import logging
+import threading
+
+import pytest
+
+from console.brokers.models import Broker
+from console.clusters.queries import cluster_state
+from console.live import groups
+from console.live.collector import Collector, Tier, run_collector
+from console.topics.models import Partition, Topic
+
+
+@pytest.fixture
+def pushed(monkeypatch):
+    """Everything pushed, as (group, html); cleared by the test between steps."""
+    sent: list[tuple[str, str]] = []
+    monkeypatch.setattr("console.live.announce.send_now", sent.extend)
+    return sent
+
+
+def html_for(pushed, group: str) -> str:
+    return "\n".join(html for name, html in pushed if name == group)
+
+
+def test_a_look_stores_brokers_topics_and_partitions(cluster, collect):
+    cluster.create_topic("orders", 3, 2)
+    cluster.append("orders", 1, 40)
+    collect()
+
+    state = cluster_state()
+    assert (state.cluster_id, state.controller_id) == ("fake-cluster", 1)
+    assert state.zookeeper[0]["mode"] == "standalone"
+    topic = Topic.objects.get()
+    assert (topic.name, topic.partition_count, topic.replication_factor, topic.record_count) == ("orders", 3, 2, 40)
+    assert list(topic.partitions.values_list("next_offset", flat=True)) == [0, 40, 0]
+    assert Broker.objects.filter(is_registered=True).count() == 3
+
+
+def test_leader_and_replica_counts_of_brokers_follow_the_topics(cluster, collect):
+    cluster.create_topic("orders", 3, 2)
+    collect()
+    collect()
+
+    counts = Broker.objects.values_list("broker_id", "leader_count", "replica_count", "out_of_sync_count")
+    assert list(counts) == [(1, 1, 2, 0), (2, 1, 2, 0), (3, 1, 2, 0)]
+
+
+def test_growth_becomes_records_per_second(cluster, collect, clock):
+    cluster.create_topic("orders", 2, 1)
+    collect()
+    cluster.append("orders", 0, 30)
+    clock.advance(2_000)
+    collect()
+
+    assert Partition.objects.get(partition=0).records_per_second == 15.0
+    assert Topic.objects.get().records_per_second == 15.0
+    assert cluster_state().records_per_second == 15.0
+    assert cluster_state().rate_history == [15.0]
+
+
+def test_a_topic_page_gets_its_changed_partitions_only(cluster, collect, clock, pushed):
+    cluster.create_topic("orders", 3, 1)
+    collect()
+    clock.advance(1_000)
+    collect()
+    pushed.clear()
+    cluster.append("orders", 2, 5)
+    clock.advance(1_000)
+    collect()
+
+    html = html_for(pushed, groups.topic("orders"))
+    assert 'id="topic-summary"' in html
+    assert 'id="partition-2"' in html
+    assert 'id="partition-0"' not in html
+    assert 'id="topic-row-' in html_for(pushed, groups.TOPICS)
+
+
+def test_rows_and_other_elements_never_share_a_message(cluster, collect, clock, pushed):
+    cluster.create_topic("orders", 3, 1)
+    collect()
+    cluster.append("orders", 2, 5)
+    clock.advance(1_000)
+    collect()
+
+    assert any(html.lstrip().startswith("<tr") for _, html in pushed)
+    for _, html in pushed:
+        if html.lstrip().startswith("<tr"):
+            assert html.rstrip().endswith("</tr>")
+            assert html.count("<tr ") == html.count("</tr>")
+
+
+def test_a_quiet_cluster_pushes_nothing(cluster, collector, clock, pushed):
+    cluster.create_topic("orders", 3, 1)
+    for _ in range(3):
+        collector.collect_cluster()
+        collector.collect_topics()
+        clock.advance(1_000)
+    pushed.clear()
+    collector.collect_cluster()
+
+    assert pushed == []
+
+
+def test_a_new_topic_makes_the_list_fetch_itself(cluster, collect, pushed):
+    cluster.create_topic("orders", 1, 1)
+    collect()
+
+    assert 'id="topics-version"' in html_for(pushed, groups.TOPICS)
+
+
+def test_a_deleted_topic_is_gone_and_its_page_is_told(cluster, collect, pushed):
+    cluster.create_topic("orders", 1, 1)
+    collect()
+    cluster.delete_topic("orders")
+    collect()
+
+    assert not Topic.objects.exists()
+    assert 'id="live-resync"' in html_for(pushed, groups.topic("orders"))
+
+
+def test_a_topic_created_again_under_its_name_replaces_the_old_one(cluster, collect):
+    cluster.create_topic("orders", 3, 1)
+    cluster.append("orders", 0, 9)
+    collect()
+    cluster.delete_topic("orders")
+    cluster.create_topic("orders", 1, 1)
+    collect()
+
+    assert list(Partition.objects.values_list("partition", "next_offset")) == [(0, 0)]
+
+
+def test_a_missing_broker_reaches_the_overview_with_its_consequences(cluster, collect, pushed):
+    cluster.create_topic("orders", 3, 1)
+    collect()
+    pushed.clear()
+    cluster.stop_broker(2)
+    collect()
+
+    assert "Broker 2 is not registered: 1 partition of orders has no leader." in html_for(
+        pushed, groups.CLUSTER_OVERVIEW
+    )
+    assert Partition.objects.get(partition=1).leader is None
+    assert Partition.objects.get(partition=1).next_offset == 0
+
+
+def test_an_unreachable_cluster_keeps_the_last_good_rows_with_their_age(cluster, collector, collect, clock):
+    cluster.create_topic("orders", 3, 1)
+    collect()
+    good_at_ms = clock.now_ms()
+    cluster.cut_off()
+    clock.advance(30_000)
+    Tier("brokers", 1, collector.collect_cluster, collector.cluster_failed).run_once()
+    Tier("topics", 1, collector.collect_topics, collector.topics_failed).run_once()
+    collector.beat()
+
+    state = cluster_state()
+    assert (state.brokers_at_ms, state.topics_at_ms) == (good_at_ms, good_at_ms)
+    assert state.heartbeat_at_ms == good_at_ms + 30_000
+    assert state.brokers_error == state.topics_error == "No broker answered in time."
+    assert Topic.objects.count() == 1
+
+
+def test_the_error_goes_when_the_cluster_answers_again(cluster, collector, collect):
+    cluster.cut_off()
+    tier = Tier("brokers", 1, collector.collect_cluster, collector.cluster_failed)
+    tier.run_once()
+    cluster.cut_off(False)
+    tier.run_once()
+
+    assert cluster_state().brokers_error == ""
+
+
+def test_the_same_error_is_logged_once(caplog):
+    def fail() -> None:
+        raise OSError("no route to host")
+
+    tier = Tier("brokers", 1, fail)
+    with caplog.at_level(logging.INFO):
+        for _ in range(5):
+            tier.run_once()
+
+    assert [record.getMessage() for record in caplog.records] == ["brokers: no route to host"]
+
+
+def test_an_error_that_cannot_be_stored_does_not_end_the_tier(caplog):
+    def fail(*_: object) -> None:
+        raise RuntimeError("disk full")
+
+    Tier("brokers", 1, fail, fail).run_once()
+
+    assert "the error could not be stored" in caplog.text
+
+
+def test_a_new_collector_goes_on_from_the_stored_rows(cluster, collect, zookeeper, clock, pushed):
+    cluster.create_topic("orders", 3, 1)
+    collect()
+    before = list(Topic.objects.values())
+    pushed.clear()
+    Collector(cluster, lambda: zookeeper, clock.now_ms).collect_topics()
+
+    assert html_for(pushed, groups.TOPICS) == ""
+    assert list(Topic.objects.values()) == before
+
+
+class CountingCollector:
+    """Stands in for the collector where only the threads around it matter."""
+
+    def __init__(self):
+        self.looked = {name: threading.Event() for name in ("cluster", "topics", "zookeeper", "beat")}
+
+    def collect_cluster(self) -> None:
+        self.looked["cluster"].set()
+
+    def collect_topics(self) -> None:
+        self.looked["topics"].set()
+        raise RuntimeError("a broken tier must not stop the others")
+
+    def collect_zookeeper(self) -> None:
+        self.looked["zookeeper"].set()
+
+    def beat(self) -> None:
+        self.looked["beat"].set()
+
+    def cluster_failed(self, error: str) -> None: ...
+
+    def topics_failed(self, error: str) -> None: ...
+
+
+def test_every_tier_runs_and_all_end_when_told():
+    collector, stop = CountingCollector(), threading.Event()
+    thread = threading.Thread(target=run_collector, args=(collector, stop))
+    thread.start()
+    for name, looked in collector.looked.items():
+        assert looked.wait(5), name
+    stop.set()
+    thread.join(5)
+
+    assert not thread.is_alive()
+    assert {"brokers", "topics", "zookeeper"}.isdisjoint(each.name for each in threading.enumerate())

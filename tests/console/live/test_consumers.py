@@ -1,0 +1,134 @@
+"""The websocket: who may listen, to what, and what a slow reader costs."""
+
+import pytest
+from asgiref.sync import sync_to_async
+from channels.layers import get_channel_layer
+from django.contrib.auth.models import AnonymousUser, Group, User
+from django.contrib.sessions.backends.db import SessionStore
+
+from console.access.rights import ROLES, Right
+from console.asgi import application
+from console.live import consumers, groups
+from console.live.consumers import PageConsumer, groups_for
+from console.live.push import send_now
+from tests.console.websocket import Websocket
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def make_user(name: str, role: str = "") -> User:
+    user = User.objects.create_user(name)
+    if role:
+        user.groups.add(Group.objects.get_or_create(name=role)[0])
+    return user
+
+
+async def connect(user, page: str) -> Websocket:
+    websocket = Websocket(PageConsumer.as_asgi(), "/ws/live/", f"page={page}", user=user)
+    assert await websocket.connect()
+    return websocket
+
+
+async def push(group: str, html: str) -> None:
+    await sync_to_async(send_now)([(group, html)])
+
+
+async def test_a_viewer_gets_what_is_pushed_to_the_page():
+    websocket = await connect(await sync_to_async(make_user)("viewer", "viewer"), "overview")
+    await push(groups.CLUSTER_OVERVIEW, "<p id='health'>well</p>")
+
+    assert await websocket.receive_text() == "<p id='health'>well</p>"
+    await websocket.disconnect()
+
+
+async def test_a_page_gets_nothing_of_other_pages():
+    websocket = await connect(await sync_to_async(make_user)("viewer", "viewer"), "topic:orders")
+    await push(groups.topic("payments"), "<p>payments</p>")
+    await push(groups.topic("orders"), "<p>orders</p>")
+
+    assert await websocket.receive_text() == "<p>orders</p>"
+    await websocket.disconnect()
+
+
+async def test_nobody_is_told_to_log_in():
+    assert await (await connect(AnonymousUser(), "overview")).receive_close() == consumers.CLOSE_LOGIN
+
+
+async def test_an_outsider_is_told_of_the_missing_right():
+    outsider = await sync_to_async(make_user)("outsider")
+
+    assert await (await connect(outsider, "overview")).receive_close() == consumers.CLOSE_FORBIDDEN
+
+
+@pytest.mark.parametrize("page", ["", "nowhere", "topic:", "overview:x"])
+async def test_an_unknown_page_is_closed(page):
+    viewer = await sync_to_async(make_user)("viewer", "viewer")
+
+    assert await (await connect(viewer, page)).receive_close() == consumers.CLOSE_UNKNOWN_PAGE
+
+
+async def test_a_silent_page_is_kept_alive(monkeypatch):
+    monkeypatch.setattr(consumers, "KEEPALIVE_SECONDS", 0.02)
+    websocket = await connect(await sync_to_async(make_user)("viewer", "viewer"), "other")
+
+    assert 'id="live-keepalive"' in await websocket.receive_text()
+    await websocket.disconnect()
+
+
+async def test_what_a_page_sends_is_ignored():
+    websocket = await connect(await sync_to_async(make_user)("viewer", "viewer"), "overview")
+    await websocket.send_text("delete everything")
+    await push(groups.CLUSTER_OVERVIEW, "<p>still here</p>")
+
+    assert await websocket.receive_text() == "<p>still here</p>"
+    await websocket.disconnect()
+
+
+async def test_a_slow_reader_holds_a_bounded_queue_and_fetches_its_page_again():
+    consumer = PageConsumer()
+    consumer.waiting, consumer.wake = consumers.deque(), consumers.asyncio.Event()
+    for number in range(consumers.WAITING_MAX + 3):
+        await consumer.push_html({"html": f"<p>{number}</p>"})
+
+    assert len(consumer.waiting) == 3
+    assert consumer.waiting[0] == consumers.RESYNC
+
+
+async def test_a_closed_page_leaves_its_groups():
+    websocket = await connect(await sync_to_async(make_user)("viewer", "viewer"), "overview")
+    assert groups.CLUSTER_OVERVIEW in get_channel_layer().groups
+    await websocket.disconnect()
+
+    assert groups.CLUSTER_OVERVIEW not in get_channel_layer().groups
+
+
+def session_cookie(user: User) -> bytes:
+    session = SessionStore()
+    session["_auth_user_id"] = str(user.pk)
+    session["_auth_user_backend"] = "django.contrib.auth.backends.ModelBackend"
+    session["_auth_user_hash"] = user.get_session_auth_hash()
+    session.save()
+    return f"barnabas_session={session.session_key}".encode()
+
+
+@pytest.mark.parametrize(("origin", "is_let_in"), [(b"http://127.0.0.1:8080", True), (b"http://evil.example", False)])
+async def test_only_our_own_pages_may_open_a_websocket(origin, is_let_in):
+    user = await sync_to_async(make_user)("viewer", "viewer")
+    headers = [(b"origin", origin), (b"cookie", await sync_to_async(session_cookie)(user))]
+    websocket = Websocket(application, "/ws/live/", "page=overview", headers)
+
+    assert await websocket.connect() is is_let_in
+    if is_let_in:
+        await push(groups.CLUSTER_OVERVIEW, "<p>ours</p>")
+        assert await websocket.receive_text() == "<p>ours</p>"
+        await websocket.disconnect()
+
+
+def test_the_processes_page_differs_by_right():
+    assert groups.processes(True) in groups_for("processes", ROLES["operator"])
+    assert groups.processes(False) in groups_for("processes", frozenset({Right.VIEW}))
+
+
+def test_a_group_name_fits_the_longest_topic_name():
+    assert len(groups.topic("t" * 249)) < 100
+    assert groups.topic("a" * 249) != groups.topic("a" * 248 + "b")

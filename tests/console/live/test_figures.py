@@ -1,0 +1,50 @@
+from datetime import UTC, datetime
+
+import pytest
+
+from console.live.templatetags.charts import spark_points, sparkline
+from console.live.templatetags.figures import age, facts, grouped, moment, rate
+
+
+def test_large_numbers_are_grouped_and_unknown_ones_are_a_dash():
+    assert grouped(1234567) == "1\u202f234\u202f567"
+    assert grouped(None) == "–"
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"), [(None, "–"), (0, "0"), (0.1, "0.1"), (9.96, "10.0"), (10, "10"), (1499.5, "1\u202f500")]
+)
+def test_a_trickle_is_seen_and_a_flood_is_round(value, shown):
+    assert rate(value) == shown
+
+
+def test_age_counts_seconds_and_never_is_negative(monkeypatch):
+    monkeypatch.setattr("console.live.templatetags.figures.now_ms", lambda: 10_000)
+
+    assert (age(0), age(7_500), age(11_000)) == ("no data yet", "2 s old", "0 s old")
+
+
+def test_a_moment_carries_its_zone():
+    html = moment(datetime(2024, 5, 1, 12, 30, tzinfo=UTC))
+
+    assert html == '<time datetime="2024-05-01T12:30:00+00:00">2024-05-01 12:30:00 UTC</time>'
+    assert moment(1_714_566_600_000) == html
+
+
+def test_facts_stand_on_one_line():
+    assert facts({"partition_count": 3, "replication_factor": 1}) == "partition_count 3, replication_factor 1"
+
+
+def test_a_sparkline_needs_two_values():
+    assert sparkline([]) == sparkline([1.0]) == ""
+    assert sparkline([1.0, 2.0]).startswith("<svg")
+
+
+def test_a_sparkline_has_zero_at_the_bottom_and_the_newest_at_the_right():
+    points = spark_points([0, 5, 10], width=100, height=40)
+
+    assert points == [(0, 39), (50, 20), (100, 1)]
+
+
+def test_a_sparkline_of_zeros_is_a_flat_line_at_the_bottom():
+    assert {y for _, y in spark_points([0, 0, 0], 100, 40)} == {39}

@@ -1,0 +1,80 @@
+"""The cast (operator, viewer, outsider) and small real processes that end with their test."""
+
+import sys
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import Group, User
+
+from console.processes import os_process
+from console.processes.models import ManagedProcess
+
+SLEEPER = "import time; print('up', flush=True); time.sleep(60)"
+STUBBORN = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('up', flush=True); time.sleep(60)"
+
+
+def user_with_role(name: str, role: str | None) -> User:
+    user = User.objects.create_user(name, password="a long enough password")
+    if role:
+        user.groups.add(Group.objects.get_or_create(name=role)[0])
+    return user
+
+
+@pytest.fixture
+def operator(db):
+    return user_with_role("olga", "operator")
+
+
+@pytest.fixture
+def viewer(db):
+    return user_with_role("vera", "viewer")
+
+
+@pytest.fixture
+def outsider(db):
+    return user_with_role("otto", None)
+
+
+@pytest.fixture
+def run_dir(settings, tmp_path) -> Path:
+    settings.RUN_DIR = tmp_path / "run"
+    settings.RUN_DIR.mkdir()
+    return settings.RUN_DIR
+
+
+@pytest.fixture
+def spawned():
+    """Start `python -c CODE` by way of os_process; everything with a token of the test is killed at its end."""
+    tokens = []
+
+    def spawn(code: str, log_path: Path, token: str) -> os_process.Identity:
+        tokens.append(token)
+        return os_process.spawn([sys.executable, "-c", code], {}, log_path.parent, log_path, token)
+
+    yield spawn
+    for token in tokens:
+        os_process.kill_family(token)
+    os_process.forget_ended(set())
+
+
+@pytest.fixture
+def make_process(db, run_dir, settings, tmp_path):
+    """A row whose process is `python -c CODE`; whatever it started is killed at the end of the test."""
+    names = []
+
+    def make(code: str = SLEEPER, name: str = "demo", **fields) -> ManagedProcess:
+        names.append(name)
+        defaults = {
+            "kind": "demo",
+            "host": settings.HOST_NAME,
+            "argv": [sys.executable, "-c", code],
+            "working_dir": str(tmp_path),
+            "data_dir": str(tmp_path),
+            "log_path": str(tmp_path / f"{name}.log"),
+        }
+        return ManagedProcess.objects.create(name=name, **(defaults | fields))
+
+    yield make
+    for row in ManagedProcess.objects.filter(name__in=names):
+        os_process.kill_family(row.run_token)
+    os_process.forget_ended(set())

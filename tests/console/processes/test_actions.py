@@ -1,0 +1,106 @@
+"""Every button: what it wishes, the audit row beside it, and who may press it."""
+
+import pytest
+from django.urls import reverse
+
+from console.audit.models import AuditEvent
+from console.processes import actions, tasks
+from console.processes.models import ManagedProcess
+from console.processes.states import Desired, Request
+
+BUTTONS = [
+    ("start", Desired.RUNNING, Request.START),
+    ("stop", Desired.STOPPED, Request.STOP),
+    ("restart", Desired.RUNNING, Request.RESTART),
+]
+
+
+@pytest.fixture
+def sent(monkeypatch) -> list[tuple[str, str]]:
+    """Tasks that were enqueued, by name and process."""
+    found = []
+    monkeypatch.setattr(tasks, "enqueue", lambda task, process: found.append((task.__name__, process.name)))
+    return found
+
+
+@pytest.fixture
+def pushed(monkeypatch) -> list[str]:
+    found = []
+    monkeypatch.setattr(actions, "push_process", lambda process: found.append(process.name))
+    return found
+
+
+@pytest.mark.parametrize(("button", "desired", "request_"), BUTTONS)
+def test_operator_wishes_audits_pushes_and_enqueues(
+    button, desired, request_, operator, client, make_process, sent, pushed, django_capture_on_commit_callbacks
+):
+    process = make_process()
+    client.force_login(operator)
+    with django_capture_on_commit_callbacks(execute=True):
+        response = client.post(reverse(f"process-{button}", args=["demo"]), headers={"hx-request": "true"})
+    process.refresh_from_db()
+    event = AuditEvent.objects.get()
+    assert response.status_code == 200
+    assert (process.desired, process.request) == (desired, request_)
+    assert (event.actor, event.action, event.object_name) == (operator, button, "demo")
+    assert event.before == {"desired": "stopped", "observed": "stopped"}
+    assert event.after == {"desired": desired}
+    assert sent == [(button, "demo")]
+    assert pushed == ["demo"]
+
+
+@pytest.mark.parametrize("button", ["start", "stop", "restart"])
+@pytest.mark.parametrize("cast", ["viewer", "outsider"])
+def test_without_the_right_to_operate_nothing_happens(button, cast, request, client, make_process, sent):
+    process = make_process()
+    client.force_login(request.getfixturevalue(cast))
+    response = client.post(reverse(f"process-{button}", args=["demo"]))
+    process.refresh_from_db()
+    assert response.status_code == 403
+    assert (process.desired, process.request) == (Desired.STOPPED, Request.NONE)
+    assert not AuditEvent.objects.exists()
+    assert sent == []
+
+
+def test_anonymous_visitor_is_sent_to_the_login(client, make_process):
+    make_process()
+    response = client.post(reverse("process-stop", args=["demo"]))
+    assert response.status_code == 302
+    assert response.url.startswith(reverse("login"))
+
+
+def test_button_needs_the_csrf_token(operator, make_process):
+    from django.test import Client
+
+    make_process()
+    strict = Client(enforce_csrf_checks=True)
+    strict.force_login(operator)
+    assert strict.post(reverse("process-start", args=["demo"])).status_code == 403
+
+
+def test_button_does_not_answer_to_get(operator, client, make_process):
+    make_process()
+    client.force_login(operator)
+    assert client.get(reverse("process-start", args=["demo"])).status_code == 405
+
+
+def test_shut_down_leaves_it_wanted_for_the_next_start(make_process, sent, pushed):
+    process = make_process(desired=Desired.RUNNING)
+    actions.do_shut_down(process)
+    process.refresh_from_db()
+    assert (process.desired, process.request) == (Desired.RUNNING, Request.STOP)
+    assert AuditEvent.objects.get().actor_name == "system"
+
+
+def test_wish_stays_when_the_task_cannot_be_enqueued(
+    operator, make_process, pushed, monkeypatch, django_capture_on_commit_callbacks
+):
+    process = make_process()
+
+    def refuse(task, process):
+        raise ConnectionError("no Redis")
+
+    monkeypatch.setattr(tasks, "enqueue", refuse)
+    with django_capture_on_commit_callbacks(execute=True):
+        actions.do_start(operator, process)
+    assert ManagedProcess.objects.get().request == Request.START

@@ -1,0 +1,70 @@
+"""Rows and files of the embedded setup, and that what is written is what the processes read."""
+
+import pytest
+
+from broker.config.broker import read_broker_config
+from broker.connect.config import read_worker_config
+from broker.spark.config import read_stream_config
+from console.processes.models import ManagedProcess
+from console.processes.registry import register
+from console.processes.setup import read_setup
+from console.processes.states import Desired
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def data(settings, tmp_path):
+    settings.DATA_DIR, settings.LOG_DIR = tmp_path, tmp_path / "logs"
+    return tmp_path
+
+
+def test_rows_come_in_the_order_of_start_and_are_meant_to_run(data):
+    rows = register(read_setup({}, "local[2]"))
+    assert [row.name for row in rows] == ["zookeeper", "broker-1", "broker-2", "broker-3", "demo", "access-counts"]
+    assert {row.desired for row in rows} == {Desired.RUNNING}
+    assert [row.ports for row in rows] == [[2181], [9092], [9093], [9094], [], []]
+
+
+def test_broker_reads_the_file_we_write_with_the_operators_own_keys(data):
+    file = data / "broker-2" / "server.properties"
+    file.parent.mkdir()
+    file.write_text("num.partitions=6\nbroker.id=77\n")
+    register(read_setup({"BARNABAS_BROKER_PORT": "19092"}, "local[2]"))
+    config = read_broker_config(file.read_text())
+    assert (config.broker_id, config.num_partitions) == (2, 6)
+    assert str(config.listeners[0]) == "PLAINTEXT://127.0.0.1:19093"
+    assert config.metrics_listener == ("127.0.0.1", 19193)
+    assert config.log_dirs == (str(data / "broker-2" / "data"),)
+
+
+def test_demo_reads_the_file_we_write_and_documents_come_and_go(data):
+    (data / "a.txt").touch()
+    file = data / "connect" / "connect.properties"
+    register(read_setup({"BARNABAS_DOCUMENTS": str(data / "a.txt")}, "local[2]"))
+    assert set(read_worker_config(file.read_text()).connectors) == {"host-metrics", "console-access", "documents"}
+    register(read_setup({}, "local[2]"))
+    assert set(read_worker_config(file.read_text()).connectors) == {"host-metrics", "console-access"}
+
+
+def test_stream_job_reads_the_file_we_write(data):
+    register(read_setup({}, "spark://host:7077"))
+    config = read_stream_config((data / "streams" / "access-counts" / "stream.properties").read_text())
+    assert (config.job, config.master) == ("access_counts", "spark://host:7077")
+    assert config.checkpoint_dir == str(data / "streams" / "access-counts")
+
+
+def test_next_start_keeps_what_an_operator_stopped(data):
+    register(read_setup({}, ""))
+    ManagedProcess.objects.filter(name="broker-3").update(desired=Desired.STOPPED)
+    rows = {row.name: row for row in register(read_setup({"BARNABAS_BROKER_PORT": "19092"}, ""))}
+    assert rows["broker-3"].desired == Desired.STOPPED
+    assert rows["broker-3"].ports == [19094]
+
+
+def test_fewer_brokers_leave_the_list_but_not_the_disk(data):
+    register(read_setup({}, ""))
+    rows = register(read_setup({"BARNABAS_BROKERS": "1"}, ""))
+    assert [row.name for row in rows if row.kind == "broker"] == ["broker-1"]
+    assert not ManagedProcess.objects.filter(name="broker-3").exists()
+    assert (data / "broker-3" / "server.properties").exists()

@@ -1,0 +1,38 @@
+"""What the environment means, and the sentence about what it cannot mean."""
+
+import pytest
+
+from console.processes.setup import SetupError, read_setup
+
+
+def test_nothing_set_is_three_brokers_and_everything_embedded():
+    setup = read_setup({}, "local[2]")
+    assert setup.bootstrap_servers == "127.0.0.1:9092,127.0.0.1:9093,127.0.0.1:9094"
+    assert (setup.zookeeper, setup.zookeeper_port, setup.demo) == ("127.0.0.1:2181", 2181, True)
+    assert [setup.metrics_port_of_broker(number) for number in (1, 2, 3)] == [9192, 9193, 9194]
+
+
+def test_zookeeper_from_elsewhere_is_not_started_here():
+    setup = read_setup({"BARNABAS_ZOOKEEPER": "zk1:2181,zk2:2181/kafka"}, "local[2]")
+    assert (setup.zookeeper, setup.zookeeper_port) == ("zk1:2181,zk2:2181/kafka", None)
+
+
+def test_documents_are_found_from_where_the_person_stands(tmp_path, monkeypatch):
+    (tmp_path / "a.txt").touch()
+    monkeypatch.chdir(tmp_path)
+    assert read_setup({"BARNABAS_DOCUMENTS": "a.txt"}, "").documents == (tmp_path / "a.txt",)
+
+
+@pytest.mark.parametrize(
+    ("environment", "named"),
+    [
+        ({"BARNABAS_BROKERS": "many"}, "BARNABAS_BROKERS=many must be a number from 0 to 50."),
+        ({"BARNABAS_BROKER_PORT": "0"}, "BARNABAS_BROKER_PORT=0 must be a number"),
+        ({"BARNABAS_ZOOKEEPER_PORT": "99999"}, "BARNABAS_ZOOKEEPER_PORT=99999 must be"),
+        ({"BARNABAS_BROKERS": "0"}, "BARNABAS_BOOTSTRAP_SERVERS"),
+        ({"BARNABAS_DOCUMENTS": "/no/such.txt"}, "/no/such.txt, which is not a file"),
+    ],
+)
+def test_setting_that_cannot_be_right_is_named(environment, named):
+    with pytest.raises(SetupError, match=named.replace(".", r"\.")):
+        read_setup(environment, "")

@@ -1,0 +1,164 @@
+"""Rows and real processes together: what a step writes down."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from console.processes import os_process, step
+from console.processes.models import ManagedProcess
+from console.processes.run_files import read_run_file
+from console.processes.states import Desired, Observed, Request
+from console.processes.step import run_files_of_processes, settle
+from console.processes.tasks import reconcile_host
+from tests.console.processes.conftest import STUBBORN
+
+pytestmark = pytest.mark.django_db
+
+
+def wish(process: ManagedProcess, request: Request, desired: Desired) -> ManagedProcess:
+    ManagedProcess.objects.filter(pk=process.pk).update(request=request, desired=desired)
+    return settle(process.name, 10)
+
+
+def start(process: ManagedProcess) -> ManagedProcess:
+    return wish(process, Request.START, Desired.RUNNING)
+
+
+def until(name: str, observed: Observed) -> ManagedProcess:
+    deadline = time.monotonic() + 10
+    while (row := step.step(name)).observed != observed:
+        assert time.monotonic() < deadline, f"{row.observed}: {row.sentence}"
+        time.sleep(0.02)
+    return row
+
+
+def test_started_process_is_recorded_with_pid_create_time_and_token(make_process):
+    row = start(make_process())
+    assert (row.observed, row.request) == (Observed.RUNNING, Request.NONE)
+    assert os_process.look(os_process.Identity(row.pid, row.create_time, row.run_token)).alive
+    assert read_run_file(run_files_of_processes(), row.name).pid == row.pid
+
+
+def test_process_killed_by_hand_is_seen_and_not_started_again(make_process, settings):
+    row = start(make_process())
+    os.kill(row.pid, signal.SIGKILL)
+    row = until(row.name, Observed.EXITED)
+    assert "killed by signal 9 (SIGKILL)" in row.sentence
+    reconcile_host(settings.HOST_NAME)
+    row.refresh_from_db()
+    assert (row.observed, row.pid, row.desired) == (Observed.EXITED, None, Desired.RUNNING)
+
+
+def test_stopped_process_is_gone_and_stays_wanted_stopped(make_process):
+    row = start(make_process())
+    pid = row.pid
+    row = wish(row, Request.STOP, Desired.STOPPED)
+    assert (row.observed, row.desired, row.pid) == (Observed.STOPPED, Desired.STOPPED, None)
+    assert not os.path.exists(f"/proc/{pid}")
+
+
+def test_process_that_ignores_sigterm_is_killed_after_its_grace(make_process, monkeypatch):
+    monkeypatch.setattr(ManagedProcess, "grace_s", 0.3)
+    row = start(make_process(STUBBORN))
+    deadline = time.monotonic() + 10
+    while "up" not in Path(row.log_path).read_text():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    row = wish(row, Request.STOP, Desired.STOPPED)
+    assert row.observed == Observed.STOPPED
+    assert "had to be killed" in row.sentence
+
+
+def test_restart_gives_another_process(make_process):
+    row = start(make_process())
+    again = wish(row, Request.RESTART, Desired.RUNNING)
+    assert again.observed == Observed.RUNNING
+    assert again.pid != row.pid
+
+
+def test_process_whose_worker_died_before_the_row_was_written_is_found_by_its_token(make_process, run_dir):
+    row = start(make_process())
+    ManagedProcess.objects.filter(pk=row.pk).update(pid=None, create_time=None, observed=Observed.STARTING)
+    (run_files_of_processes() / f"{row.name}.json").unlink()
+    found = step.step(row.name)
+    assert (found.pid, found.observed) == (row.pid, Observed.RUNNING)
+
+
+def test_process_lost_from_the_row_is_found_by_its_run_file(make_process):
+    row = start(make_process())
+    ManagedProcess.objects.filter(pk=row.pk).update(pid=None, create_time=None, run_token="", observed=Observed.STOPPED)
+    found = step.step(row.name)
+    assert (found.pid, found.run_token) == (row.pid, row.run_token)
+
+
+def test_start_of_a_running_process_changes_nothing(make_process):
+    row = start(make_process())
+    assert start(row).pid == row.pid
+
+
+def test_program_that_cannot_be_started_says_why(make_process, tmp_path):
+    row = start(make_process(argv=[str(tmp_path / "nothing")]))
+    assert row.observed == Observed.EXITED
+    assert "could not be started" in row.sentence
+    assert "No such file" in row.sentence
+    assert row.request == Request.NONE
+
+
+def test_process_that_ends_by_itself_shows_its_last_line(make_process):
+    row = start(make_process("import sys; sys.exit('server: port 1 is taken')"))
+    row = until(row.name, Observed.EXITED)
+    assert row.sentence.endswith("its last line: server: port 1 is taken")
+    assert "status 1" in row.sentence
+
+
+def test_port_that_never_answers_keeps_it_starting(make_process):
+    row = make_process(kind="broker", name="broker-9", ports=[1])
+    ManagedProcess.objects.filter(pk=row.pk).update(request=Request.START, desired=Desired.RUNNING)
+    row = settle(row.name, 0.5)
+    assert row.observed == Observed.STARTING
+    assert "port 1 does not answer yet" in row.sentence
+
+
+def test_step_that_changes_nothing_writes_and_pushes_nothing(make_process, monkeypatch, django_assert_num_queries):
+    row = start(make_process())
+    pushed = []
+    monkeypatch.setattr(step, "push_process", pushed.append)
+    with django_assert_num_queries(3):  # the row, and an empty savepoint
+        step.step(row.name)
+    assert pushed == []
+
+
+def test_wish_that_came_during_a_step_is_not_lost(make_process, monkeypatch):
+    row = make_process()
+    original = os_process.spawn
+
+    def spawn_while_somebody_presses_stop(*arguments):
+        ManagedProcess.objects.filter(pk=row.pk).update(request=Request.STOP, desired=Desired.STOPPED)
+        return original(*arguments)
+
+    monkeypatch.setattr(os_process, "spawn", spawn_while_somebody_presses_stop)
+    ManagedProcess.objects.filter(pk=row.pk).update(request=Request.START, desired=Desired.RUNNING)
+    step.step(row.name)
+    row.refresh_from_db()
+    assert (row.request, row.desired) == (Request.STOP, Desired.STOPPED)
+
+
+def test_one_process_that_cannot_be_stepped_does_not_stop_the_others(make_process, settings, monkeypatch):
+    broken, sound = make_process(name="broken"), make_process(name="sound")
+    ManagedProcess.objects.update(request=Request.START, desired=Desired.RUNNING)
+    original = os_process.spawn
+
+    def spawn(argv, env, working_dir, log_path, token):
+        if "broken" in log_path.name:
+            raise RuntimeError("no")
+        return original(argv, env, working_dir, log_path, token)
+
+    monkeypatch.setattr(os_process, "spawn", spawn)
+    reconcile_host(settings.HOST_NAME)
+    sound.refresh_from_db()
+    broken.refresh_from_db()
+    assert sound.pid is not None
+    assert broken.pid is None

@@ -1,0 +1,55 @@
+"""A real Redis and a real Celery worker: a process outlives its worker, its death is seen."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from console.launch.redis_server import find_server_program
+from console.processes import os_process
+
+ROOT = Path(__file__).resolve().parents[3]
+TOKEN = "token-of-the-worker-test"
+
+
+@pytest.fixture
+def house():
+    """A data directory of its own, with a short name: a unix socket lies in it."""
+    with tempfile.TemporaryDirectory(prefix="bw-") as directory:
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("BARNABAS_")}
+        environment |= {"BARNABAS_DATA": directory, "DJANGO_SETTINGS_MODULE": "console.settings"}
+        (Path(directory) / "run").mkdir(mode=0o700)
+        socket = Path(directory) / "run" / "redis.sock"
+        redis = [find_server_program(), "--port", "0", "--unixsocket", str(socket), "--save", "", "--appendonly", "no"]
+        log = Path(directory) / "redis.log"
+        server = os_process.spawn(redis, {}, Path(directory), log, TOKEN)
+        subprocess.run([sys.executable, "manage.py", "migrate", "-v0"], cwd=ROOT, env=environment, check=True)
+        yield environment
+        os_process.kill(server)
+        os_process.kill_family(f"{TOKEN}-second")
+        os_process.forget_ended(set())
+
+
+def test_process_survives_its_worker_and_its_death_is_seen_by_the_next(house):
+    told = subprocess.run(
+        [sys.executable, "-m", "tests.console.processes.worker_story", TOKEN],
+        cwd=ROOT,
+        env=house,
+        capture_output=True,
+        text=True,
+        timeout=100,
+    )
+    assert told.returncode == 0, told.stderr
+    story = json.loads(told.stdout)
+    assert story["started"]["observed"] == "running"
+    assert story["after the worker was killed"]["pid"] == story["started"]["pid"]
+    assert story["killed by hand"]["observed"] == "exited"
+    assert "exited" in story["killed by hand"]["sentence"]
+    assert story["started again"]["observed"] == "running"
+    assert story["started again"]["pid"] != story["started"]["pid"]
+    assert "killed by signal 9 (SIGKILL)" in story["killed again"]["sentence"]
+    assert story["stopped"]["observed"] == "stopped"

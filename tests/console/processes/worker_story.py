@@ -1,0 +1,75 @@
+"""Run by test_worker.py in a process of its own, because it needs settings of its own: prints what it saw as JSON."""
+
+import json
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+import django
+
+django.setup()
+
+from django.conf import settings  # noqa: E402
+
+from console.launch.services import console_services  # noqa: E402
+from console.processes import os_process, tasks  # noqa: E402
+from console.processes.actions import do_start, do_stop  # noqa: E402
+from console.processes.models import ManagedProcess  # noqa: E402
+
+DEADLINE_S = 20
+NAME = "demo"
+
+
+def wait_for(observed: str) -> dict:
+    deadline = time.monotonic() + DEADLINE_S
+    while (row := ManagedProcess.objects.get(name=NAME)).observed != observed or row.request:
+        if time.monotonic() > deadline:
+            raise SystemExit(f"not {observed} but {row.observed}: {row.sentence}")
+        tasks.reconcile.apply_async(expires=1)
+        time.sleep(0.1)
+    return {"observed": row.observed, "sentence": row.sentence, "pid": row.pid}
+
+
+def start_worker(token: str) -> os_process.Identity:
+    worker = next(service for service in console_services() if service.name == "worker")
+    return os_process.spawn(worker.argv, dict(os.environ), settings.BASE_DIR, worker.log_path, token)
+
+
+def main(token: str) -> dict:
+    worker = start_worker(token)
+    process = ManagedProcess.objects.create(
+        name=NAME,
+        kind="demo",
+        host=settings.HOST_NAME,
+        argv=[sys.executable, "-c", "import time; time.sleep(60)"],
+        working_dir=str(settings.DATA_DIR),
+        data_dir=str(settings.DATA_DIR),
+        log_path=str(Path(settings.LOG_DIR) / "demo.log"),
+    )
+    story = {}
+    do_start(None, process)
+    story["started"] = wait_for("running")
+    os_process.kill_family(token_of(worker))
+    worker = start_worker(token + "-second")
+    story["after the worker was killed"] = wait_for("running")
+    os.kill(story["started"]["pid"], signal.SIGKILL)
+    story["killed by hand"] = wait_for("exited")
+    do_start(None, process)
+    story["started again"] = wait_for("running")
+    os.kill(story["started again"]["pid"], signal.SIGKILL)
+    story["killed again"] = wait_for("exited")
+    do_start(None, process)
+    wait_for("running")
+    do_stop(None, process)
+    story["stopped"] = wait_for("stopped")
+    return story
+
+
+def token_of(worker: os_process.Identity) -> str:
+    return worker.token
+
+
+if __name__ == "__main__":
+    print(json.dumps(main(sys.argv[1])))

@@ -1,0 +1,70 @@
+import pytest
+
+from console.topics.models import Topic
+from console.topics.queries import TOPICS_PER_PAGE
+
+
+@pytest.fixture
+def names(viewer, client_of):
+    """names(query): the topics of the page, in order."""
+
+    def ask(query: str = "") -> list[str]:
+        return [topic.name for topic in client_of(viewer).get(f"/topics/{query}").context["page"]]
+
+    return ask
+
+
+@pytest.fixture
+def _topics(db):
+    Topic.objects.create(name="orders", record_count=10, records_per_second=5)
+    Topic.objects.create(name="payments", record_count=99, records_per_second=None)
+    Topic.objects.create(name="returns", record_count=1, records_per_second=7, under_replicated_count=2)
+    Topic.objects.create(name="__consumer_offsets", is_internal=True)
+
+
+@pytest.mark.usefixtures("_topics")
+class TestList:
+    def test_topics_are_sorted_by_name_and_internal_ones_are_hidden(self, names):
+        assert names() == ["orders", "payments", "returns"]
+
+    def test_a_switch_shows_internal_topics(self, names):
+        assert "__consumer_offsets" in names("?internal=on")
+
+    def test_search_looks_inside_names_whatever_the_case(self, names):
+        assert names("?search=AY") == ["payments"]
+
+    def test_sorting_puts_unknown_rates_last(self, names):
+        assert names("?sort=-rate") == ["returns", "orders", "payments"]
+        assert names("?sort=rate") == ["orders", "returns", "payments"]
+
+    @pytest.mark.parametrize("query", ["?sort=password", "?sort=--name", "?page=x", "?page=-1", "?page=²", "?page=999"])
+    def test_nonsense_in_the_address_shows_the_default_page(self, names, query):
+        assert names(query) == ["orders", "payments", "returns"]
+
+    def test_htmx_gets_the_table_alone(self, viewer, client_of):
+        headers = {"HX-Request": "true", "HX-Target": "topic-table"}
+        text = client_of(viewer).get("/topics/?search=orders", headers=headers).content.decode()
+
+        assert text.strip().startswith('<div id="topic-table"')
+        assert "<html" not in text
+
+    def test_what_was_searched_is_escaped(self, viewer, client_of):
+        text = client_of(viewer).get("/topics/?search=<script>").content.decode()
+
+        assert "<script>" not in text
+        assert "&lt;script&gt;" in text
+
+
+def test_long_lists_are_paged_in_the_database(names, django_assert_max_num_queries):
+    Topic.objects.bulk_create([Topic(name=f"topic-{number:03d}") for number in range(TOPICS_PER_PAGE + 5)])
+
+    assert len(names()) == TOPICS_PER_PAGE
+    with django_assert_max_num_queries(12):
+        assert names("?page=2") == [f"topic-{number:03d}" for number in range(TOPICS_PER_PAGE, TOPICS_PER_PAGE + 5)]
+
+
+def test_only_an_operator_gets_a_button_that_works(viewer, operator, client_of):
+    assert 'href="/topics/+create/"' in client_of(operator).get("/topics/").content.decode()
+    text = client_of(viewer).get("/topics/").content.decode()
+    assert 'href="/topics/+create/"' not in text
+    assert "needs the role operator" in text
