@@ -17,7 +17,7 @@ def product_files() -> dict[str, ast.Module]:
 
 
 @cache
-def test_files() -> dict[str, ast.Module]:
+def files_of_tests() -> dict[str, ast.Module]:
     return {str(path.relative_to(ROOT)): ast.parse(path.read_text()) for path in (ROOT / "tests").rglob("*.py")}
 
 

@@ -3,7 +3,7 @@
 import ast
 import re
 
-from tests.tidy.sources import ROOT, functions, product_files, test_files
+from tests.tidy.sources import ROOT, files_of_tests, functions, product_files
 
 VAGUE_NAMES = {"utils", "util", "helpers", "helper", "misc", "base"}
 UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b")
@@ -33,7 +33,7 @@ def test_nothing_is_left_unfinished():
 def test_tests_are_sentences():
     short = {
         f"{path}:{function.name}"
-        for path, tree in test_files().items()
+        for path, tree in files_of_tests().items()
         for function in functions(tree)
         if function.name.startswith("test_") and function.name.count("_") < 3
     }

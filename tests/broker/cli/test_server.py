@@ -1,0 +1,98 @@
+"""A broker that cannot start says in one sentence what to change, and exits with status 1."""
+
+import socket
+import subprocess
+import sys
+
+import pytest
+
+from tests.barnabas_cluster import running_cluster
+from tests.tidy.sources import ROOT
+from tests.zookeeper_server import free_ports, running_zookeeper
+
+
+@pytest.fixture(scope="module")
+def zookeeper(tmp_path_factory):
+    with running_zookeeper(tmp_path_factory.mktemp("zookeeper")) as server:
+        yield server
+
+
+def run_broker(tmp_path, **properties) -> subprocess.CompletedProcess:
+    texts = {
+        "broker.id": 1,
+        "listeners": f"PLAINTEXT://127.0.0.1:{free_ports(1)[0]}",
+        "log.dirs": tmp_path / "logs",
+        "zookeeper.connection.timeout.ms": 1000,
+        **{key.replace("_", "."): value for key, value in properties.items()},
+    }
+    config = tmp_path / "server.properties"
+    config.write_text("".join(f"{key}={value}\n" for key, value in texts.items()))
+    return subprocess.run(
+        [sys.executable, "-m", "broker", "server", "--config", str(config)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def sentence_of(done: subprocess.CompletedProcess) -> str:
+    """The one line that is not a log line; the exit status is 1 and there is no traceback."""
+    assert done.returncode == 1, done.stderr
+    assert "Traceback" not in done.stderr
+    spoken = [line for line in done.stderr.splitlines() if not line.startswith("timestamp=")]
+    assert len(spoken) == 1, done.stderr
+    return spoken[0]
+
+
+def test_a_taken_port_is_named(tmp_path, zookeeper):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = run_broker(tmp_path, zookeeper_connect=zookeeper.connect, listeners=f"PLAINTEXT://127.0.0.1:{port}")
+    assert f"cannot listen on PLAINTEXT://127.0.0.1:{port}: Address already in use" in sentence_of(done)
+
+
+def test_an_absent_zookeeper_is_named(tmp_path):
+    port = free_ports(1)[0]
+    sentence = sentence_of(run_broker(tmp_path, zookeeper_connect=f"127.0.0.1:{port}"))
+    assert f"ZooKeeper did not answer at 127.0.0.1:{port}" in sentence
+
+
+def test_a_log_directory_in_use_is_named(tmp_path):
+    with running_cluster(tmp_path / "cluster") as cluster:
+        directory = cluster.broker(1).directory / "logs"
+        done = run_broker(tmp_path, zookeeper_connect=cluster.zookeeper.connect, log_dirs=directory)
+    assert str(directory) in sentence_of(done)
+
+
+def test_another_brokers_directory_is_refused(tmp_path, zookeeper):
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs" / "meta.properties").write_text("version=0\nbroker.id=7\n")
+    assert "broker.id" in sentence_of(run_broker(tmp_path, zookeeper_connect=zookeeper.connect))
+
+
+def test_a_bad_value_is_named(tmp_path):
+    assert "num.partitions='x' is not a whole number" in sentence_of(
+        run_broker(tmp_path, zookeeper_connect="127.0.0.1:1", num_partitions="x")
+    )
+
+
+def test_a_missing_file_is_named(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-m", "broker", "server", "--config", str(tmp_path / "none")],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "cannot read" in sentence_of(done)
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["server", "--help"], ["zookeeper", "--help"]])
+def test_help_is_there(arguments):
+    done = subprocess.run(
+        [sys.executable, "-m", "broker", *arguments], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0
+    assert "usage:" in done.stdout
