@@ -9,6 +9,7 @@ for _name in [name for name in os.environ if name.startswith("BARNABAS_")]:
     del os.environ[_name]
 os.environ["BARNABAS_DATA"] = _data_directory
 os.environ["BARNABAS_REDIS_URL"] = "memory://"
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "console.settings")
 
 
 def pytest_unconfigure() -> None:

@@ -13,14 +13,17 @@ PASSWORD = "correct-horse-battery"
 
 
 @pytest.fixture(autouse=True)
-def _cheap_passwords(settings):
+def _on_its_own(settings, tmp_path):
+    """No Redis, no file outside the test's directory, and passwords that cost nothing to hash."""
+    settings.CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
+    settings.REQUEST_LOG_FILE = tmp_path / "console-access.log"
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 
 def _user(name: str, *roles: str) -> User:
+    """A test that commits for real empties every table afterwards, roles included: so they are made if missing."""
     user = User.objects.create_user(name, password=PASSWORD)
-    user.groups.set(Group.objects.filter(name__in=roles))
-    assert user.groups.count() == len(roles)
+    user.groups.set([Group.objects.get_or_create(name=role)[0] for role in roles])
     return user
 
 

@@ -1,5 +1,7 @@
 """Every page of the console, asked by nobody, by somebody without a role, and by a viewer."""
 
+from urllib.parse import quote
+
 import pytest
 from django.test import Client
 
@@ -18,7 +20,7 @@ def _seen(cluster, collect):
 def test_nobody_is_sent_to_the_login_and_back(page):
     response = Client().get(page)
 
-    assert (response.status_code, response.url) == (302, f"/login/?next={page}")
+    assert (response.status_code, response.url) == (302, f"/login/?next={quote(page)}")
 
 
 @pytest.mark.parametrize("page", [*PAGES, *OPERATOR_PAGES, *ADMINISTRATOR_PAGES, "/topics/unknown/"])

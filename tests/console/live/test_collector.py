@@ -7,6 +7,7 @@ import pytest
 
 from console.brokers.models import Broker
 from console.clusters.queries import cluster_state
+from console.gateway.fake import FakeGateway
 from console.live import groups
 from console.live.collector import Collector, Tier, run_collector
 from console.topics.models import Partition, Topic
@@ -172,6 +173,7 @@ def test_the_error_goes_when_the_cluster_answers_again(cluster, collector, colle
     assert cluster_state().brokers_error == ""
 
 
+@pytest.mark.django_db
 def test_the_same_error_is_logged_once(caplog):
     def fail() -> None:
         raise OSError("no route to host")
@@ -184,6 +186,7 @@ def test_the_same_error_is_logged_once(caplog):
     assert [record.getMessage() for record in caplog.records] == ["brokers: no route to host"]
 
 
+@pytest.mark.django_db
 def test_an_error_that_cannot_be_stored_does_not_end_the_tier(caplog):
     def fail(*_: object) -> None:
         raise RuntimeError("disk full")
@@ -202,6 +205,17 @@ def test_a_new_collector_goes_on_from_the_stored_rows(cluster, collect, zookeepe
 
     assert html_for(pushed, groups.TOPICS) == ""
     assert list(Topic.objects.values()) == before
+
+
+def test_another_cluster_at_the_same_address_misses_no_broker_of_the_old_one(cluster, collect, zookeeper, clock):
+    cluster.create_topic("orders", 3, 1)
+    collect()
+    another = Collector(FakeGateway(1, "another-cluster"), lambda: zookeeper, clock.now_ms)
+    another.collect_topics()
+    another.collect_cluster()
+
+    assert list(Broker.objects.values_list("broker_id", "is_registered")) == [(1, True)]
+    assert not Topic.objects.exists()
 
 
 class CountingCollector:

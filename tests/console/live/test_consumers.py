@@ -67,6 +67,26 @@ async def test_an_unknown_page_is_closed(page):
     assert await (await connect(viewer, page)).receive_close() == consumers.CLOSE_UNKNOWN_PAGE
 
 
+async def test_a_page_that_stays_open_ends_with_the_role(monkeypatch):
+    monkeypatch.setattr(consumers, "RECHECK_SECONDS", 0.02)
+    viewer = await sync_to_async(make_user)("viewer", "viewer")
+    websocket = await connect(viewer, "overview")
+    await sync_to_async(viewer.groups.clear)()
+
+    assert await websocket.receive_close() == consumers.CLOSE_FORBIDDEN
+
+
+async def test_a_page_that_stays_open_ends_with_the_session(monkeypatch):
+    monkeypatch.setattr(consumers, "RECHECK_SECONDS", 0.02)
+    user = await sync_to_async(make_user)("viewer", "viewer")
+    headers = [(b"origin", b"http://127.0.0.1:8080"), (b"cookie", await sync_to_async(session_cookie)(user))]
+    websocket = Websocket(application, "/ws/live/", "page=overview", headers)
+    assert await websocket.connect()
+    await sync_to_async(SessionStore.get_model_class().objects.all().delete)()
+
+    assert await websocket.receive_close() == consumers.CLOSE_LOGIN
+
+
 async def test_a_silent_page_is_kept_alive(monkeypatch):
     monkeypatch.setattr(consumers, "KEEPALIVE_SECONDS", 0.02)
     websocket = await connect(await sync_to_async(make_user)("viewer", "viewer"), "other")

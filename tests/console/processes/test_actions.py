@@ -97,10 +97,10 @@ def test_wish_stays_when_the_task_cannot_be_enqueued(
 ):
     process = make_process()
 
-    def refuse(task, process):
+    def refuse(*_arguments, **_options):
         raise ConnectionError("no Redis")
 
-    monkeypatch.setattr(tasks, "enqueue", refuse)
+    monkeypatch.setattr(tasks.start, "apply_async", refuse)
     with django_capture_on_commit_callbacks(execute=True):
         actions.do_start(operator, process)
     assert ManagedProcess.objects.get().request == Request.START

@@ -1,6 +1,6 @@
 """The sentence before a stop is honest about each partition."""
 
-from console.processes.consequences import Hosted, stop_broker_sentence
+from console.processes.consequences import Hosted, age_sentence, stop_broker_sentence
 
 
 def test_only_replica_goes_offline():
@@ -23,3 +23,12 @@ def test_leader_moves_and_follower_thins():
 
 def test_broker_without_partitions_says_so():
     assert stop_broker_sentence(2, [Hosted((1,), (1,), 1)]) == "Stops broker 2: it holds no partition."
+
+
+def test_old_knowledge_is_called_old():
+    assert age_sentence(200_000, 197_000) == ""
+    assert age_sentence(200_000, 88_000) == "This was seen 1 m 52 s ago and may have changed."
+
+
+def test_cluster_never_seen_is_admitted():
+    assert "has not seen the cluster yet" in age_sentence(200_000, 0)

@@ -30,7 +30,8 @@ def house():
         subprocess.run([sys.executable, "manage.py", "migrate", "-v0"], cwd=ROOT, env=environment, check=True)
         yield environment
         os_process.kill(server)
-        os_process.kill_family(f"{TOKEN}-second")
+        for number in ("first", "second"):
+            os_process.kill_family(f"{TOKEN}-{number}")
         os_process.forget_ended(set())
 
 

@@ -38,7 +38,7 @@ def start_worker(token: str) -> os_process.Identity:
 
 
 def main(token: str) -> dict:
-    worker = start_worker(token)
+    worker = start_worker(f"{token}-first")
     process = ManagedProcess.objects.create(
         name=NAME,
         kind="demo",
@@ -51,8 +51,8 @@ def main(token: str) -> dict:
     story = {}
     do_start(None, process)
     story["started"] = wait_for("running")
-    os_process.kill_family(token_of(worker))
-    worker = start_worker(token + "-second")
+    os_process.kill(worker)
+    start_worker(f"{token}-second")
     story["after the worker was killed"] = wait_for("running")
     os.kill(story["started"]["pid"], signal.SIGKILL)
     story["killed by hand"] = wait_for("exited")
@@ -67,9 +67,9 @@ def main(token: str) -> dict:
     return story
 
 
-def token_of(worker: os_process.Identity) -> str:
-    return worker.token
-
-
 if __name__ == "__main__":
-    print(json.dumps(main(sys.argv[1])))
+    try:
+        print(json.dumps(main(sys.argv[1])))
+    finally:
+        for row in ManagedProcess.objects.all():
+            os_process.kill_family(row.run_token)

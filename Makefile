@@ -1,0 +1,63 @@
+# The commands of the project; `make` alone lists them.
+#
+#   make up DEMO=0                        without demo traffic
+#   make up DOCUMENTS="a.txt b.txt"       with text files as a source
+#
+# Everything else is set by environment variables named BARNABAS_…; README.md lists them.
+
+PYTHON ?= python3
+VENV := .venv
+STAMPS := $(VENV)/stamps
+
+.DEFAULT_GOAL := help
+.PHONY: help setup setup-test up down test lint clean-data lock
+
+help: ## List the commands
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(VENV)/bin/python ## Make .venv and install what runs the product (again only when the lock changed)
+	@$(call install,requirements.lock)
+
+setup-test: $(VENV)/bin/python
+	@$(call install,tests/requirements.lock)
+
+# A lock is installed once: its hash is remembered.
+define install
+	mkdir -p $(STAMPS); stamp=$(STAMPS)/$(subst /,-,$(1)); \
+	wanted=$$($(VENV)/bin/python -c 'import hashlib, sys; print(hashlib.sha256(open(sys.argv[1], "rb").read()).hexdigest())' $(1)); \
+	if [ "$$(cat $$stamp 2>/dev/null)" != "$$wanted" ]; then \
+	  echo "installing from $(1) (about a minute) …"; \
+	  $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(1) && echo "$$wanted" > $$stamp; \
+	fi
+endef
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+	  echo "Barnabas needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) --version 2>&1). Try: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || { \
+	  rm -rf $(VENV); echo "$(PYTHON) cannot make a virtual environment; on Debian and Ubuntu install python3-venv." >&2; exit 1; }
+
+up: setup ## Start everything and stay in the foreground; Ctrl-C stops everything
+	@$(if $(DEMO),BARNABAS_DEMO="$(DEMO)") $(if $(DOCUMENTS),BARNABAS_DOCUMENTS="$(DOCUMENTS)") exec $(VENV)/bin/python manage.py up
+
+down: setup ## End what runs here, also what a killed terminal left
+	@exec $(VENV)/bin/python manage.py down
+
+test: setup-test lint ## Run every check and every test
+	$(VENV)/bin/python -m pytest
+
+lint: setup-test ## Check style and who imports whom
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	@if grep -q '^\[tool.importlinter\]' pyproject.toml; then $(VENV)/bin/lint-imports; fi
+
+clean-data: ## Delete data/ (asks first)
+	@printf 'Delete all topics, offsets and users in %s? Type yes: ' "$${BARNABAS_DATA:-data}"; read answer; \
+	  [ "$$answer" = yes ] || { echo "Nothing was deleted."; exit 1; }; \
+	  $(VENV)/bin/python manage.py down && rm -rf -- "$${BARNABAS_DATA:-data}" && echo "Deleted."
+
+lock: ## Write both lock files anew from pyproject.toml
+	@uv=$$(mktemp -d) && trap 'rm -rf "$$uv"' EXIT && $(PYTHON) -m venv "$$uv" && "$$uv/bin/pip" install --quiet uv && \
+	  "$$uv/bin/uv" pip compile -q --universal --python-version 3.11 --generate-hashes --no-header pyproject.toml -o requirements.lock && \
+	  "$$uv/bin/uv" pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --group test pyproject.toml \
+	    -c requirements.lock -o tests/requirements.lock

@@ -1,0 +1,15 @@
+"""The one door through which a view gets an object somebody asked for: right first, then existence."""
+
+from django.http import Http404
+
+from console.access.rights import Right, require
+from console.topics.models import Topic
+
+
+def access_topic(user, name: str, right: Right) -> Topic:
+    """The topic `name` if `user` holds `right`; PermissionDenied before Http404, so that names do not leak."""
+    require(user, right)
+    topic = Topic.objects.filter(name=name).first()
+    if topic is None:
+        raise Http404(f"There is no topic {name}.")
+    return topic

@@ -1,0 +1,61 @@
+"""Login and logout."""
+
+from django.conf import settings
+from django.contrib.auth import login, logout
+from django.contrib.auth.decorators import login_not_required
+from django.contrib.auth.forms import AuthenticationForm
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods, require_POST
+
+from console.access.throttle import forget_failures, remember_failure, seconds_to_wait
+from console.audit.record import record_event
+
+
+@login_not_required
+@never_cache
+@sensitive_post_parameters("password")
+@require_http_methods(["GET", "POST"])
+def log_in(request: HttpRequest) -> HttpResponse:
+    if request.user.is_authenticated:
+        return redirect(settings.LOGIN_REDIRECT_URL)
+    if request.method == "GET":
+        return _login_page(request, AuthenticationForm(request))
+    username, address, now = request.POST.get("username", ""), request.META.get("REMOTE_ADDR", ""), timezone.now()
+    wait_seconds = seconds_to_wait(username, address, now)
+    if wait_seconds:
+        return _login_page(request, AuthenticationForm(request), 429, wait_seconds)
+    form = AuthenticationForm(request, data=request.POST)
+    if not form.is_valid():
+        remember_failure(username, address, now)
+        return _login_page(request, form, 401)
+    forget_failures(username, address)
+    login(request, form.get_user())
+    record_event(form.get_user(), "log in", "user", form.get_user().get_username())
+    return redirect(_next_address(request))
+
+
+@require_POST
+def log_out(request: HttpRequest) -> HttpResponse:
+    record_event(request.user, "log out", "user", request.user.get_username())
+    logout(request)
+    return redirect("login")
+
+
+def _login_page(
+    request: HttpRequest, form: AuthenticationForm, status: int = 200, wait_seconds: int = 0
+) -> HttpResponse:
+    next_address = request.POST.get("next", request.GET.get("next", ""))
+    context = {"form": form, "wait_seconds": wait_seconds, "next": next_address}
+    return render(request, "access/login.html", context, status=status)
+
+
+def _next_address(request: HttpRequest) -> str:
+    """Where the person wanted to go, if that is a page of this console."""
+    wanted = request.POST.get("next", "")
+    is_ours = url_has_allowed_host_and_scheme(wanted, {request.get_host()}, require_https=request.is_secure())
+    return wanted if is_ours else settings.LOGIN_REDIRECT_URL

@@ -1,0 +1,23 @@
+"""The web process: HTTP to Django, websockets to the live consumers after origin and session are checked."""
+
+import os
+import warnings
+
+from channels.auth import AuthMiddlewareStack
+from channels.routing import ProtocolTypeRouter, URLRouter
+from channels.security.websocket import AllowedHostsOriginValidator
+from django.core.asgi import get_asgi_application
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "console.settings")
+#: whitenoise hands out files by synchronous iterators; ours are a few kilobytes, so reading them in a thread is right.
+warnings.filterwarnings("ignore", message="StreamingHttpResponse must consume synchronous iterators")
+django_application = get_asgi_application()
+
+from console.live.routes import websocket_urlpatterns  # noqa: E402  (needs the apps to be loaded)
+
+application = ProtocolTypeRouter(
+    {
+        "http": django_application,
+        "websocket": AllowedHostsOriginValidator(AuthMiddlewareStack(URLRouter(websocket_urlpatterns))),
+    }
+)

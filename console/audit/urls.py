@@ -1,0 +1,7 @@
+"""/audit/"""
+
+from django.urls import path
+
+from console.audit import views
+
+urlpatterns = [path("", views.audit_list, name="audit")]

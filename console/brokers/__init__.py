@@ -1,0 +1,1 @@
+"""The brokers the collector has seen, registered or missing, and their page."""

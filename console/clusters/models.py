@@ -1,0 +1,35 @@
+"""What the collector last saw of the cluster as a whole, and how old that is."""
+
+from django.db import models
+
+from console.live.clock import now_ms
+
+#: The collector's silence after which a page says so; it writes a heartbeat every second.
+SILENCE_MS = 5_000
+
+
+class ClusterState(models.Model):
+    """One row: the last good answer of each tier, the moment it was given and the error since, if there is one."""
+
+    name = models.CharField(max_length=100, unique=True)
+    cluster_id = models.CharField(max_length=64, blank=True)
+    controller_id = models.IntegerField(null=True)
+    #: Moments in ms since the epoch; 0: never.
+    heartbeat_at_ms = models.BigIntegerField(default=0)
+    brokers_at_ms = models.BigIntegerField(default=0)
+    brokers_error = models.TextField(blank=True)
+    zookeeper_at_ms = models.BigIntegerField(default=0)
+    #: One object per server: address, mode, error, version, znode_count, connections, latency_ms.
+    zookeeper = models.JSONField(default=list)
+    topics_at_ms = models.BigIntegerField(default=0)
+    topics_error = models.TextField(blank=True)
+    #: Records appended per second over all topics but internal ones, and its recent past, oldest first.
+    records_per_second = models.FloatField(null=True)
+    rate_history = models.JSONField(default=list)
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def is_collector_silent(self) -> bool:
+        return now_ms() - self.heartbeat_at_ms > SILENCE_MS

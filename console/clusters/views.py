@@ -1,0 +1,39 @@
+"""The overview page and the machine-readable addresses beside it."""
+
+from django.contrib.auth.decorators import login_not_required
+from django.db import DatabaseError, connection
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
+
+from console.access.rights import Right, require
+from console.clusters.exposition import ClusterMetrics
+from console.clusters.queries import cluster_state, overview_facts
+
+
+@require_safe
+def overview(request: HttpRequest) -> HttpResponse:
+    require(request.user, Right.VIEW)
+    return render(request, "clusters/overview.html", overview_facts())
+
+
+@login_not_required
+@require_safe
+def healthz(request: HttpRequest) -> HttpResponse:
+    """200 while this process can do its work; a silent collector is told, but is not this process's fault."""
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+        is_silent = cluster_state().is_collector_silent
+    except DatabaseError:
+        return JsonResponse({"status": "failing", "database": "unreachable"}, status=503)
+    return JsonResponse({"status": "ok", "database": "ok", "collector": "silent" if is_silent else "ok"})
+
+
+@login_not_required
+@require_safe
+def metrics(request: HttpRequest) -> HttpResponse:
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(ClusterMetrics())
+    return HttpResponse(generate_latest(registry), content_type=CONTENT_TYPE_LATEST)

@@ -1,0 +1,231 @@
+"""A real cluster, asked by confluent-kafka's admin client as any operator's tool would ask.
+
+Metadata gives brokers, leaders and ISR, and any live broker answers it; offsets are asked of each leader on its own, so
+a dead broker costs its own partitions only. Topic ids and racks come from the describe calls, which go to
+the controller; they do not change while a topic or broker lives, so they are asked for once.
+"""
+
+import logging
+import time
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeoutError
+from itertools import islice
+
+from confluent_kafka import KafkaException, TopicCollection, TopicPartition, Uuid
+from confluent_kafka.admin import (
+    AdminClient,
+    ClusterMetadata,
+    ListOffsetsResultInfo,
+    NewTopic,
+    OffsetSpec,
+    TopicMetadata,
+)
+
+from console.gateway.errors import ClusterUnreachableError, GatewayError, error_from_kafka
+from console.gateway.interface import BrokerView, ClusterView, PartitionView, TopicView
+
+logger = logging.getLogger(__name__)
+
+REQUEST_TIMEOUT_SECONDS = 2.0
+#: Creating a topic with many partitions is the slowest thing asked.
+CHANGE_TIMEOUT_SECONDS = 10.0
+PARTITIONS_PER_OFFSET_REQUEST = 1_000
+TOPICS_PER_DESCRIBE_REQUEST = 200
+#: A leader that did not answer is left alone for this long, so that one dead broker does not slow every round.
+SILENT_LEADER_PAUSE_SECONDS = 5.0
+#: Likewise for topic ids, which the library asks of the controller: there may be none for a moment.
+IDENTIFY_PAUSE_SECONDS = 10.0
+#: No topic can have this name: asking for it brings the brokers without the list of topics.
+NO_TOPIC = "+"
+#: Names Kafka keeps for itself; the describe call says the same, later.
+INTERNAL_TOPICS = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state", "__cluster_metadata"})
+
+
+class KafkaGateway:
+    """One cluster by its bootstrap servers. Threads may share it."""
+
+    def __init__(self, bootstrap_servers: str, request_timeout_seconds: float = REQUEST_TIMEOUT_SECONDS):
+        self._timeout = request_timeout_seconds
+        self._admin = AdminClient(
+            {
+                "bootstrap.servers": bootstrap_servers,
+                "client.id": "barnabas-console",
+                "reconnect.backoff.ms": 100,
+                "reconnect.backoff.max.ms": 1_000,
+                "allow.auto.create.topics": False,
+                "log_level": 0,
+            }
+        )
+        self._addresses: set[tuple[int, str, int]] = set()
+        self._racks: dict[int, str] = {}
+        self._identities: dict[str, tuple[str, bool]] = {}
+        self._identify_after = 0.0
+        self._silent_leaders: dict[int, float] = {}
+
+    def describe_cluster(self) -> ClusterView:
+        metadata = self._metadata(topic=NO_TOPIC)
+        self._learn_racks(metadata)
+        brokers = (
+            BrokerView(broker.id, broker.host, broker.port, self._racks.get(broker.id, ""))
+            for broker in metadata.brokers.values()
+        )
+        return ClusterView(
+            cluster_id=metadata.cluster_id or "",
+            controller_id=_known(metadata.controller_id),
+            brokers=tuple(sorted(brokers, key=lambda broker: broker.id)),
+        )
+
+    def describe_topics(self) -> list[TopicView]:
+        metadata = self._metadata()
+        topics = {name: topic for name, topic in metadata.topics.items() if topic.error is None}
+        self._learn_identities(topics)
+        offsets = self._list_offsets(topics.values(), set(metadata.brokers))
+        return [self._view(topics[name], offsets) for name in sorted(topics)]
+
+    def create_topic(
+        self, name: str, partition_count: int, replication_factor: int, configs: dict[str, str] | None = None
+    ) -> None:
+        topic = NewTopic(name, partition_count, replication_factor, config=configs or {})
+        futures = self._admin.create_topics(
+            [topic], operation_timeout=CHANGE_TIMEOUT_SECONDS, request_timeout=CHANGE_TIMEOUT_SECONDS
+        )
+        self._wait(futures[name], CHANGE_TIMEOUT_SECONDS)
+
+    def delete_topic(self, name: str) -> None:
+        futures = self._admin.delete_topics(
+            [name], operation_timeout=CHANGE_TIMEOUT_SECONDS, request_timeout=CHANGE_TIMEOUT_SECONDS
+        )
+        self._wait(futures[name], CHANGE_TIMEOUT_SECONDS)
+        self._identities.pop(name, None)
+
+    def close(self) -> None:
+        """Nothing to hand back: the library closes its connections when the client is collected."""
+        self._identities.clear()
+
+    def _metadata(self, topic: str | None = None) -> ClusterMetadata:
+        """Answered by any live broker, also while there is no controller."""
+        try:
+            return self._admin.list_topics(topic=topic, timeout=self._timeout)
+        except KafkaException as error:
+            raise error_from_kafka(error.args[0]) from error
+
+    def _learn_racks(self, metadata: ClusterMetadata) -> None:
+        """Metadata does not carry the rack, the describe call does: asked when the set of brokers has changed."""
+        addresses = {(broker.id, broker.host, broker.port) for broker in metadata.brokers.values()}
+        if addresses == self._addresses:
+            return
+        self._addresses = addresses
+        try:
+            described = self._wait(self._admin.describe_cluster(request_timeout=self._timeout), self._timeout)
+        except GatewayError as error:
+            logger.debug("racks not learned: %s", error)
+        else:
+            self._racks.update({node.id: node.rack or "" for node in described.nodes})
+
+    def _learn_identities(self, topics: dict[str, TopicMetadata]) -> None:
+        """Ask for the id of topics not seen before. A cluster that cannot say leaves them empty; that is no error."""
+        for gone in self._identities.keys() - topics.keys():
+            self._identities.pop(gone, None)
+        if time.monotonic() < self._identify_after:
+            return
+        unknown = iter(sorted(topics.keys() - self._identities.keys()))
+        for names in _batches(unknown, TOPICS_PER_DESCRIBE_REQUEST):
+            futures = self._admin.describe_topics(TopicCollection(names), request_timeout=self._timeout)
+            for name, future in futures.items():
+                try:
+                    described = self._wait(future, self._timeout)
+                except GatewayError as error:
+                    logger.debug("topic %s not described: %s", name, error)
+                    self._identify_after = time.monotonic() + IDENTIFY_PAUSE_SECONDS
+                else:
+                    self._identities[name] = (_topic_id(described.topic_id), bool(described.is_internal))
+
+    def _list_offsets(
+        self, topics: Iterable[TopicMetadata], live_brokers: set[int]
+    ) -> dict[tuple[str, int], tuple[ListOffsetsResultInfo, ListOffsetsResultInfo]]:
+        """(topic, partition) → (earliest, latest); what a leader did not answer is missing."""
+        by_leader: dict[int, list[tuple[str, int]]] = {}
+        for topic in topics:
+            for partition in topic.partitions.values():
+                if partition.leader in live_brokers and not self._is_left_alone(partition.leader):
+                    by_leader.setdefault(partition.leader, []).append((topic.topic, partition.id))
+        asked = [
+            (leader, self._ask_offsets(names, OffsetSpec.earliest()), self._ask_offsets(names, OffsetSpec.latest()))
+            for leader, partitions in by_leader.items()
+            for names in _batches(iter(partitions), PARTITIONS_PER_OFFSET_REQUEST)
+        ]
+        offsets = {}
+        for leader, earliest, latest in asked:
+            first, following = self._answers(leader, earliest), self._answers(leader, latest)
+            offsets.update({name: (first[name], following[name]) for name in first.keys() & following.keys()})
+        return offsets
+
+    def _ask_offsets(self, names: list[tuple[str, int]], spec: OffsetSpec) -> dict[TopicPartition, Future]:
+        wanted = {TopicPartition(topic, partition): spec for topic, partition in names}
+        return self._admin.list_offsets(wanted, request_timeout=self._timeout)
+
+    def _answers(
+        self, leader: int, futures: dict[TopicPartition, Future]
+    ) -> dict[tuple[str, int], ListOffsetsResultInfo]:
+        answers = {}
+        for partition, future in futures.items():
+            try:
+                answers[(partition.topic, partition.partition)] = self._wait(future, self._timeout)
+            except ClusterUnreachableError:
+                self._silent_leaders[leader] = time.monotonic() + SILENT_LEADER_PAUSE_SECONDS
+            except GatewayError as error:
+                logger.debug("no offset of %s-%s: %s", partition.topic, partition.partition, error)
+        return answers
+
+    def _is_left_alone(self, leader: int) -> bool:
+        until = self._silent_leaders.get(leader)
+        if until is not None and time.monotonic() >= until:
+            del self._silent_leaders[leader]
+            return False
+        return until is not None
+
+    def _view(self, topic: TopicMetadata, offsets: dict) -> TopicView:
+        topic_id, is_internal = self._identities.get(topic.topic, ("", topic.topic in INTERNAL_TOPICS))
+        partitions = []
+        for partition in sorted(topic.partitions.values(), key=lambda each: each.id):
+            earliest, latest = offsets.get((topic.topic, partition.id), (None, None))
+            partitions.append(
+                PartitionView(
+                    partition=partition.id,
+                    leader=partition.leader if partition.leader >= 0 else None,
+                    replicas=tuple(partition.replicas),
+                    isr=tuple(sorted(partition.isrs)),
+                    leader_epoch=_known(latest and latest.leader_epoch),
+                    first_offset=_known(earliest and earliest.offset),
+                    next_offset=_known(latest and latest.offset),
+                )
+            )
+        return TopicView(topic.topic, topic_id, is_internal, tuple(partitions))
+
+    @staticmethod
+    def _wait(future: Future, timeout_seconds: float):
+        """The answer; the library's own timeout fires first, ours is for an answer that never comes."""
+        try:
+            return future.result(timeout_seconds + 0.5)
+        except FutureTimeoutError as error:
+            raise ClusterUnreachableError("No broker answered in time.") from error
+        except KafkaException as error:
+            raise error_from_kafka(error.args[0]) from error
+
+
+def _known(value: int | None) -> int | None:
+    """Kafka writes -1 where a number is not known."""
+    return None if value is None or value < 0 else value
+
+
+def _topic_id(uuid: Uuid | None) -> str:
+    """As Kafka's tools write it; the zero id means that the cluster gives none."""
+    if uuid is None or not (uuid.get_most_significant_bits() or uuid.get_least_significant_bits()):
+        return ""
+    return str(uuid)
+
+
+def _batches(items: Iterator, size: int) -> Iterator[list]:
+    while batch := list(islice(items, size)):
+        yield batch

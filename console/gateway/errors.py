@@ -1,0 +1,49 @@
+"""Why a cluster said no, in a sentence for the person who asked."""
+
+from confluent_kafka import KafkaError
+
+from broker.common.errors import ErrorCode
+
+
+class GatewayError(Exception):
+    """The cluster could not do what was asked; `str(error)` is the sentence to show."""
+
+
+class ClusterUnreachableError(GatewayError):
+    """No broker answered in time. Nothing is known about what was asked."""
+
+
+class RefusedError(GatewayError):
+    """The cluster answered no: `code` is Kafka's name of the error, such as TOPIC_ALREADY_EXISTS."""
+
+    def __init__(self, code: str, message: str):
+        super().__init__(message)
+        self.code = code
+
+
+#: librdkafka's own codes (below zero) for "nobody answered".
+_UNREACHABLE = {
+    KafkaError._TRANSPORT,
+    KafkaError._TIMED_OUT,
+    KafkaError._ALL_BROKERS_DOWN,
+    KafkaError._RESOLVE,
+    KafkaError._TIMED_OUT_QUEUE,
+    KafkaError._DESTROY,
+}
+
+
+def error_from_kafka(error: KafkaError) -> GatewayError:
+    """The broker's own sentence if it sent one, else the meaning of the code in our table."""
+    if error.code() in _UNREACHABLE:
+        return ClusterUnreachableError("No broker answered in time.")
+    return refusal(error.code(), error.str())
+
+
+def refusal(code: int, sentence: str = "") -> RefusedError:
+    """`sentence` is kept unless it only repeats the library's generic text, which starts with "Broker:"."""
+    try:
+        known = ErrorCode(code)
+    except ValueError:
+        return RefusedError(f"ERROR_{code}", sentence or f"The cluster answered with error {code}.")
+    is_generic = not sentence or sentence.startswith("Broker: ")
+    return RefusedError(known.name, known.meaning if is_generic else sentence)

@@ -1,0 +1,100 @@
+"""A cluster in memory that answers as a real one: for tests of everything above the gateway."""
+
+import re
+import uuid
+from dataclasses import replace
+
+from broker.common.errors import ErrorCode
+from broker.common.limits import PARTITIONS_PER_TOPIC_MAX, TOPIC_NAME_LENGTH_MAX
+from console.gateway.errors import ClusterUnreachableError, refusal
+from console.gateway.interface import BrokerView, ClusterView, PartitionView, TopicView
+
+_LEGAL_NAME = re.compile(r"[a-zA-Z0-9._-]+")
+
+
+class FakeGateway:
+    """Brokers 1 to `broker_count` on one host; tests move it with `append`, `stop_broker`, `cut_off`."""
+
+    def __init__(self, broker_count: int = 3, cluster_id: str = "fake-cluster"):
+        self._cluster_id = cluster_id
+        self._brokers = {n: BrokerView(n, "127.0.0.1", 9091 + n, f"rack-{n}") for n in range(1, broker_count + 1)}
+        self._stopped: set[int] = set()
+        self._topics: dict[str, TopicView] = {}
+        self._is_cut_off = False
+
+    # What the console asks -------------------------------------------------------------------------------------------
+
+    def describe_cluster(self) -> ClusterView:
+        alive = self._alive()
+        return ClusterView(self._cluster_id, min(alive), tuple(self._brokers[n] for n in alive))
+
+    def describe_topics(self) -> list[TopicView]:
+        self._alive()
+        return [self._as_seen(self._topics[name]) for name in sorted(self._topics)]
+
+    def create_topic(
+        self, name: str, partition_count: int, replication_factor: int, configs: dict[str, str] | None = None
+    ) -> None:
+        alive = self._alive()
+        self._check_new_topic(name, partition_count, replication_factor, len(alive))
+        partitions = []
+        for number in range(partition_count):
+            replicas = tuple(alive[(number + shift) % len(alive)] for shift in range(replication_factor))
+            partitions.append(PartitionView(number, replicas[0], replicas, tuple(sorted(replicas)), 0, 0, 0))
+        self._topics[name] = TopicView(name, str(uuid.uuid4()), name.startswith("__"), tuple(partitions))
+
+    def delete_topic(self, name: str) -> None:
+        self._alive()
+        if self._topics.pop(name, None) is None:
+            raise refusal(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+
+    def close(self) -> None:
+        self._is_cut_off = True
+
+    # What tests do to it ---------------------------------------------------------------------------------------------
+
+    def append(self, name: str, partition: int, record_count: int) -> None:
+        """As if `record_count` records had been produced."""
+        topic = self._topics[name]
+        grown = [
+            replace(each, next_offset=each.next_offset + record_count) if each.partition == partition else each
+            for each in topic.partitions
+        ]
+        self._topics[name] = replace(topic, partitions=tuple(grown))
+
+    def stop_broker(self, broker_id: int) -> None:
+        self._stopped.add(broker_id)
+
+    def start_broker(self, broker_id: int) -> None:
+        self._stopped.discard(broker_id)
+
+    def cut_off(self, is_cut_off: bool = True) -> None:
+        """As if no broker could be reached."""
+        self._is_cut_off = is_cut_off
+
+    def _alive(self) -> list[int]:
+        alive = sorted(self._brokers.keys() - self._stopped)
+        if self._is_cut_off or not alive:
+            raise ClusterUnreachableError("No broker answered in time.")
+        return alive
+
+    def _as_seen(self, topic: TopicView) -> TopicView:
+        """Leadership moves to the first live replica; without one the ISR keeps its last member, as in Kafka."""
+        return replace(topic, partitions=tuple(self._partition_as_seen(each) for each in topic.partitions))
+
+    def _partition_as_seen(self, partition: PartitionView) -> PartitionView:
+        alive = [broker_id for broker_id in partition.replicas if broker_id not in self._stopped]
+        if not alive:
+            last = (partition.leader,)
+            return replace(partition, leader=None, isr=last, leader_epoch=None, first_offset=None, next_offset=None)
+        return replace(partition, leader=alive[0], isr=tuple(sorted(alive)))
+
+    def _check_new_topic(self, name: str, partition_count: int, replication_factor: int, alive_count: int) -> None:
+        if name in self._topics:
+            raise refusal(ErrorCode.TOPIC_ALREADY_EXISTS)
+        if not _LEGAL_NAME.fullmatch(name) or name in (".", "..") or len(name) > TOPIC_NAME_LENGTH_MAX:
+            raise refusal(ErrorCode.INVALID_TOPIC_EXCEPTION)
+        if not 1 <= partition_count <= PARTITIONS_PER_TOPIC_MAX:
+            raise refusal(ErrorCode.INVALID_PARTITIONS)
+        if not 1 <= replication_factor <= alive_count:
+            raise refusal(ErrorCode.INVALID_REPLICATION_FACTOR)

@@ -1,0 +1,85 @@
+"""What the console may ask of a cluster, and the words it gets for an answer.
+
+Two implementations pass the same tests: `cluster.KafkaGateway` speaks to any Kafka cluster, `fake.FakeGateway` is in
+memory. Every call returns within its timeout or raises a `GatewayError`.
+"""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from broker.common.limits import PARTITIONS_PER_TOPIC_MAX, TOPIC_NAME_LENGTH_MAX
+
+__all__ = [
+    "PARTITIONS_PER_TOPIC_MAX",
+    "TOPIC_NAME_LENGTH_MAX",
+    "BrokerView",
+    "ClusterGateway",
+    "ClusterView",
+    "PartitionView",
+    "TopicView",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerView:
+    id: int
+    host: str
+    port: int
+    rack: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterView:
+    """The brokers registered now. `cluster_id` is empty and `controller_id` None while nobody knows them."""
+
+    cluster_id: str
+    controller_id: int | None
+    brokers: tuple[BrokerView, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionView:
+    """`leader` is None without one. Offsets are None when the leader did not answer; `next_offset` is exclusive."""
+
+    partition: int
+    leader: int | None
+    replicas: tuple[int, ...]
+    isr: tuple[int, ...]
+    leader_epoch: int | None = None
+    first_offset: int | None = None
+    next_offset: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TopicView:
+    """`topic_id` is empty on clusters that give topics no id. Partitions are sorted by number."""
+
+    name: str
+    topic_id: str
+    is_internal: bool
+    partitions: tuple[PartitionView, ...]
+
+
+class ClusterGateway(Protocol):
+    def describe_cluster(self) -> ClusterView:
+        """Brokers, controller and cluster id as one live broker knows them."""
+        ...
+
+    def describe_topics(self) -> list[TopicView]:
+        """Every topic, sorted by name, with leaders, replicas, ISR and the offsets of partitions whose leader answers.
+
+        A broker that does not answer costs the offsets of its partitions, never the whole call.
+        """
+        ...
+
+    def create_topic(
+        self, name: str, partition_count: int, replication_factor: int, configs: dict[str, str] | None = None
+    ) -> None:
+        """Create a topic; returns when the controller has accepted it. It may take a moment until it is listed."""
+        ...
+
+    def delete_topic(self, name: str) -> None:
+        """Delete a topic and all its records; returns when the controller has accepted it."""
+        ...
+
+    def close(self) -> None: ...

@@ -1,0 +1,64 @@
+"""The first user: made when there is none, with a password from the environment or a generated one kept in a file."""
+
+import os
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+
+from django.conf import settings
+from django.contrib.auth import get_user_model
+
+USERNAME = "admin"
+PASSWORD_VARIABLE = "BARNABAS_ADMIN_PASSWORD"
+
+
+@dataclass(frozen=True)
+class Credentials:
+    """What to tell the person: `password` is the password itself, or where it is known from."""
+
+    username: str
+    password: str
+
+
+#: 96 bits, in 16 characters a person can copy by eye.
+PASSWORD_BYTES = 12
+
+
+def ensure_first_user(given_password: str) -> Credentials:
+    """Make the superuser if there is none, and say how to log in. An existing user's password is never changed."""
+    users = get_user_model().objects
+    user = users.filter(is_superuser=True).order_by("pk").first()
+    if user is None:
+        password = given_password or _generate_password()
+        users.create_superuser(USERNAME, password=password)
+        return Credentials(USERNAME, _shown(password, given_password))
+    for password in filter(None, (given_password, _kept_password())):
+        if user.check_password(password):
+            return Credentials(user.get_username(), _shown(password, given_password))
+    return Credentials(user.get_username(), "(the one you chose)")
+
+
+def password_file() -> Path:
+    return settings.SECRETS_DIR / "admin-password"
+
+
+def _generate_password() -> str:
+    """The password kept for the first user, made if there is none yet."""
+    if kept := _kept_password():
+        return kept
+    password = secrets.token_urlsafe(PASSWORD_BYTES)
+    descriptor = os.open(password_file(), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w") as file:
+        file.write(password + "\n")
+    return password
+
+
+def _kept_password() -> str:
+    try:
+        return password_file().read_text().strip()
+    except OSError:
+        return ""
+
+
+def _shown(password: str, given_password: str) -> str:
+    return f"(from {PASSWORD_VARIABLE})" if password == given_password else password

@@ -1,0 +1,120 @@
+"""The whole house, in order: Redis, database, first user, the console's services, the cluster; and back down."""
+
+import os
+import time
+from dataclasses import dataclass, field
+
+from django.conf import settings
+from django.core.management import call_command
+
+from console.launch.first_user import PASSWORD_VARIABLE, Credentials, ensure_first_user
+from console.launch.interrupts import Interrupts
+from console.launch.ports import needed_ports, port_complaints
+from console.launch.progress import Progress
+from console.launch.redis_server import is_embedded, redis_service, wait_for_redis
+from console.launch.services import STOP_ORDER, console_services, service_environment
+from console.launch.stages import START_ORDER, Kind, Stages, is_alive, shut_down
+from console.launch.supervisor import Supervisor, end_service, left_services
+from console.processes.models import ManagedProcess
+from console.processes.readiness import port_answers
+from console.processes.registry import register
+from console.processes.setup import Setup, SetupError
+
+WATCH_EVERY_S = 0.25
+WEB_TIMEOUT_S = 30.0
+#: For services known by their run files only.
+GRACE_S = 6.0
+
+
+def service_run_files():
+    return settings.RUN_DIR / "services"
+
+
+@dataclass
+class House:
+    setup: Setup
+    progress: Progress
+    interrupts: Interrupts
+    rows: list[ManagedProcess] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        environment = service_environment(self.setup)
+        self.supervisor = Supervisor(service_run_files(), environment, settings.BASE_DIR)
+
+    def open(self) -> Credentials:
+        """Everything up, stage by stage. Raises SetupError, or Interrupted when somebody wants to stop already."""
+        end_services(self.progress, self._hurried, left_over=True)
+        self._open_database()
+        self.rows = register(self.setup)
+        self._refuse_taken_ports()
+        self._open_redis()
+        credentials = ensure_first_user(os.environ.get(PASSWORD_VARIABLE, ""))
+        for service in console_services():
+            self.supervisor.start(service)
+        stages = Stages(self.progress, self.keep_house)
+        stages.start(tuple(kind for kind in START_ORDER if kind != Kind.DEMO or self.setup.demo), self.rows)
+        self._await_web()
+        return credentials
+
+    def stay(self) -> None:
+        """Look after the services until somebody wants to stop."""
+        while True:
+            self.keep_house()
+            time.sleep(WATCH_EVERY_S)
+
+    def close(self) -> None:
+        """Everything down, last started first. Never raises because of one that is gone already."""
+        shut_down(self.rows, self.progress, self._hurried)
+        self.supervisor.ask_to_end(name for name in STOP_ORDER if name != "redis")
+        for name in STOP_ORDER:
+            started = time.monotonic()
+            if self.supervisor.stop(name, self._hurried):
+                self.progress.done(name, "stopped", time.monotonic() - started)
+
+    def keep_house(self) -> None:
+        for sentence in self.supervisor.watch():
+            self.progress.note(f"! {sentence}")
+        self.interrupts.check()
+
+    def _hurried(self) -> bool:
+        return self.interrupts.hurry
+
+    def _open_database(self) -> None:
+        with self.progress.doing("database", "migrating") as outcome:
+            call_command("migrate", interactive=False, verbosity=0)
+            outcome.detail = settings.DATABASES["default"]["ENGINE"].rpartition(".")[2]
+
+    def _refuse_taken_ports(self) -> None:
+        running = frozenset(row.name for row in self.rows if is_alive(row))
+        if complaints := port_complaints(needed_ports(self.setup, settings.CONSOLE_PORT), running):
+            raise SetupError("\n".join(complaints))
+
+    def _open_redis(self) -> None:
+        with self.progress.doing("Redis") as outcome:
+            if is_embedded(os.environ):
+                self.supervisor.start(redis_service(settings.REDIS_URL))
+            if not wait_for_redis(settings.REDIS_URL, self.keep_house):
+                where = settings.LOG_DIR / "redis.log" if is_embedded(os.environ) else "BARNABAS_REDIS_URL"
+                raise SetupError(f"Redis does not answer; see {where}.")
+            outcome.detail = "ready on a unix socket" if is_embedded(os.environ) else "ready, from BARNABAS_REDIS_URL"
+
+    def _await_web(self) -> None:
+        with self.progress.doing("console") as outcome:
+            deadline = time.monotonic() + WEB_TIMEOUT_S
+            while not port_answers(settings.CONSOLE_PORT) and time.monotonic() < deadline:
+                self.keep_house()
+                time.sleep(0.05)
+            outcome.detail = f"ready on 127.0.0.1:{settings.CONSOLE_PORT}"
+            if not port_answers(settings.CONSOLE_PORT):
+                outcome.fail(f"does not answer; see {settings.LOG_DIR / 'web.log'}")
+
+
+def end_services(progress: Progress, hurried, left_over: bool = False) -> int:
+    """End services by their run files alone; the number ended."""
+    living = left_services(service_run_files())
+    detail = "left by an earlier start, ended" if left_over else "stopped"
+    for name in [*STOP_ORDER, *(name for name in living if name not in STOP_ORDER)]:
+        started = progress.now()
+        if end_service(service_run_files(), name, GRACE_S, hurried):
+            progress.done(name, detail, progress.now() - started)
+    return len(living)

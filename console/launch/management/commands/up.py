@@ -1,0 +1,61 @@
+"""`manage.py up`: bring everything up, stay in the foreground, take everything down again."""
+
+import logging
+import os
+from pathlib import Path
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+
+from console.launch.first_user import Credentials
+from console.launch.house import House
+from console.launch.interrupts import Interrupted, Interrupts
+from console.launch.progress import Progress
+from console.launch.running import claim_house
+from console.processes.setup import Setup, SetupError, read_setup
+
+
+class Command(BaseCommand):
+    help = "Start Redis, the console, ZooKeeper, the brokers, the demo sources and the stream job; Ctrl-C stops them."
+    requires_system_checks = []
+
+    def handle(self, *_args, **_options) -> None:
+        logging.getLogger("console.processes").setLevel(logging.WARNING)
+        progress, interrupts = Progress(self.stdout._out), Interrupts()
+        try:
+            setup = read_setup(os.environ, settings.SPARK_MASTER)
+            with claim_house(settings.RUN_DIR):
+                interrupts.watch()
+                self._run(House(setup, progress, interrupts), progress)
+        except SetupError as error:
+            raise CommandError(str(error)) from None
+
+    def _run(self, house: House, progress: Progress) -> None:
+        progress.note(f"Barnabas, data in {shorten(settings.DATA_DIR)}")
+        try:
+            tell(progress, house.setup, house.open())
+            house.stay()
+        except Interrupted:
+            progress.note("stopping (once more Ctrl-C: at once)")
+        finally:
+            house.close()
+
+
+def tell(progress: Progress, setup: Setup, credentials: Credentials) -> None:
+    """What a person needs next."""
+    first = setup.bootstrap_servers.partition(",")[0]
+    progress.note("")
+    progress.fact("console", f"http://127.0.0.1:{settings.CONSOLE_PORT}/")
+    progress.fact("user, password", f"{credentials.username}   {credentials.password}")
+    progress.fact("bootstrap servers", setup.bootstrap_servers)
+    progress.fact("try", f"kcat -b {first} -C -t host.metrics -o end" if setup.demo else f"kcat -b {first} -L")
+    progress.fact("stop", "Ctrl-C")
+    progress.note("")
+
+
+def shorten(path: Path) -> str:
+    """Relative to where the person stands, if it lies below."""
+    try:
+        return str(path.relative_to(Path.cwd()))
+    except ValueError:
+        return str(path)

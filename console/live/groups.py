@@ -1,0 +1,19 @@
+"""Every channel-group name, in one place: what a page subscribes to and what the collector pushes to."""
+
+import hashlib
+
+#: The age of the data and whether the collector lives: every page listens.
+HEARTBEAT = "heartbeat"
+CLUSTER_OVERVIEW = "cluster.overview"
+BROKERS = "brokers"
+TOPICS = "topics"
+
+
+def topic(name: str) -> str:
+    """The page of one topic. A group name is limited to 100 characters, a topic name to 249: so a digest."""
+    return f"topic.{hashlib.sha256(name.encode()).hexdigest()[:40]}"
+
+
+def processes(can_operate: bool) -> str:
+    """The processes page, once with buttons and once without: what is pushed differs by right."""
+    return "processes.operate" if can_operate else "processes.view"

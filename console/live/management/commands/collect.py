@@ -1,0 +1,30 @@
+"""`manage.py collect`: the collector as a process. One per data directory."""
+
+import fcntl
+import signal
+import threading
+from functools import partial
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+
+from console.gateway.connect import cluster_gateway
+from console.gateway.zookeeper import describe_zookeeper
+from console.live.collector import Collector, run_collector
+
+
+class Command(BaseCommand):
+    help = "Watch the cluster, write what changed, push it to open pages. Runs until SIGTERM."
+
+    def handle(self, *args, **options) -> None:
+        with open(settings.RUN_DIR / "collector.lock", "w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise CommandError("Another collector is running on this data directory.") from None
+            stop = threading.Event()
+            for number in (signal.SIGTERM, signal.SIGINT):
+                signal.signal(number, lambda *_: stop.set())
+            gateway = cluster_gateway()
+            run_collector(Collector(gateway, partial(describe_zookeeper, settings.ZOOKEEPER)), stop)
+            gateway.close()

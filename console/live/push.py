@@ -1,0 +1,48 @@
+"""Render a partial once and send it to everybody who is looking. For synchronous code: views, Celery tasks, collector.
+
+A partial's outermost elements carry an id; htmx swaps each for the element of the same id on the page (hx-swap-oob) and
+ignores those the page does not have. One partial holds rows (`<tr>`) or other elements, never both.
+"""
+
+import asyncio
+import logging
+from collections.abc import Iterable
+
+from asgiref.sync import async_to_sync
+from channels.layers import get_channel_layer
+from django.db import transaction
+from django.template.loader import render_to_string
+
+logger = logging.getLogger(__name__)
+
+
+def push_partial(group: str, template: str, context: dict) -> None:
+    """Render `template` now and send it to `group` when the transaction commits (at once outside of one).
+
+    Never raises because of the channel layer: a page that misses a push catches up when it reconnects.
+    """
+    html = render_to_string(template, context)
+    transaction.on_commit(lambda: send_now([(group, html)]))
+
+
+def send_now(messages: Iterable[tuple[str, str]]) -> None:
+    """Send rendered (group, html) pairs, each as a message of its own: a browser parses `<tr>` only among `<tr>`."""
+    by_group: dict[str, list[str]] = {}
+    for group, html in messages:
+        by_group.setdefault(group, []).append(html)
+    if not by_group:
+        return
+    try:
+        async_to_sync(_send_all)(by_group)
+    except Exception as error:
+        logger.warning("push failed: %s", error)
+
+
+async def _send_all(by_group: dict[str, list[str]]) -> None:
+    await asyncio.gather(*(_send_in_order(group, parts) for group, parts in by_group.items()))
+
+
+async def _send_in_order(group: str, parts: list[str]) -> None:
+    layer = get_channel_layer()
+    for html in parts:
+        await layer.group_send(group, {"type": "push.html", "html": html})

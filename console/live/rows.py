@@ -1,0 +1,150 @@
+"""What the collector keeps of topics, and what changed between two looks. Pure.
+
+A row is what the database stores: the newest metadata, the last known offsets (a silent leader does not blank them) and
+the rate.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from console.gateway.interface import PartitionView, TopicView
+from console.live.rates import RateWindow
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionRow:
+    partition: int
+    leader: int | None
+    leader_epoch: int | None
+    replicas: tuple[int, ...]
+    isr: tuple[int, ...]
+    first_offset: int | None
+    next_offset: int | None
+    records_per_second: float | None
+
+    @property
+    def record_count(self) -> int:
+        if self.first_offset is None or self.next_offset is None:
+            return 0
+        return self.next_offset - self.first_offset
+
+
+@dataclass(frozen=True, slots=True)
+class TopicRow:
+    name: str
+    topic_id: str
+    is_internal: bool
+    partitions: tuple[PartitionRow, ...]
+
+    @property
+    def replication_factor(self) -> int:
+        return max((len(each.replicas) for each in self.partitions), default=0)
+
+    @property
+    def under_replicated_count(self) -> int:
+        return sum(len(each.isr) < len(each.replicas) for each in self.partitions)
+
+    @property
+    def leaderless_count(self) -> int:
+        return sum(each.leader is None for each in self.partitions)
+
+    @property
+    def record_count(self) -> int:
+        return sum(each.record_count for each in self.partitions)
+
+    @property
+    def records_per_second(self) -> float | None:
+        known = [each.records_per_second for each in self.partitions if each.records_per_second is not None]
+        return round(sum(known), 1) if known else None
+
+
+@dataclass(frozen=True, slots=True)
+class TopicChanges:
+    """`deleted` comes first when applied: a topic that was deleted and created again is in both lists."""
+
+    deleted: list[str] = field(default_factory=list)
+    created: list[TopicRow] = field(default_factory=list)
+    #: The topic as it is now, and those of its partitions that changed.
+    changed: list[tuple[TopicRow, list[PartitionRow]]] = field(default_factory=list)
+
+    def __bool__(self) -> bool:
+        return bool(self.deleted or self.created or self.changed)
+
+    @property
+    def is_list_changed(self) -> bool:
+        return bool(self.deleted or self.created)
+
+
+def topic_rows(
+    views: Iterable[TopicView], before: Mapping[str, TopicRow], rates: RateWindow, at_ms: int
+) -> dict[str, TopicRow]:
+    """The rows that follow from a look at the cluster, by topic name."""
+    rows = {}
+    for view in views:
+        previous = before.get(view.name)
+        if previous is None or is_recreated(previous, view.topic_id):
+            known = {}
+        else:
+            known = {each.partition: each for each in previous.partitions}
+        rows[view.name] = TopicRow(
+            name=view.name,
+            topic_id=view.topic_id,
+            is_internal=view.is_internal,
+            partitions=tuple(
+                _partition_row(view, partition, known.get(partition.partition), rates, at_ms)
+                for partition in view.partitions
+            ),
+        )
+    rates.forget_all_but({_rate_key(row, each.partition) for row in rows.values() for each in row.partitions})
+    return rows
+
+
+def _partition_row(
+    topic: TopicView, view: PartitionView, known: PartitionRow | None, rates: RateWindow, at_ms: int
+) -> PartitionRow:
+    records_per_second = None
+    first_offset, next_offset, leader_epoch = view.first_offset, view.next_offset, view.leader_epoch
+    if next_offset is not None:
+        records_per_second = rates.observe(_rate_key(topic, view.partition), next_offset, at_ms)
+    elif known is not None:
+        first_offset, next_offset, leader_epoch = known.first_offset, known.next_offset, known.leader_epoch
+    return PartitionRow(
+        partition=view.partition,
+        leader=view.leader,
+        leader_epoch=leader_epoch,
+        replicas=view.replicas,
+        isr=view.isr,
+        first_offset=first_offset,
+        next_offset=next_offset,
+        records_per_second=records_per_second,
+    )
+
+
+def _rate_key(topic: TopicView | TopicRow, partition: int) -> tuple[str, str, int]:
+    return topic.name, topic.topic_id, partition
+
+
+def is_recreated(previous: TopicRow, topic_id: str) -> bool:
+    """True if the name now belongs to another topic. An id that was not known before is no new topic."""
+    return bool(previous.topic_id and topic_id and previous.topic_id != topic_id)
+
+
+def compare(before: Mapping[str, TopicRow], after: Mapping[str, TopicRow]) -> TopicChanges:
+    changes = TopicChanges(deleted=sorted(before.keys() - after.keys()))
+    for name, row in after.items():
+        previous = before.get(name)
+        if previous is None:
+            changes.created.append(row)
+        elif is_recreated(previous, row.topic_id) or len(row.partitions) < len(previous.partitions):
+            changes.deleted.append(name)
+            changes.created.append(row)
+        elif previous != row:
+            known = set(previous.partitions)
+            changes.changed.append((row, [each for each in row.partitions if each not in known]))
+    return changes
+
+
+def total_rate(rows: Iterable[TopicRow]) -> float | None:
+    """Records appended per second over all topics that are not Kafka's own."""
+    known = [row.records_per_second for row in rows if not row.is_internal and row.records_per_second is not None]
+    return round(sum(known), 1) if known else None

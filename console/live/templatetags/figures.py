@@ -1,0 +1,52 @@
+"""Numbers and moments as an operator reads them."""
+
+from datetime import UTC, datetime
+
+from django import template
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from console.live.clock import now_ms
+
+register = template.Library()
+
+#: What stands where nothing is known.
+UNKNOWN = "–"
+NARROW_NO_BREAK_SPACE = "\u202f"
+
+
+@register.filter
+def grouped(value: int | None) -> str:
+    """1234567 → 1 234 567, with narrow no-break spaces."""
+    return UNKNOWN if value is None else f"{value:,}".replace(",", NARROW_NO_BREAK_SPACE)
+
+
+@register.filter
+def rate(value: float | None) -> str:
+    """Records per second: whole numbers from ten on, one decimal below, so that a trickle is seen."""
+    if value is None:
+        return UNKNOWN
+    if value == 0:
+        return "0"
+    return grouped(round(value)) if value >= 10 else f"{value:.1f}"
+
+
+@register.filter
+def age(at_ms: int) -> str:
+    """How old data of the moment `at_ms` is now; the page's script keeps counting from there."""
+    return f"{max(0, (now_ms() - at_ms) // 1000)} s old" if at_ms else "no data yet"
+
+
+@register.filter
+def moment(at: int | datetime) -> SafeString | str:
+    """A moment in UTC that the page's script rewrites to the reader's zone. Takes ms since the epoch or a datetime."""
+    if not at:
+        return UNKNOWN
+    when = at if isinstance(at, datetime) else datetime.fromtimestamp(at / 1000, UTC)
+    return format_html('<time datetime="{}">{}</time>', when.isoformat(), when.strftime("%Y-%m-%d %H:%M:%S UTC"))
+
+
+@register.filter
+def facts(values: dict) -> str:
+    """A small dictionary on one line: `partition_count 3, replication_factor 1`."""
+    return ", ".join(f"{name} {value}" for name, value in values.items())

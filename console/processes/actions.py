@@ -1,0 +1,48 @@
+"""What an operator may do to a process. Each writes the wish and its audit row together; a Celery task carries it out.
+
+A task that is lost does no harm: the wish is in the row, and the reconcile of every second pursues it too.
+"""
+
+from celery import Task
+from django.db import transaction
+
+from console.audit.record import record_event
+from console.processes import tasks
+from console.processes.models import ManagedProcess
+from console.processes.pages import push_process
+from console.processes.states import Desired, Request
+
+
+def do_start(actor, process: ManagedProcess) -> None:
+    """Start it now and whenever the console comes up. Does nothing to one that runs."""
+    _wish(actor, process, "start", Desired.RUNNING, Request.START, tasks.start)
+
+
+def do_stop(actor, process: ManagedProcess) -> None:
+    """End it now (SIGTERM, SIGKILL after its grace) and leave it stopped."""
+    _wish(actor, process, "stop", Desired.STOPPED, Request.STOP, tasks.stop)
+
+
+def do_restart(actor, process: ManagedProcess) -> None:
+    """End it and start it again as soon as it has gone."""
+    _wish(actor, process, "restart", Desired.RUNNING, Request.RESTART, tasks.restart)
+
+
+def do_shut_down(process: ManagedProcess) -> None:
+    """End it because the console goes down; the next `up` starts it again. The caller steps: its worker may be gone."""
+    _wish(None, process, "shut down", Desired(process.desired), Request.STOP)
+
+
+def _wish(
+    actor, process: ManagedProcess, action: str, desired: Desired, request: Request, task: Task | None = None
+) -> None:
+    with transaction.atomic():
+        locked = ManagedProcess.objects.select_for_update().get(pk=process.pk)
+        before = {"desired": locked.desired, "observed": locked.observed}
+        locked.desired, locked.request = desired, request
+        locked.save(update_fields=["desired", "request"])
+        record_event(actor, action, "process", locked.name, before, {"desired": str(desired)})
+        push_process(locked)
+        if task is not None:
+            transaction.on_commit(lambda: tasks.enqueue(task, locked))
+    process.desired, process.request = locked.desired, locked.request

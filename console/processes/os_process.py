@@ -1,0 +1,257 @@
+"""The operating system's side of a managed process: start it, find it again, look at it, end it.
+
+A pid alone proves nothing, for pids are used again. A process is known by pid, create time and a run token in its
+environment, which its descendants inherit: with the token even orphans are found. Whoever started a process reads its
+exit status with waitpid; anybody else reads it from the zombie, if there still is one.
+"""
+
+import os
+import signal
+import subprocess
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from console.processes.log_files import bound_log
+
+TOKEN_VARIABLE = "BARNABAS_RUN_TOKEN"
+
+#: psutil adds the boot time, which the system corrects now and then, to the start tick.
+CREATE_TIME_TOLERANCE_S = 2.0
+
+#: What a child gets of our environment. Passwords and database addresses are not in the list and stay here.
+INHERITED = frozenset(
+    [
+        "PATH",
+        "HOME",
+        "USER",
+        "LOGNAME",
+        "SHELL",
+        "LANG",
+        "LANGUAGE",
+        "LC_ALL",
+        "LC_CTYPE",
+        "TZ",
+        "TMPDIR",
+        "VIRTUAL_ENV",
+        "LD_LIBRARY_PATH",
+        "JAVA_HOME",
+        "SPARK_HOME",
+        "SPARK_LOCAL_IP",
+        "PYTHONPATH",
+        "PYTHONUNBUFFERED",
+        "PYTHONDONTWRITEBYTECODE",
+        "SSL_CERT_FILE",
+        "SSL_CERT_DIR",
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """One process for ever: no other has the same three."""
+
+    pid: int
+    create_time: float
+    token: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """What a look found. `exit_status` as `Popen.returncode`; None while alive or when nobody can tell any more."""
+
+    alive: bool
+    suspended: bool = False
+    exit_status: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """What a process and its descendants use: resident bytes, and CPU seconds since they started."""
+
+    rss_bytes: int
+    cpu_seconds: float
+
+
+GONE = Sighting(alive=False)
+
+#: Children of this very process, kept so that their status is read once and not lost.
+_children: dict[Identity, subprocess.Popen] = {}
+
+
+def spawn(argv: list[str], env: dict[str, str], working_dir: Path, log_path: Path, token: str) -> Identity:
+    """Start `argv` in a session of its own, so that nothing that happens to us reaches it. Raises OSError.
+
+    Output goes to the end of `log_path`; the environment is `child_environment(env)` and the token.
+    """
+    log_path.parent.mkdir(parents=True, exist_ok=True)
+    bound_log(log_path)
+    with open(log_path, "ab", buffering=0) as log, _interruptible():
+        child = subprocess.Popen(
+            argv,
+            cwd=working_dir,
+            env={**child_environment(env), TOKEN_VARIABLE: token},
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    identity = Identity(child.pid, _create_time(child.pid), token)
+    _children[identity] = child
+    return identity
+
+
+def child_environment(additions: dict[str, str]) -> dict[str, str]:
+    inherited = {name: value for name, value in os.environ.items() if name in INHERITED}
+    return {**inherited, **additions}
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """A Celery pool child ignores SIGINT, and what is ignored stays ignored across exec: not so for our children."""
+    ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    if not ignored or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _create_time(pid: int) -> float:
+    return psutil.Process(pid).create_time()
+
+
+def look(identity: Identity) -> Sighting:
+    """Whether it lives. A zombie is dead: it is reaped if it is our child, and its status is taken either way."""
+    child = _children.get(identity)
+    if child is not None and child.poll() is not None:
+        return Sighting(alive=False, exit_status=child.returncode)
+    try:
+        return _look_from_outside(identity)
+    except psutil.ZombieProcess:
+        return Sighting(alive=False, exit_status=_status_of_dead(identity))
+    except psutil.NoSuchProcess:
+        return GONE
+
+
+def _look_from_outside(identity: Identity) -> Sighting:
+    """Raises NoSuchProcess; ZombieProcess if it ends between two questions."""
+    process = psutil.Process(identity.pid)
+    if abs(process.create_time() - identity.create_time) > CREATE_TIME_TOLERANCE_S:
+        return GONE
+    status = process.status()
+    if status in (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD):
+        return Sighting(alive=False, exit_status=_status_of_dead(identity))
+    if _token_of(process) not in (None, identity.token):
+        return GONE
+    return Sighting(alive=True, suspended=status == psutil.STATUS_STOPPED)
+
+
+def _token_of(process: psutil.Process) -> str | None:
+    """The run token in its environment; None when that cannot be read: not ours, just executing, or just ending.
+
+    A process that ends has lost its memory, and with it its environment, a moment before it becomes a zombie.
+    """
+    try:
+        environment = process.environ()
+    except (psutil.Error, OSError):
+        return None
+    return environment.get(TOKEN_VARIABLE, "") if environment else None
+
+
+def _status_of_dead(identity: Identity) -> int | None:
+    """By waitpid if it is our child, else from /proc/PID/stat: its last field is a zombie's wait status, on Linux."""
+    child = _children.get(identity)
+    if child is not None and child.poll() is not None:
+        return child.returncode
+    try:
+        fields = Path(f"/proc/{identity.pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return None
+    return os.waitstatus_to_exitcode(int(fields[-1]))
+
+
+def forget_ended(known: set[Identity]) -> None:
+    """Reap children that ended and are none of `known`, so that no zombie waits for a look that never comes."""
+    for identity, child in list(_children.items()):
+        if identity not in known and child.poll() is not None:
+            del _children[identity]
+
+
+def find_leader(token: str) -> Identity | None:
+    """The process that was started with `token`, when its pid was not written down: the leader of its session."""
+    for process in _family(token):
+        with suppress(psutil.NoSuchProcess, ProcessLookupError):
+            if os.getsid(process.pid) == process.pid:
+                return Identity(process.pid, process.create_time(), token)
+    return None
+
+
+def terminate(identity: Identity) -> None:
+    """SIGTERM to the process itself, not to its group: a Spark driver stops its own JVM, in its own order."""
+    if look(identity).alive:
+        with suppress(ProcessLookupError):
+            os.kill(identity.pid, signal.SIGTERM)
+            os.kill(identity.pid, signal.SIGCONT)
+
+
+def kill(identity: Identity) -> int:
+    """SIGKILL to the process and everything it started; the number of processes hit."""
+    session = _session(identity) if look(identity).alive else []
+    return _kill_all({*session, *_family(identity.token)})
+
+
+def kill_family(token: str) -> int:
+    """SIGKILL to everything that carries `token`, whatever its parent is by now; the number of processes hit."""
+    return _kill_all(set(_family(token)))
+
+
+def _kill_all(processes: set[psutil.Process]) -> int:
+    killed = 0
+    for process in processes:
+        with suppress(psutil.NoSuchProcess):
+            process.kill()
+            killed += 1
+    return killed
+
+
+def _session(leader: Identity) -> list[psutil.Process]:
+    """Everything in the session of `leader`: a program that rewrites its title (Redis) writes over its token."""
+    found = []
+    for process in psutil.process_iter():
+        with suppress(psutil.NoSuchProcess, ProcessLookupError, PermissionError):
+            if os.getsid(process.pid) == leader.pid:
+                found.append(process)
+    return found
+
+
+def _family(token: str) -> list[psutil.Process]:
+    """All living processes whose environment has `token`; never this one."""
+    found = []
+    for process in psutil.process_iter():
+        with suppress(psutil.NoSuchProcess):
+            if token and process.pid != os.getpid() and _token_of(process) == token:
+                found.append(process)
+    return found
+
+
+def measure(identity: Identity) -> Measure | None:
+    try:
+        leader = psutil.Process(identity.pid)
+        processes = [leader, *leader.children(recursive=True)]
+    except psutil.NoSuchProcess:
+        return None
+    rss_bytes, cpu_seconds = 0, 0.0
+    for process in processes:
+        with suppress(psutil.NoSuchProcess, psutil.AccessDenied):
+            times = process.cpu_times()
+            cpu_seconds += times.user + times.system
+            rss_bytes += process.memory_info().rss
+    return Measure(rss_bytes, cpu_seconds)

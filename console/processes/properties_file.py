@@ -1,0 +1,38 @@
+"""Properties files shared with an operator: we set the keys we own, every other line stays as it was written."""
+
+import os
+from pathlib import Path
+
+
+def set_properties(path: Path, owned: dict[str, str]) -> None:
+    """Write `owned` into the file at `path`; the file is whole at every moment and untouched if nothing changes."""
+    old = path.read_text() if path.exists() else ""
+    new = with_properties(old, owned)
+    if new != old:
+        write_properties(path, new)
+
+
+def write_properties(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f".{path.name}.new")
+    draft.write_text(text)
+    os.replace(draft, path)
+
+
+def with_properties(text: str, owned: dict[str, str]) -> str:
+    """`text` with each owned key set once: where it stood first, else at the end."""
+    missing, lines, dropping = dict(owned), [], False
+    for line in text.splitlines():
+        continues = line.endswith("\\")
+        if dropping:
+            dropping = continues
+            continue
+        key = line.partition("=")[0].strip()
+        if key not in owned:
+            lines.append(line)
+            continue
+        if key in missing:
+            lines.append(f"{key}={missing.pop(key)}")
+        dropping = continues
+    lines += [f"{key}={value}" for key, value in missing.items()]
+    return "".join(f"{line}\n" for line in lines)

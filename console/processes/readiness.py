@@ -1,0 +1,59 @@
+"""What a living process lacks to count as running: ports that do not answer, or a stream job that reports nothing."""
+
+import json
+import socket
+from pathlib import Path
+
+from console.processes.models import ManagedProcess
+from console.processes.states import silence_of
+
+CONNECT_TIMEOUT_S = 0.3
+PROGRESS_FILE = "progress.json"
+#: A stream job writes its progress file every second; Spark's start can starve it for a few.
+HEARTBEAT_AGE_MAX_S = 15
+
+
+def what_is_missing(process: ManagedProcess, pid: int, now_s: float) -> str:
+    """In words, empty if nothing is missing."""
+    if process.kind == ManagedProcess.Kind.STREAM:
+        return silence_of_job(read_progress(Path(process.data_dir)), pid, now_s)
+    silence = silence_of(tuple(port for port in process.ports if not port_answers(port)))
+    if silence or process.kind != ManagedProcess.Kind.ZOOKEEPER:
+        return silence
+    return "" if zookeeper_serves(process.ports[0]) else "it does not serve requests"
+
+
+def port_answers(port: int, host: str = "127.0.0.1") -> bool:
+    try:
+        with socket.create_connection((host, port), CONNECT_TIMEOUT_S):
+            return True
+    except OSError:
+        return False
+
+
+def zookeeper_serves(port: int, host: str = "127.0.0.1") -> bool:
+    """Asked by the four-letter word `srvr`: the port of a server answers long before it has a leader."""
+    try:
+        with socket.create_connection((host, port), CONNECT_TIMEOUT_S) as connection:
+            connection.settimeout(CONNECT_TIMEOUT_S)
+            connection.sendall(b"srvr")
+            return any(b"Mode:" in data for data in iter(lambda: connection.recv(4096), b""))
+    except OSError:
+        return False
+
+
+def read_progress(directory: Path) -> dict:
+    """What the stream job last wrote about itself; empty if it never did."""
+    try:
+        progress = json.loads((directory / PROGRESS_FILE).read_text())
+    except (OSError, ValueError):
+        return {}
+    return progress if isinstance(progress, dict) else {}
+
+
+def silence_of_job(progress: dict, pid: int, now_s: float) -> str:
+    """A progress file of another pid is from an earlier run and says nothing about this one."""
+    if progress.get("pid") != pid or progress.get("state") == "starting":
+        return "Spark does not run the query"
+    age_s = now_s - progress.get("heartbeat_ms", 0) / 1000
+    return f"its last sign of life is {age_s:.0f} s old" if age_s > HEARTBEAT_AGE_MAX_S else ""

@@ -1,0 +1,70 @@
+"""What a person may set about the cluster on this machine: how many brokers, which ports, what comes from elsewhere."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+BROKERS_MAX = 50
+METRICS_PORT_DISTANCE = 100
+
+
+class SetupError(Exception):
+    """A setting cannot be right; the message is one sentence that names it."""
+
+
+@dataclass(frozen=True)
+class Setup:
+    """`zookeeper` is what brokers connect to; `zookeeper_port` is None when it comes from elsewhere."""
+
+    broker_count: int
+    broker_port: int
+    zookeeper: str
+    zookeeper_port: int | None
+    bootstrap_servers: str
+    demo: bool
+    documents: tuple[Path, ...]
+    spark_master: str
+
+    def port_of_broker(self, number: int) -> int:
+        return self.broker_port + number - 1
+
+    def metrics_port_of_broker(self, number: int) -> int:
+        return self.port_of_broker(number) + METRICS_PORT_DISTANCE
+
+
+def read_setup(environment: Mapping[str, str], spark_master: str) -> Setup:
+    """The setup the environment describes. Raises SetupError."""
+    broker_count = _number(environment, "BARNABAS_BROKERS", 3, 0, BROKERS_MAX)
+    broker_port = _number(environment, "BARNABAS_BROKER_PORT", 9092, 1, 65_535 - BROKERS_MAX - METRICS_PORT_DISTANCE)
+    zookeeper = environment.get("BARNABAS_ZOOKEEPER", "").strip()
+    zookeeper_port = None if zookeeper else _number(environment, "BARNABAS_ZOOKEEPER_PORT", 2181, 1, 63_000)
+    own_servers = ",".join(f"127.0.0.1:{broker_port + index}" for index in range(broker_count))
+    bootstrap_servers = environment.get("BARNABAS_BOOTSTRAP_SERVERS", "").strip() or own_servers
+    if not bootstrap_servers:
+        raise SetupError("BARNABAS_BROKERS=0 needs BARNABAS_BOOTSTRAP_SERVERS: which brokers is the console for?")
+    return Setup(
+        broker_count,
+        broker_port,
+        zookeeper or f"127.0.0.1:{zookeeper_port}",
+        zookeeper_port,
+        bootstrap_servers,
+        environment.get("BARNABAS_DEMO", "1").strip() not in ("0", "false", "no"),
+        tuple(_document(name) for name in environment.get("BARNABAS_DOCUMENTS", "").split()),
+        spark_master,
+    )
+
+
+def _number(environment: Mapping[str, str], name: str, default: int, at_least: int, at_most: int) -> int:
+    text = environment.get(name, "").strip() or str(default)
+    if not text.isdecimal() or not at_least <= int(text) <= at_most:
+        raise SetupError(f"{name}={text} must be a number from {at_least} to {at_most}.")
+    return int(text)
+
+
+def _document(name: str) -> Path:
+    path = Path(name).expanduser().absolute()
+    if not path.is_file():
+        raise SetupError(f"BARNABAS_DOCUMENTS names {name}, which is not a file.")
+    if "," in str(path):
+        raise SetupError(f"BARNABAS_DOCUMENTS names {name}; a name with a comma cannot be followed.")
+    return path

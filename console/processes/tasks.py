@@ -1,0 +1,68 @@
+"""Celery tasks on the queue of a process's host. Short and idempotent: lost or doubled deliveries do no harm.
+
+A task may find its wish already carried out, because the reconcile was quicker; then it does nothing.
+"""
+
+import logging
+
+from celery import Task, shared_task
+from django.conf import settings
+
+from console.celery import host_queue
+from console.processes import os_process
+from console.processes.file_lock import exclusive
+from console.processes.models import ManagedProcess
+from console.processes.os_process import Identity
+from console.processes.step import settle, step
+
+logger = logging.getLogger(__name__)
+
+#: How long a task stays to see the outcome, so that the page shows it at once; the reconcile sees the rest.
+SETTLE_S = 1.5
+#: A wish that waited longer in the queue has long been pursued by the reconcile.
+TASK_EXPIRES_S = 60
+
+
+@shared_task(ignore_result=True)
+def start(name: str) -> None:
+    settle(name, SETTLE_S)
+
+
+@shared_task(ignore_result=True)
+def stop(name: str) -> None:
+    settle(name, SETTLE_S)
+
+
+@shared_task(ignore_result=True)
+def restart(name: str) -> None:
+    settle(name, SETTLE_S)
+
+
+def enqueue(task: Task, process: ManagedProcess) -> None:
+    """Have a wish that is already in the row carried out by the worker of the process's host, now if it can be reached.
+
+    Never raises: without a transport the reconcile pursues the wish as soon as there is one.
+    """
+    try:
+        task.apply_async(args=[process.name], queue=host_queue(process.host), expires=TASK_EXPIRES_S, retry=False)
+    except Exception as error:
+        logger.warning("%s of %s could not be enqueued: %s", task.name, process.name, error)
+
+
+@shared_task(ignore_result=True)
+def reconcile() -> None:
+    """Step every process of this host. Does nothing while another reconcile is at it."""
+    with exclusive(settings.RUN_DIR / "locks" / "reconcile.lock", wait=False) as ours:
+        if ours:
+            reconcile_host(settings.HOST_NAME)
+
+
+def reconcile_host(host: str) -> None:
+    """One row that cannot be stepped does not keep the others from it."""
+    for name in ManagedProcess.objects.filter(host=host).values_list("name", flat=True):
+        try:
+            step(name)
+        except Exception:
+            logger.exception("%s could not be looked after", name)
+    rows = ManagedProcess.objects.filter(host=host, pid__isnull=False)
+    os_process.forget_ended({Identity(*row) for row in rows.values_list("pid", "create_time", "run_token")})

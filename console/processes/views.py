@@ -1,0 +1,94 @@
+"""The processes page, the page of one process with the tail of its log, and the buttons.
+
+A button answers with nothing but the closed question: what changed arrives by push, for everybody alike.
+"""
+
+from pathlib import Path
+
+from django.conf import settings
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_POST, require_safe
+
+from console.access.rights import Right, require
+from console.processes.access import access_process, access_processes
+from console.processes.actions import do_restart, do_start, do_stop
+from console.processes.consequences import stop_sentence
+from console.processes.log_files import TAIL_LINES, tail_lines
+from console.processes.models import ManagedProcess
+from console.processes.pages import Shown
+
+
+@require_safe
+def process_list(request: HttpRequest) -> HttpResponse:
+    now = timezone.now()
+    shown = [Shown(process, now) for process in access_processes(request.user)]
+    return render(request, "processes/list.html", {"processes": shown})
+
+
+@require_safe
+def process_page(request: HttpRequest, name: str) -> HttpResponse:
+    process = access_process(request.user, name)
+    context = {"shown": Shown(process, timezone.now()), "tail_lines": TAIL_LINES, **_log_of(process)}
+    return render(request, "processes/page.html", context)
+
+
+@require_safe
+def process_log(request: HttpRequest, name: str) -> HttpResponse:
+    """The tail of its log, asked for again and again by the page that shows it."""
+    process = access_process(request.user, name)
+    return render(request, "processes/log.html", {"shown": Shown(process, timezone.now()), **_log_of(process)})
+
+
+def _log_of(process: ManagedProcess) -> dict:
+    """A log lies on the host of its process; from another host it is not read."""
+    if process.host != settings.HOST_NAME:
+        return {"log_lines": [], "log_elsewhere": True}
+    return {"log_lines": tail_lines(Path(process.log_path)), "log_elsewhere": False}
+
+
+@require_safe
+def process_question(request: HttpRequest, name: str, action: str) -> HttpResponse:
+    """What stopping or restarting would mean, with the button that does it."""
+    process = access_process(request.user, name, Right.OPERATE)
+    if action not in ("stop", "restart"):
+        raise Http404(f"nothing is asked before {action}")
+    context = {
+        "process": process,
+        "action": action,
+        "verb": action.capitalize(),
+        "sentence": stop_sentence(process),
+        "address": reverse(f"process-{action}", args=[name]),
+    }
+    return render(request, "processes/question.html", context)
+
+
+@require_safe
+def no_question(request: HttpRequest) -> HttpResponse:
+    """Takes the question off the page."""
+    require(request.user, Right.OPERATE)
+    return HttpResponse("")
+
+
+@require_POST
+def start(request: HttpRequest, name: str) -> HttpResponse:
+    do_start(request.user, access_process(request.user, name, Right.OPERATE))
+    return _done(request, name)
+
+
+@require_POST
+def stop(request: HttpRequest, name: str) -> HttpResponse:
+    do_stop(request.user, access_process(request.user, name, Right.OPERATE))
+    return _done(request, name)
+
+
+@require_POST
+def restart(request: HttpRequest, name: str) -> HttpResponse:
+    do_restart(request.user, access_process(request.user, name, Right.OPERATE))
+    return _done(request, name)
+
+
+def _done(request: HttpRequest, name: str) -> HttpResponse:
+    return HttpResponse("") if request.htmx else redirect("process", name)

@@ -1,0 +1,192 @@
+"""Django settings. Everything a person may change comes from an environment variable named BARNABAS_…"""
+
+import socket
+from pathlib import Path
+
+import environ
+
+from console.redis_urls import celery_url, default_socket_path
+from console.secret_files import load_or_create_secret
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+env = environ.Env()
+
+# What a person may set ----------------------------------------------------------------------------------------------
+DATA_DIR = Path(env("BARNABAS_DATA", default=str(BASE_DIR / "data"))).expanduser().resolve()
+LOG_DIR = DATA_DIR / "logs"
+RUN_DIR = DATA_DIR / "run"
+SECRETS_DIR = DATA_DIR / "secrets"
+for _directory, _mode in ((DATA_DIR, 0o755), (LOG_DIR, 0o700), (RUN_DIR, 0o700), (SECRETS_DIR, 0o700)):
+    _directory.mkdir(mode=_mode, parents=True, exist_ok=True)
+
+REDIS_URL = env("BARNABAS_REDIS_URL", default=f"unix://{default_socket_path(RUN_DIR)}")
+BOOTSTRAP_SERVERS = env("BARNABAS_BOOTSTRAP_SERVERS", default="127.0.0.1:9092")
+#: host:port of each ZooKeeper server, comma separated; a chroot (/kafka) may follow; empty: not watched.
+ZOOKEEPER = env("BARNABAS_ZOOKEEPER", default="127.0.0.1:2181")
+CONSOLE_PORT = env.int("BARNABAS_CONSOLE_PORT", default=8080)
+SPARK_MASTER = env("BARNABAS_SPARK_MASTER", default="local[2]")
+#: The name of this host in Celery's queues: a process is run by the worker of the host it belongs to.
+HOST_NAME = env("BARNABAS_HOST_NAME", default=socket.gethostname())
+
+SECRET_KEY = env("BARNABAS_SECRET_KEY", default="") or load_or_create_secret(SECRETS_DIR / "django-secret-key")
+ALLOWED_HOSTS = env.list("BARNABAS_ALLOWED_HOSTS", default=["127.0.0.1", "localhost"])
+#: True behind a TLS proxy: cookies are then sent over https only.
+SECURE = env.bool("BARNABAS_SECURE", default=False)
+DEBUG = False
+
+# Django -------------------------------------------------------------------------------------------------------------
+INSTALLED_APPS = [
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.humanize",
+    "whitenoise.runserver_nostatic",
+    "django.contrib.staticfiles",
+    "django_htmx",
+    "channels",
+    "console.access",
+    "console.audit",
+    "console.live",
+    "console.clusters",
+    "console.brokers",
+    "console.topics",
+    "console.processes",
+    "console.launch",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "console.access.content_policy.ContentPolicyMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "console.access.request_log.RequestLogMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.auth.middleware.LoginRequiredMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+]
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": False,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "console.access.context.rights",
+                "console.clusters.context.cluster",
+            ],
+            "loaders": [("django.template.loaders.cached.Loader", ["django.template.loaders.filesystem.Loader"])],
+            "libraries": {
+                "figures": "console.live.templatetags.figures",
+                "charts": "console.live.templatetags.charts",
+            },
+            "builtins": ["django.templatetags.static"],
+        },
+    },
+]
+
+ROOT_URLCONF = "console.urls"
+ASGI_APPLICATION = "console.asgi.application"
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+USE_TZ = True
+TIME_ZONE = "UTC"
+USE_I18N = False
+USE_THOUSAND_SEPARATOR = False
+
+# Database: readers never wait for the writer (WAL), and a writer waits for another instead of failing. ----------
+DATABASES = {"default": env.db_url("BARNABAS_DATABASE_URL", default=f"sqlite:///{DATA_DIR / 'console.sqlite3'}")}
+if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
+    DATABASES["default"]["OPTIONS"] = {
+        "timeout": 20,
+        "transaction_mode": "IMMEDIATE",
+        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON;",
+    }
+else:
+    DATABASES["default"]["CONN_MAX_AGE"] = 60
+
+# Login and cookies --------------------------------------------------------------------------------------------------
+LOGIN_URL = "login"
+LOGIN_REDIRECT_URL = "overview"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+SESSION_COOKIE_NAME = "barnabas_session"
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_AGE = 12 * 3600
+SESSION_COOKIE_SECURE = SECURE
+CSRF_COOKIE_NAME = "barnabas_csrf"
+CSRF_COOKIE_SAMESITE = "Lax"
+CSRF_COOKIE_SECURE = SECURE
+CSRF_COOKIE_HTTPONLY = True
+CSRF_FAILURE_VIEW = "console.access.errors.csrf_failure"
+CSRF_TRUSTED_ORIGINS = env.list("BARNABAS_TRUSTED_ORIGINS", default=[])
+SECURE_REFERRER_POLICY = "same-origin"
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if SECURE else None
+X_FRAME_OPTIONS = "DENY"
+
+# Static files: served by the web process itself from where they are; no build step. ---------------------------------
+STATIC_URL = "/static/"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+}
+WHITENOISE_USE_FINDERS = True
+WHITENOISE_MAX_AGE = 60
+
+# Channels and Celery share one Redis. `memory://` keeps both inside one process: for tests. -------------------------
+if REDIS_URL.startswith("memory://"):
+    CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
+    CELERY_BROKER_URL, CELERY_RESULT_BACKEND = "memory://", "cache+memory://"
+else:
+    CHANNEL_LAYERS = {
+        "default": {
+            "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
+            "CONFIG": {"hosts": [REDIS_URL], "prefix": "barnabas"},
+        }
+    }
+    CELERY_BROKER_URL = CELERY_RESULT_BACKEND = celery_url(REDIS_URL)
+
+#: A task may be delivered twice (its worker was killed) but is never lost: tasks are short and idempotent.
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+if not REDIS_URL.startswith("memory://"):
+    CELERY_BROKER_TRANSPORT_OPTIONS = {
+        "visibility_timeout": 20,
+        "unacked_restore_interval": 2,
+        "unacked_restore_throttle": 1,
+    }
+CELERY_TASK_TIME_LIMIT = 15
+CELERY_RESULT_EXPIRES = 600
+CELERY_TASK_DEFAULT_QUEUE = f"host.{HOST_NAME}"
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_BEAT_SCHEDULE_FILENAME = str(RUN_DIR / "celerybeat-schedule")
+
+# Logs ---------------------------------------------------------------------------------------------------------------
+#: One JSON line per finished request; the demo reads it as the topic console.access.
+REQUEST_LOG_FILE = LOG_DIR / "console-access.log"
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {
+        "line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"},
+    },
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["stderr"], "level": "INFO"},
+    "loggers": {
+        "django": {"handlers": [], "level": "WARNING", "propagate": True},
+        "django.channels.server": {"level": "WARNING"},
+    },
+}

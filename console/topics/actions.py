@@ -1,0 +1,38 @@
+"""Changing topics: ask the cluster, keep an audit row, whatever the answer. The collector pushes the result."""
+
+from console.audit.record import record_event
+from console.gateway.connect import cluster_gateway
+from console.gateway.errors import GatewayError, RefusedError
+from console.topics.models import Topic
+
+
+def do_create_topic(actor, name: str, partition_count: int, replication_factor: int) -> None:
+    """Create a topic. Raises GatewayError if the cluster refused or did not answer; that too is in the audit."""
+    after = {"partition_count": partition_count, "replication_factor": replication_factor}
+    try:
+        cluster_gateway().create_topic(name, partition_count, replication_factor)
+    except GatewayError as error:
+        _record_failure(actor, "create topic", name, error, after=after)
+        raise
+    record_event(actor, "create topic", "topic", name, after=after)
+
+
+def do_delete_topic(actor, topic: Topic) -> None:
+    """Delete a topic and its records. Raises GatewayError as above."""
+    before = {
+        "topic_id": topic.topic_id,
+        "partition_count": topic.partition_count,
+        "replication_factor": topic.replication_factor,
+        "record_count": topic.record_count,
+    }
+    try:
+        cluster_gateway().delete_topic(topic.name)
+    except GatewayError as error:
+        _record_failure(actor, "delete topic", topic.name, error, before=before)
+        raise
+    record_event(actor, "delete topic", "topic", topic.name, before=before)
+
+
+def _record_failure(actor, action: str, name: str, error: GatewayError, **values: dict) -> None:
+    result = "refused" if isinstance(error, RefusedError) else "failed"
+    record_event(actor, action, "topic", name, result=result, detail=str(error), **values)

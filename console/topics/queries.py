@@ -1,0 +1,62 @@
+"""Reading topics for pages: filtered, sorted and paged in the database."""
+
+from dataclasses import dataclass
+
+from django.core.paginator import Page, Paginator
+from django.db.models import F
+from django.http import QueryDict
+
+from console.topics.models import Partition, Topic
+
+TOPICS_PER_PAGE = 50
+PARTITIONS_PER_PAGE = 100
+
+#: What a column sorts by, as it stands in the address.
+SORTS = {
+    "name": "name",
+    "partitions": "partition_count",
+    "replication": "replication_factor",
+    "urp": "under_replicated_count",
+    "records": "record_count",
+    "rate": "records_per_second",
+    "leaderless": "leaderless_count",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class TopicListQuery:
+    """What the topics page was asked for. Anything unknown falls back to the default; a page never fails for it."""
+
+    search: str = ""
+    sort: str = "name"
+    is_descending: bool = False
+    shows_internal: bool = False
+    page: int = 1
+
+    @classmethod
+    def parse(cls, parameters: QueryDict) -> "TopicListQuery":
+        wanted = parameters.get("sort", "name")
+        sort = wanted.removeprefix("-")
+        page = parameters.get("page", "1")
+        return cls(
+            search=parameters.get("search", "").strip()[:249],
+            sort=sort if sort in SORTS else "name",
+            is_descending=wanted.startswith("-") and sort in SORTS,
+            shows_internal=parameters.get("internal") == "on",
+            page=int(page) if page.isascii() and page.isdigit() and len(page) < 9 else 1,
+        )
+
+
+def topic_page(query: TopicListQuery) -> Page:
+    topics = Topic.objects.all()
+    if not query.shows_internal:
+        topics = topics.filter(is_internal=False)
+    if query.search:
+        topics = topics.filter(name__icontains=query.search)
+    field = F(SORTS[query.sort])
+    order = field.desc(nulls_last=True) if query.is_descending else field.asc(nulls_last=True)
+    return Paginator(topics.order_by(order, "name"), TOPICS_PER_PAGE).get_page(query.page)
+
+
+def partition_page(topic: Topic, page: str) -> Page:
+    return Paginator(Partition.objects.filter(topic=topic), PARTITIONS_PER_PAGE).get_page(page)

@@ -1,0 +1,59 @@
+"""The topics list, the page of one topic, and creating and deleting."""
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_safe
+
+from console.access.objects import access_topic
+from console.access.rights import Right, require
+from console.gateway.errors import GatewayError
+from console.topics.actions import do_create_topic, do_delete_topic
+from console.topics.forms import CreateTopicForm, DeleteTopicForm
+from console.topics.queries import TopicListQuery, partition_page, topic_page
+
+
+@require_safe
+def topic_list(request: HttpRequest) -> HttpResponse:
+    require(request.user, Right.VIEW)
+    query = TopicListQuery.parse(request.GET)
+    template = "topics/partials/topic-table.html" if request.htmx.target == "topic-table" else "topics/list.html"
+    return render(request, template, {"query": query, "page": topic_page(query)})
+
+
+@require_safe
+def topic_detail(request: HttpRequest, name: str) -> HttpResponse:
+    topic = access_topic(request.user, name, Right.VIEW)
+    context = {"topic": topic, "page": partition_page(topic, request.GET.get("page", "1"))}
+    return render(request, "topics/detail.html", context)
+
+
+@require_http_methods(["GET", "POST"])
+def topic_create(request: HttpRequest) -> HttpResponse:
+    require(request.user, Right.OPERATE)
+    form = CreateTopicForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            do_create_topic(request.user, **form.cleaned_data)
+        except GatewayError as error:
+            form.add_error(None, str(error))
+        else:
+            messages.success(request, f"Topic {form.cleaned_data['name']} was created.")
+            return redirect("topics")
+    return render(request, "topics/create.html", {"form": form}, status=422 if form.errors else 200)
+
+
+@require_http_methods(["GET", "POST"])
+def topic_delete(request: HttpRequest, name: str) -> HttpResponse:
+    topic = access_topic(request.user, name, Right.OPERATE)
+    form = DeleteTopicForm(topic, request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            do_delete_topic(request.user, topic)
+        except GatewayError as error:
+            form.add_error(None, str(error))
+        else:
+            messages.success(request, f"Topic {topic.name} is being deleted.")
+            return redirect("topics")
+    context = {"topic": topic, "form": form}
+    return render(request, "topics/delete.html", context, status=422 if form.errors else 200)

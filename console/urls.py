@@ -1,0 +1,19 @@
+"""Every address of the console. A feature keeps its own routes; this file only says where they hang."""
+
+from importlib.util import find_spec
+
+from django.urls import include, path
+
+urlpatterns = [
+    path("", include("console.clusters.urls")),
+    path("", include("console.access.urls")),
+    path("topics/", include("console.topics.urls")),
+    path("brokers/", include("console.brokers.urls")),
+    path("audit/", include("console.audit.urls")),
+]
+
+if find_spec("console.processes") and find_spec("console.processes.urls"):
+    urlpatterns.append(path("processes/", include("console.processes.urls")))
+
+handler403 = "console.access.errors.forbidden"
+handler404 = "console.access.errors.not_found"

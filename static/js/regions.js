@@ -1,0 +1,32 @@
+// Fetch this page again and replace its live regions (elements with data-live and an id): after a gap in the pushes, when
+// the shape of a list changed, and by polling while there is no websocket.
+
+let running = false;
+let again = false;
+
+export async function refreshRegions(ids = null) {
+  if (running) { again = true; return; }
+  running = true;
+  try {
+    const response = await fetch(location.href, { headers: { Accept: "text/html" }, cache: "no-store" });
+    if (response.redirected && new URL(response.url).pathname.startsWith("/login")) { location.reload(); return; }
+    if (response.status === 404) { location.reload(); return; }
+    if (response.ok) replaceRegions(new DOMParser().parseFromString(await response.text(), "text/html"), ids);
+  } catch {
+    // The console cannot be reached: the banner says so already, and the next attempt comes.
+  } finally {
+    running = false;
+    if (again) { again = false; refreshRegions(); }
+  }
+}
+
+function replaceRegions(fresh, ids) {
+  fresh.querySelectorAll("[data-live][id], #heartbeat").forEach((region) => {
+    const present = document.getElementById(region.id);
+    if (!present || (ids && !ids.includes(region.id))) return;
+    const adopted = document.importNode(region, true);
+    present.replaceWith(adopted);
+    htmx.process(adopted);
+  });
+  document.dispatchEvent(new CustomEvent("regions:replaced"));
+}

@@ -1,0 +1,45 @@
+"""One broker of two dies: what the other leads is still known, on the cluster in memory and on real processes."""
+
+import pytest
+
+from console.gateway.cluster import KafkaGateway
+from console.gateway.fake import FakeGateway
+from tests.barnabas_cluster import await_true, running_cluster
+
+
+@pytest.fixture(params=["fake", "real"])
+def gateway_and_kill(request):
+    """A gateway to two brokers, and kill(broker_id)."""
+    if request.param == "fake":
+        gateway = FakeGateway(broker_count=2)
+        yield gateway, gateway.stop_broker
+        return
+    with running_cluster(brokers=2) as cluster:
+        yield KafkaGateway(cluster.bootstrap_servers), lambda broker_id: cluster.broker(broker_id).kill()
+
+
+def offsets_by_leader(gateway, first_leaders) -> dict[int, int | None]:
+    """The next offset of the partition each broker led at first."""
+    (topic,) = [each for each in gateway.describe_topics() if each.name == "orders"]
+    return {first_leaders[each.partition]: each.next_offset for each in topic.partitions}
+
+
+def test_a_dead_broker_costs_the_offsets_of_its_own_partitions_only(gateway_and_kill):
+    gateway, kill = gateway_and_kill
+    gateway.create_topic("orders", 2, 1)
+    await_true(
+        lambda: [each.next_offset for topic in gateway.describe_topics() for each in topic.partitions] == [0, 0],
+        "both partitions are led and answer",
+    )
+    (topic,) = gateway.describe_topics()
+    leaders = {each.partition: each.leader for each in topic.partitions}
+    assert sorted(leaders.values()) == [1, 2]
+
+    kill(2)
+
+    assert offsets_by_leader(gateway, leaders) == {1: 0, 2: None}
+    await_true(
+        lambda: [broker.id for broker in gateway.describe_cluster().brokers] == [1],
+        "broker 2 is not registered any more",
+    )
+    assert offsets_by_leader(gateway, leaders) == {1: 0, 2: None}

@@ -1,0 +1,46 @@
+"""A run directory of the test's own, and services that end with it."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from console.launch.services import Service
+from console.launch.supervisor import Supervisor, end_service
+from console.processes.run_files import run_file_names
+
+SLEEPER = "import time; time.sleep(60)"
+
+
+@pytest.fixture
+def directories(settings, tmp_path) -> Path:
+    for name in ("RUN_DIR", "LOG_DIR", "SECRETS_DIR"):
+        setattr(settings, name, tmp_path / name.lower())
+        getattr(settings, name).mkdir(mode=0o700)
+    settings.DATA_DIR = tmp_path
+    return tmp_path
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 1_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def supervisor(directories, settings, clock):
+    supervisor = Supervisor(settings.RUN_DIR / "services", {}, directories, clock)
+    yield supervisor
+    for name in run_file_names(supervisor.run_files):
+        end_service(supervisor.run_files, name, 0, lambda: True)
+
+
+def service(name: str = "web", code: str = SLEEPER) -> Service:
+    return Service(name, [sys.executable, "-c", code], grace_s=5)
