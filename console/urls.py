@@ -1,7 +1,5 @@
 """Every address of the console. A feature keeps its own routes; this file only says where they hang."""
 
-from importlib.util import find_spec
-
 from django.urls import include, path
 
 urlpatterns = [
@@ -10,10 +8,8 @@ urlpatterns = [
     path("topics/", include("console.topics.urls")),
     path("brokers/", include("console.brokers.urls")),
     path("audit/", include("console.audit.urls")),
+    path("processes/", include("console.processes.urls")),
 ]
-
-if find_spec("console.processes") and find_spec("console.processes.urls"):
-    urlpatterns.append(path("processes/", include("console.processes.urls")))
 
 handler403 = "console.access.errors.forbidden"
 handler404 = "console.access.errors.not_found"

@@ -10,7 +10,11 @@ export async function refreshRegions(ids = null) {
   try {
     const response = await fetch(location.href, { headers: { Accept: "text/html" }, cache: "no-store" });
     if (response.redirected && new URL(response.url).pathname.startsWith("/login")) { location.reload(); return; }
-    if (response.status === 404) { location.reload(); return; }
+    const isRefused = document.querySelector("[data-refused]") !== null;
+    if (response.status === 404 || (response.ok && isRefused)) {
+      if (response.ok === isRefused) location.reload(); // the thing is gone, or is there by now
+      return;
+    }
     if (response.ok) replaceRegions(new DOMParser().parseFromString(await response.text(), "text/html"), ids);
   } catch {
     // The console cannot be reached: the banner says so already, and the next attempt comes.

@@ -1,0 +1,171 @@
+"""The whole product as a person starts it, and a real Chromium that looks at it."""
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.barnabas_cluster import await_true
+from tests.zookeeper_server import free_ports
+
+ROOT = Path(__file__).parent.parent.parent
+SCREENSHOTS = ROOT / "tests" / "output" / "screenshots"
+PASSWORD = "a password for tests"
+_UP_DEADLINE_S = 90
+_STOP_DEADLINE_S = 60
+
+
+@dataclass
+class Product:
+    """`manage.py up`, running."""
+
+    process: subprocess.Popen
+    output: Path
+    console: str
+    bootstrap_servers: str
+    data: Path
+    environment: dict[str, str]
+
+    def said(self) -> str:
+        return self.output.read_text()
+
+    def manage(self, *arguments: str) -> subprocess.CompletedProcess:
+        command = [sys.executable, "manage.py", *arguments]
+        return subprocess.run(
+            command, cwd=ROOT, env=self.environment, capture_output=True, text=True, timeout=120, check=True
+        )
+
+
+def start_product(directory: Path, *, demo: bool = True, documents: str = "") -> Product:
+    console, zookeeper = free_ports(2)
+    broker = _three_neighbouring_ports()
+    environment = {
+        **{key: value for key, value in os.environ.items() if not key.startswith(("BARNABAS_", "DJANGO_"))},
+        "BARNABAS_DATA": str(directory / "data"),
+        "BARNABAS_ADMIN_PASSWORD": PASSWORD,
+        "BARNABAS_CONSOLE_PORT": str(console),
+        "BARNABAS_BROKER_PORT": str(broker),
+        "BARNABAS_ZOOKEEPER_PORT": str(_zookeeper_port(zookeeper)),
+        "BARNABAS_DEMO": "1" if demo else "0",
+        "BARNABAS_DOCUMENTS": documents,
+    }
+    output = directory / "up.log"
+    with output.open("w") as log:
+        process = subprocess.Popen(
+            [sys.executable, "manage.py", "up"],
+            cwd=ROOT,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    servers = ",".join(f"127.0.0.1:{broker + number}" for number in range(3))
+    return Product(process, output, f"http://127.0.0.1:{console}", servers, directory / "data", environment)
+
+
+def _three_neighbouring_ports() -> int:
+    """Brokers listen on three ports in a row, and serve metrics on the same row one hundred above."""
+    for _ in range(100):
+        first = free_ports(1)[0]
+        if first < 60_000 and all(_is_free(first + more) for more in (0, 1, 2, 100, 101, 102)):
+            return first
+    raise AssertionError("no three neighbouring free ports")
+
+
+def _zookeeper_port(candidate: int) -> int:
+    while candidate > 60_000 or not all(_is_free(candidate + more) for more in (0, 707, 1707)):
+        candidate = free_ports(1)[0]
+    return candidate
+
+
+def _is_free(port: int) -> bool:
+    import socket
+
+    with socket.socket() as probe, contextlib.suppress(OSError):
+        probe.bind(("127.0.0.1", port))
+        return True
+    return False
+
+
+def await_up(product: Product) -> None:
+    def is_up() -> bool:
+        assert product.process.poll() is None, product.said()
+        return "bootstrap servers" in product.said()
+
+    await_true(is_up, f"up; it said:\n{product.said()}", _UP_DEADLINE_S)
+
+
+def stop_product(product: Product) -> None:
+    """As Ctrl-C; then as `make down`, should anything be left."""
+    if product.process.poll() is None:
+        product.process.send_signal(signal.SIGINT)
+    try:
+        product.process.wait(_STOP_DEADLINE_S)
+    except subprocess.TimeoutExpired:
+        product.process.kill()
+        product.manage("down")
+        raise AssertionError(f"not stopped within {_STOP_DEADLINE_S} s:\n{product.said()}") from None
+
+
+@pytest.fixture(scope="session")
+def product(tmp_path_factory):
+    running = start_product(tmp_path_factory.mktemp("product"))
+    try:
+        await_up(running)
+        yield running
+    finally:
+        stop_product(running)
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if path is None:
+        pytest.skip("no Chromium found (Debian package chromium); browser journeys are not run")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=path, args=["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"]
+        )
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(chromium, product):
+    """Logged in as the first user; what the browser complains about fails the test."""
+    context = chromium.new_context(viewport={"width": 1280, "height": 800}, color_scheme="light")
+    page = context.new_page()
+    complaints: list[str] = []
+    page.on("console", lambda message: complaints.append(message.text) if _is_complaint(message) else None)
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    log_in(page, product)
+    yield page
+    context.close()
+    assert complaints == []
+
+
+def _is_complaint(message) -> bool:
+    """A 404 is an answer; everything else the browser reports as an error is a fault of the page."""
+    return message.type == "error" and "status of 404" not in message.text
+
+
+def log_in(page, product: Product) -> None:
+    page.goto(product.console + "/")
+    page.get_by_label("User name").fill("admin")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.keyboard.press("Enter")
+    page.get_by_role("heading", name="Overview").wait_for()
+
+
+def screenshot(page, name: str) -> None:
+    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+    page.screenshot(path=SCREENSHOTS / f"{name}.png")

@@ -1,0 +1,153 @@
+"""What a person does first: look, produce, watch it arrive, stop a broker, start it again."""
+
+import os
+import re
+import signal
+
+import pytest
+from confluent_kafka import Producer
+from confluent_kafka.admin import AdminClient, NewTopic
+from playwright.sync_api import expect
+
+from tests.browser.conftest import log_in, screenshot
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(240)]
+#: The page must follow a process within 3 s; the browser's own clock gets a margin on a busy machine.
+FOLLOWS_MS = 10_000
+STARTS_MS = 30_000
+
+
+@pytest.fixture
+def topic(product):
+    name = "journey.orders"
+    admin = AdminClient({"bootstrap.servers": product.bootstrap_servers})
+    created = admin.create_topics([NewTopic(name, 3, 1)])[name]
+    if created.exception(30) is not None:
+        assert created.exception().args[0].name() == "TOPIC_ALREADY_EXISTS"
+    return name
+
+
+def open_topic(page, product, topic: str) -> None:
+    """A topic created a moment ago is on the console when its collector has looked."""
+    page.goto(f"{product.console}/topics/")
+    page.get_by_role("link", name=topic, exact=True).click(timeout=FOLLOWS_MS)
+    expect(page.locator("#connection")).to_have_attribute("data-state", "live", timeout=FOLLOWS_MS)
+
+
+def test_an_address_nobody_knows_says_so_once(page, product):
+    answers = []
+    page.on("response", lambda response: answers.append(response.request.resource_type))
+    assert page.goto(f"{product.console}/topics/no.such.topic/").status == 404
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    expect(page.locator("#connection")).to_have_attribute("data-state", "live", timeout=FOLLOWS_MS)
+    page.wait_for_timeout(1_000)
+    assert answers.count("document") == 1
+
+
+def produce(product, topic: str, partition: int, count: int) -> None:
+    producer = Producer({"bootstrap.servers": product.bootstrap_servers})
+    for number in range(count):
+        producer.produce(topic, f"order {number}", f"key {number}", partition=partition)
+    assert producer.flush(30) == 0
+
+
+def test_the_overview_shows_a_healthy_cluster(page):
+    expect(page.locator("#connection")).to_have_attribute("data-state", "live", timeout=STARTS_MS)
+    expect(page.get_by_text("Healthy", exact=True)).to_be_visible(timeout=STARTS_MS)
+    expect(page.get_by_text("host.metrics")).to_be_visible(timeout=STARTS_MS)
+    screenshot(page, "overview-light")
+
+
+def test_a_produced_record_moves_the_next_offset_without_reload(page, product, topic):
+    open_topic(page, product, topic)
+    cell = next_offset(page, partition=1)
+    expect(cell).to_be_visible()
+    before = int(cell.inner_text().replace("\u202f", "").replace(",", ""))
+    page.evaluate("window.stillTheSamePage = true")
+    produce(product, topic, partition=1, count=42)
+    expect(cell).to_have_text(str(before + 42), timeout=FOLLOWS_MS)
+    assert page.evaluate("window.stillTheSamePage") is True
+    screenshot(page, "topic-light")
+
+
+def next_offset(page, partition: int):
+    column = page.locator("#partition-table th").all_inner_texts().index("Next offset")
+    return page.locator("#partition-table tbody tr").nth(partition).locator("td,th").nth(column)
+
+
+def test_a_broker_is_stopped_and_started_with_the_buttons(page, product, topic):
+    page.goto(f"{product.console}/processes/")
+    row = page.locator("#process-broker-2")
+    expect(row).to_have_attribute("data-state", "running")
+    row.get_by_role("button", name="Stop…").click()
+    expect(page.get_by_role("alertdialog")).to_contain_text("broker-2")
+    screenshot(page, "processes-question")
+    page.get_by_role("button", name="Stop broker-2").click()
+    expect(row).to_have_attribute("data-state", "stopped", timeout=STARTS_MS)
+    screenshot(page, "processes-stopped")
+    page.goto(f"{product.console}/")
+    expect(page.locator("main")).to_contain_text("broker 2 is not registered", ignore_case=True, timeout=STARTS_MS)
+    screenshot(page, "overview-broker-stopped")
+    page.goto(f"{product.console}/processes/")
+    row.get_by_role("button", name="Start", exact=True).click()
+    expect(row).to_have_attribute("data-state", "running", timeout=STARTS_MS)
+    expect(row.locator("[data-cell=state]")).to_have_class(re.compile("good|ok|running|success"))
+    screenshot(page, "processes-started")
+    page.goto(f"{product.console}/")
+    expect(page.get_by_text("Healthy", exact=True)).to_be_visible(timeout=STARTS_MS)
+
+
+def test_a_broker_killed_by_hand_is_seen_and_started_again_with_its_records(page, product, topic):
+    produce(product, topic, partition=0, count=100)
+    page.goto(f"{product.console}/processes/")
+    row = page.locator("#process-broker-1")
+    expect(row).to_have_attribute("data-state", "running")
+    os.kill(int(row.locator("[data-cell=pid]").inner_text()), signal.SIGKILL)
+    expect(row).to_have_attribute("data-state", "exited", timeout=FOLLOWS_MS)
+    expect(row).to_contain_text("signal 9")
+    screenshot(page, "processes-killed")
+    row.get_by_role("button", name="Start", exact=True).click()
+    expect(row).to_have_attribute("data-state", "running", timeout=STARTS_MS)
+    open_topic(page, product, topic)
+    expect(next_offset(page, partition=0)).to_have_text("100", timeout=STARTS_MS)
+
+
+def test_the_log_of_a_broker_can_be_read(page, product):
+    page.goto(f"{product.console}/processes/broker-3/")
+    expect(page.locator("#process-log")).to_contain_text("broker started")
+    screenshot(page, "process-log")
+
+
+def test_the_stream_job_counts_the_consoles_own_requests(page, product):
+    page.goto(f"{product.console}/topics/console.access.counts/")
+    expect(page.locator("#partition-table tbody tr").first).to_be_visible()
+    rows = page.locator("#partition-table tbody")
+    expect(rows).to_contain_text(re.compile(r"[1-9]\d*"), timeout=90_000)
+    screenshot(page, "stream-output")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_every_page_fits_its_window_in_both_themes(chromium, product, topic, width, theme):
+    context = chromium.new_context(viewport={"width": width, "height": 800}, color_scheme=theme)
+    page = context.new_page()
+    log_in(page, product)
+    open_topic(page, product, topic)
+    paths = {
+        "overview": "/",
+        "brokers": "/brokers/",
+        "topics": "/topics/",
+        "topic": f"/topics/{topic}/",
+        "topic-create": "/topics/+create/",
+        "processes": "/processes/",
+        "process": "/processes/broker-1/",
+        "audit": "/audit/",
+    }
+    for name, path in paths.items():
+        response = page.goto(product.console + path)
+        assert response.status == 200, path
+        expect(page.locator("#connection")).to_have_attribute("data-state", re.compile("live|off"), timeout=FOLLOWS_MS)
+        screenshot(page, f"{name}-{width}-{theme}")
+        overflow = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        assert overflow <= 0, f"{path} is {overflow} px wider than {width} px"
+    context.close()
