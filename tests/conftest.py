@@ -4,12 +4,15 @@ import os
 import shutil
 import tempfile
 
+import django
+
 _data_directory = tempfile.mkdtemp(prefix="barnabas-test-")
 for _name in [name for name in os.environ if name.startswith("BARNABAS_")]:
     del os.environ[_name]
 os.environ["BARNABAS_DATA"] = _data_directory
 os.environ["BARNABAS_REDIS_URL"] = "memory://"
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "console.settings")
+django.setup()
 
 
 def pytest_unconfigure() -> None:
