@@ -166,6 +166,9 @@ def log_in(page, product: Product) -> None:
     page.get_by_role("heading", name="Overview").wait_for()
 
 
-def screenshot(page, name: str) -> None:
+def screenshot(page, name: str, *, for_readme: bool = False) -> None:
+    """Into tests/output/screenshots; with SCREENSHOTS set in the environment the README's own are renewed too."""
     SCREENSHOTS.mkdir(parents=True, exist_ok=True)
     page.screenshot(path=SCREENSHOTS / f"{name}.png")
+    if for_readme and os.environ.get("SCREENSHOTS"):
+        shutil.copy(SCREENSHOTS / f"{name}.png", ROOT / "tests" / "browser" / "screenshots" / f"{name}.png")

@@ -122,6 +122,10 @@ def test_the_stream_job_counts_the_consoles_own_requests(page, product):
     open_topic(page, product, "console.access.counts")
     expect(next_offset(page, partition=0)).to_have_text(re.compile(r"^[1-9]"), timeout=90_000)
     screenshot(page, "stream-output")
+    page.goto(f"{product.console}/")
+    expect(page.get_by_text("Healthy", exact=True)).to_be_visible(timeout=STARTS_MS)
+    expect(page.locator("#connection")).to_have_attribute("data-state", "live", timeout=FOLLOWS_MS)
+    screenshot(page, "overview", for_readme=True)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -1,11 +1,13 @@
 """kcat, where it is installed: what a person types first."""
 
 import json
+import selectors
 import shutil
 import subprocess
 import time
 
 import pytest
+from confluent_kafka.admin import AdminClient, NewTopic
 
 from tests.interop.records import CODECS, COUNT
 
@@ -59,28 +61,37 @@ def test_reading_from_an_offset_and_the_last_few(cluster, name):
     assert consume(cluster, name, "-o", "-3") == lines("none", 100)[97:]
 
 
-def test_a_balanced_group_of_two_reads_each_record_once(cluster, name):
-    produce(cluster, name, lines("none", 10))
-    arguments = ["-G", name, "-u", "-q", "-X", "auto.offset.reset=earliest", "-f", "%k\n", name]
+def test_a_balanced_group_of_two_reads_each_record_once_and_commits(cluster, name):
+    sent = lines("snappy")
+    admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
+    admin.create_topics([NewTopic(name, 4, 1)])[name].result(30)
+    produce(cluster, name, sent, "snappy")
+    assert sorted(read_as_group(cluster, name, members=2, count=COUNT)) == sorted(sent)
+    more = [f"more-{number}\tv" for number in range(20)]
+    produce(cluster, name, more)
+    assert sorted(read_as_group(cluster, name, members=1, count=20)) == sorted(more)
+
+
+def read_as_group(cluster, name, members, count):
+    """What the members print between them until they have printed `count` lines; they commit as they are stopped."""
+    arguments = ["-G", name, "-u", "-q", "-X", "auto.offset.reset=earliest", "-f", "%k\\t%s\\n", name]
     command = ["kcat", "-b", cluster.bootstrap_servers, *arguments]
-    members = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) for _ in range(2)]
+    running = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) for _ in range(members)]
     try:
-        seen = _read_lines(members, 10)
+        return _read_lines(running, count)
     finally:
-        for member in members:
+        for member in running:
             member.terminate()
             member.wait(20)
-    assert sorted(seen) == sorted(line.split("\t")[0] for line in lines("none", 10))
 
 
-def _read_lines(members, count):
-    import selectors
-
+def _read_lines(running, count):
     selector = selectors.DefaultSelector()
-    for member in members:
-        selector.register(member.stdout, selectors.EVENT_READ)
-    text, end = b"", time.monotonic() + DEADLINE_S
-    while text.count(b"\n") < count and time.monotonic() < end:
+    texts = {member.stdout: b"" for member in running}
+    for stream in texts:
+        selector.register(stream, selectors.EVENT_READ)
+    end = time.monotonic() + DEADLINE_S
+    while sum(text.count(b"\n") for text in texts.values()) < count and time.monotonic() < end:
         for key, _ in selector.select(0.2):
-            text += key.fileobj.read1()
-    return text.decode().split()
+            texts[key.fileobj] += key.fileobj.read1()
+    return b"".join(texts.values()).decode().splitlines()

@@ -7,6 +7,7 @@ import pytest
 
 from broker.common import limits
 from broker.net.connection import LARGE_FRAME_BYTES, Connection
+from tests.eventually import eventually
 
 FRAME_BYTES_MAX = 4 * 1024 * 1024
 
@@ -128,13 +129,13 @@ async def test_reading_stops_while_too_many_requests_are_unanswered(peer, monkey
     monkeypatch.setattr("broker.net.connection.IN_FLIGHT_PER_CONNECTION_MAX", 2)
     slots = [peer.connection.reserve(), peer.connection.reserve()]
     await peer.send(framed(b"a"))
-    assert await peer.frame() == b"a"  # this wake-up finds the limit reached and stops reading
+    await eventually(lambda: not peer.connection._is_reading, "reading has stopped")
     await peer.send(framed(b"b"))
     await asyncio.sleep(0.02)
     assert peer.frames.empty()
     for slot in slots:
         peer.connection.fill(slot, ())
-    assert await peer.frame() == b"b"
+    assert [await peer.frame(), await peer.frame()] == [b"a", b"b"]
 
 
 async def test_a_peer_that_leaves_closes_quietly(peer):
@@ -153,3 +154,61 @@ async def test_closing_twice_reports_once(peer):
     peer.connection.close("why")
     peer.connection.close("again")
     assert await peer.closed == "why"
+
+
+async def test_frames_read_already_wait_while_too_many_requests_are_unanswered(peer, monkeypatch):
+    monkeypatch.setattr("broker.net.connection.IN_FLIGHT_PER_CONNECTION_MAX", 2)
+    slots = reserve_for_each_frame(peer)
+    await peer.send(b"".join(framed(bytes([letter])) for letter in b"abcde"))
+    assert [await peer.frame() for _ in range(2)] == [b"a", b"b"]
+    await asyncio.sleep(0.01)
+    assert peer.frames.empty()
+    for expected in b"cde":
+        peer.connection.fill(slots.pop(0), ())
+        assert await peer.frame() == bytes([expected])
+
+
+async def test_frames_read_already_wait_while_a_slow_reader_holds_up_answers(peer, monkeypatch):
+    monkeypatch.setattr("broker.net.connection.UNSENT_BYTES_PER_CONNECTION_MAX", 1_000)
+    slots = reserve_for_each_frame(peer, answer=bytes(8_000_000))
+    await peer.send(framed(b"a") + framed(b"b") + framed(b"c"))
+    assert await peer.frame() == b"a"
+    await asyncio.sleep(0.01)
+    assert len(slots) == 1
+    await peer.receive(8_000_000)
+    assert await peer.frame() == b"b"
+
+
+async def test_answers_that_wait_for_an_earlier_one_count_as_unsent(peer, monkeypatch):
+    monkeypatch.setattr("broker.net.connection.UNSENT_BYTES_PER_CONNECTION_MAX", 1_000)
+    first, second = peer.connection.reserve(), peer.connection.reserve()
+    peer.connection.fill(second, (bytes(1_000),))
+    await peer.send(framed(b"a"))
+    await eventually(lambda: not peer.connection._is_reading, "reading has stopped")
+    assert peer.frames.empty()
+    peer.connection.fill(first, ())
+    assert await peer.frame() == b"a"
+
+
+async def test_the_last_words_of_a_connection_keep_the_order_of_requests(peer):
+    answered, waiting, ready = (peer.connection.reserve() for _ in range(3))
+    peer.connection.fill(ready, (b"out of turn",))
+    peer.connection.fill(answered, (b"first",))
+    peer.connection.close("why")
+    assert await peer.receive(5) == b"first"
+    assert await asyncio.wait_for(peer.loop.sock_recv(peer.sock, 100), 10) == b""
+    peer.connection.fill(waiting, (b"too late",))
+
+
+def reserve_for_each_frame(peer, answer=None) -> list:
+    """Have each frame take a slot, answered at once where there is an answer; the slots."""
+    slots = []
+
+    def on_frame(connection, frame):
+        slots.append(connection.reserve())
+        if answer is not None:
+            connection.fill(slots[-1], (answer,))
+        peer.frames.put_nowait(bytes(frame))
+
+    peer.connection._on_frame = on_frame
+    return slots

@@ -8,22 +8,16 @@ A, B = TopicPartition("a", 0), TopicPartition("b", 0)
 LONG_MS = 60_000
 
 
-async def parked(purgatory, *keys, timeout_ms=LONG_MS) -> asyncio.Task:
-    task = asyncio.create_task(purgatory.wait(keys, timeout_ms))
-    await asyncio.sleep(0)
-    return task
-
-
 async def test_a_waiter_is_woken_by_any_of_its_partitions():
     purgatory = Purgatory(SystemClock())
-    waiting = await parked(purgatory, A, B)
+    waiting = purgatory.wait([A, B], LONG_MS)
     purgatory.wake(B)
     assert await waiting is True
 
 
 async def test_a_waiter_is_not_woken_by_another_partition():
     purgatory = Purgatory(SystemClock())
-    waiting = await parked(purgatory, A)
+    waiting = purgatory.wait([A], LONG_MS)
     purgatory.wake(B)
     await asyncio.sleep(0)
     assert not waiting.done()
@@ -36,10 +30,17 @@ async def test_a_waiter_ends_when_its_time_is_up():
 
 async def test_a_short_wait_is_not_held_up_by_a_longer_one_before_it():
     purgatory = Purgatory(SystemClock())
-    longer = await parked(purgatory, A)
+    longer = purgatory.wait([A], LONG_MS)
     assert await purgatory.wait([A], 5) is False
     assert not longer.done()
     longer.cancel()
+
+
+async def test_a_wake_right_after_wait_is_not_lost():
+    purgatory = Purgatory(SystemClock())
+    waiting = purgatory.wait([A], LONG_MS)
+    purgatory.wake(A)
+    assert await waiting is True
 
 
 async def test_no_time_to_wait_is_answered_at_once():
@@ -48,7 +49,7 @@ async def test_no_time_to_wait_is_answered_at_once():
 
 async def test_nothing_is_left_behind_however_a_waiter_ends():
     purgatory = Purgatory(SystemClock())
-    woken, cancelled = await parked(purgatory, A, B), await parked(purgatory, A)
+    woken, cancelled = purgatory.wait([A, B], LONG_MS), purgatory.wait([A], LONG_MS)
     cancelled.cancel()
     purgatory.wake(A)
     await asyncio.gather(woken, cancelled, return_exceptions=True)
@@ -60,7 +61,7 @@ async def test_nothing_is_left_behind_however_a_waiter_ends():
 async def test_finished_waiters_do_not_pile_up_in_the_deadline_heap():
     purgatory = Purgatory(SystemClock())
     for _ in range(1_000):
-        waiting = await parked(purgatory, A)
+        waiting = purgatory.wait([A], LONG_MS)
         purgatory.wake(A)
         await waiting
     assert len(purgatory._deadlines) < 100

@@ -20,7 +20,13 @@ from broker.protocol.messages.leader_and_isr import (
     LeaderAndIsrRequest,
     LeaderAndIsrTopicState,
 )
-from broker.protocol.messages.update_metadata import UpdateMetadataRequest
+from broker.protocol.messages.update_metadata import (
+    UpdateMetadataBroker,
+    UpdateMetadataEndpoint,
+    UpdateMetadataPartitionState,
+    UpdateMetadataRequest,
+    UpdateMetadataTopicState,
+)
 from broker.runtime.coordinator_runtime import CoordinatorRuntime
 from broker.runtime.metadata_cache import MetadataCache
 from broker.runtime.purgatory import Purgatory
@@ -36,6 +42,11 @@ def frame(*parts: bytes) -> bytes:
     return sum(map(len, parts)).to_bytes(4) + b"".join(parts)
 
 
+def request_frame(message, version: int, correlation_id: int = 1) -> bytes:
+    header = RequestHeader(message.api, version, correlation_id, "tester")
+    return frame(encode_request_header(header), encode(message, version))
+
+
 class Client:
     """A raw client: sends what it is told, reads whole frames."""
 
@@ -48,8 +59,7 @@ class Client:
         await self.writer.drain()
 
     async def send_request(self, message, version: int, correlation_id: int = 1) -> None:
-        header = RequestHeader(message.api, version, correlation_id, "tester")
-        await self.send(frame(encode_request_header(header), encode(message, version)))
+        await self.send(request_frame(message, version, correlation_id))
 
     async def ask(self, message, version: int):
         await self.send_request(message, version)
@@ -125,6 +135,22 @@ class Served:
         self.replicas.apply_leader_and_isr(
             LeaderAndIsrRequest(
                 topic_states=[LeaderAndIsrTopicState(topic_name=topic, topic_id=TOPIC_ID, partition_states=states)]
+            )
+        )
+
+    def tell_of(self, topic: str, partitions: int = 1, leader: int = 1) -> None:
+        """As the controller: what to answer to Metadata."""
+        endpoint = UpdateMetadataEndpoint(host="127.0.0.1", port=self.listener.port, listener="PLAINTEXT")
+        states = [
+            UpdateMetadataPartitionState(partition_index=index, leader=leader, leader_epoch=0, isr=[1], replicas=[1])
+            for index in range(partitions)
+        ]
+        self.metadata.apply(
+            UpdateMetadataRequest(
+                controller_id=1,
+                controller_epoch=1,
+                live_brokers=[UpdateMetadataBroker(id=1, endpoints=[endpoint])],
+                topic_states=[UpdateMetadataTopicState(topic_name=topic, topic_id=TOPIC_ID, partition_states=states)],
             )
         )
 

@@ -11,11 +11,15 @@ from broker.protocol.api_keys import ApiKey
 from broker.protocol.codec import decode, encode
 from broker.protocol.headers import RequestHeader, encode_request_header
 from broker.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
+from broker.protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol
 from broker.protocol.messages.metadata import MetadataRequest
 from broker.protocol.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from broker.records.builder import build_batch
 from broker.records.record import Record
+from broker.runtime.coordinator_runtime import OFFSETS_TOPIC
+from broker.runtime.replica_manager import ProduceResult
 from tests.broker.server.conftest import FRAME_BYTES_MAX, frame
+from tests.eventually import eventually
 
 HEADER = encode_request_header(RequestHeader(ApiKey.METADATA, 9, 1, "x"))
 
@@ -160,3 +164,29 @@ async def test_memory_stays_flat_under_garbage(served):
         await round_of_garbage()
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before_kb < 4_096
     assert served.listener.connection_count == 0
+
+
+async def test_an_answer_that_cannot_be_encoded_closes_the_connection(served, monkeypatch):
+    monkeypatch.setattr(served.replicas, "append", lambda *_: ProduceResult("no number", 0))
+    client = await served.client()
+    await client.send_request(produce(batch_of(b"x")), 9)
+    assert await client.is_closed()
+    assert served.counted("failed_requests") == 1
+
+
+async def test_a_join_that_was_parked_in_a_connections_last_moment_is_given_up(served):
+    served.lead(OFFSETS_TOPIC)
+    served.tell_of(OFFSETS_TOPIC)
+    cancelled = []
+    coordinator = served.coordinators.shard(0).coordinator
+    coordinator.cancel = cancelled.append
+    protocol = JoinGroupRequestProtocol(name="range", metadata=b"")
+    join = JoinGroupRequest(
+        group_id="g", session_timeout_ms=10_000, protocol_type="consumer", protocols=[protocol], member_id=""
+    )
+    header = encode_request_header(RequestHeader(ApiKey.JOIN_GROUP, 0, 1, "x"))
+    client = await served.client()
+    await client.send(frame(header, encode(join, 0)) + BROKEN["an unknown api"])
+    assert await client.is_closed()
+    await eventually(lambda: cancelled, "the parked join is cancelled")
+    assert not served.coordinators._waiting

@@ -2,14 +2,18 @@
 
 import asyncio
 
-from broker.common.errors import ErrorCode
+import pytest
+
+from broker.common.errors import ApiError, ErrorCode
 from broker.handlers.registry import HANDLERS
+from broker.log.log_slice import LogSlice
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.api_versions import ApiVersionsRequest
 from broker.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from broker.protocol.messages.list_offsets import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
 from broker.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
 from broker.records.record import decode_records
+from tests.broker.server.conftest import request_frame
 from tests.broker.server.test_bad_input import batch_of, produce
 
 
@@ -145,3 +149,43 @@ async def test_offsets_are_listed_by_meaning_and_by_time(served):
     assert await offset_at(-3) == 0
     assert await offset_at(1_600_000_000_000) == 0
     assert await offset_at(1_800_000_000_000) == -1
+
+
+async def test_what_is_written_between_a_fetch_and_its_wait_is_not_missed(served):
+    served.lead("t")
+    client = await served.client()
+    together = b"".join(request_frame(each, version) for each, version in [(fetch(0, 60_000), 12), (produce_one(), 9)])
+    await client.send(together)
+    assert len(only(await client.answer(ApiKey.FETCH, 12)).records) > 0
+
+
+@pytest.mark.parametrize("limits", [{"max_bytes": 100}, {"max_bytes": 0}, {"max_bytes": -1}])
+async def test_a_fetch_does_not_wait_for_more_than_it_has_room_for(served, limits):
+    served.lead("t")
+    client = await served.client()
+    for _ in range(3):
+        await client.ask(produce(batch_of(b"x" * 60)), 9)
+    read = only(await client.ask(fetch(0, max_wait_ms=60_000, min_bytes=100_000, **limits), 12))
+    assert len(decode_records(read.records)) == 1
+
+
+async def test_a_fetch_of_nothing_is_answered_at_once(served):
+    client = await served.client()
+    request = FetchRequest(max_wait_ms=60_000, min_bytes=1, topics=[FetchTopic(topic="t", partitions=[])])
+    assert (await client.ask(request, 12)).responses[0].partitions == []
+
+
+async def test_a_disk_that_does_not_give_records_back_is_an_answer(served, monkeypatch):
+    served.lead("t")
+    client = await served.client()
+    await client.ask(produce_one(), 9)
+
+    def fail(_slice):
+        raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR)
+
+    monkeypatch.setattr(LogSlice, "read", fail)
+    assert only(await client.ask(fetch(0), 12)).error_code == ErrorCode.KAFKA_STORAGE_ERROR
+
+
+def produce_one():
+    return produce(batch_of(b"x"))
