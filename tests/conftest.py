@@ -15,5 +15,10 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "console.settings")
 django.setup()
 
 
+def pytest_collection_modifyitems(items: list) -> None:
+    """The whole product runs last, so that it does not run beside every other test."""
+    items.sort(key=lambda item: item.get_closest_marker("browser") is not None)
+
+
 def pytest_unconfigure() -> None:
     shutil.rmtree(_data_directory, ignore_errors=True)

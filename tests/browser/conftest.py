@@ -124,8 +124,9 @@ def product(tmp_path_factory):
         stop_product(running)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium():
+    """Ends with its module: as long as it is open, Playwright keeps an event loop running in this thread."""
     path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if path is None:
         pytest.skip("no Chromium found (Debian package chromium); browser journeys are not run")
