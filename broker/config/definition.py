@@ -4,11 +4,14 @@ Every table of keys (broker.py, topic.py) is a list of `Key`. Parsing, defaults,
 from the table; nothing else in the product knows what a key is called in a file.
 """
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from broker.common.errors import ApiError, ErrorCode
+
+_INT = re.compile(r"[+-]?[0-9]{1,19}")
 
 
 class ConfigError(ApiError):
@@ -19,7 +22,10 @@ class ConfigError(ApiError):
 
 
 def parse_int(text: str) -> int:
-    return int(text, 10)
+    """As Java writes a long; Python's `1_000` and other scripts' digits are no numbers to Kafka's tools."""
+    if not _INT.fullmatch(text) or not -(2**63) <= int(text) < 2**63:
+        raise ValueError(text)
+    return int(text)
 
 
 def parse_boolean(text: str) -> bool:

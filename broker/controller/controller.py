@@ -56,13 +56,16 @@ class Controller:
         return _FLOWS[type(event)](self.context, event)
 
     def _become_controller(self, event: Elected) -> list[Effect]:
-        """Take over ZooKeeper's view, tell every broker all of it, and set right what went wrong meanwhile."""
+        """Take over ZooKeeper's view, tell every broker all of it, and set right what went wrong meanwhile.
+
+        All of it at once: a broker that knew only some partitions of a topic would hash groups over too few.
+        """
         effects = self._let_go(event)
         self.context = context = _context_of(event)
         effects += [OpenChannel(broker) for _, broker in sorted(context.brokers.items())]
         to_correct = context.wanted_states(context.all_partitions())
         batch = RequestBatch(context)
-        batch.add_metadata([], context.brokers)
+        batch.add_metadata([p for p in context.all_partitions() if p in context.states], context.brokers)
         batch.tell_everyone(p for p in context.all_partitions() if p in context.states and p not in to_correct)
         effects += batch.effects()
         effects += correct_states(context, to_correct)

@@ -11,8 +11,7 @@ from broker.protocol.messages.delete_topics import (
     DeleteTopicsResponse,
     DeleteTopicState,
 )
-
-_NO_ID = UUID(int=0)
+from broker.runtime.topic_admin import NO_TOPIC_ID
 
 
 async def handle_delete_topics(request: DeleteTopicsRequest, context: RequestContext) -> DeleteTopicsResponse:
@@ -41,7 +40,7 @@ def _identify(asked: DeleteTopicState, context: RequestContext) -> tuple[str, UU
             raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no topic {asked.name!r}")
         return asked.name, found.topic_id
     found = next((topic for topic in topics.values() if topic.topic_id == asked.topic_id), None)
-    if found is None or asked.topic_id == _NO_ID:
+    if found is None or asked.topic_id == NO_TOPIC_ID:
         raise ApiError(ErrorCode.UNKNOWN_TOPIC_ID)
     return found.name, found.topic_id
 

@@ -3,6 +3,8 @@
 Sessions (KIP-227) are not opened: every answer carries session id 0, which tells the client to send full requests.
 """
 
+from collections.abc import Awaitable
+
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.handlers.handler import Reply, RequestContext, public
@@ -14,6 +16,7 @@ from broker.protocol.messages.fetch import (
     FetchResponse,
     PartitionData,
 )
+from broker.records.batch import iterate_headers
 
 _CONSUMER = -1
 
@@ -27,19 +30,29 @@ def handle_fetch(request: FetchRequest, context: RequestContext) -> Reply:
     response = reading.read()
     if reading.is_enough or request.max_wait_ms <= 0:
         return response
-    return _wait_for_more(request, context, response)
+    deadline_ms = context.services.clock.monotonic_ms() + request.max_wait_ms
+    return _wait_for_more(request, context, response, _park(request, context, deadline_ms), deadline_ms)
 
 
-async def _wait_for_more(request: FetchRequest, context: RequestContext, response: FetchResponse) -> FetchResponse:
-    clock = context.services.clock
-    deadline_ms = clock.monotonic_ms() + request.max_wait_ms
-    keys = [TopicPartition(topic.topic, each.partition) for topic in request.topics for each in topic.partitions]
-    while await context.services.purgatory.wait(keys, deadline_ms - clock.monotonic_ms()):
+async def _wait_for_more(
+    request: FetchRequest,
+    context: RequestContext,
+    response: FetchResponse,
+    is_woken: Awaitable[bool],
+    deadline_ms: int,
+) -> FetchResponse:
+    while await is_woken:
         reading = _Reading(request, context)
         response = reading.read()
         if reading.is_enough:
             break
+        is_woken = _park(request, context, deadline_ms)
     return response
+
+
+def _park(request: FetchRequest, context: RequestContext, deadline_ms: int) -> Awaitable[bool]:
+    keys = [TopicPartition(topic.topic, each.partition) for topic in request.topics for each in topic.partitions]
+    return context.services.purgatory.wait(keys, deadline_ms - context.services.clock.monotonic_ms())
 
 
 class _Reading:
@@ -50,12 +63,13 @@ class _Reading:
         self._replicas = context.services.replicas
         self._bytes_left = min(request.max_bytes, context.services.config.fetch_max_bytes)
         self._bytes_read = 0
-        self._has_error = False
+        #: Whether waiting can bring anything: not when there is an error to tell, records were left behind for want of
+        #: room, or nothing was asked for.
+        self._can_gain = any(topic.partitions for topic in request.topics)
 
     @property
     def is_enough(self) -> bool:
-        """Nothing is gained by waiting: enough bytes, an error to tell, or nothing asked for."""
-        return self._has_error or not self._request.topics or self._bytes_read >= self._request.min_bytes
+        return self._bytes_read >= self._request.min_bytes or not self._can_gain
 
     def read(self) -> FetchResponse:
         return FetchResponse(
@@ -76,12 +90,14 @@ class _Reading:
                 at_least_one=self._bytes_read == 0,
                 current_leader_epoch=asked.current_leader_epoch,
             )
+            records = result.slice.read()
         except ApiError as error:
-            self._has_error = True
+            self._can_gain = False
             return PartitionData(partition_index=asked.partition, error_code=error.code, high_watermark=-1, records=b"")
-        records = result.slice.read()
         self._bytes_read += len(records)
         self._bytes_left -= len(records)
+        if self._bytes_read < self._request.min_bytes and _next_offset(records, asked) < result.high_watermark:
+            self._can_gain = False
         return PartitionData(
             partition_index=asked.partition,
             high_watermark=result.high_watermark,
@@ -90,6 +106,14 @@ class _Reading:
             aborted_transactions=[] if self._request.isolation_level else None,
             records=records,
         )
+
+
+def _next_offset(records: bytes, asked: FetchPartition) -> int:
+    """Where the next fetch of the partition will begin."""
+    next_offset = asked.fetch_offset
+    for _, header in iterate_headers(records):
+        next_offset = header.next_offset
+    return next_offset
 
 
 def _refuse_followers(request: FetchRequest) -> FetchResponse:

@@ -30,9 +30,11 @@ async def handle_find_coordinator(request: FindCoordinatorRequest, context: Requ
 
 async def _find(key: str, key_type: int, context: RequestContext) -> Coordinator:
     try:
+        if key_type not in set(CoordinatorType):
+            raise ApiError(ErrorCode.INVALID_REQUEST, f"{key_type} is no type of coordinator")
         if key_type != CoordinatorType.GROUP:
             raise ApiError(ErrorCode.COORDINATOR_NOT_AVAILABLE, "transactions are not served yet")
-        await context.services.topics.ensure_internal(OFFSETS_TOPIC)
+        await context.services.topics.ensure_offsets_topic()
         node_id, host, port = _leader(key, context)
     except ApiError as error:
         return Coordinator(key=key, node_id=-1, host="", port=-1, error_code=error.code, error_message=error.message)
@@ -41,7 +43,10 @@ async def _find(key: str, key_type: int, context: RequestContext) -> Coordinator
 
 def _leader(group_id: str, context: RequestContext) -> tuple[int, str, int]:
     metadata = context.services.metadata
-    partition = partition_for(group_id, len(metadata.topics[OFFSETS_TOPIC].partitions))
+    partition_count = metadata.partition_count(OFFSETS_TOPIC)
+    if not partition_count:
+        raise ApiError(ErrorCode.COORDINATOR_NOT_AVAILABLE)
+    partition = partition_for(group_id, partition_count)
     leader = metadata.brokers.get(metadata.leader_of(OFFSETS_TOPIC, partition))
     if leader is None or context.listener not in leader.endpoints:
         raise ApiError(ErrorCode.COORDINATOR_NOT_AVAILABLE)

@@ -20,10 +20,10 @@ def ask_group(
 ) -> Message | Awaitable[Message]:
     """The answer of the group's coordinator, now or later; raises ApiError when this broker is not it."""
     services = context.services
-    offsets_topic = services.metadata.topics.get(OFFSETS_TOPIC)
-    if offsets_topic is None:
+    partition_count = services.metadata.partition_count(OFFSETS_TOPIC)
+    if not partition_count:
         raise ApiError(ErrorCode.NOT_COORDINATOR)
-    return services.coordinators.submit(partition_for(group_id, len(offsets_topic.partitions)), ask)
+    return services.coordinators.submit(partition_for(group_id, partition_count), ask)
 
 
 async def answer_of(reply: Message | Awaitable[Message]) -> Message:

@@ -1,7 +1,5 @@
 """Metadata: brokers and partitions as the controller told us; may create a topic that is asked for (KIP-204)."""
 
-from uuid import UUID
-
 from broker.common.errors import ApiError, ErrorCode
 from broker.handlers.handler import Reply, RequestContext, public
 from broker.protocol.api_keys import ApiKey
@@ -14,12 +12,11 @@ from broker.protocol.messages.metadata import (
     MetadataResponseTopic,
 )
 from broker.runtime.metadata_cache import PartitionMetadata, TopicMetadata
-from broker.runtime.topic_admin import INTERNAL_TOPICS
-
-_NO_ID = UUID(int=0)
-
+from broker.runtime.topic_admin import INTERNAL_TOPICS, NO_TOPIC_ID, check_topic_name
 
 _FIRST_METADATA_TIMEOUT_MS = 5_000
+#: Of requests for topics by id (KIP-516).
+_FIRST_VERSION_BY_ID = 12
 
 
 def handle_metadata(request: MetadataRequest, context: RequestContext) -> Reply:
@@ -38,17 +35,34 @@ async def _answer_when_known(request: MetadataRequest, context: RequestContext) 
 
 def _answer(request: MetadataRequest, context: RequestContext) -> Reply:
     asked = _asked_topics(request, context)
-    missing = {each.name for each in asked or () if each.name and each.name not in context.services.metadata.topics}
+    if context.api_version < _FIRST_VERSION_BY_ID and any(map(_is_by_id, asked or ())):
+        return _refuse_ids(asked)
+    topics = context.services.metadata.topics
+    missing = {each.name for each in asked or () if not _is_by_id(each) and each.name not in topics}
     if missing and request.allow_auto_topic_creation and context.services.config.auto_create_topics_enable:
         return _create_then_answer(asked, missing, context)
     return _response(asked, {}, context)
 
 
 def _asked_topics(request: MetadataRequest, context: RequestContext) -> list[MetadataRequestTopic] | None:
-    """None means all topics (version 0 says so by an empty list)."""
+    """Each topic once; None means all topics (version 0 says so by an empty list)."""
     if request.topics is None or (context.api_version == 0 and not request.topics):
         return None
-    return request.topics
+    return list({(each.name, each.topic_id): each for each in request.topics}.values())
+
+
+def _is_by_id(asked: MetadataRequestTopic) -> bool:
+    return asked.name is None or asked.topic_id != NO_TOPIC_ID
+
+
+def _refuse_ids(asked: list[MetadataRequestTopic]) -> MetadataResponse:
+    """The versions in which requests can already carry ids, but answers not yet null names."""
+    return MetadataResponse(
+        topics=[
+            MetadataResponseTopic(error_code=ErrorCode.INVALID_REQUEST, name=each.name or "", topic_id=each.topic_id)
+            for each in asked
+        ]
+    )
 
 
 async def _create_then_answer(
@@ -90,14 +104,22 @@ def _asked_topic(
     asked: MetadataRequestTopic, errors: dict[str, ErrorCode], context: RequestContext
 ) -> MetadataResponseTopic:
     topics = context.services.metadata.topics
-    if asked.name is None or asked.topic_id != _NO_ID:
+    if _is_by_id(asked):
         found = next((topic for topic in topics.values() if topic.topic_id == asked.topic_id), None)
         missing = MetadataResponseTopic(error_code=ErrorCode.UNKNOWN_TOPIC_ID, name=asked.name, topic_id=asked.topic_id)
         return _topic(found) if found else missing
     if asked.name in topics:
         return _topic(topics[asked.name])
-    code = errors.get(asked.name, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    code = errors.get(asked.name) or _why_unknown(asked.name)
     return MetadataResponseTopic(error_code=code, name=asked.name, is_internal=asked.name in INTERNAL_TOPICS)
+
+
+def _why_unknown(name: str) -> ErrorCode:
+    try:
+        check_topic_name(name)
+    except ApiError as error:
+        return error.code
+    return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 
 def _topic(topic: TopicMetadata) -> MetadataResponseTopic:

@@ -1,4 +1,6 @@
-"""OffsetCommit: answered when the offsets are in the log; unknown topics are refused partition by partition."""
+"""OffsetCommit: answered when the offsets are in the log; unknown partitions are refused one by one."""
+
+from collections.abc import Callable
 
 from broker.common.errors import ApiError, ErrorCode
 from broker.handlers.group_request import answer_of, ask_group
@@ -14,11 +16,16 @@ from broker.protocol.messages.offset_commit import (
 
 
 def handle_offset_commit(request: OffsetCommitRequest, context: RequestContext) -> Reply:
-    known = [topic for topic in request.topics if topic.name in context.services.metadata.topics]
-    unknown = [topic for topic in request.topics if topic.name not in context.services.metadata.topics]
+    def is_known(topic: str, partition: int) -> bool:
+        known = context.services.metadata.topics.get(topic)
+        return known is not None and partition in known.partitions
+
+    unknown = _those(request.topics, lambda topic, partition: not is_known(topic, partition))
+    known = _those(request.topics, is_known)
     if unknown and not known:
         return OffsetCommitResponse(topics=_refused(unknown, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION))
-    request.topics = known
+    if unknown:
+        request.topics = known
     try:
         reply = ask_group(
             request.group_id,
@@ -28,6 +35,18 @@ def handle_offset_commit(request: OffsetCommitRequest, context: RequestContext) 
     except ApiError as error:
         return OffsetCommitResponse(topics=_refused(known + unknown, error.code))
     return _with_refused(reply, unknown) if unknown else reply
+
+
+def _those(
+    topics: list[OffsetCommitRequestTopic], are_meant: Callable[[str, int], bool]
+) -> list[OffsetCommitRequestTopic]:
+    """The topics with those of their partitions that are meant, if any are."""
+    found = []
+    for topic in topics:
+        partitions = [each for each in topic.partitions if are_meant(topic.name, each.partition_index)]
+        if partitions:
+            found.append(OffsetCommitRequestTopic(name=topic.name, partitions=partitions))
+    return found
 
 
 async def _with_refused(reply, unknown: list[OffsetCommitRequestTopic]) -> OffsetCommitResponse:

@@ -11,6 +11,7 @@ from broker.protocol.messages.produce import (
     ProduceResponse,
     TopicProduceResponse,
 )
+from broker.runtime.topic_admin import INTERNAL_TOPICS
 
 _ACKS = (-1, 0, 1)
 
@@ -37,6 +38,8 @@ def _append(
             raise ApiError(ErrorCode.INVALID_REQUIRED_ACKS)
         if request.transactional_id is not None:
             raise ApiError(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, "transactions are not served yet")
+        if topic in INTERNAL_TOPICS:
+            raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"{topic} is internal; only brokers write to it")
         if data.records is None:
             raise ApiError(ErrorCode.INVALID_RECORD, "the request holds no record batch for the partition")
         result = context.services.replicas.append(TopicPartition(topic, data.index), data.records)

@@ -1,7 +1,6 @@
 """The list of what this broker serves. What is not here does not exist; ApiVersions is computed from it."""
 
 from broker.handlers import (
-    api_versions,
     create_topics,
     delete_groups,
     delete_topics,
@@ -24,9 +23,10 @@ from broker.handlers import (
     sync_group,
     update_metadata,
 )
+from broker.handlers.api_versions import api_versions_handler
 from broker.handlers.handler import Handler
 
-HANDLERS: tuple[Handler, ...] = (
+_SERVED: tuple[Handler, ...] = (
     produce.HANDLER,
     fetch.HANDLER,
     list_offsets.HANDLER,
@@ -43,10 +43,11 @@ HANDLERS: tuple[Handler, ...] = (
     sync_group.HANDLER,
     describe_groups.HANDLER,
     list_groups.HANDLER,
-    api_versions.HANDLER,
     create_topics.HANDLER,
     delete_topics.HANDLER,
     init_producer_id.HANDLER,
     delete_groups.HANDLER,
     describe_cluster.HANDLER,
 )
+
+HANDLERS: tuple[Handler, ...] = (*_SERVED, api_versions_handler(_SERVED))

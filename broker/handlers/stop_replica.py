@@ -33,8 +33,8 @@ def handle_stop_replica(request: StopReplicaRequest, context: RequestContext) ->
 def _stop(topic_partition: TopicPartition, state, context: RequestContext) -> ErrorCode:
     try:
         context.services.replicas.stop_replica(topic_partition, delete=state.delete_partition)
-    except OSError:
-        return ErrorCode.KAFKA_STORAGE_ERROR
+    except ApiError as error:
+        return error.code
     return ErrorCode.NONE
 
 

@@ -7,13 +7,15 @@ requests: one wake-up reads all that is there, handles every complete frame, and
   only that frame. A frame of LARGE_FRAME_BYTES or more is received straight into its own bytearray: no second copy.
   That bytearray grows with what has arrived, so announcing a large frame costs the broker nothing.
 - Each request reserves a `Slot`; a slot's bytes leave when every earlier slot's bytes have left.
-- The connection stops reading while too much is unanswered or unsent (common/limits.py) and goes on when it drains.
+- While too much is unanswered or unsent (common/limits.py) the connection stops reading and handles no more of what it
+  has read; both go on when it drains. A kilobyte of pipelined fetches can ask for a gigabyte of answers.
 """
 
 import asyncio
 import socket
 from collections import deque
 from collections.abc import Callable, Sequence
+from itertools import takewhile
 
 from broker.common.errors import ProtocolError
 from broker.common.limits import IN_FLIGHT_PER_CONNECTION_MAX, SENDMSG_BUFFERS_MAX, UNSENT_BYTES_PER_CONNECTION_MAX
@@ -60,8 +62,12 @@ class Connection:
         self._large: bytearray | None = None
         self._large_size = 0
         self._large_filled = 0
+        #: Received and not yet handled; empty unless the limits were reached.
+        self._frames: deque[bytearray] = deque()
+        self._is_handling = False
         self._slots: deque[Slot] = deque()
         self._unsent: deque[memoryview] = deque()
+        #: Of all answers that are ready, also of those that wait for an earlier one.
         self._unsent_bytes = 0
         self._flush_scheduled = False
         self._is_writing = False
@@ -94,9 +100,9 @@ class Connection:
         self.read_count += 1
         self._large_filled += received
         if self._large_filled == self._large_size:
-            frame, self._large = self._large, None
-            self._on_frame(self, memoryview(frame))
-            self._after_frames()
+            self._frames.append(self._large)
+            self._large = None
+            self._handle_frames()
         elif self._large_filled == len(self._large):
             missing = self._large_size - self._large_filled
             self._large.extend(bytes(min(missing, max(_LARGE_FRAME_STEP_BYTES, self._large_filled))))
@@ -111,20 +117,16 @@ class Connection:
         self.read_count += 1
         end = start + received
         # The frames are copied out first: a handler may run the scratch buffer's next user only after this wake-up.
-        frames, at = self._cut_frames(end)
+        at = self._cut_frames(end)
         self._keep_rest(at, end)
-        for frame in frames:
-            if not self.is_open:
-                return
-            self._on_frame(self, memoryview(frame))
-        self._after_frames()
+        self._handle_frames()
 
-    def _cut_frames(self, end: int) -> tuple[list[bytearray], int]:
-        frames, at = [], 0
+    def _cut_frames(self, end: int) -> int:
+        at = 0
         while found := next_frame(_SCRATCH, at, end, self._frame_bytes_max):
             body, at = found
-            frames.append(_SCRATCH[body:at])
-        return frames, at
+            self._frames.append(_SCRATCH[body:at])
+        return at
 
     def _keep_rest(self, at: int, end: int) -> None:
         rest = end - at
@@ -142,15 +144,28 @@ class Connection:
         self._large_filled = end - at
         self._large[: end - at] = _SCRATCH[at:end]
 
-    def _after_frames(self) -> None:
+    def _handle_frames(self) -> None:
+        """Handle what was received, as far as the limits allow, and send what is answered by then."""
+        self._is_handling = True
+        try:
+            while self._frames:
+                if self._is_full():
+                    self._flush()
+                    if self._is_full():
+                        break
+                self._on_frame(self, memoryview(self._frames.popleft()))
+        finally:
+            self._is_handling = False
         if self.is_open:
             self._flush()
+        if self.is_open:
             self._pause_or_resume()
 
+    def _is_full(self) -> bool:
+        return len(self._slots) >= IN_FLIGHT_PER_CONNECTION_MAX or self._unsent_bytes >= UNSENT_BYTES_PER_CONNECTION_MAX
+
     def _pause_or_resume(self) -> None:
-        may_read = (
-            len(self._slots) < IN_FLIGHT_PER_CONNECTION_MAX and self._unsent_bytes < UNSENT_BYTES_PER_CONNECTION_MAX
-        )
+        may_read = not self._is_full()
         if may_read and not self._is_reading:
             self._loop.add_reader(self._fd, self._on_readable)
         elif not may_read and self._is_reading:
@@ -172,7 +187,10 @@ class Connection:
     def fill(self, slot: Slot, parts: Parts) -> None:
         """Give a slot its bytes (none for acks=0); they leave when all earlier slots have theirs."""
         slot.parts = parts
-        if not self.is_open or self._slots[0] is not slot or self._flush_scheduled:
+        if not self.is_open:
+            return
+        self._unsent_bytes += sum(map(len, parts))
+        if self._is_handling or self._flush_scheduled or self._slots[0] is not slot:
             return
         self._flush_scheduled = True
         self._loop.call_soon(self._flush_soon)
@@ -180,16 +198,12 @@ class Connection:
     def _flush_soon(self) -> None:
         self._flush_scheduled = False
         if self.is_open:
-            self._flush()
-            self._pause_or_resume()
+            self._handle_frames()
 
     def _flush(self) -> None:
         slots = self._slots
         while slots and slots[0].parts is not None:
-            for part in slots.popleft().parts:
-                view = memoryview(part)
-                self._unsent.append(view)
-                self._unsent_bytes += len(view)
+            self._unsent.extend(map(memoryview, slots.popleft().parts))
         if self._unsent and not self._is_writing:
             self._send()
 
@@ -218,12 +232,12 @@ class Connection:
             self._is_writing = False
             self._loop.remove_writer(self._fd)
         if self.is_open:
-            self._pause_or_resume()
+            self._handle_frames()
 
     # -- end
 
     def close(self, reason: str = "") -> None:
-        """End the connection; answers that are ready are offered to the socket once. Idempotent."""
+        """End the connection; answers whose turn it is are offered to the socket once. Idempotent."""
         if not self.is_open:
             return
         self.is_open = False
@@ -232,12 +246,14 @@ class Connection:
         self._loop.remove_reader(self._fd)
         self._loop.remove_writer(self._fd)
         self._sock.close()
+        self._frames.clear()
         self._unsent.clear()
         self._slots.clear()
         self._on_closed(self, reason)
 
     def _last_words(self) -> None:
-        ready = [part for slot in self._slots if slot.parts is not None for part in slot.parts]
+        filled = takewhile(lambda slot: slot.parts is not None, self._slots)
+        ready = [part for slot in filled for part in slot.parts]
         try:
             if ready:
                 self._sock.sendmsg(ready[:SENDMSG_BUFFERS_MAX])

@@ -34,6 +34,7 @@ class Listener:
         idle_ms_max: int,
     ):
         self.name = endpoint.listener
+        self._endpoint = endpoint
         self._sock = _bind(endpoint)
         self.host, self.port = self._sock.getsockname()[:2]
         self._on_frame = on_frame
@@ -49,8 +50,12 @@ class Listener:
         return len(self._read_counts)
 
     def start(self, loop: asyncio.AbstractEventLoop) -> None:
+        """StartupError if another process, bound at the same moment, was first to listen."""
         self._loop = loop
-        self._sock.listen(_BACKLOG)
+        try:
+            self._sock.listen(_BACKLOG)
+        except OSError as error:
+            raise _cannot_listen(self._endpoint, error) from None
         loop.add_reader(self._sock.fileno(), self._accept_all)
         self._sweep_timer = loop.call_later(self._idle_s_max, self._close_idle)
 
@@ -79,9 +84,9 @@ class Listener:
             sock.close()
             _log.warning("connection refused", peer=f"{address[0]}:{address[1]}", reason="max.connections reached")
             return
-        sock.setblocking(False)
-        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         try:
+            sock.setblocking(False)
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             connection = Connection(self._loop, sock, self._on_frame, self._forget, self._frame_bytes_max)
         except OSError:  # the peer was gone before we could ask for its name
             sock.close()
@@ -124,6 +129,10 @@ def _bind(endpoint: Endpoint) -> socket.socket:
         sock.bind((endpoint.host, endpoint.port))
     except (OSError, OverflowError) as error:
         sock.close()
-        reason = getattr(error, "strerror", None) or str(error)
-        raise StartupError(f"cannot listen on {endpoint}: {reason}; choose another port in listeners") from None
+        raise _cannot_listen(endpoint, error) from None
     return sock
+
+
+def _cannot_listen(endpoint: Endpoint, error: Exception) -> StartupError:
+    reason = getattr(error, "strerror", None) or str(error)
+    return StartupError(f"cannot listen on {endpoint}: {reason}; choose another port in listeners")

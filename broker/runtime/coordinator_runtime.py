@@ -11,7 +11,7 @@ import uuid
 from collections.abc import Awaitable, Callable
 
 from broker.common.clock import Clock
-from broker.common.errors import ApiError, ErrorCode
+from broker.common.errors import ApiError, ErrorCode, InvariantViolation
 from broker.common.logs import logger
 from broker.common.types import TopicPartition
 from broker.coordinator.group.config import GroupConfig
@@ -71,7 +71,7 @@ class CoordinatorRuntime:
         token = next(self._tokens)
         outcome = ask(shard.coordinator, token, self._clock.monotonic_ms())
         answer = next((each.response for each in outcome.responses if each.token == token), None)
-        if answer is not None and not outcome.records and len(outcome.responses) == 1:
+        if answer is not None and not outcome.records and not outcome.notes and len(outcome.responses) == 1:
             self._arm()
             return answer
         future = self._waiting[token] = asyncio.get_running_loop().create_future()
@@ -185,22 +185,43 @@ class CoordinatorRuntime:
             shard.loading = asyncio.get_running_loop().create_task(self._load(shard))
 
     async def _load(self, shard: _Shard) -> None:
+        """A partition that cannot be read to its end is not coordinated: half of the offsets is worse than none."""
+        partition = shard.hosted.partition.topic_partition.partition
+        try:
+            await self._replay_all(shard)
+        except Exception:
+            _log.exception("groups cannot be loaded", partition=partition)
+            del self._shards[partition]
+        else:
+            self._loaded(shard)
+
+    async def _replay_all(self, shard: _Shard) -> None:
         log = shard.hosted.log
         at, end = log.log_start_offset, log.log_end_offset
         while at < end:
             data = memoryview(log.read(at, _LOAD_SLICE_BYTES, end, at_least_one=True).read())
+            began_at = at
             for position, header in iterate_headers(data):
                 at = header.next_offset
                 if not header.is_control:
                     for record in decode_records(data[position : position + header.size_bytes]):
-                        shard.coordinator.replay(record.key, record.value)
+                        _replay(shard, record)
+            if at == began_at:
+                raise InvariantViolation(f"nothing is to be read at offset {at}, but the log ends at {end}")
             await asyncio.sleep(0)
-        self._loaded(shard)
 
     def _loaded(self, shard: _Shard) -> None:
         shard.coordinator.after_load(self._clock.monotonic_ms())
         shard.is_loaded = True
         self._arm()
+
+
+def _replay(shard: _Shard, record: Record) -> None:
+    try:
+        shard.coordinator.replay(record.key or b"", record.value)
+    except InvariantViolation as error:
+        partition = str(shard.hosted.partition.topic_partition)
+        _log.error("record passed over", partition=partition, offset=record.offset, reason=str(error))
 
 
 def _new_member_id(client_id: str) -> str:

@@ -38,6 +38,10 @@ class TopicMetadata:
     topic_id: UUID
     partitions: dict[int, PartitionMetadata] = field(default_factory=dict)
 
+    @property
+    def is_whole(self) -> bool:
+        return max(self.partitions) + 1 == len(self.partitions)
+
 
 class MetadataCache:
     """Brokers, topics and controller as of the last UpdateMetadata."""
@@ -45,6 +49,7 @@ class MetadataCache:
     def __init__(self) -> None:
         self.controller_id = -1
         self.controller_epoch = -1
+        self._broker_epoch = -1
         self.brokers: dict[int, BrokerAddress] = {}
         self.topics: dict[str, TopicMetadata] = {}
         self._changed = asyncio.Event()
@@ -55,6 +60,10 @@ class MetadataCache:
         return self.controller_epoch >= 0
 
     def apply(self, request: UpdateMetadataRequest) -> None:
+        """Take what the controller says; what it says first to a new registration of ours is all there is."""
+        if request.broker_epoch > self._broker_epoch:
+            self.topics = {}
+        self._broker_epoch = request.broker_epoch
         self.controller_id = request.controller_id
         self.controller_epoch = request.controller_epoch
         self.brokers = {broker.id: _broker_address(broker) for broker in request.live_brokers}
@@ -74,6 +83,14 @@ class MetadataCache:
                 known.partitions[state.partition_index] = _partition_metadata(state)
         if not known.partitions:
             del self.topics[topic.topic_name]
+
+    def partition_count(self, topic: str) -> int:
+        """How many partitions the topic has, 0 while it is not known, or not all of it is.
+
+        A controller that has just been elected speaks first of the partitions that need no new leader.
+        """
+        known = self.topics.get(topic)
+        return len(known.partitions) if known and known.is_whole else 0
 
     def leader_of(self, topic: str, partition: int) -> int:
         """The leader's id, -1 when there is none or the partition is not known."""

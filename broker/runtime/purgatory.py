@@ -2,7 +2,8 @@
 
 A waiter names the partitions it looks at; whoever moves a partition's high watermark calls `wake`. One heap holds all
 deadlines and one timer serves it, so ten thousand waiting fetches cost one timer. A waiter leaves every list it is on
-when it completes, whatever the cause: a leak here is the classic memory bug of brokers.
+when it completes, whatever the cause: a leak here is the classic memory bug of brokers. Who looks and then waits must
+do both in one step of the loop, or misses what moves in between; hence `wait` is no coroutine.
 """
 
 import asyncio
@@ -40,17 +41,16 @@ class Purgatory:
     def __len__(self) -> int:
         return self._waiting
 
-    async def wait(self, keys: Iterable[TopicPartition], timeout_ms: int) -> bool:
-        """True when one of `keys` was woken, False when the time is up (or too many wait already)."""
+    def wait(self, keys: Iterable[TopicPartition], timeout_ms: int) -> asyncio.Future[bool]:
+        """Wait from now on: True when one of `keys` is woken, False when the time is up (or too many wait already)."""
+        future = asyncio.get_running_loop().create_future()
         if self._waiting >= DELAYED_FETCHES_MAX or timeout_ms <= 0:
-            return False
-        loop = asyncio.get_running_loop()
-        waiter = _Waiter(tuple(keys), self._clock.monotonic_ms() + timeout_ms, loop.create_future())
+            future.set_result(False)
+            return future
+        waiter = _Waiter(tuple(keys), self._clock.monotonic_ms() + timeout_ms, future)
         self._add(waiter)
-        try:
-            return await waiter.future
-        finally:
-            self._remove(waiter)
+        future.add_done_callback(lambda _: self._remove(waiter))
+        return future
 
     def wake(self, key: TopicPartition) -> None:
         """The partition moved: whoever waits for it looks again."""

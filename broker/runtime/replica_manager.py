@@ -55,7 +55,8 @@ class ReplicaManager:
         self._logs = logs
         self._purgatory = purgatory
         self._hosted: dict[TopicPartition, HostedPartition] = {}
-        self._purging: asyncio.Future | None = None
+        self._purging: asyncio.Task | None = None
+        self._is_purge_due = False
         #: The newest controller heard of; an older one is refused (correctness: one controller at a time).
         self.controller_epoch = -1
         #: czxid of our registration; what was meant for an earlier incarnation of us is refused (KIP-380).
@@ -136,9 +137,18 @@ class ReplicaManager:
             self._purge_later()
 
     def _purge_later(self) -> None:
-        """Free the disk of deleted logs on a worker thread."""
+        """Free the disk of deleted logs on a worker thread, one at a time."""
+        self._is_purge_due = True
         if self._purging is None or self._purging.done():
-            self._purging = asyncio.get_running_loop().run_in_executor(None, self._logs.purge_deleted)
+            self._purging = asyncio.get_running_loop().create_task(self._purge())
+
+    async def _purge(self) -> None:
+        while self._is_purge_due:
+            self._is_purge_due = False
+            try:
+                await asyncio.to_thread(self._logs.purge_deleted)
+            except OSError as error:
+                _log.error("deleted logs stay on disk until the next start", reason=str(error))
 
     def stop_replica(self, topic_partition: TopicPartition, *, delete: bool) -> None:
         """Serve the partition no more; with `delete` its files go too."""

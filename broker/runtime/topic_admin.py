@@ -28,6 +28,7 @@ INTERNAL_TOPICS = frozenset({OFFSETS_TOPIC, "__transaction_state"})
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
 _AUTOMATIC_CREATION_TIMEOUT_MS = 5_000
 _USE_DEFAULT = -1
+NO_TOPIC_ID = UUID(int=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +57,17 @@ class TopicAdmin:
         self._config = config
 
     async def create(self, topic: NewTopic, timeout_ms: int, validate_only: bool = False) -> CreatedTopic:
-        """Create `topic` and wait until every partition has a leader; raises ApiError saying what to change."""
+        """Create `topic` and wait until every partition has a leader; raises ApiError saying what to change.
+
+        With `validate_only` nothing is created, and there is no topic id.
+        """
         check_topic_name(topic.name)
         if topic.name in self._metadata.topics:
             raise ApiError(ErrorCode.TOPIC_ALREADY_EXISTS, f"topic {topic.name!r} exists already")
+        self._refuse_collision(topic.name)
         check_topic_configs(topic.configs)
         assignment = self._assign(topic)
-        created = CreatedTopic(uuid.uuid4(), assignment)
+        created = CreatedTopic(NO_TOPIC_ID if validate_only else uuid.uuid4(), assignment)
         if not validate_only:
             await self._write(topic, created)
             await self._wait_for_leaders(topic.name, len(assignment), timeout_ms)
@@ -71,31 +76,23 @@ class TopicAdmin:
     async def create_automatically(self, name: str) -> None:
         """Create a topic with the broker's defaults because a client asked for it; a race is not an error."""
         try:
-            await self.create(NewTopic(name), _AUTOMATIC_CREATION_TIMEOUT_MS)
+            topic = self._offsets_topic() if name == OFFSETS_TOPIC else NewTopic(name)
+            await self.create(topic, _AUTOMATIC_CREATION_TIMEOUT_MS)
         except ApiError as error:
             if error.code not in (ErrorCode.TOPIC_ALREADY_EXISTS, ErrorCode.REQUEST_TIMED_OUT):
                 raise
 
-    async def ensure_internal(self, name: str) -> None:
+    async def ensure_offsets_topic(self) -> None:
         """Create the offsets topic when it is first needed; COORDINATOR_NOT_AVAILABLE while that cannot be done."""
-        if name in self._metadata.topics:
+        if OFFSETS_TOPIC in self._metadata.topics:
             return
-        topic = NewTopic(
-            name,
-            self._config.offsets_topic_num_partitions,
-            self._config.offsets_topic_replication_factor,
-            configs={
-                "cleanup.policy": "compact",
-                "compression.type": "producer",
-                "segment.bytes": str(self._config.offsets_topic_segment_bytes),
-            },
-        )
         try:
-            await self.create(topic, _AUTOMATIC_CREATION_TIMEOUT_MS)
+            await self.create(self._offsets_topic(), _AUTOMATIC_CREATION_TIMEOUT_MS)
         except ApiError as error:
             if error.code is not ErrorCode.TOPIC_ALREADY_EXISTS:
-                raise ApiError(ErrorCode.COORDINATOR_NOT_AVAILABLE, f"{name} cannot be created: {error}") from error
-        if name not in self._metadata.topics:
+                reason = f"{OFFSETS_TOPIC} cannot be created: {error}"
+                raise ApiError(ErrorCode.COORDINATOR_NOT_AVAILABLE, reason) from error
+        if OFFSETS_TOPIC not in self._metadata.topics:
             raise ApiError(ErrorCode.COORDINATOR_NOT_AVAILABLE)
 
     async def delete(self, name: str, timeout_ms: int) -> None:
@@ -118,6 +115,25 @@ class TopicAdmin:
             ) from None
 
     # -- steps
+
+    def _offsets_topic(self) -> NewTopic:
+        return NewTopic(
+            OFFSETS_TOPIC,
+            self._config.offsets_topic_num_partitions,
+            self._config.offsets_topic_replication_factor,
+            configs={
+                "cleanup.policy": "compact",
+                "compression.type": "producer",
+                "segment.bytes": str(self._config.offsets_topic_segment_bytes),
+            },
+        )
+
+    def _refuse_collision(self, name: str) -> None:
+        """Names that differ in '.' and '_' only become one name in metrics, Kafka's and ours."""
+        like = name.replace(".", "_")
+        same = sorted(other for other in self._metadata.topics if other.replace(".", "_") == like)
+        if same:
+            raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"topic {name!r} collides with {', '.join(same)}")
 
     def _assign(self, topic: NewTopic) -> dict[int, tuple[int, ...]]:
         if topic.assignment:

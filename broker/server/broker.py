@@ -1,7 +1,8 @@
 """One broker: what it is made of, and the order in which it starts and stops.
 
-Start: take the port, take the log directories, reach ZooKeeper, load the logs, accept clients, register, stand for
-controller. Nothing is registered before it can be served; whatever cannot be had ends the start with one sentence.
+Start: take the port, take the log directories, answer on the metrics port, reach ZooKeeper, load the logs, accept
+clients, register, stand for controller. Nothing is registered before it can be served; whatever cannot be had ends the
+start with one sentence.
 Stop: the reverse; the logs are flushed and marked clean last.
 """
 
@@ -30,10 +31,13 @@ from broker.server.metrics import RequestMetrics, StateMetrics, new_registry
 from broker.server.metrics_endpoint import MetricsEndpoint
 from broker.server.registration import Registration
 from broker.zookeeper.earlier_session import SessionNote
+from broker.zookeeper.errors import ZooKeeperError
 from broker.zookeeper.session import ZooKeeperSession
 from broker.zookeeper.store import ClusterStore
 
 _log = logger(__name__)
+#: What ZooKeeper may take to note that we leave; without it the session's end says so.
+_LEAVE_TIMEOUT_S = 2.0
 
 
 class Broker:
@@ -49,6 +53,8 @@ class Broker:
         self._registry = new_registry()
         self._endpoint = MetricsEndpoint(self._registry, self._health)
         self._is_loaded = False
+        self._is_stopping = False
+        self._loading: asyncio.Future | None = None
 
     async def start(self) -> None:
         """Returns when clients are served; raises StartupError. Undo with `stop` in either case."""
@@ -57,17 +63,20 @@ class Broker:
             _log.warning("configuration keys that nothing reads", keys=",".join(config.unused))
         self._listener = self._bind()
         self._logs = LogManager([Path(path) for path in config.log_dirs], _log_config(config), config.broker_id)
-        await self._session.connect(config.zookeeper_connection_timeout_ms)
-        await self._store.ensure_persistent_paths()
-        cluster_id = await self._store.cluster_id()
-        self._logs.set_cluster_id(cluster_id)
-        await self._load_logs()
-        self._build(cluster_id)
         if config.metrics_listener[0]:
             await self._endpoint.start(*config.metrics_listener)
-        self._listener.start(asyncio.get_running_loop())
-        await self._registration.start()
-        await self._controller.start()
+        await self._session.connect(config.zookeeper_connection_timeout_ms)
+        try:
+            await self._store.ensure_persistent_paths()
+            cluster_id = await self._store.cluster_id()
+            self._logs.set_cluster_id(cluster_id)
+            await self._load_logs()
+            self._build(cluster_id)
+            self._listener.start(asyncio.get_running_loop())
+            await self._registration.start()
+            await self._controller.start()
+        except ZooKeeperError as error:
+            raise StartupError(f"ZooKeeper failed during the start: {error}; start the broker again") from error
         _log.info("broker started", clients_are_told=",".join(map(str, self.advertised)))
 
     def _bind(self) -> Listener:
@@ -84,9 +93,15 @@ class Broker:
 
     async def _load_logs(self) -> None:
         began_ms = self._clock.monotonic_ms()
-        await asyncio.to_thread(self._logs.load_all)
+        self._loading = asyncio.ensure_future(asyncio.to_thread(self._logs.load_all, self._after_each_log))
+        await asyncio.shield(self._loading)
         _log.info("logs loaded", partitions=len(self._logs.logs), took_ms=self._clock.monotonic_ms() - began_ms)
         self._is_loaded = True
+
+    def _after_each_log(self, _loaded: int, _total: int) -> None:
+        """On the loading thread."""
+        if self._is_stopping:
+            raise StartupError("told to stop while the logs were being loaded")
 
     def _build(self, cluster_id: str) -> None:
         config = self.config
@@ -125,25 +140,42 @@ class Broker:
 
     def _health(self) -> str:
         if not self._is_loaded:
-            return "loading logs"
+            return "starting: the logs are not loaded yet"
         if not self._registration.is_registered:
             return "not registered in ZooKeeper"
         return "" if self._metadata.is_known else "no controller has spoken yet"
 
     async def stop(self) -> None:
-        """Stop what was started, in reverse; the logs end clean."""
-        for name in ("_controller", "_registration"):
-            if hasattr(self, name):
-                await getattr(self, name).stop()
+        """Stop what was started, in reverse; whatever one step meets, the logs end clean."""
+        self._is_stopping = True
+        for step in (self._leave_cluster, self._close_clients, self._session.close, self._close_logs):
+            try:
+                await step()
+            except Exception:
+                _log.exception("stopping goes on", failed=step.__name__)
+        _log.info("broker stopped")
+
+    async def _leave_cluster(self) -> None:
+        try:
+            async with asyncio.timeout(_LEAVE_TIMEOUT_S):
+                for name in ("_controller", "_registration"):
+                    if hasattr(self, name):
+                        await getattr(self, name).stop()
+        except (ZooKeeperError, TimeoutError) as error:
+            _log.warning("not signed off; that ends with the session", reason=str(error))
+
+    async def _close_clients(self) -> None:
         if hasattr(self, "_coordinators"):
             self._coordinators.stop()
         if hasattr(self, "_listener"):
             self._listener.stop()
         await self._endpoint.stop()
-        await self._session.close()
+
+    async def _close_logs(self) -> None:
+        if self._loading:
+            await asyncio.gather(self._loading, return_exceptions=True)
         if hasattr(self, "_logs"):
             await asyncio.to_thread(self._logs.shutdown)
-        _log.info("broker stopped")
 
 
 def _log_config(config: BrokerConfig) -> LogConfig:

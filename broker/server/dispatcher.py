@@ -6,7 +6,7 @@ line says who and why. An ApiVersions request of an unknown version is answered 
 
 import asyncio
 
-from broker.common.errors import ProtocolError
+from broker.common.errors import BarnabasError, ProtocolError
 from broker.common.limits import STRUCTURED_REQUEST_BYTES_MAX
 from broker.common.logs import logger
 from broker.handlers.api_versions import unsupported_version_response
@@ -24,6 +24,10 @@ from broker.server.metrics import RequestMetrics
 _log = logger(__name__)
 
 
+class _BadRequest(ProtocolError):
+    """The client's fault, unlike the ProtocolError of an answer that cannot be encoded."""
+
+
 class Dispatcher:
     """Turns the frames of all connections into responses."""
 
@@ -37,27 +41,38 @@ class Dispatcher:
     def on_frame(self, connection: Connection, frame: memoryview) -> None:
         try:
             header, body_at = decode_request_header(frame)
-            slot = connection.reserve()
-            handler = self._handlers.get(header.api_key)
-            if handler is None or not handler.served[0] <= header.api_version <= handler.served[1]:
-                self._answer_unsupported(connection, slot, header)
-                return
-            if len(frame) > STRUCTURED_REQUEST_BYTES_MAX and handler.api != ApiKey.PRODUCE:
-                raise ProtocolError(f"{handler.api.name} request of {len(frame)} bytes")
-            request = decode(MESSAGES[handler.api].request, frame[body_at:], header.api_version, ignore_rest=True)
-            self._metrics.request(handler.api, len(frame))
-            reply = handler.handle(request, self._context(connection, header))
-        except (ProtocolError, CloseConnectionError) as error:
-            self._metrics.rejected()
-            connection.close(str(error))
+        except ProtocolError as error:
+            self._reject(connection, error)
+            return
+        slot = connection.reserve()
+        try:
+            self._handle(connection, slot, header, frame, body_at)
+        except (_BadRequest, CloseConnectionError) as error:
+            self._reject(connection, error)
         except Exception:
             self._fail(connection, header)
-        else:
-            self._deliver(connection, slot, header, reply)
+
+    def _handle(
+        self, connection: Connection, slot: Slot, header: RequestHeader, frame: memoryview, body_at: int
+    ) -> None:
+        handler = self._handlers.get(header.api_key)
+        if handler is None or not handler.served[0] <= header.api_version <= handler.served[1]:
+            self._answer_unsupported(connection, slot, header)
+            return
+        if len(frame) > STRUCTURED_REQUEST_BYTES_MAX and handler.api != ApiKey.PRODUCE:
+            raise _BadRequest(f"{handler.api.name} request of {len(frame)} bytes")
+        try:
+            request = decode(MESSAGES[handler.api].request, frame[body_at:], header.api_version, ignore_rest=True)
+        except ProtocolError as error:
+            raise _BadRequest(str(error)) from None
+        self._metrics.request(handler.api, len(frame))
+        self._deliver(connection, slot, header, handler.handle(request, self._context(connection, header)))
 
     def on_closed(self, connection: Connection) -> None:
+        """Cancels what still works for the connection: soon, because a task that never began cannot clean up."""
+        loop = asyncio.get_running_loop()
         for task in self._tasks.pop(connection, ()):
-            task.cancel()
+            loop.call_soon(task.cancel)
 
     def _context(self, connection: Connection, header: RequestHeader) -> RequestContext:
         return RequestContext(
@@ -68,7 +83,7 @@ class Dispatcher:
         if header.api_key == ApiKey.API_VERSIONS:
             self._send(connection, slot, header, unsupported_version_response(), version=0)
             return
-        raise ProtocolError(f"api {header.api_key} version {header.api_version} is not served")
+        raise _BadRequest(f"api {header.api_key} version {header.api_version} is not served")
 
     def _deliver(self, connection: Connection, slot: Slot, header: RequestHeader, reply: Reply) -> None:
         if reply is None:
@@ -87,7 +102,7 @@ class Dispatcher:
             if connection.is_open:
                 self._deliver(connection, slot, header, response)
         except CloseConnectionError as error:
-            connection.close(str(error))
+            self._reject(connection, error)
         except Exception:
             self._fail(connection, header)
 
@@ -97,6 +112,11 @@ class Dispatcher:
         size = len(head) + sum(map(len, parts))
         self._metrics.response(size)
         connection.fill(slot, (size.to_bytes(SIZE_BYTES) + head, *parts))
+
+    def _reject(self, connection: Connection, error: BarnabasError) -> None:
+        """A fault of the client's."""
+        self._metrics.rejected()
+        connection.close(str(error))
 
     def _fail(self, connection: Connection, header: RequestHeader) -> None:
         """A fault of ours: nothing is known about the answer, so the client is told by the closed connection."""

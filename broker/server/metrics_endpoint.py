@@ -1,6 +1,6 @@
 """`/metrics` and `/healthz` of a broker over HTTP, on the broker's own loop.
 
-Answers two fixed paths to GET and closes; it reads at most one header block of 8 KB within five seconds.
+Answers two fixed paths to GET and closes. It reads at most one header block of 8 KB; all is over within five seconds.
 """
 
 import asyncio
@@ -12,7 +12,7 @@ from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 from broker.common.errors import StartupError
 
 _HEADER_BYTES_MAX = 8 * 1024
-_READ_TIMEOUT_S = 5
+_TIMEOUT_S = 5
 
 
 class MetricsEndpoint:
@@ -37,10 +37,10 @@ class MetricsEndpoint:
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            async with asyncio.timeout(_READ_TIMEOUT_S):
+            async with asyncio.timeout(_TIMEOUT_S):
                 head = await reader.readuntil(b"\r\n\r\n")
-            writer.write(self._answer(head.split(b"\r\n", 1)[0].split(b" ")))
-            await writer.drain()
+                writer.write(self._answer(head.split(b"\r\n", 1)[0].split(b" ")))
+                await writer.drain()
         except (TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, OSError):
             pass  # whoever asks badly or goes away gets nothing
         finally:

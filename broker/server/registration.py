@@ -30,6 +30,7 @@ class Registration:
         self._registration = registration
         self._replicas = replicas
         self._again: asyncio.Task | None = None
+        self._sessions_lost = 0
         self._is_stopping = False
         self.is_registered = False
 
@@ -49,7 +50,10 @@ class Registration:
         self.is_registered = False
 
     async def _register(self) -> None:
+        lost_before = self._sessions_lost
         self._replicas.broker_epoch = await self._store.register_broker(self._registration)
+        if lost_before != self._sessions_lost:
+            return  # the session went while its answer was on the way, and our znode with it
         self._note.write(self._store.session)
         self.is_registered = True
         _log.info("registered", broker_epoch=self._replicas.broker_epoch)
@@ -58,6 +62,7 @@ class Registration:
         if state is SessionState.LOST and not self._is_stopping:
             _log.warning("zookeeper session lost, registering again")
             self.is_registered = False
+            self._sessions_lost += 1
             if self._again is None or self._again.done():
                 self._again = asyncio.get_running_loop().create_task(self._register_again())
 

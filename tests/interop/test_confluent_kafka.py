@@ -186,8 +186,13 @@ def test_a_deleted_topic_is_gone_and_its_name_starts_afresh(cluster, name):
     assert name not in admin.list_topics(timeout=10).topics
     create_topic(cluster, name, partitions=1)
     reader = consumer(cluster)
+    await_true(lambda: has_partitions(reader, name), "the broker this client asks has heard of the new topic")
     assert reader.get_watermark_offsets(TopicPartition(name, 0), timeout=10) == (0, 0)
     reader.close()
+
+
+def has_partitions(client, name) -> bool:
+    return len(client.list_topics(name, timeout=10).topics[name].partitions) > 0
 
 
 def test_partitions_are_spread_over_the_brokers(cluster, name):

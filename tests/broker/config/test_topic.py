@@ -20,6 +20,8 @@ def test_known_keys_with_good_values_pass():
     [
         ({"retention.days": "7"}, "retention.days is not a topic configuration"),
         ({"cleanup.policy": "burn"}, "must be one of delete, compact"),
+        ({"retention.ms": "1_000"}, "is not a whole number"),
+        ({"retention.ms": str(2**63)}, "is not a whole number"),
         ({"min.cleanable.dirty.ratio": "1.5"}, "must be at most 1"),
     ],
 )

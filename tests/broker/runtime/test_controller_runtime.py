@@ -164,8 +164,8 @@ async def test_another_broker_takes_over_when_the_controller_stops(cluster):
 async def test_controller_that_cannot_reach_zookeeper_stands_still_and_catches_up(cluster, zookeeper):
     async with SeverableProxy(zookeeper.port) as proxy:
         one = await cluster.start(1, proxy.port)
-        two = await cluster.start(2)
         await eventually(lambda: one.runtime.is_controller, "1 is controller")
+        two = await cluster.start(2)
         proxy.cut()
         await eventually(lambda: not one.runtime.is_controller, "suspended")
         await two.store.create_topic("t", {0: (1,)}, {})

@@ -6,6 +6,7 @@ from uuid import UUID
 import pytest
 
 from broker.common.clock import SystemClock
+from broker.common.types import TopicPartition
 from broker.config.broker import Endpoint, read_broker_config
 from broker.coordinator.group.config import GroupConfig
 from broker.handlers.handler import Services
@@ -28,9 +29,11 @@ from broker.protocol.messages.update_metadata import (
     UpdateMetadataTopicState,
 )
 from broker.runtime.coordinator_runtime import CoordinatorRuntime
-from broker.runtime.metadata_cache import MetadataCache
+from broker.runtime.metadata_cache import LEADER_DURING_DELETE, MetadataCache
+from broker.runtime.producer_ids import ProducerIds
 from broker.runtime.purgatory import Purgatory
 from broker.runtime.replica_manager import ReplicaManager
+from broker.runtime.topic_admin import TopicAdmin
 from broker.server.dispatcher import Dispatcher
 from broker.server.metrics import RequestMetrics, new_registry
 
@@ -85,11 +88,37 @@ class Client:
                 return True
 
 
+class Store:
+    """What handlers want of ZooKeeper; the controller sees each change at once."""
+
+    def __init__(self, served: "Served"):
+        self._served = served
+        self._next_producer_id = 0
+
+    async def create_topic(self, name, partitions, config, topic_id) -> None:
+        self._served.lead(name, len(partitions), topic_id=topic_id)
+        self._served.tell_of(name, len(partitions), topic_id=topic_id)
+
+    async def request_topic_deletion(self, name) -> None:
+        for index in self._served.metadata.topics[name].partitions:
+            self._served.replicas.stop_replica(TopicPartition(name, index), delete=True)
+        self._served.tell_of(name, leader=LEADER_DURING_DELETE)
+
+    async def wait_topic_removed(self, name) -> None:
+        assert name not in self._served.metadata.topics
+
+    async def claim_producer_ids(self, broker_id) -> range:
+        self._next_producer_id += 10
+        return range(self._next_producer_id - 10, self._next_producer_id)
+
+
 class Served:
     """The broker under test."""
 
     def __init__(self, directory):
-        self.config = read_broker_config("broker.id=1\nzookeeper.connect=unused:1\nauto.create.topics.enable=false\n")
+        self.config = read_broker_config(
+            "broker.id=1\nzookeeper.connect=unused:1\nauto.create.topics.enable=false\noffsets.topic.num.partitions=3\n"
+        )
         clock = SystemClock()
         self.logs = LogManager([directory / "logs"], LogConfig(), 1, "cluster")
         self.logs.load_all()
@@ -106,8 +135,8 @@ class Served:
             replicas=self.replicas,
             purgatory=self.purgatory,
             coordinators=self.coordinators,
-            topics=None,
-            producer_ids=None,
+            topics=TopicAdmin(Store(self), self.metadata, self.config),
+            producer_ids=ProducerIds(Store(self), 1),
             clock=clock,
         )
         self.dispatcher = Dispatcher(services, "PLAINTEXT", RequestMetrics(self.registry))
@@ -124,7 +153,7 @@ class Served:
     async def client(self) -> Client:
         return Client(*await asyncio.open_connection("127.0.0.1", self.listener.port))
 
-    def lead(self, topic: str, partitions: int = 1, leader: int = 1, leader_epoch: int = 0) -> None:
+    def lead(self, topic: str, partitions: int = 1, leader: int = 1, leader_epoch: int = 0, topic_id=TOPIC_ID) -> None:
         """As the controller: this broker's replica of each partition is led by `leader`."""
         states = [
             LeaderAndIsrPartitionState(
@@ -134,11 +163,11 @@ class Served:
         ]
         self.replicas.apply_leader_and_isr(
             LeaderAndIsrRequest(
-                topic_states=[LeaderAndIsrTopicState(topic_name=topic, topic_id=TOPIC_ID, partition_states=states)]
+                topic_states=[LeaderAndIsrTopicState(topic_name=topic, topic_id=topic_id, partition_states=states)]
             )
         )
 
-    def tell_of(self, topic: str, partitions: int = 1, leader: int = 1) -> None:
+    def tell_of(self, topic: str, partitions: int = 1, leader: int = 1, topic_id=TOPIC_ID) -> None:
         """As the controller: what to answer to Metadata."""
         endpoint = UpdateMetadataEndpoint(host="127.0.0.1", port=self.listener.port, listener="PLAINTEXT")
         states = [
@@ -150,7 +179,7 @@ class Served:
                 controller_id=1,
                 controller_epoch=1,
                 live_brokers=[UpdateMetadataBroker(id=1, endpoints=[endpoint])],
-                topic_states=[UpdateMetadataTopicState(topic_name=topic, topic_id=TOPIC_ID, partition_states=states)],
+                topic_states=[UpdateMetadataTopicState(topic_name=topic, topic_id=topic_id, partition_states=states)],
             )
         )
 

@@ -1,0 +1,76 @@
+"""`python -m tests.bench`: run the loads against a broker it starts, and print a table.
+
+With `--against HOST:PORT` each load runs in turn on both, round by round, and ratios are printed: on a shared machine
+only figures of one run can be compared.
+"""
+
+import argparse
+import statistics
+from collections.abc import Sequence
+
+import psutil
+
+from tests.barnabas_cluster import running_cluster
+from tests.bench.loads import Figure, Target, loads
+
+
+def main() -> None:
+    arguments = _parser().parse_args()
+    chosen = {name: load for name, load in loads(arguments.scale).items() if (arguments.only or "") in name}
+    with running_cluster(brokers=1) as cluster:
+        broker = cluster.brokers[0]
+        targets = [Target("barnabas", "127.0.0.1", broker.port, psutil.Process(broker.process.pid))]
+        if arguments.against:
+            host, _, port = arguments.against.rpartition(":")
+            targets.append(Target("other", host, int(port)))
+        for name, load in chosen.items():
+            figures = {target.name: [] for target in targets}
+            for _ in range(arguments.rounds):
+                for target in targets:
+                    figures[target.name].append(load(target))
+            _print(name, {target: _median(runs) for target, runs in figures.items()})
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__.splitlines()[0])
+    parser.add_argument("--against", metavar="HOST:PORT", help="any Kafka to run the same loads on, in turn")
+    parser.add_argument("--rounds", type=int, default=3, help="runs of each load; medians are printed (default 3)")
+    parser.add_argument("--scale", type=float, default=1.0, help="stretch of every load (default 1)")
+    parser.add_argument("--only", metavar="TEXT", help="only loads with TEXT in their name")
+    return parser
+
+
+def _median(runs: Sequence[Figure]) -> Figure:
+    def middle(values: list[float | None]) -> float | None:
+        known = [value for value in values if value is not None]
+        return statistics.median(known) if known else None
+
+    first = runs[0]
+    return Figure(
+        rate=middle([run.rate for run in runs]),
+        unit=first.unit,
+        cpu=middle([run.cpu for run in runs]),
+        cpu_unit=first.cpu_unit,
+        p50_ms=middle([run.p50_ms for run in runs]),
+        p99_ms=middle([run.p99_ms for run in runs]),
+        rss_mb=middle([run.rss_mb for run in runs]),
+    )
+
+
+def _print(name: str, figures: dict[str, Figure]) -> None:
+    for target, figure in figures.items():
+        cells = [f"{figure.rate:>10,.0f} {figure.unit:<6}"]
+        if figure.cpu is not None:
+            cells.append(f"{figure.cpu:6.2f} {figure.cpu_unit}")
+        if figure.p50_ms is not None:
+            cells.append(f"p50 {figure.p50_ms:.2f} ms  p99 {figure.p99_ms:.2f} ms")
+        if figure.rss_mb is not None:
+            cells.append(f"RSS {figure.rss_mb:.0f} MB")
+        print(f"{name:<38}{target:<10}" + "   ".join(cells), flush=True)
+    if len(figures) == 2:
+        ours, other = figures.values()
+        print(f"{'':<38}ratio     {ours.rate / other.rate:>10.2f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,161 @@
+"""Taking over and giving up an offsets partition, whatever is found in it."""
+
+import asyncio
+from uuid import UUID
+
+import pytest
+from structlog.testing import capture_logs
+
+from broker.common.clock import SystemClock
+from broker.common.errors import ApiError, ErrorCode
+from broker.coordinator.group.config import GroupConfig
+from broker.log.config import LogConfig
+from broker.log.log import Log
+from broker.log.manager import LogManager
+from broker.protocol.messages.leader_and_isr import (
+    LeaderAndIsrPartitionState,
+    LeaderAndIsrRequest,
+    LeaderAndIsrTopicState,
+)
+from broker.protocol.messages.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
+from broker.protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestTopic
+from broker.records.builder import build_batch
+from broker.records.record import Record
+from broker.runtime.coordinator_runtime import OFFSETS_TOPIC, CoordinatorRuntime
+from broker.runtime.purgatory import Purgatory
+from broker.runtime.replica_manager import ReplicaManager
+from tests.eventually import eventually
+
+TOPIC_ID = UUID(int=9)
+
+
+class World:
+    def __init__(self, directory):
+        clock = SystemClock()
+        self.logs = LogManager([directory], LogConfig(), 1, "cluster")
+        self.logs.load_all()
+        self.replicas = ReplicaManager(1, self.logs, Purgatory(clock))
+        self.coordinators = CoordinatorRuntime(self.replicas, GroupConfig(), clock)
+
+    def lead(self, leader: int = 1, leader_epoch: int = 0) -> None:
+        state = LeaderAndIsrPartitionState(leader=leader, leader_epoch=leader_epoch, isr=[leader], replicas=[leader])
+        topic = LeaderAndIsrTopicState(topic_name=OFFSETS_TOPIC, topic_id=TOPIC_ID, partition_states=[state])
+        self.replicas.apply_leader_and_isr(LeaderAndIsrRequest(topic_states=[topic]))
+
+    def write(self, key: bytes | None, value: bytes | None = b"") -> None:
+        batch = build_batch([Record(0, 1_700_000_000_000, key, value)])
+        self.replicas.append_checked(self.replicas.get(OFFSETS_TOPIC, 0), batch)
+
+    def commit(self, offset: int) -> None:
+        partition = OffsetCommitRequestPartition(partition_index=0, committed_offset=offset)
+        topic = OffsetCommitRequestTopic(name="t", partitions=[partition])
+        request = OffsetCommitRequest(group_id="g", topics=[topic], generation_id_or_member_epoch=-1)
+        answer = self.coordinators.submit(0, lambda shard, token, now: shard.offset_commit(request, token, now))
+        assert answer.topics[0].partitions[0].error_code == ErrorCode.NONE
+
+    def committed(self) -> int:
+        topic = OffsetFetchRequestTopic(name="t", partition_indexes=[0])
+        request = OffsetFetchRequest(group_id="g", topics=[topic])
+        answer = self.coordinators.submit(0, lambda shard, token, now: shard.offset_fetch(request, 5, token, now))
+        return answer.topics[0].partitions[0].committed_offset
+
+    async def reload(self, leader_epoch: int = 2) -> None:
+        """As if another broker had led the partition in between."""
+        self.lead(leader=2, leader_epoch=leader_epoch - 1)
+        self.lead(leader_epoch=leader_epoch)
+        await eventually(lambda: not self.coordinators.is_loading, "the partition is loaded")
+
+
+@pytest.fixture
+async def world(tmp_path):
+    world = World(tmp_path / "logs")
+    yield world
+    world.coordinators.stop()
+    world.logs.shutdown()
+
+
+async def test_offsets_are_there_after_the_partition_was_away(world):
+    world.lead()
+    world.commit(5)
+    await world.reload()
+    assert world.committed() == 5
+
+
+async def test_being_told_again_changes_nothing(world):
+    world.lead(leader_epoch=3)
+    shard = world.coordinators.shard(0)
+    world.lead(leader_epoch=3)
+    world.lead(leader_epoch=4)
+    assert world.coordinators.shard(0) is shard
+
+
+async def test_requests_are_put_off_while_the_partition_is_loaded(world):
+    world.lead()
+    world.commit(5)
+    world.lead(leader=2, leader_epoch=1)
+    with pytest.raises(ApiError) as refused:
+        world.committed()
+    assert refused.value.code is ErrorCode.NOT_COORDINATOR
+    world.lead(leader_epoch=2)
+    with pytest.raises(ApiError) as refused:
+        world.committed()
+    assert refused.value.code is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
+
+
+async def test_the_load_of_an_earlier_leadership_ends_with_it(world):
+    world.lead()
+    world.commit(5)
+    world.lead(leader=2, leader_epoch=1)
+    world.lead(leader_epoch=2)
+    first = world.coordinators._shards[0]
+    await world.reload(leader_epoch=4)
+    assert first.loading.cancelled()
+    assert not first.is_loaded
+    assert world.committed() == 5
+
+
+@pytest.mark.parametrize("key", [None, b"", b"x", b"\x00\x63garbage", b"\x00\x01\x00\x05ab", b"\x00\x02\xff\xff"])
+async def test_a_record_that_is_none_of_ours_is_passed_over(world, key):
+    world.lead()
+    world.commit(5)
+    world.write(key, b"\x00")
+    world.commit(6)
+    await world.reload()
+    assert world.committed() == 6
+
+
+async def test_a_partition_that_cannot_be_read_is_not_coordinated(world, monkeypatch):
+    world.lead()
+    world.commit(5)
+
+    def fail(*_arguments, **_named):
+        raise ApiError(ErrorCode.CORRUPT_MESSAGE)
+
+    with monkeypatch.context() as broken, capture_logs() as lines:
+        broken.setattr(Log, "read", fail)
+        await world.reload()
+    assert [line["event"] for line in lines if line["log_level"] == "error"] == ["groups cannot be loaded"]
+    with pytest.raises(ApiError) as refused:
+        world.committed()
+    assert refused.value.code is ErrorCode.NOT_COORDINATOR
+    await world.reload(leader_epoch=4)
+    assert world.committed() == 5
+
+
+async def test_a_hosted_partition_comes_back_after_it_was_stopped(world):
+    world.lead()
+    world.commit(5)
+    partition = world.replicas.get(OFFSETS_TOPIC, 0).partition.topic_partition
+    world.replicas.stop_replica(partition, delete=False)
+    world.lead()
+    await eventually(lambda: not world.coordinators.is_loading, "the partition is loaded")
+    assert world.committed() == 5
+    world.replicas.stop_replica(partition, delete=True)
+    world.replicas.stop_replica(partition, delete=True)
+    world.lead()
+    assert world.committed() == -1
+    await asyncio.wait([world.replicas._purging])

@@ -1,0 +1,43 @@
+"""What is known of the cluster after each word of the controller."""
+
+from uuid import UUID
+
+from broker.protocol.messages.update_metadata import (
+    UpdateMetadataPartitionState,
+    UpdateMetadataRequest,
+    UpdateMetadataTopicState,
+)
+from broker.runtime.metadata_cache import LEADER_DURING_DELETE, MetadataCache
+
+
+def told(topic: str, *partitions: int, broker_epoch: int = 1, leader: int = 1) -> UpdateMetadataRequest:
+    states = [UpdateMetadataPartitionState(partition_index=index, leader=leader) for index in partitions]
+    topics = [UpdateMetadataTopicState(topic_name=topic, topic_id=UUID(int=1), partition_states=states)]
+    return UpdateMetadataRequest(controller_id=1, controller_epoch=1, broker_epoch=broker_epoch, topic_states=topics)
+
+
+def test_partitions_add_up_and_a_deleted_topic_goes():
+    cache = MetadataCache()
+    cache.apply(told("a", 0, 1))
+    cache.apply(told("a", 2))
+    assert cache.partition_count("a") == 3
+    cache.apply(told("a", 0, 1, 2, leader=LEADER_DURING_DELETE))
+    assert cache.topics == {}
+
+
+def test_a_topic_deleted_while_this_broker_was_not_registered_is_forgotten_when_it_is_again():
+    cache = MetadataCache()
+    cache.apply(told("deleted", 0))
+    cache.apply(told("kept", 0, broker_epoch=2))
+    assert cache.topics.keys() == {"kept"}
+    cache.apply(told("new", 0, broker_epoch=2))
+    assert cache.topics.keys() == {"kept", "new"}
+
+
+def test_the_partitions_of_a_topic_are_not_counted_before_all_are_known():
+    cache = MetadataCache()
+    assert cache.partition_count("a") == 0
+    cache.apply(told("a", 0, 2))
+    assert cache.partition_count("a") == 0
+    cache.apply(told("a", 1))
+    assert cache.partition_count("a") == 3

@@ -1,0 +1,152 @@
+"""Every API in every version the registry lists, over a socket: a plausible request is answered, and well."""
+
+import pytest
+
+from broker.common.errors import ErrorCode
+from broker.handlers.registry import HANDLERS
+from broker.protocol.api_keys import ApiKey
+from broker.protocol.messages.api_versions import ApiVersionsRequest
+from broker.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
+from broker.protocol.messages.delete_groups import DeleteGroupsRequest
+from broker.protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
+from broker.protocol.messages.describe_cluster import DescribeClusterRequest
+from broker.protocol.messages.describe_groups import DescribeGroupsRequest
+from broker.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
+from broker.protocol.messages.find_coordinator import FindCoordinatorRequest
+from broker.protocol.messages.heartbeat import HeartbeatRequest
+from broker.protocol.messages.init_producer_id import InitProducerIdRequest
+from broker.protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol
+from broker.protocol.messages.leader_and_isr import LeaderAndIsrRequest
+from broker.protocol.messages.leave_group import LeaveGroupRequest, MemberIdentity
+from broker.protocol.messages.list_groups import ListGroupsRequest
+from broker.protocol.messages.list_offsets import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
+from broker.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
+from broker.protocol.messages.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
+from broker.protocol.messages.offset_fetch import (
+    OffsetFetchRequest,
+    OffsetFetchRequestGroup,
+    OffsetFetchRequestTopic,
+)
+from broker.protocol.messages.stop_replica import StopReplicaRequest
+from broker.protocol.messages.sync_group import SyncGroupRequest
+from broker.protocol.messages.update_metadata import UpdateMetadataRequest
+from broker.runtime.coordinator_runtime import OFFSETS_TOPIC
+from tests.broker.server.test_bad_input import batch_of, produce
+
+
+def _offset_fetch(version: int, topic: str) -> OffsetFetchRequest:
+    if version < 8:
+        return OffsetFetchRequest(group_id="g", topics=[OffsetFetchRequestTopic(name=topic, partition_indexes=[0])])
+    asked = OffsetFetchRequestTopic(name=topic, partition_indexes=[0])
+    return OffsetFetchRequest(groups=[OffsetFetchRequestGroup(group_id="g", topics=[asked])])
+
+
+def _delete_topics(version: int, topic: str) -> DeleteTopicsRequest:
+    if version < 6:
+        return DeleteTopicsRequest(topic_names=[topic], timeout_ms=1000)
+    return DeleteTopicsRequest(topics=[DeleteTopicState(name=topic)], timeout_ms=1000)
+
+
+def _commit(topic: str) -> OffsetCommitRequest:
+    partitions = [OffsetCommitRequestPartition(partition_index=0, committed_offset=1)]
+    return OffsetCommitRequest(group_id="g", topics=[OffsetCommitRequestTopic(name=topic, partitions=partitions)])
+
+
+def _join(version: int) -> JoinGroupRequest:
+    return JoinGroupRequest(
+        group_id="g",
+        session_timeout_ms=10_000,
+        rebalance_timeout_ms=10_000 if version else -1,
+        protocol_type="consumer",
+        protocols=[JoinGroupRequestProtocol(name="range", metadata=b"m")],
+    )
+
+
+def _leave(version: int) -> LeaveGroupRequest:
+    if version < 3:
+        return LeaveGroupRequest(group_id="g", member_id="nobody")
+    return LeaveGroupRequest(group_id="g", members=[MemberIdentity(member_id="nobody")])
+
+
+#: (version, topic) -> request
+REQUESTS = {
+    ApiKey.PRODUCE: lambda version, topic: produce(batch_of(b"x"), topic=topic),
+    ApiKey.FETCH: lambda version, topic: FetchRequest(
+        max_bytes=1000,
+        isolation_level=1,
+        topics=[FetchTopic(topic=topic, partitions=[FetchPartition(partition=0, partition_max_bytes=1000)])],
+    ),
+    ApiKey.LIST_OFFSETS: lambda version, topic: ListOffsetsRequest(
+        topics=[ListOffsetsTopic(name=topic, partitions=[ListOffsetsPartition(partition_index=0, timestamp=-1)])]
+    ),
+    ApiKey.METADATA: lambda version, topic: MetadataRequest(topics=[MetadataRequestTopic(name=topic)]),
+    ApiKey.LEADER_AND_ISR: lambda version, topic: LeaderAndIsrRequest(controller_epoch=1, broker_epoch=-1),
+    ApiKey.STOP_REPLICA: lambda version, topic: StopReplicaRequest(controller_epoch=1, broker_epoch=-1),
+    ApiKey.UPDATE_METADATA: lambda version, topic: UpdateMetadataRequest(controller_epoch=1, broker_epoch=-1),
+    ApiKey.OFFSET_COMMIT: lambda version, topic: _commit(topic),
+    ApiKey.OFFSET_FETCH: _offset_fetch,
+    ApiKey.FIND_COORDINATOR: lambda version, topic: (
+        FindCoordinatorRequest(key="g") if version < 4 else FindCoordinatorRequest(coordinator_keys=["g", "h"])
+    ),
+    ApiKey.JOIN_GROUP: lambda version, topic: _join(version),
+    ApiKey.HEARTBEAT: lambda version, topic: HeartbeatRequest(group_id="g", generation_id=1, member_id="nobody"),
+    ApiKey.LEAVE_GROUP: lambda version, topic: _leave(version),
+    ApiKey.SYNC_GROUP: lambda version, topic: SyncGroupRequest(group_id="g", generation_id=1, member_id="nobody"),
+    ApiKey.DESCRIBE_GROUPS: lambda version, topic: DescribeGroupsRequest(groups=["g"]),
+    ApiKey.LIST_GROUPS: lambda version, topic: ListGroupsRequest(),
+    ApiKey.API_VERSIONS: lambda version, topic: ApiVersionsRequest(),
+    ApiKey.CREATE_TOPICS: lambda version, topic: CreateTopicsRequest(
+        topics=[CreatableTopic(name="new", num_partitions=2, replication_factor=1)], timeout_ms=1000
+    ),
+    ApiKey.DELETE_TOPICS: _delete_topics,
+    ApiKey.INIT_PRODUCER_ID: lambda version, topic: InitProducerIdRequest(
+        transactional_id=None, transaction_timeout_ms=1000
+    ),
+    ApiKey.DELETE_GROUPS: lambda version, topic: DeleteGroupsRequest(groups_names=["g"]),
+    ApiKey.DESCRIBE_CLUSTER: lambda version, topic: DescribeClusterRequest(),
+}
+ALL = [
+    pytest.param(handler, version, id=f"{handler.api.name} {version}")
+    for handler in HANDLERS
+    for version in range(handler.served[0], handler.served[1] + 1)
+]
+#: What the coordinator says to a member it has never heard of, and to a first join without an id.
+_TO_STRANGERS = {ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.MEMBER_ID_REQUIRED, ErrorCode.GROUP_ID_NOT_FOUND}
+
+
+def error_codes(response) -> set[ErrorCode]:
+    """Every `error_code` in the response, however deep."""
+    found = set()
+    waiting = [response]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, list):
+            waiting.extend(part)
+        elif hasattr(part, "error_code") or hasattr(part, "__slots__"):
+            if hasattr(part, "error_code"):
+                found.add(ErrorCode(part.error_code))
+            waiting.extend(
+                getattr(part, name) for name in type(part).__slots__ if isinstance(getattr(part, name), list)
+            )
+    return found
+
+
+@pytest.mark.parametrize(("handler", "version"), ALL)
+async def test_a_request_is_answered_in_every_version(served, handler, version):
+    for topic in ("t", OFFSETS_TOPIC):
+        served.lead(topic)
+        served.tell_of(topic)
+    response = await (await served.client()).ask(REQUESTS[handler.api](version, "t"), version)
+    assert error_codes(response) <= {ErrorCode.NONE, *_TO_STRANGERS}
+
+
+@pytest.mark.parametrize(("handler", "version"), ALL)
+async def test_a_request_for_what_is_not_there_is_answered_in_every_version(served, handler, version):
+    """No topic exists, no group is coordinated, and somebody else is controller."""
+    served.metadata.controller_id = 2
+    response = await (await served.client()).ask(REQUESTS[handler.api](version, "missing"), version)
+    assert ErrorCode.UNKNOWN_SERVER_ERROR not in error_codes(response)
