@@ -4,7 +4,9 @@ import importlib
 import pkgutil
 
 import pytest
+from kafka.protocol.broker_version_data import BROKER_API_VERSIONS
 
+from broker.protocol.api_keys import ApiKey
 from broker.protocol.codec import decode, encode
 from broker.protocol.messages import MESSAGES
 from broker.protocol.messages.api_versions import ApiVersionsResponse
@@ -12,7 +14,7 @@ from broker.protocol.schema import Struct
 
 
 def _their_classes():
-    found = {}
+    found = vars(importlib.import_module("kafka.protocol.sasl")).copy()
     for package in ("admin", "consumer", "producer", "metadata"):
         root = importlib.import_module(f"kafka.protocol.{package}")
         for module in pkgutil.iter_modules(root.__path__, f"kafka.protocol.{package}."):
@@ -23,6 +25,25 @@ def _their_classes():
 THEIRS = _their_classes()
 #: They turn these into sets of bits; test_against_kio compares them.
 BITFIELDS = {"authorized_operations", "topic_authorized_operations", "cluster_authorized_operations"}
+BETWEEN_BROKERS = {
+    ApiKey.LEADER_AND_ISR,
+    ApiKey.STOP_REPLICA,
+    ApiKey.UPDATE_METADATA,
+    ApiKey.CONTROLLED_SHUTDOWN,
+    ApiKey.ALTER_PARTITION,
+}
+#: Delegation tokens, feature levels, groups of KIP-848 and what KRaft's controllers and brokers say to each other.
+NOT_DECLARED = {
+    ApiKey.CREATE_DELEGATION_TOKEN,
+    ApiKey.RENEW_DELEGATION_TOKEN,
+    ApiKey.EXPIRE_DELEGATION_TOKEN,
+    ApiKey.DESCRIBE_DELEGATION_TOKEN,
+    ApiKey.UPDATE_FEATURES,
+    ApiKey.ENVELOPE,
+    ApiKey.ALLOCATE_PRODUCER_IDS,
+    ApiKey.CONSUMER_GROUP_HEARTBEAT,
+    ApiKey.CONSUMER_GROUP_DESCRIBE,
+}
 BOTH = [
     pytest.param(message, THEIRS[message.__name__], version, id=f"{message.__name__}-{version}")
     for pair in MESSAGES.values()
@@ -50,7 +71,13 @@ def test_what_kafka_python_writes_reads_the_same(message, theirs, version, sampl
 
 
 def test_every_api_of_clients_is_compared():
-    assert {each.values[0].api for each in BOTH} == {api for api in MESSAGES if api not in (4, 5, 6, 7)}
+    assert {each.values[0].api for each in BOTH} == MESSAGES.keys() - BETWEEN_BROKERS
+
+
+def test_declared_are_the_apis_and_last_versions_of_kafka_3_9():
+    advertised = {key: last for key, (_, last) in BROKER_API_VERSIONS[(3, 9)].items() if key not in NOT_DECLARED}
+    advertised[ApiKey.FIND_COORDINATOR] = 5  # 6 is for share groups
+    assert {api: pair.request.versions[1] for api, pair in MESSAGES.items()} == advertised
 
 
 def _assert_same(ours, theirs, version):

@@ -100,7 +100,9 @@ def _decode_or_refuse(message, body, version):
         decoded = decode(message, body, version)
     except ProtocolError:
         return
-    assert decode(message, encode(decoded, version), version) == decoded
+    again = encode(decoded, version)
+    # Compared as bytes: a quota may be NaN, which does not equal itself.
+    assert encode(decode(message, again, version), version) == again
 
 
 def test_request_and_response_of_an_api_have_the_same_versions():

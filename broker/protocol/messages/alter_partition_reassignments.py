@@ -1,0 +1,46 @@
+"""AlterPartitionReassignments: move partitions to other brokers, or call a move off (KIP-455)."""
+
+from broker.protocol.api_keys import ApiKey
+from broker.protocol.schema import Message, Struct, array, int16, int32, string, wire
+
+
+class ReassignablePartition(Struct):
+    partition_index: int = wire(int32)
+    #: Where the partition shall live, preferred leader first; null cancels the move in progress.
+    replicas: list[int] | None = wire(array(int32), nullable=True, default=None)
+
+
+class ReassignableTopic(Struct):
+    name: str = wire(string)
+    partitions: list[ReassignablePartition] = wire(array(ReassignablePartition))
+
+
+class AlterPartitionReassignmentsRequest(
+    Message, api=ApiKey.ALTER_PARTITION_REASSIGNMENTS, versions=(0, 0), flexible_from=0
+):
+    """Reassign some partitions, each succeeding or failing alone."""
+
+    timeout_ms: int = wire(int32, default=60_000)
+    topics: list[ReassignableTopic] = wire(array(ReassignableTopic))
+
+
+class ReassignablePartitionResponse(Struct):
+    partition_index: int = wire(int32)
+    error_code: int = wire(int16)
+    error_message: str | None = wire(string, nullable=True)
+
+
+class ReassignableTopicResponse(Struct):
+    name: str = wire(string)
+    partitions: list[ReassignablePartitionResponse] = wire(array(ReassignablePartitionResponse))
+
+
+class AlterPartitionReassignmentsResponse(
+    Message, api=ApiKey.ALTER_PARTITION_REASSIGNMENTS, versions=(0, 0), flexible_from=0
+):
+    """One result for each partition: whether the move has begun, not whether it is done."""
+
+    throttle_time_ms: int = wire(int32)
+    error_code: int = wire(int16)
+    error_message: str | None = wire(string, nullable=True)
+    responses: list[ReassignableTopicResponse] = wire(array(ReassignableTopicResponse))

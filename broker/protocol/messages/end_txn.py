@@ -1,0 +1,20 @@
+"""EndTxn: a producer commits or aborts its transaction."""
+
+from broker.protocol.api_keys import ApiKey
+from broker.protocol.schema import Message, boolean, int16, int32, int64, string, wire
+
+
+class EndTxnRequest(Message, api=ApiKey.END_TXN, versions=(0, 4), flexible_from=3):
+    """Decide the open transaction. 2: PRODUCER_FENCED exists. 4: new transaction errors."""
+
+    transactional_id: str = wire(string)
+    producer_id: int = wire(int64)
+    producer_epoch: int = wire(int16)
+    committed: bool = wire(boolean)  #: false aborts
+
+
+class EndTxnResponse(Message, api=ApiKey.END_TXN, versions=(0, 4), flexible_from=3):
+    """Without an error the decision is durable; its markers may still be on their way to the partitions."""
+
+    throttle_time_ms: int = wire(int32)
+    error_code: int = wire(int16)
