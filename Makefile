@@ -40,8 +40,9 @@ $(VENV)/bin/python:
 up: setup ## Start everything and stay in the foreground; Ctrl-C stops everything
 	@$(if $(DEMO),BARNABAS_DEMO="$(DEMO)") $(if $(DOCUMENTS),BARNABAS_DOCUMENTS="$(DOCUMENTS)") exec $(VENV)/bin/python manage.py up
 
-down: setup ## End what runs here, also what a killed terminal left
-	@exec $(VENV)/bin/python manage.py down
+down: ## End what runs here, also what a killed terminal left
+	@[ -x $(VENV)/bin/python ] || { echo "Nothing is installed here, so nothing is running."; exit 0; }; \
+	  exec $(VENV)/bin/python manage.py down
 
 test: setup-test lint ## Run every check and every test
 	$(VENV)/bin/python -m pytest
@@ -54,7 +55,7 @@ lint: setup-test ## Check style and who imports whom
 clean-data: ## Delete data/ (asks first)
 	@printf 'Delete all topics, offsets and users in %s? Type yes: ' "$${BARNABAS_DATA:-data}"; read answer; \
 	  [ "$$answer" = yes ] || { echo "Nothing was deleted."; exit 1; }; \
-	  $(VENV)/bin/python manage.py down && rm -rf -- "$${BARNABAS_DATA:-data}" && echo "Deleted."
+	  { [ ! -x $(VENV)/bin/python ] || $(VENV)/bin/python manage.py down; } && rm -rf -- "$${BARNABAS_DATA:-data}" && echo "Deleted."
 
 lock: ## Write both lock files anew from pyproject.toml
 	@uv=$$(mktemp -d) && trap 'rm -rf "$$uv"' EXIT && $(PYTHON) -m venv "$$uv" && "$$uv/bin/pip" install --quiet uv && \

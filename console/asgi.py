@@ -5,7 +5,6 @@ import warnings
 
 from channels.auth import AuthMiddlewareStack
 from channels.routing import ProtocolTypeRouter, URLRouter
-from channels.security.websocket import AllowedHostsOriginValidator
 from django.core.asgi import get_asgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "console.settings")
@@ -13,11 +12,12 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "console.settings")
 warnings.filterwarnings("ignore", message="StreamingHttpResponse must consume synchronous iterators")
 django_application = get_asgi_application()
 
+from console.live.origin import OurPagesOnly  # noqa: E402  (reads the settings)
 from console.live.routes import websocket_urlpatterns  # noqa: E402  (needs the apps to be loaded)
 
 application = ProtocolTypeRouter(
     {
         "http": django_application,
-        "websocket": AllowedHostsOriginValidator(AuthMiddlewareStack(URLRouter(websocket_urlpatterns))),
+        "websocket": OurPagesOnly(AuthMiddlewareStack(URLRouter(websocket_urlpatterns))),
     }
 )

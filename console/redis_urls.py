@@ -11,9 +11,9 @@ UNIX_SOCKET_PATH_MAX = 100
 
 
 def default_socket_path(run_directory: Path) -> Path:
-    """`redis.sock` in the run directory, or in a short private directory when that path is too long for a socket."""
+    """`redis.sock` in the run directory, or in a short private directory if that path fits no socket or no URL."""
     path = run_directory / "redis.sock"
-    if len(os.fsencode(path)) <= UNIX_SOCKET_PATH_MAX:
+    if len(os.fsencode(path)) <= UNIX_SOCKET_PATH_MAX and not set("#?%").intersection(str(path)):
         return path
     digest = hashlib.sha256(os.fsencode(run_directory)).hexdigest()[:12]
     return Path(tempfile.gettempdir()) / f"barnabas-{os.getuid()}-{digest}" / "redis.sock"

@@ -1,6 +1,7 @@
 """Django settings. Everything a person may change comes from an environment variable named BARNABAS_…"""
 
 import socket
+import sys
 from pathlib import Path
 
 import environ
@@ -11,19 +12,38 @@ from console.secret_files import load_or_create_secret
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = environ.Env()
 
+
+def read_port(text: str, name: str) -> int:
+    """Ends the program with one sentence if it is none."""
+    if not text.isdecimal() or not 1 <= int(text) <= 65_535:
+        sys.exit(f"{name}={text} must be a number from 1 to 65535.")
+    return int(text)
+
+
+def read_switch(text: str, name: str) -> bool:
+    if text.lower() not in ("1", "true", "yes", "on", "0", "false", "no", "off", ""):
+        sys.exit(f"{name}={text} must be 1 or 0.")
+    return text.lower() in ("1", "true", "yes", "on")
+
+
 # What a person may set ----------------------------------------------------------------------------------------------
 DATA_DIR = Path(env("BARNABAS_DATA", default=str(BASE_DIR / "data"))).expanduser().resolve()
 LOG_DIR = DATA_DIR / "logs"
 RUN_DIR = DATA_DIR / "run"
 SECRETS_DIR = DATA_DIR / "secrets"
-for _directory, _mode in ((DATA_DIR, 0o755), (LOG_DIR, 0o700), (RUN_DIR, 0o700), (SECRETS_DIR, 0o700)):
-    _directory.mkdir(mode=_mode, parents=True, exist_ok=True)
+if "," in str(DATA_DIR):
+    sys.exit(f"BARNABAS_DATA={DATA_DIR}: a path with a comma cannot be used, for log.dirs of a broker is a list.")
+for _directory in (DATA_DIR, LOG_DIR, RUN_DIR, SECRETS_DIR):
+    try:
+        _directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as _error:
+        sys.exit(f"BARNABAS_DATA={DATA_DIR} cannot be used: {_error.strerror} ({_directory}).")
 
 REDIS_URL = env("BARNABAS_REDIS_URL", default=f"unix://{default_socket_path(RUN_DIR)}")
 BOOTSTRAP_SERVERS = env("BARNABAS_BOOTSTRAP_SERVERS", default="127.0.0.1:9092")
 #: host:port of each ZooKeeper server, comma separated; a chroot (/kafka) may follow; empty: not watched.
 ZOOKEEPER = env("BARNABAS_ZOOKEEPER", default="127.0.0.1:2181")
-CONSOLE_PORT = env.int("BARNABAS_CONSOLE_PORT", default=8080)
+CONSOLE_PORT = read_port(env("BARNABAS_CONSOLE_PORT", default="8080"), "BARNABAS_CONSOLE_PORT")
 SPARK_MASTER = env("BARNABAS_SPARK_MASTER", default="local[2]")
 #: The name of this host in Celery's queues: a process is run by the worker of the host it belongs to.
 HOST_NAME = env("BARNABAS_HOST_NAME", default=socket.gethostname())
@@ -31,7 +51,7 @@ HOST_NAME = env("BARNABAS_HOST_NAME", default=socket.gethostname())
 SECRET_KEY = env("BARNABAS_SECRET_KEY", default="") or load_or_create_secret(SECRETS_DIR / "django-secret-key")
 ALLOWED_HOSTS = env.list("BARNABAS_ALLOWED_HOSTS", default=["127.0.0.1", "localhost"])
 #: True behind a TLS proxy: cookies are then sent over https only.
-SECURE = env.bool("BARNABAS_SECURE", default=False)
+SECURE = read_switch(env("BARNABAS_SECURE", default="0"), "BARNABAS_SECURE")
 DEBUG = False
 
 # Django -------------------------------------------------------------------------------------------------------------
@@ -102,7 +122,8 @@ USE_I18N = False
 USE_THOUSAND_SEPARATOR = False
 
 # Database: readers never wait for the writer (WAL), and a writer waits for another instead of failing. ----------
-DATABASES = {"default": env.db_url("BARNABAS_DATABASE_URL", default=f"sqlite:///{DATA_DIR / 'console.sqlite3'}")}
+SQLITE = {"ENGINE": "django.db.backends.sqlite3", "NAME": str(DATA_DIR / "console.sqlite3")}
+DATABASES = {"default": env.db_url("BARNABAS_DATABASE_URL") if env("BARNABAS_DATABASE_URL", default="") else SQLITE}
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     DATABASES["default"]["OPTIONS"] = {
         "timeout": 20,

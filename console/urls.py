@@ -13,3 +13,4 @@ urlpatterns = [
 
 handler403 = "console.access.errors.forbidden"
 handler404 = "console.access.errors.not_found"
+handler500 = "console.access.errors.broken"

@@ -2,10 +2,12 @@
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.template.loader import render_to_string
 
 from console.access.rights import REFUSALS, Right
 
 UNKNOWN_PAGE = "There is nothing at this address. A topic or process of this name may have been deleted."
+BROKEN = "The console could not do this; the fault is ours, and its log says more. Try again in a moment."
 OUT_OF_DATE = "The page was open too long or came from elsewhere. Load it again and repeat what you did."
 
 
@@ -21,6 +23,12 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     return _page(request, 403, "Please repeat", OUT_OF_DATE)
+
+
+def broken(request: HttpRequest) -> HttpResponse:
+    """Drawn without the frame and its questions to the database, which may be what is broken."""
+    html = render_to_string("access/refusal.html", {"title": "Something went wrong", "sentence": BROKEN})
+    return HttpResponse(html, status=500)
 
 
 def _page(request: HttpRequest, status: int, title: str, sentence: str) -> HttpResponse:

@@ -2,10 +2,13 @@
 
 from django.db import models
 
+USERNAME_LENGTH_MAX = 150
+ADDRESS_LENGTH_MAX = 45
+
 
 class FailedLogin(models.Model):
-    username = models.CharField(max_length=150)
-    address = models.CharField(max_length=45)
+    username = models.CharField(max_length=USERNAME_LENGTH_MAX)
+    address = models.CharField(max_length=ADDRESS_LENGTH_MAX)
     at = models.DateTimeField(db_index=True)
 
     class Meta:

@@ -3,12 +3,26 @@
 import math
 from datetime import datetime, timedelta
 
+from django.db import transaction
+
 from console.access.models import FailedLogin
 
 FAILURES_MAX = 5
 #: One address may try many names; this many failures over all of them and it waits as well.
 FAILURES_PER_ADDRESS_MAX = 30
 WINDOW = timedelta(minutes=5)
+
+
+def begin_attempt(username: str, address: str, now: datetime) -> int:
+    """Seconds to wait before the next attempt; 0: go on, and it counts as failed until `forget_failures`.
+
+    Counted before the password is looked at, so that many attempts at once are no more than one after another.
+    """
+    with transaction.atomic():
+        wait_seconds = seconds_to_wait(username, address, now)
+        if not wait_seconds:
+            remember_failure(username, address, now)
+    return wait_seconds
 
 
 def seconds_to_wait(username: str, address: str, now: datetime) -> int:
@@ -28,7 +42,7 @@ def _until_below(limit: int, failures, now: datetime) -> int:
 def remember_failure(username: str, address: str, now: datetime) -> None:
     """Count a failure, and drop those too old to count."""
     FailedLogin.objects.filter(at__lte=now - WINDOW).delete()
-    FailedLogin.objects.create(username=username[:150], address=address, at=now)
+    FailedLogin.objects.create(username=username, address=address, at=now)
 
 
 def forget_failures(username: str, address: str) -> None:

@@ -12,7 +12,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
-from console.access.throttle import forget_failures, remember_failure, seconds_to_wait
+from console.access.models import ADDRESS_LENGTH_MAX, USERNAME_LENGTH_MAX
+from console.access.throttle import begin_attempt, forget_failures
 from console.audit.record import record_event
 
 
@@ -25,16 +26,17 @@ def log_in(request: HttpRequest) -> HttpResponse:
         return redirect(settings.LOGIN_REDIRECT_URL)
     if request.method == "GET":
         return _login_page(request, AuthenticationForm(request))
-    username, address, now = request.POST.get("username", ""), request.META.get("REMOTE_ADDR", ""), timezone.now()
-    wait_seconds = seconds_to_wait(username, address, now)
+    username = request.POST.get("username", "")[:USERNAME_LENGTH_MAX].replace("\0", "")
+    address = request.META.get("REMOTE_ADDR", "")[:ADDRESS_LENGTH_MAX]
+    wait_seconds = begin_attempt(username, address, timezone.now())
     if wait_seconds:
         return _login_page(request, AuthenticationForm(request), 429, wait_seconds)
     form = AuthenticationForm(request, data=request.POST)
     if not form.is_valid():
-        remember_failure(username, address, now)
         return _login_page(request, form, 401)
     forget_failures(username, address)
     login(request, form.get_user())
+    request.session.clear_expired()
     record_event(form.get_user(), "log in", "user", form.get_user().get_username())
     return redirect(_next_address(request))
 

@@ -80,8 +80,10 @@ def _reasons(facts: Facts) -> Iterable[Reason]:
 def _zookeeper_reasons(facts: Facts) -> Iterable[Reason]:
     down_count = len(facts.zookeeper_errors)
     has_quorum = down_count * 2 < facts.zookeeper_count
+    level = Level.WARNING if has_quorum else Level.CRITICAL
+    meaning = "" if has_quorum else ": no broker can join and no leader can be elected until it is back"
     for address, error in sorted(facts.zookeeper_errors.items()):
-        yield Reason(Level.WARNING if has_quorum else Level.CRITICAL, f"ZooKeeper {address} {error}.")
+        yield Reason(level, f"ZooKeeper {address} {error}{meaning}.")
 
 
 def _missing_broker(broker_id: int, troubled: list[TroubledPartition]) -> Reason:

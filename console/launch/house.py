@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from django.conf import settings
 from django.core.management import call_command
+from django.db import DatabaseError
 
 from console.launch.first_user import PASSWORD_VARIABLE, Credentials, ensure_first_user
 from console.launch.interrupts import Interrupts
@@ -63,8 +64,11 @@ class House:
             time.sleep(WATCH_EVERY_S)
 
     def close(self) -> None:
-        """Everything down, last started first. Never raises because of one that is gone already."""
-        shut_down(self.rows, self.progress, self._hurried)
+        """Everything down, last started first. A database that fails keeps no service up; `down` finds the rest."""
+        try:
+            shut_down(self.rows, self.progress, self._hurried)
+        except DatabaseError as error:
+            self.progress.note(f"! The database failed ({error}); `make down` ends the brokers that may be left.")
         self.supervisor.ask_to_end(name for name in STOP_ORDER if name != "redis")
         for name in STOP_ORDER:
             started = time.monotonic()
@@ -81,7 +85,10 @@ class House:
 
     def _open_database(self) -> None:
         with self.progress.doing("database", "migrating") as outcome:
-            call_command("migrate", interactive=False, verbosity=0)
+            try:
+                call_command("migrate", interactive=False, verbosity=0)
+            except DatabaseError as error:
+                raise SetupError(f"The database cannot be used: {str(error).strip()}") from error
             outcome.detail = settings.DATABASES["default"]["ENGINE"].rpartition(".")[2]
 
     def _refuse_taken_ports(self) -> None:

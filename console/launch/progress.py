@@ -3,7 +3,7 @@
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TextIO
 
 SUBJECT_WIDTH = 26
@@ -63,9 +63,13 @@ class Progress:
 
     def _pending(self, text: str) -> None:
         if self._is_terminal:
-            self._stream.write(_ERASE_LINE + text)
-            self._stream.flush()
+            self._write(_ERASE_LINE + text)
 
     def _line(self, text: str) -> None:
-        self._stream.write((_ERASE_LINE if self._is_terminal else "") + text.rstrip() + "\n")
-        self._stream.flush()
+        self._write((_ERASE_LINE if self._is_terminal else "") + text.rstrip() + "\n")
+
+    def _write(self, text: str) -> None:
+        """A terminal that was closed, or a pipe nobody reads, must not keep anything from being stopped in order."""
+        with suppress(OSError):
+            self._stream.write(text)
+            self._stream.flush()

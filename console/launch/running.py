@@ -32,23 +32,20 @@ def holder_pid(run_directory: Path) -> int | None:
     return None
 
 
-def ask_to_stop(run_directory: Path, timeout_s: float) -> bool:
-    """Have a running `up` stop in order; False if there is none. SetupError if it does not within `timeout_s`."""
-    if _is_free(run_directory):
-        return False
+def ask_to_stop(run_directory: Path, timeout_s: float) -> None:
+    """Have a running `up` stop in order. SetupError if it does not within `timeout_s`."""
     with suppress(ProcessLookupError, TypeError):
         os.kill(holder_pid(run_directory), signal.SIGTERM)
     deadline = time.monotonic() + timeout_s
-    while not _is_free(run_directory):
+    while is_claimed(run_directory):
         if time.monotonic() > deadline:
             raise SetupError(f"`up` (pid {holder_pid(run_directory)}) did not stop within {timeout_s:.0f} s.")
         time.sleep(WAIT_POLL_S)
-    return True
 
 
-def _is_free(run_directory: Path) -> bool:
+def is_claimed(run_directory: Path) -> bool:
     with exclusive(_lock_path(run_directory), wait=False) as ours:
-        return ours
+        return not ours
 
 
 def _lock_path(run_directory: Path) -> Path:

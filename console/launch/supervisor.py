@@ -94,10 +94,10 @@ class Supervisor:
                 os_process.terminate(watched.identity)
 
     def stop(self, name: str, hurried: Callable[[], bool]) -> bool:
-        """End it and do not start it again; False if there was nothing to end."""
+        """End it and do not start it again; False if it was not here. One that `ask_to_end` asked may have gone."""
         watched = self._watched.pop(name, None)
         grace_s = watched.service.grace_s if watched else 5.0
-        return end_service(self.run_files, name, grace_s, hurried)
+        return end_service(self.run_files, name, grace_s, hurried) or watched is not None
 
 
 def end_service(run_files: Path, name: str, grace_s: float, hurried: Callable[[], bool]) -> bool:

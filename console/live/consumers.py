@@ -11,7 +11,8 @@ from urllib.parse import parse_qs
 
 from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
-from django.contrib.auth import get_user_model
+from django.contrib.auth import HASH_SESSION_KEY, get_user_model
+from django.contrib.sessions.backends.db import SessionStore
 
 from console.access.rights import Right, has_right, rights_of
 from console.live import groups
@@ -115,8 +116,13 @@ class PageConsumer(AsyncWebsocketConsumer):
                 return
 
     def refusal_now(self) -> int | None:
-        session = self.scope.get("session")
         user = get_user_model().objects.filter(pk=self.scope["user"].pk).first()
-        if user is None or (session is not None and not session.exists(session.session_key)):
+        if user is None or ("session" in self.scope and not is_logged_in(self.scope["session"].session_key, user)):
             return CLOSE_LOGIN
         return None if has_right(user, Right.VIEW) else CLOSE_FORBIDDEN
+
+
+def is_logged_in(session_key: str, user) -> bool:
+    """Asked of the store: a session ends by log-out, by its age and by a new password."""
+    kept = SessionStore(session_key).load()
+    return kept.get(HASH_SESSION_KEY) == user.get_session_auth_hash()

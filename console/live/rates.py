@@ -7,7 +7,7 @@ WINDOW_MS = 10_000
 
 
 class RateWindow:
-    """Remembers recent values of growing numbers; a number that went back has started anew."""
+    """Remembers recent values of growing numbers; a number that went back has started anew, and so has a clock."""
 
     def __init__(self, window_ms: int = WINDOW_MS):
         self._window_ms = window_ms
@@ -16,7 +16,7 @@ class RateWindow:
     def observe(self, key: Hashable, value: int, at_ms: int) -> float | None:
         """Growth of `key` per second since the oldest value still in the window; None for its first value."""
         samples = self._samples.setdefault(key, deque())
-        if samples and value < samples[-1][1]:
+        if samples and (value < samples[-1][1] or at_ms < samples[-1][0]):
             samples.clear()
         samples.append((at_ms, value))
         while len(samples) > 2 and samples[1][0] <= at_ms - self._window_ms:

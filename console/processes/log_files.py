@@ -18,7 +18,7 @@ def bound_log(path: Path) -> bool:
     """Move the content aside to `.1` (`.1` to `.2` …) if the log has grown too large; True if it had.
 
     The file itself stays and is emptied, because a running process holds it open to append; lines it writes during
-    the copy may be lost.
+    the copy may be lost. On a full disk the content is dropped: that the log ends growing matters more.
     """
     if not path.exists() or path.stat().st_size < LOG_BYTES_MAX:
         return False
@@ -26,8 +26,11 @@ def bound_log(path: Path) -> bool:
         older = old_log(path, number)
         if older.exists():
             older.replace(old_log(path, number + 1))
-    shutil.copyfile(path, old_log(path, 1))
-    old_log(path, 1).chmod(0o600)
+    try:
+        shutil.copyfile(path, old_log(path, 1))
+        old_log(path, 1).chmod(0o600)
+    except OSError:
+        old_log(path, 1).unlink(missing_ok=True)
     os.truncate(path, 0)
     return True
 

@@ -1,8 +1,9 @@
 """The operating system's side of a managed process: start it, find it again, look at it, end it.
 
-A pid alone proves nothing, for pids are used again. A process is known by pid, create time and a run token in its
-environment, which its descendants inherit: with the token even orphans are found. Whoever started a process reads its
-exit status with waitpid; anybody else reads it from the zombie, if there still is one.
+A pid alone proves nothing, for pids are used again. A process is known by its pid and a run token in its environment,
+or by its create time where the environment cannot be read. Descendants inherit the token: it finds even orphans.
+Whoever started a process reads its exit status with waitpid; anybody else reads it from the zombie, if there still is
+one.
 """
 
 import os
@@ -144,14 +145,18 @@ def look(identity: Identity) -> Sighting:
 def _look_from_outside(identity: Identity) -> Sighting:
     """Raises NoSuchProcess; ZombieProcess if it ends between two questions."""
     process = psutil.Process(identity.pid)
-    if abs(process.create_time() - identity.create_time) > CREATE_TIME_TOLERANCE_S:
+    token = _token_of(process)
+    if token != identity.token and (token is not None or not _has_same_age(process, identity)):
         return GONE
     status = process.status()
     if status in (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD):
         return Sighting(alive=False, exit_status=_status_of_dead(identity))
-    if _token_of(process) not in (None, identity.token):
-        return GONE
     return Sighting(alive=True, suspended=status == psutil.STATUS_STOPPED)
+
+
+def _has_same_age(process: psutil.Process, identity: Identity) -> bool:
+    """The second best proof: a create time moves with the clock, for it is counted from the boot time."""
+    return abs(process.create_time() - identity.create_time) <= CREATE_TIME_TOLERANCE_S
 
 
 def _token_of(process: psutil.Process) -> str | None:

@@ -1,5 +1,6 @@
 """What a person may set about the cluster on this machine: how many brokers, which ports, what comes from elsewhere."""
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,7 +50,7 @@ def read_setup(environment: Mapping[str, str], spark_master: str) -> Setup:
         zookeeper_port,
         bootstrap_servers,
         environment.get("BARNABAS_DEMO", "1").strip() not in ("0", "false", "no"),
-        tuple(_document(name) for name in environment.get("BARNABAS_DOCUMENTS", "").split()),
+        tuple(_document(name) for name in _names(environment.get("BARNABAS_DOCUMENTS", ""))),
         spark_master,
     )
 
@@ -59,6 +60,14 @@ def _number(environment: Mapping[str, str], name: str, default: int, at_least: i
     if not text.isdecimal() or not at_least <= int(text) <= at_most:
         raise SetupError(f"{name}={text} must be a number from {at_least} to {at_most}.")
     return int(text)
+
+
+def _names(text: str) -> list[str]:
+    """Divided as a shell does: a name with spaces stands in quotes."""
+    try:
+        return shlex.split(text)
+    except ValueError:
+        raise SetupError(f"BARNABAS_DOCUMENTS={text} has a quote that does not end.") from None
 
 
 def _document(name: str) -> Path:

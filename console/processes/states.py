@@ -104,9 +104,9 @@ def _must_end(facts: Facts) -> bool:
 
 
 def _ending(facts: Facts) -> Decision:
-    if facts.terminated_at is None:
+    waited = (facts.now - facts.terminated_at).total_seconds() if facts.terminated_at else -1.0
+    if waited < 0:  # not asked yet, or the clock was set back since
         return Decision(Observed.STOPPING, "stopping: was asked to end (SIGTERM)", Do.TERMINATE)
-    waited = (facts.now - facts.terminated_at).total_seconds()
     if waited >= facts.grace_s:
         sentence = f"stopping: did not end within {facts.grace_s:.0f} s of SIGTERM, so it is killed"
         return Decision(Observed.STOPPING, sentence, Do.KILL)

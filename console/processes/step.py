@@ -146,7 +146,8 @@ def _spawn(process: ManagedProcess, decision: Decision, now: datetime) -> Decisi
 
 
 def _measure_is_due(process: ManagedProcess, now: datetime) -> bool:
-    return process.measured_at is None or now - process.measured_at >= MEASURE_EVERY
+    """Also when the last time lies ahead: the clock was set back."""
+    return process.measured_at is None or not timedelta(0) <= now - process.measured_at < MEASURE_EVERY
 
 
 def _measure(process: ManagedProcess, identity: Identity, now: datetime) -> None:

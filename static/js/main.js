@@ -3,4 +3,6 @@ import "./present.js";
 import "./ages.js";
 import "./connection.js";
 import "./flash.js";
+import "./focus.js";
+import "./question.js";
 import "./times.js";

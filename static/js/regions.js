@@ -1,6 +1,8 @@
 // Fetch this page again and replace its live regions (elements with data-live and an id): after a gap in the pushes, when
 // the shape of a list changed, and by polling while there is no websocket.
 
+import { rememberFocus, returnFocus } from "./focus.js";
+
 let running = false;
 let again = false;
 
@@ -29,7 +31,9 @@ function replaceRegions(fresh, ids) {
     const present = document.getElementById(region.id);
     if (!present || (ids && !ids.includes(region.id))) return;
     const adopted = document.importNode(region, true);
+    rememberFocus(present);
     present.replaceWith(adopted);
+    returnFocus();
     htmx.process(adopted);
   });
   document.dispatchEvent(new CustomEvent("regions:replaced"));

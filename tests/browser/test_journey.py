@@ -112,6 +112,40 @@ def test_a_broker_killed_by_hand_is_seen_and_started_again_with_its_records(page
     expect(next_offset(page, partition=0)).to_have_text("100", timeout=STARTS_MS)
 
 
+def test_a_question_is_asked_and_answered_by_keyboard_alone(page, product):
+    page.goto(f"{product.console}/processes/")
+    expect(page.locator("#connection")).to_have_attribute("data-state", "live", timeout=FOLLOWS_MS)
+    stop = page.locator("#broker-3-stop")
+    stop.focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Leave it as it is")).to_be_focused(timeout=FOLLOWS_MS)
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("alertdialog")).to_have_count(0, timeout=FOLLOWS_MS)
+    expect(stop).to_be_focused()
+
+
+def test_a_row_that_is_replaced_keeps_the_focus(page, product):
+    page.goto(f"{product.console}/processes/")
+    expect(page.locator("#connection")).to_have_attribute("data-state", "live", timeout=FOLLOWS_MS)
+    page.locator("#broker-3-stop").focus()
+    row = page.locator("#process-broker-3")
+    row.evaluate("row => row.dataset.isOld = ''")
+    expect(row).not_to_have_attribute("data-is-old", "", timeout=STARTS_MS)
+    expect(page.locator("#broker-3-stop")).to_be_focused()
+
+
+def test_a_process_can_be_stopped_on_a_phone_without_scrolling_sideways(chromium, product):
+    context = chromium.new_context(viewport={"width": 390, "height": 800})
+    page = context.new_page()
+    log_in(page, product)
+    page.goto(f"{product.console}/processes/")
+    for action in ("start", "stop", "restart"):
+        box = page.locator(f"#broker-3-{action}").bounding_box()
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= 390
+    context.close()
+
+
 def test_the_log_of_a_broker_can_be_read(page, product):
     page.goto(f"{product.console}/processes/broker-3/")
     expect(page.locator("#process-log")).to_contain_text("broker started")

@@ -23,6 +23,10 @@ def test_the_socket_lies_in_the_run_directory():
     assert default_socket_path(Path("/srv/run")) == Path("/srv/run/redis.sock")
 
 
+def test_a_directory_that_no_url_can_name_gets_one_of_its_own():
+    assert not set("#?%").intersection(str(default_socket_path(Path("/srv/no #1"))))
+
+
 def test_a_directory_too_deep_for_a_socket_gets_a_short_one_of_its_own():
     deep, deeper = Path("/srv", "d" * 120), Path("/srv", "d" * 121)
 

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 
 REPORT = """
@@ -48,3 +50,50 @@ def test_an_empty_environment_gives_a_closed_console_that_keeps_its_key(tmp_path
     assert (data / "secrets").stat().st_mode & 0o777 == 0o700
     assert (data / "secrets" / "django-secret-key").stat().st_mode & 0o777 == 0o600
     assert settings_in(data)["key"] == first["key"]
+
+
+def manage(*arguments: str, **variables: str) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        [sys.executable, "manage.py", *arguments],
+        cwd=ROOT,
+        env={"PATH": os.environ["PATH"], **variables},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        umask=0o022,
+    )
+
+
+def test_what_the_console_keeps_is_for_its_owner_only(tmp_path):
+    data = tmp_path / "data"
+    assert manage("migrate", "--verbosity=0", BARNABAS_DATA=str(data)).returncode == 0
+
+    modes = {path.name: path.stat().st_mode & 0o777 for path in (data, *data.iterdir())}
+    assert {name: oct(mode) for name, mode in modes.items() if mode & 0o077} == {}
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "sentence"),
+    [
+        ("BARNABAS_DATA", "/proc/no-place-for-data", "BARNABAS_DATA=/proc/no-place-for-data cannot be used"),
+        ("BARNABAS_DATA", "/tmp/one,two", "BARNABAS_DATA=/tmp/one,two: a path with a comma cannot be used"),
+        ("BARNABAS_CONSOLE_PORT", "eighty", "BARNABAS_CONSOLE_PORT=eighty must be a number from 1 to 65535"),
+        ("BARNABAS_CONSOLE_PORT", "80800", "BARNABAS_CONSOLE_PORT=80800 must be a number from 1 to 65535"),
+        ("BARNABAS_SECURE", "maybe", "BARNABAS_SECURE=maybe must be 1 or 0"),
+    ],
+)
+def test_setting_that_cannot_be_right_is_one_sentence(tmp_path, variable, value, sentence):
+    answer = manage("check", **{"BARNABAS_DATA": str(tmp_path / "data"), variable: value})
+
+    assert answer.returncode == 1
+    assert sentence in answer.stderr
+    assert "Traceback" not in answer.stderr
+
+
+def test_data_may_lie_where_no_address_could_point(tmp_path):
+    """`#`, `?` and `%` have a meaning in addresses; a directory may have them in its name."""
+    data = tmp_path / "no 1 #? 50%41"
+    kept = settings_in(data)
+
+    assert kept["database"] == str(data / "console.sqlite3")
+    assert not set(kept["redis"].removeprefix("unix://")) & set("#?%")

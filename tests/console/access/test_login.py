@@ -1,6 +1,7 @@
 from datetime import timedelta
 
 import pytest
+from django.contrib.sessions.backends.db import SessionStore
 from django.test import Client
 from django.utils import timezone
 
@@ -47,6 +48,39 @@ def test_after_a_few_failures_even_the_right_password_waits(viewer):
 
     assert response.status_code == 429
     assert b"Too many failed attempts" in response.content
+
+
+def test_an_attempt_counts_before_its_password_is_looked_at(viewer, monkeypatch):
+    """Many attempts at once are as many as one after another."""
+    counted = []
+    monkeypatch.setattr(
+        "django.contrib.auth.forms.authenticate", lambda *_, **__: counted.append(FailedLogin.objects.count())
+    )
+    attempt("viewer", "wrong")
+
+    assert counted == [1]
+
+
+def test_the_right_password_leaves_no_failure(viewer):
+    attempt("viewer", PASSWORD)
+
+    assert not FailedLogin.objects.exists()
+
+
+@pytest.mark.parametrize("username", ["x" * 60_000, "vie\0wer"])
+def test_no_name_is_too_odd_to_be_refused(db, username):
+    FailedLogin.objects.create(username="viewer", address="127.0.0.1", at=timezone.now())
+
+    assert attempt(username, "wrong").status_code == 401
+
+
+def test_logging_in_drops_sessions_that_are_over(viewer):
+    session = SessionStore()
+    session.set_expiry(-1)
+    session.save()
+    attempt("viewer", PASSWORD)
+
+    assert not session.exists(session.session_key)
 
 
 def test_the_wait_ends(viewer):

@@ -91,6 +91,7 @@ def test_losing_a_minority_of_zookeeper_is_a_warning_and_a_majority_is_critical(
 
     assert (one.level, two.level) == (Level.WARNING, Level.CRITICAL)
     assert one.reasons[0].text == "ZooKeeper a:2181 does not answer."
+    assert "no leader can be elected until it is back" in two.reasons[0].text
 
 
 def test_the_worst_reason_stands_first_and_decides():

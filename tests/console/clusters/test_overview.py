@@ -41,7 +41,7 @@ def test_a_dead_zookeeper_is_named_with_its_error(collect, zookeeper, viewer, cl
     zookeeper[:] = [ZooKeeperView("127.0.0.1:2181", error="refuses connections")]
     collect()
 
-    assert "ZooKeeper 127.0.0.1:2181 refuses connections." in page(client_of, viewer)
+    assert "ZooKeeper 127.0.0.1:2181 refuses connections:" in page(client_of, viewer)
 
 
 def test_the_page_asks_no_broker(cluster, collect, viewer, client_of):

@@ -1,5 +1,6 @@
 """A run directory of the test's own, and services that end with it."""
 
+import logging
 import sys
 from pathlib import Path
 
@@ -10,6 +11,15 @@ from console.launch.supervisor import Supervisor, end_service
 from console.processes.run_files import run_file_names
 
 SLEEPER = "import time; time.sleep(60)"
+
+
+@pytest.fixture(autouse=True)
+def _log_level_of_its_own():
+    """`up` and `down` make the console's logs quiet for their terminal; here that ends with the test."""
+    logger = logging.getLogger("console")
+    before = logger.level
+    yield
+    logger.setLevel(before)
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 import io
 import sys
+import time
 
 import pytest
 from django.core.management import call_command
@@ -62,4 +63,7 @@ def test_process_whose_row_is_lost_is_ended_by_its_run_file(broker, directories)
     broker.delete()
     write_run_file(run_files_of_processes(), "broker-1", identity)
     assert "1 left over, ended." in down()
-    assert not os_process.look(identity).alive
+    deadline = time.monotonic() + 10
+    while os_process.look(identity).alive:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)

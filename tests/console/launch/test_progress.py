@@ -43,3 +43,15 @@ def test_exception_passes_and_prints_no_success():
     with pytest.raises(RuntimeError), Progress(out, clock(0.0)).doing("ZooKeeper"):
         raise RuntimeError
     assert "✓" not in out.getvalue()
+
+
+class Gone(Terminal):
+    def write(self, text: str) -> int:
+        raise OSError(5, "Input/output error")
+
+
+def test_terminal_that_was_closed_stops_nothing():
+    progress = Progress(Gone(), clock(0.0, 1.0))
+    with progress.doing("ZooKeeper") as outcome:
+        outcome.detail = "stopped"
+    progress.note("stopping")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from console.launch.running import ask_to_stop, claim_house
+from console.launch.running import ask_to_stop, claim_house, is_claimed
 from console.processes.setup import SetupError
 
 
@@ -19,5 +19,14 @@ def test_claim_ends_with_its_holder(tmp_path):
         pass
 
 
+def test_holder_is_seen_and_one_that_does_not_stop_is_named(tmp_path, monkeypatch):
+    monkeypatch.setattr("console.launch.running.os.kill", lambda *_: None)
+    assert not is_claimed(tmp_path)
+    with claim_house(tmp_path):
+        assert is_claimed(tmp_path)
+        with pytest.raises(SetupError, match=r"`up` \(pid \d+\) did not stop within 0 s"):
+            ask_to_stop(tmp_path, 0)
+
+
 def test_nobody_to_ask_is_no_error(tmp_path):
-    assert not ask_to_stop(tmp_path, 1)
+    ask_to_stop(tmp_path, 1)

@@ -67,6 +67,17 @@ def test_stopped_service_is_not_started_again(supervisor, clock):
     assert left_services(supervisor.run_files) == []
 
 
+def test_service_that_went_as_soon_as_it_was_asked_is_told_too(supervisor):
+    identity = supervisor.start(service())
+    supervisor.ask_to_end(["web"])
+    deadline = time.monotonic() + 10
+    while os_process.look(identity).alive:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    assert supervisor.stop("web", lambda: False)
+    assert not supervisor.stop("web", lambda: False)
+
+
 def test_what_a_killed_terminal_left_is_found_and_ended_by_its_run_file(supervisor):
     identity = supervisor.start(service())
     assert left_services(supervisor.run_files) == ["web"]

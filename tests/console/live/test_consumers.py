@@ -1,10 +1,13 @@
 """The websocket: who may listen, to what, and what a slow reader costs."""
 
+from datetime import timedelta
+
 import pytest
 from asgiref.sync import sync_to_async
 from channels.layers import get_channel_layer
 from django.contrib.auth.models import AnonymousUser, Group, User
 from django.contrib.sessions.backends.db import SessionStore
+from django.utils import timezone
 
 from console.access.rights import ROLES, Right
 from console.asgi import application
@@ -76,13 +79,26 @@ async def test_a_page_that_stays_open_ends_with_the_role(monkeypatch):
     assert await websocket.receive_close() == consumers.CLOSE_FORBIDDEN
 
 
-async def test_a_page_that_stays_open_ends_with_the_session(monkeypatch):
+def delete_sessions(_user: User) -> None:
+    SessionStore.get_model_class().objects.all().delete()
+
+
+def let_sessions_expire(_user: User) -> None:
+    SessionStore.get_model_class().objects.update(expire_date=timezone.now() - timedelta(seconds=1))
+
+
+def change_password(user: User) -> None:
+    user.set_password("another long password")
+    user.save()
+
+
+@pytest.mark.parametrize("end", [delete_sessions, let_sessions_expire, change_password])
+async def test_a_page_that_stays_open_ends_with_the_session(monkeypatch, end):
     monkeypatch.setattr(consumers, "RECHECK_SECONDS", 0.02)
     user = await sync_to_async(make_user)("viewer", "viewer")
-    headers = [(b"origin", b"http://127.0.0.1:8080"), (b"cookie", await sync_to_async(session_cookie)(user))]
-    websocket = Websocket(application, "/ws/live/", "page=overview", headers)
+    websocket = Websocket(application, "/ws/live/", "page=overview", await sync_to_async(headers_of)(user))
     assert await websocket.connect()
-    await sync_to_async(SessionStore.get_model_class().objects.all().delete)()
+    await sync_to_async(end)(user)
 
     assert await websocket.receive_close() == consumers.CLOSE_LOGIN
 
@@ -131,11 +147,29 @@ def session_cookie(user: User) -> bytes:
     return f"barnabas_session={session.session_key}".encode()
 
 
-@pytest.mark.parametrize(("origin", "is_let_in"), [(b"http://127.0.0.1:8080", True), (b"http://evil.example", False)])
-async def test_only_our_own_pages_may_open_a_websocket(origin, is_let_in):
+def headers_of(user: User, origin: bytes = b"http://127.0.0.1:8080", host: bytes = b"127.0.0.1:8080") -> list:
+    return [(b"host", host), (b"origin", origin), (b"cookie", session_cookie(user))]
+
+
+@pytest.mark.parametrize(
+    ("origin", "host", "is_let_in"),
+    [
+        (b"http://127.0.0.1:8080", b"127.0.0.1:8080", True),
+        (b"https://console.example", b"127.0.0.1:8080", True),  # trusted: a proxy that puts its own Host
+        (b"http://evil.example", b"127.0.0.1:8080", False),
+        (b"http://127.0.0.1:3000", b"127.0.0.1:8080", False),  # another program on this machine; cookies know no port
+        (b"http://evil.example", b"evil.example", False),  # a name that was made to point here
+        (b"null", b"127.0.0.1:8080", False),
+        (b"http://[", b"127.0.0.1:8080", False),
+        (b"", b"", False),
+    ],
+)
+async def test_only_our_own_pages_may_open_a_websocket(settings, origin, host, is_let_in):
+    settings.ALLOWED_HOSTS, settings.CSRF_TRUSTED_ORIGINS = ["127.0.0.1"], ["https://console.example"]
     user = await sync_to_async(make_user)("viewer", "viewer")
-    headers = [(b"origin", origin), (b"cookie", await sync_to_async(session_cookie)(user))]
-    websocket = Websocket(application, "/ws/live/", "page=overview", headers)
+    websocket = Websocket(
+        application, "/ws/live/", "page=overview", await sync_to_async(headers_of)(user, origin, host)
+    )
 
     assert await websocket.connect() is is_let_in
     if is_let_in:

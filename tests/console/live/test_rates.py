@@ -44,3 +44,11 @@ def test_forgotten_keys_start_anew():
     window.forget_all_but(set())
 
     assert window.observe("a", 10, at_ms=1_000) is None
+
+
+def test_a_clock_set_back_starts_anew():
+    window = RateWindow()
+    window.observe("a", 0, at_ms=3_600_000)
+
+    assert window.observe("a", 10, at_ms=1_000) is None
+    assert window.observe("a", 30, at_ms=2_000) == 20.0

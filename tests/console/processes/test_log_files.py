@@ -1,5 +1,7 @@
 """Logs do not grow for ever and are read from their end."""
 
+import errno
+
 from console.processes import log_files
 from console.processes.log_files import bound_log, last_line, old_log, tail_lines
 
@@ -25,6 +27,19 @@ def test_only_so_many_old_logs_are_kept(tmp_path, monkeypatch):
     assert kept == ["log", "log.1", "log.2"]
     assert old_log(path, 1).read_text() == "d" * 20
     assert old_log(path, 2).read_text() == "c" * 20
+
+
+def test_a_full_disk_costs_the_old_log_and_nothing_else(tmp_path, monkeypatch):
+    monkeypatch.setattr(log_files, "LOG_BYTES_MAX", 10)
+
+    def refuse(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(log_files.shutil, "copyfile", refuse)
+    path = tmp_path / "log"
+    path.write_text("x" * 20)
+    assert bound_log(path)
+    assert [(file.name, file.stat().st_size) for file in tmp_path.iterdir()] == [("log", 0)]
 
 
 def test_a_small_log_is_left_alone(tmp_path):

@@ -73,8 +73,20 @@ def test_a_process_outlives_its_parent_and_is_known_by_the_next(tmp_path):
 
 def test_a_pid_used_again_is_not_taken_for_the_old_process(spawned, tmp_path):
     identity = spawned(SLEEPER, tmp_path / "log", "token-reuse")
-    assert not os_process.look(replace(identity, create_time=identity.create_time - 60)).alive
     assert not os_process.look(os_process.Identity(identity.pid, identity.create_time, "another-token")).alive
+
+
+def test_a_clock_that_was_set_hides_no_process(spawned, tmp_path):
+    """Create times are counted from the boot time, which moves with the clock; the token does not."""
+    identity = spawned(SLEEPER, tmp_path / "log", "token-clock")
+    assert os_process.look(replace(identity, create_time=identity.create_time - 60)).alive
+
+
+def test_a_process_whose_token_cannot_be_read_is_known_by_its_create_time(spawned, tmp_path, monkeypatch):
+    identity = spawned(SLEEPER, tmp_path / "log", "token-unread")
+    monkeypatch.setattr(os_process, "_token_of", lambda process: None)
+    assert os_process.look(identity).alive
+    assert not os_process.look(replace(identity, create_time=identity.create_time - 60)).alive
 
 
 def test_a_suspended_process_is_alive_and_suspended(spawned, tmp_path):

@@ -23,6 +23,12 @@ def test_documents_are_found_from_where_the_person_stands(tmp_path, monkeypatch)
     assert read_setup({"BARNABAS_DOCUMENTS": "a.txt"}, "").documents == (tmp_path / "a.txt",)
 
 
+def test_a_document_with_spaces_in_its_name_stands_in_quotes(tmp_path):
+    path = tmp_path / "my notes.txt"
+    path.touch()
+    assert read_setup({"BARNABAS_DOCUMENTS": f"'{path}'"}, "").documents == (path,)
+
+
 @pytest.mark.parametrize(
     ("environment", "named"),
     [
@@ -31,6 +37,7 @@ def test_documents_are_found_from_where_the_person_stands(tmp_path, monkeypatch)
         ({"BARNABAS_ZOOKEEPER_PORT": "99999"}, "BARNABAS_ZOOKEEPER_PORT=99999 must be"),
         ({"BARNABAS_BROKERS": "0"}, "BARNABAS_BOOTSTRAP_SERVERS"),
         ({"BARNABAS_DOCUMENTS": "/no/such.txt"}, "/no/such.txt, which is not a file"),
+        ({"BARNABAS_DOCUMENTS": "'/no/such.txt"}, "a quote that does not end"),
     ],
 )
 def test_setting_that_cannot_be_right_is_named(environment, named):

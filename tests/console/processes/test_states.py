@@ -140,6 +140,11 @@ def test_an_unexpected_end_is_never_followed_by_a_start_of_its_own():
         assert decide(facts(exit_status=status)).do is Do.NOTHING
 
 
+def test_a_clock_set_back_does_not_put_off_the_end():
+    decision = decide(facts(alive=True, request=Request.STOP, terminated_at=ago(-3600)))
+    assert decision.do is Do.TERMINATE
+
+
 def test_a_restart_stays_wanted_until_the_new_process_is_there():
     stopping = facts(alive=True, request=Request.RESTART, terminated_at=ago(1))
     assert not request_is_done(stopping, decide(stopping))

@@ -3,9 +3,11 @@
 import os
 import signal
 import time
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from django.utils import timezone
 
 from console.processes import os_process, step
 from console.processes.models import ManagedProcess
@@ -162,3 +164,10 @@ def test_one_process_that_cannot_be_stepped_does_not_stop_the_others(make_proces
     broken.refresh_from_db()
     assert sound.pid is not None
     assert broken.pid is None
+
+
+def test_a_clock_set_back_does_not_put_off_measuring(make_process):
+    row = start(make_process())
+    later = timezone.now() + timedelta(hours=1)
+    ManagedProcess.objects.filter(pk=row.pk).update(measured_at=later, cpu_seconds=0.0)
+    assert step.step(row.name).measured_at < later

@@ -8,7 +8,7 @@ from django.db import DatabaseError
 
 from console.launch.house import end_services
 from console.launch.progress import Progress
-from console.launch.running import ask_to_stop, claim_house
+from console.launch.running import ask_to_stop, claim_house, is_claimed
 from console.launch.stages import shut_down
 from console.processes import os_process
 from console.processes.models import ManagedProcess
@@ -24,11 +24,13 @@ class Command(BaseCommand):
     requires_system_checks = []
 
     def handle(self, *_args, **_options) -> None:
-        logging.getLogger("console.processes").setLevel(logging.WARNING)
+        logging.getLogger("console").setLevel(logging.ERROR)  # a page that misses a push is no news here
         progress = Progress(self.stdout._out)
         try:
-            if ask_to_stop(settings.RUN_DIR, UP_TIMEOUT_S):
-                progress.note("`up` was running in another terminal and has stopped.")
+            if is_claimed(settings.RUN_DIR):
+                with progress.doing("up, in another terminal", "stopping") as outcome:
+                    ask_to_stop(settings.RUN_DIR, UP_TIMEOUT_S)
+                    outcome.detail = "stopped"
             with claim_house(settings.RUN_DIR):
                 ended = end_managed(progress) + end_services(progress, never) + end_unrecorded()
         except SetupError as error:

@@ -20,7 +20,7 @@ class Command(BaseCommand):
     requires_system_checks = []
 
     def handle(self, *_args, **_options) -> None:
-        logging.getLogger("console.processes").setLevel(logging.WARNING)
+        logging.getLogger("console").setLevel(logging.ERROR)  # a page that misses a push is no news here
         progress, interrupts = Progress(self.stdout._out), Interrupts()
         try:
             setup = read_setup(os.environ, settings.SPARK_MASTER)

@@ -1,0 +1,87 @@
+"""Every address there is, taken from the routes themselves: a new one cannot be forgotten here."""
+
+import pytest
+from django.test import Client
+from django.urls import URLPattern, get_resolver, reverse
+
+from console.processes.models import ManagedProcess
+from console.topics.models import Topic
+
+OPEN_TO_ALL = {"login", "healthz", "metrics"}
+#: What a value in an address stands for; an argument that is not here fails the test.
+ARGUMENTS = {"topic": {"name": "orders"}, "process": {"name": "broker-1"}}
+#: Addresses that change something when posted to, and the least role that may.
+CHANGES = {
+    "logout": "viewer",
+    "topic-create": "operator",
+    "topic-delete": "operator",
+    "process-start": "operator",
+    "process-stop": "operator",
+    "process-restart": "operator",
+}
+FOR_OPERATORS = {"topic-create", "topic-delete", "process-question", "process-no-question"}
+FOR_ADMINISTRATORS = {"audit"}
+
+
+def routes(resolver=None) -> list[URLPattern]:
+    found = []
+    for each in (resolver or get_resolver()).url_patterns:
+        found += [each] if isinstance(each, URLPattern) else routes(each)
+    return found
+
+
+ROUTES = {route.name: route for route in routes()}
+CLOSED = sorted(ROUTES.keys() - OPEN_TO_ALL)
+
+
+def address_of(name: str) -> str:
+    values = dict(ARGUMENTS.get(name.partition("-")[0], {}), action="stop")
+    return reverse(name, kwargs={key: values[key] for key in ROUTES[name].pattern.converters})
+
+
+@pytest.fixture(autouse=True)
+def _objects(db, settings):
+    Topic.objects.create(name="orders")
+    ManagedProcess.objects.create(name="broker-1", kind="broker", host=settings.HOST_NAME, argv=["true"])
+
+
+def statuses(names, ask) -> dict[str, int]:
+    return {name: ask(address_of(name)).status_code for name in names}
+
+
+def test_every_route_has_a_name():
+    assert None not in ROUTES
+
+
+@pytest.mark.parametrize("method", ["get", "post"])
+def test_nobody_is_sent_to_the_login_from_everywhere(method):
+    answers = {name: getattr(Client(), method)(address_of(name)) for name in CLOSED}
+    assert {n: (a.status_code, a.headers.get("Location", "")[:7]) for n, a in answers.items()} == dict.fromkeys(
+        CLOSED, (302, "/login/")
+    )
+
+
+@pytest.mark.parametrize("method", ["get", "post", "put", "patch", "delete"])
+def test_an_outsider_gets_in_nowhere(method, outsider, client_of):
+    ask = getattr(client_of(outsider), method)
+    assert set(statuses([name for name in CLOSED if name != "logout"], ask).values()) <= {403, 405}
+
+
+def test_a_viewer_reads_what_is_not_for_others(viewer, client_of):
+    seen = statuses(CLOSED, client_of(viewer).get)
+    wanted = {name: 403 if name in FOR_OPERATORS | FOR_ADMINISTRATORS else 200 for name in CLOSED}
+    assert seen == wanted | dict.fromkeys(CHANGES.keys() - FOR_OPERATORS, 405)
+
+
+def test_a_viewer_changes_nothing(viewer, client_of):
+    seen = statuses([name for name in CLOSED if name != "logout"], client_of(viewer).post)
+    assert seen == {name: 403 if name in CHANGES else 405 for name in seen}
+
+
+def test_every_change_needs_the_token_of_our_own_page(administrator):
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(administrator)
+    assert set(statuses(CHANGES, client.post).values()) == {403}
+    assert set(statuses(CHANGES, lambda path: client.post(path, headers={"HX-Request": "true"})).values()) == {403}
+    assert Topic.objects.filter(name="orders").exists()
+    assert ManagedProcess.objects.get().request == ""
