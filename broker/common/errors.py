@@ -108,12 +108,15 @@ class ErrorCode(IntEnum):
     RESOURCE_NOT_FOUND = 91, False, "There is no such resource."
     DUPLICATE_RESOURCE = 92, False, "The resource is named twice in the request."
     UNACCEPTABLE_CREDENTIAL = 93, False, "The credential does not meet the requirements."
+    INVALID_UPDATE_VERSION = 95, False, "Somebody else has updated the partition meanwhile."
     UNKNOWN_TOPIC_ID = 100, True, "This broker does not host a topic of this id."
     INCONSISTENT_TOPIC_ID = 103, True, "The topic id is not the one the log was written under."
     TRANSACTIONAL_ID_NOT_FOUND = 105, False, "There is no such transactional id."
     FETCH_SESSION_TOPIC_ID_ERROR = 106, True, "The fetch session mixes topic names and topic ids."
     INELIGIBLE_REPLICA = 107, False, "The replica may not join the in-sync replicas."
+    NEW_LEADER_ELECTED = 108, False, "A new leader has been elected; ask the new one."
     UNKNOWN_SUBSCRIPTION_ID = 117, False, "The client metrics subscription is not known."
+    TRANSACTION_ABORTABLE = 120, False, "The transaction must be aborted; the producer may then go on."
 
 
 class BarnabasError(Exception):

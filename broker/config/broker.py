@@ -9,8 +9,18 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from broker.common.errors import StartupError
-from broker.config.definition import ConfigError, Key, parse_boolean, parse_int, parse_list, read_values
+from broker.config.definition import (
+    REQUIRED,
+    ConfigError,
+    Key,
+    parse_boolean,
+    parse_int,
+    parse_list,
+    read_values,
+    render_value,
+)
 from broker.config.properties import parse_properties
+from broker.config.topic import CLEANUP_POLICIES, COMPRESSION_TYPES, TIMESTAMP_TYPES, UNLIMITED
 
 
 class Endpoint(NamedTuple):
@@ -42,7 +52,7 @@ def parse_host_port(text: str) -> tuple[str, int]:
 
 
 KEYS: tuple[Key, ...] = (
-    Key("broker.id", parse_int, None, "the number of this broker, unique in its cluster", at_least=0),
+    Key("broker.id", parse_int, REQUIRED, "the number of this broker, unique in its cluster", at_least=0),
     Key("broker.rack", str, "", "Where this broker stands; placement spreads replicas over racks."),
     Key(
         "listeners",
@@ -52,7 +62,7 @@ KEYS: tuple[Key, ...] = (
     ),
     Key("advertised.listeners", parse_endpoints, (), "Addresses clients are told; default: the listeners."),
     Key("log.dirs", parse_list, ("/tmp/kafka-logs",), "Directories for partitions, comma separated."),
-    Key("zookeeper.connect", str, None, "ZooKeeper's addresses, host:port,…[/chroot]"),
+    Key("zookeeper.connect", str, REQUIRED, "ZooKeeper's addresses, host:port,…[/chroot]"),
     Key("zookeeper.session.timeout.ms", parse_int, 18_000, "Silence after which a broker counts as dead.", at_least=1),
     Key("zookeeper.connection.timeout.ms", parse_int, 18_000, "How long to wait for ZooKeeper at start.", at_least=1),
     Key("num.partitions", parse_int, 1, "Partitions of a topic created without a number.", at_least=1),
@@ -61,6 +71,30 @@ KEYS: tuple[Key, ...] = (
     Key("delete.topic.enable", parse_boolean, True, "Whether topics may be deleted."),
     Key("log.segment.bytes", parse_int, 1_073_741_824, "Size at which a new segment starts.", at_least=14),
     Key("log.index.interval.bytes", parse_int, 4096, "Bytes of log between two index entries.", at_least=0),
+    Key(
+        "log.index.size.max.bytes", parse_int, 10_485_760, "Size of an index at which a new segment starts.", at_least=4
+    ),
+    Key("log.roll.ms", parse_int, None, "Age at which a new segment starts; before log.roll.hours.", at_least=1),
+    Key("log.roll.hours", parse_int, 168, "Age in hours at which a new segment starts.", at_least=1),
+    Key("log.retention.ms", parse_int, None, "Age at which old segments go; -1 is no limit.", at_least=-1),
+    Key("log.retention.minutes", parse_int, None, "The same in minutes; after log.retention.ms.", at_least=-1),
+    Key("log.retention.hours", parse_int, 168, "The same in hours; after log.retention.minutes.", at_least=-1),
+    Key("log.retention.bytes", parse_int, -1, "Size of a partition at which old segments go.", at_least=-1),
+    Key("log.retention.check.interval.ms", parse_int, 300_000, "How often retention looks.", at_least=1),
+    Key("log.cleanup.policy", parse_list, ("delete",), "What happens to old segments.", choices=CLEANUP_POLICIES),
+    Key("log.segment.delete.delay.ms", parse_int, 60_000, "How long a deleted file stays on disk.", at_least=0),
+    Key("log.flush.interval.messages", parse_int, UNLIMITED, "Records between two fsyncs.", at_least=1),
+    Key("log.flush.interval.ms", parse_int, None, "Milliseconds between two fsyncs.", at_least=0),
+    Key("log.message.timestamp.type", str, "CreateTime", "Whose time a record carries.", choices=TIMESTAMP_TYPES),
+    Key("log.message.timestamp.before.max.ms", parse_int, UNLIMITED, "How old a record may be.", at_least=0),
+    Key("log.message.timestamp.after.max.ms", parse_int, UNLIMITED, "How far ahead a record may be.", at_least=0),
+    Key("log.cleaner.min.cleanable.ratio", float, 0.5, "Dirty share that starts compaction.", at_least=0, at_most=1),
+    Key("log.cleaner.delete.retention.ms", parse_int, 86_400_000, "How long a tombstone stays.", at_least=0),
+    Key("log.cleaner.min.compaction.lag.ms", parse_int, 0, "A record stays uncompacted so long.", at_least=0),
+    Key("log.cleaner.max.compaction.lag.ms", parse_int, UNLIMITED, "A record is compacted after this.", at_least=1),
+    Key("compression.type", str, "producer", "producer keeps what the client sent.", choices=COMPRESSION_TYPES),
+    Key("min.insync.replicas", parse_int, 1, "In-sync replicas that acks=all needs.", at_least=1),
+    Key("unclean.leader.election.enable", parse_boolean, False, "May a replica outside the ISR lead."),
     Key("message.max.bytes", parse_int, 1_048_588, "Largest record batch accepted.", at_least=0),
     Key("socket.request.max.bytes", parse_int, 104_857_600, "Largest request accepted.", at_least=1),
     Key("max.connections", parse_int, 10_000, "Connections one listener accepts at a time.", at_least=1),
@@ -76,14 +110,20 @@ KEYS: tuple[Key, ...] = (
     Key("group.max.size", parse_int, 2**31 - 1, "Members one group may have.", at_least=1),
     Key("metrics.listener", parse_host_port, ("", 0), "host:port of /metrics and /healthz; unset: not served."),
 )
+BY_NAME: dict[str, Key] = {key.name: key for key in KEYS}
 
 
 @dataclass(frozen=True)
 class BrokerConfig:
-    """Values by attribute (`config.broker_id` for `broker.id`), and the keys of the file that nothing reads."""
+    """Values by attribute (`config.broker_id` for `broker.id`), the keys of the file, and those that nothing reads."""
 
     values: dict[str, Any]
+    given: frozenset[str] = field(default=frozenset())
     unused: tuple[str, ...] = field(default=())
+
+    def text(self, name: str) -> str | None:
+        """The value of the key `name` as it would be written."""
+        return render_value(self.values[BY_NAME[name].attribute])
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -100,8 +140,8 @@ def read_broker_config(text: str) -> BrokerConfig:
         _check_listeners(values)
     except ConfigError as error:
         raise StartupError(str(error)) from None
-    known = {key.name for key in KEYS}
-    return BrokerConfig(values, tuple(sorted(set(texts) - known)))
+    known = BY_NAME.keys()
+    return BrokerConfig(values, frozenset(texts) & known, tuple(sorted(set(texts) - known)))
 
 
 def _check_listeners(values: dict[str, Any]) -> None:

@@ -7,11 +7,27 @@ from the table; nothing else in the product knows what a key is called in a file
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import Any
 
 from broker.common.errors import ApiError, ErrorCode
 
+#: Default of a key that must be given.
+REQUIRED = object()
+
 _INT = re.compile(r"[+-]?[0-9]{1,19}")
+
+
+class ConfigType(IntEnum):
+    """Types of values on the wire."""
+
+    BOOLEAN = 1
+    STRING = 2
+    INT = 3
+    SHORT = 4
+    LONG = 5
+    DOUBLE = 6
+    LIST = 7
 
 
 class ConfigError(ApiError):
@@ -41,7 +57,7 @@ def parse_list(text: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A configuration key: Kafka's name, how to read it, its default (None: must be given) and what it means."""
+    """A configuration key: Kafka's name, how to read it, its default (None: not set) and what it means."""
 
     name: str
     parse: Callable[[str], Any]
@@ -54,6 +70,16 @@ class Key:
     @property
     def attribute(self) -> str:
         return self.name.replace(".", "_")
+
+    @property
+    def config_type(self) -> ConfigType:
+        """As DescribeConfigs names it (KIP-569)."""
+        types = {parse_int: ConfigType.LONG, parse_boolean: ConfigType.BOOLEAN, float: ConfigType.DOUBLE}
+        return types.get(self.parse, ConfigType.LIST if self.parse is parse_list else ConfigType.STRING)
+
+    @property
+    def default_text(self) -> str | None:
+        return None if self.default is REQUIRED else render_value(self.default)
 
     def read(self, text: str) -> Any:
         try:
@@ -70,17 +96,28 @@ class Key:
         return value
 
 
+def render_value(value: Any) -> str | None:
+    """The text a value is written as; None when it is not set."""
+    if value is None:
+        return None
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, tuple):
+        return ",".join(str(part) for part in value)
+    return str(value)
+
+
 def _kind(parse: Callable[[str], Any]) -> str:
     return {parse_int: "a whole number", parse_boolean: "true or false", float: "a number"}.get(parse, "a valid value")
 
 
 def read_values(keys: Iterable[Key], texts: Mapping[str, str]) -> dict[str, Any]:
-    """Values by attribute name for every key; a key without text and without default is an error."""
+    """Values by attribute name for every key; a required key without text is an error."""
     values = {}
     for key in keys:
         if key.name in texts:
             values[key.attribute] = key.read(texts[key.name])
-        elif key.default is None:
+        elif key.default is REQUIRED:
             raise ConfigError(f"{key.name} must be set: {key.meaning}")
         else:
             values[key.attribute] = key.default

@@ -4,29 +4,37 @@ from collections.abc import Mapping
 
 from broker.config.definition import ConfigError, Key, parse_boolean, parse_int, parse_list
 
+#: What Kafka writes for "no limit" where -1 is not allowed.
+UNLIMITED = 2**63 - 1
+CLEANUP_POLICIES = ("delete", "compact")
+COMPRESSION_TYPES = ("uncompressed", "zstd", "lz4", "snappy", "gzip", "producer")
+TIMESTAMP_TYPES = ("CreateTime", "LogAppendTime")
+
 KEYS: tuple[Key, ...] = (
-    Key("cleanup.policy", parse_list, ("delete",), "What happens to old segments.", choices=("delete", "compact")),
+    Key("cleanup.policy", parse_list, ("delete",), "What happens to old segments.", choices=CLEANUP_POLICIES),
     Key(
         "compression.type",
         str,
         "producer",
         "producer keeps what the client sent.",
-        choices=("uncompressed", "zstd", "lz4", "snappy", "gzip", "producer"),
+        choices=COMPRESSION_TYPES,
     ),
     Key("delete.retention.ms", parse_int, 86_400_000, "How long a tombstone stays after compaction.", at_least=0),
     Key("file.delete.delay.ms", parse_int, 60_000, "How long a deleted file stays on disk.", at_least=0),
-    Key("flush.messages", parse_int, 2**63 - 1, "Records between two fsyncs.", at_least=1),
-    Key("flush.ms", parse_int, 2**63 - 1, "Milliseconds between two fsyncs.", at_least=0),
+    Key("flush.messages", parse_int, UNLIMITED, "Records between two fsyncs.", at_least=1),
+    Key("flush.ms", parse_int, UNLIMITED, "Milliseconds between two fsyncs.", at_least=0),
     Key("index.interval.bytes", parse_int, 4096, "Bytes of log between two index entries.", at_least=0),
-    Key("max.compaction.lag.ms", parse_int, 2**63 - 1, "A record is compacted at the latest after this.", at_least=1),
+    Key("max.compaction.lag.ms", parse_int, UNLIMITED, "A record is compacted at the latest after this.", at_least=1),
     Key("max.message.bytes", parse_int, 1_048_588, "Largest record batch accepted.", at_least=0),
     Key(
         "message.timestamp.type",
         str,
         "CreateTime",
         "Whose time a record carries.",
-        choices=("CreateTime", "LogAppendTime"),
+        choices=TIMESTAMP_TYPES,
     ),
+    Key("message.timestamp.before.max.ms", parse_int, UNLIMITED, "How old a record may be.", at_least=0),
+    Key("message.timestamp.after.max.ms", parse_int, UNLIMITED, "How far ahead a record may be.", at_least=0),
     Key("min.cleanable.dirty.ratio", float, 0.5, "Dirty share that starts compaction.", at_least=0, at_most=1),
     Key("min.compaction.lag.ms", parse_int, 0, "A record stays uncompacted at least this long.", at_least=0),
     Key("min.insync.replicas", parse_int, 1, "In-sync replicas that acks=all needs.", at_least=1),
@@ -34,6 +42,7 @@ KEYS: tuple[Key, ...] = (
     Key("retention.bytes", parse_int, -1, "Size of a partition at which old segments go; -1 is no limit.", at_least=-1),
     Key("retention.ms", parse_int, 604_800_000, "Age at which old segments go; -1 is no limit.", at_least=-1),
     Key("segment.bytes", parse_int, 1_073_741_824, "Size at which a new segment starts.", at_least=14),
+    Key("segment.index.bytes", parse_int, 10_485_760, "Size of an index at which a new segment starts.", at_least=4),
     Key("segment.ms", parse_int, 604_800_000, "Age at which a new segment starts.", at_least=1),
     Key("unclean.leader.election.enable", parse_boolean, False, "May a replica outside the ISR lead."),
 )

@@ -9,11 +9,13 @@ from broker.config.broker import BrokerConfig
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.schema import Message
 from broker.runtime.coordinator_runtime import CoordinatorRuntime
+from broker.runtime.log_dirs import LogDirs
 from broker.runtime.metadata_cache import MetadataCache
 from broker.runtime.producer_ids import ProducerIds
 from broker.runtime.purgatory import Purgatory
 from broker.runtime.replica_manager import ReplicaManager
 from broker.runtime.topic_admin import TopicAdmin
+from broker.runtime.topic_configs import TopicConfigs
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +29,8 @@ class Services:
     purgatory: Purgatory
     coordinators: CoordinatorRuntime
     topics: TopicAdmin
+    topic_configs: TopicConfigs
+    log_dirs: LogDirs
     producer_ids: ProducerIds
     clock: Any
 

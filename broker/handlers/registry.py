@@ -1,14 +1,19 @@
 """The list of what this broker serves. What is not here does not exist; ApiVersions is computed from it."""
 
 from broker.handlers import (
+    alter_configs,
+    create_partitions,
     create_topics,
     delete_groups,
     delete_topics,
     describe_cluster,
+    describe_configs,
     describe_groups,
+    describe_log_dirs,
     fetch,
     find_coordinator,
     heartbeat,
+    incremental_alter_configs,
     init_producer_id,
     join_group,
     leader_and_isr,
@@ -46,7 +51,12 @@ _SERVED: tuple[Handler, ...] = (
     create_topics.HANDLER,
     delete_topics.HANDLER,
     init_producer_id.HANDLER,
+    describe_configs.HANDLER,
+    alter_configs.HANDLER,
+    describe_log_dirs.HANDLER,
+    create_partitions.HANDLER,
     delete_groups.HANDLER,
+    incremental_alter_configs.HANDLER,
     describe_cluster.HANDLER,
 )
 

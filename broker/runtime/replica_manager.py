@@ -63,6 +63,8 @@ class ReplicaManager:
         self.broker_epoch = -1
         #: Told of each partition this broker starts or stops leading.
         self.on_leadership: list[Callable[[TopicPartition, bool], None]] = []
+        #: Told the topic of each partition this broker begins to host.
+        self.on_hosted: list[Callable[[str], None]] = []
 
     def __iter__(self) -> Iterator[HostedPartition]:
         return iter(self._hosted.values())
@@ -124,6 +126,8 @@ class ReplicaManager:
             log = self._logs.get_or_create(topic_partition, topic_id)
             hosted = HostedPartition(Partition(topic_partition, self._broker_id), log, topic_id)
             self._hosted[topic_partition] = hosted
+            for listener in self.on_hosted:
+                listener(topic_partition.topic)
         elif hosted.topic_id != topic_id:
             raise ApiError(ErrorCode.INCONSISTENT_TOPIC_ID)
         return hosted

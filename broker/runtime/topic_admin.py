@@ -73,6 +73,53 @@ class TopicAdmin:
             await self._wait_for_leaders(topic.name, len(assignment), timeout_ms)
         return created
 
+    async def add_partitions(
+        self,
+        name: str,
+        count: int,
+        assignments: list[tuple[int, ...]] | None,
+        timeout_ms: int,
+        *,
+        validate_only: bool = False,
+    ) -> None:
+        """Enlarge a topic to `count` partitions and wait until the new ones have leaders; raises ApiError."""
+        added = self._assign_added(name, count, assignments)
+        if validate_only:
+            return
+        try:
+            await self._store.add_partitions(name, added)
+        except ZooKeeperError as error:
+            raise ApiError(ErrorCode.REQUEST_TIMED_OUT, f"ZooKeeper: {error}") from error
+        _log.info("partitions added", topic=name, partitions=count)
+        await self._wait_for_leaders(name, count, timeout_ms)
+
+    def _assign_added(
+        self, name: str, count: int, assignments: list[tuple[int, ...]] | None
+    ) -> dict[int, tuple[int, ...]]:
+        topic = self._metadata.topics.get(name)
+        if topic is None:
+            raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no topic {name!r}")
+        present = len(topic.partitions)
+        if name in INTERNAL_TOPICS:
+            raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"groups find their partition of {name} by their number")
+        if not present < count <= PARTITIONS_PER_TOPIC_MAX:
+            raise ApiError(
+                ErrorCode.INVALID_PARTITIONS,
+                f"topic {name!r} has {present} partitions; {count} is not between that and {PARTITIONS_PER_TOPIC_MAX}",
+            )
+        if assignments is None:
+            broker_ids = sorted(self._metadata.brokers)
+            return place_replicas(broker_ids, count - present, 1, random.randrange(len(broker_ids)), 0, present)
+        if len(assignments) != count - present:
+            raise ApiError(
+                ErrorCode.INVALID_REPLICA_ASSIGNMENT,
+                f"{len(assignments)} assignments for {count - present} new partitions",
+            )
+        for replicas in assignments:
+            _check_replication_factor(len(replicas))
+        checked = check_assignment(dict(enumerate(assignments)), self._metadata.brokers)
+        return {present + index: replicas for index, replicas in checked.items()}
+
     async def create_automatically(self, name: str) -> None:
         """Create a topic with the broker's defaults because a client asked for it; a race is not an error."""
         try:

@@ -16,16 +16,17 @@ from broker.config.broker import BrokerConfig, Endpoint
 from broker.controller.cluster import BrokerEndpoint, BrokerRegistration
 from broker.coordinator.group.config import GroupConfig
 from broker.handlers.handler import Services
-from broker.log.config import LogConfig
 from broker.log.manager import LogManager
 from broker.net.listener import Listener
 from broker.runtime.controller_runtime import ControllerRuntime
 from broker.runtime.coordinator_runtime import CoordinatorRuntime
+from broker.runtime.log_dirs import LogDirs
 from broker.runtime.metadata_cache import MetadataCache
 from broker.runtime.producer_ids import ProducerIds
 from broker.runtime.purgatory import Purgatory
 from broker.runtime.replica_manager import ReplicaManager
 from broker.runtime.topic_admin import TopicAdmin
+from broker.runtime.topic_configs import TopicConfigs, log_config
 from broker.server.dispatcher import Dispatcher
 from broker.server.metrics import RequestMetrics, StateMetrics, new_registry
 from broker.server.metrics_endpoint import MetricsEndpoint
@@ -62,7 +63,7 @@ class Broker:
         if config.unused:
             _log.warning("configuration keys that nothing reads", keys=",".join(config.unused))
         self._listener = self._bind()
-        self._logs = LogManager([Path(path) for path in config.log_dirs], _log_config(config), config.broker_id)
+        self._logs = LogManager([Path(path) for path in config.log_dirs], log_config({}, config), config.broker_id)
         if config.metrics_listener[0]:
             await self._endpoint.start(*config.metrics_listener)
         await self._session.connect(config.zookeeper_connection_timeout_ms)
@@ -74,6 +75,7 @@ class Broker:
             self._build(cluster_id)
             self._listener.start(asyncio.get_running_loop())
             await self._registration.start()
+            self._topic_configs.start()
             await self._controller.start()
         except ZooKeeperError as error:
             raise StartupError(f"ZooKeeper failed during the start: {error}; start the broker again") from error
@@ -110,6 +112,7 @@ class Broker:
         self._registration = Registration(
             self._store, self._broker_registration(), replicas, SessionNote(Path(config.log_dirs[0]))
         )
+        self._topic_configs = TopicConfigs(self._store, replicas, config)
         self._controller = ControllerRuntime(self._store, config.broker_id, self._clock)
         services = Services(
             config=config,
@@ -119,6 +122,8 @@ class Broker:
             purgatory=self._purgatory,
             coordinators=self._coordinators,
             topics=TopicAdmin(self._store, self._metadata, config),
+            topic_configs=self._topic_configs,
+            log_dirs=LogDirs([Path(path) for path in config.log_dirs], replicas),
             producer_ids=ProducerIds(self._store, config.broker_id),
             clock=self._clock,
         )
@@ -165,6 +170,8 @@ class Broker:
             _log.warning("not signed off; that ends with the session", reason=str(error))
 
     async def _close_clients(self) -> None:
+        if hasattr(self, "_topic_configs"):
+            self._topic_configs.stop()
         if hasattr(self, "_coordinators"):
             self._coordinators.stop()
         if hasattr(self, "_listener"):
@@ -176,14 +183,6 @@ class Broker:
             await asyncio.gather(self._loading, return_exceptions=True)
         if hasattr(self, "_logs"):
             await asyncio.to_thread(self._logs.shutdown)
-
-
-def _log_config(config: BrokerConfig) -> LogConfig:
-    return LogConfig(
-        segment_bytes=config.log_segment_bytes,
-        index_interval_bytes=config.log_index_interval_bytes,
-        max_message_bytes=config.message_max_bytes,
-    )
 
 
 def _group_config(config: BrokerConfig) -> GroupConfig:

@@ -174,6 +174,21 @@ class ClusterStore:
                 return assignment
         raise OperationRefused(create.path, "its config keeps changing, or /config/topics is missing")
 
+    async def add_partitions(self, name: str, added: dict[int, tuple[int, ...]]) -> None:
+        """Give the topic further partitions; ApiError when somebody else has changed it meanwhile."""
+        path = znodes.topic_path(name)
+        try:
+            znode = await self.session.get(path)
+            present = znodes.decode_topic(name, znode.data)
+            if added.keys() & present.partitions.keys():
+                raise ApiError(ErrorCode.INVALID_PARTITIONS, f"Topic '{name}' has these partitions already.")
+            grown = TopicAssignment(name, present.topic_id, {**present.partitions, **added})
+            await self.session.set(path, znodes.encode_topic(grown), znode.version)
+        except NodeMissing:
+            raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"Topic '{name}' does not exist.") from None
+        except WrongVersion:
+            raise ApiError(ErrorCode.REQUEST_TIMED_OUT, f"Topic '{name}' was changed meanwhile; try again.") from None
+
     async def request_topic_deletion(self, name: str) -> None:
         """Ask the controller to delete the topic; asking again is no error. ApiError when there is no such topic."""
         if await self.session.exists(znodes.topic_path(name)) is None:

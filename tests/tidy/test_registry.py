@@ -4,7 +4,7 @@ from broker.handlers.registry import HANDLERS
 from broker.protocol.messages import MESSAGES
 from tests.tidy.sources import ROOT
 
-SUPPORT = {"__init__", "handler", "registry", "group_request"}
+SUPPORT = {"__init__", "handler", "registry", "group_request", "config_resources"}
 
 
 def test_every_handler_file_is_in_the_registry():

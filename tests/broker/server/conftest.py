@@ -29,11 +29,13 @@ from broker.protocol.messages.update_metadata import (
     UpdateMetadataTopicState,
 )
 from broker.runtime.coordinator_runtime import CoordinatorRuntime
+from broker.runtime.log_dirs import LogDirs
 from broker.runtime.metadata_cache import LEADER_DURING_DELETE, MetadataCache
 from broker.runtime.producer_ids import ProducerIds
 from broker.runtime.purgatory import Purgatory
 from broker.runtime.replica_manager import ReplicaManager
 from broker.runtime.topic_admin import TopicAdmin
+from broker.runtime.topic_configs import TopicConfigs
 from broker.server.dispatcher import Dispatcher
 from broker.server.metrics import RequestMetrics, new_registry
 
@@ -94,6 +96,19 @@ class Store:
     def __init__(self, served: "Served"):
         self._served = served
         self._next_producer_id = 0
+        self.configs: dict[str, dict[str, str]] = {}
+
+    async def config(self, entity_type, name) -> dict[str, str]:
+        return dict(self.configs.get(name, {}))
+
+    async def set_config(self, entity_type, name, config) -> None:
+        self.configs[name] = config
+
+    async def add_partitions(self, name, added) -> None:
+        topic = self._served.metadata.topics[name]
+        count = len(topic.partitions) + len(added)
+        self._served.lead(name, count, topic_id=topic.topic_id)
+        self._served.tell_of(name, count, topic_id=topic.topic_id)
 
     async def create_topic(self, name, partitions, config, topic_id) -> None:
         self._served.lead(name, len(partitions), topic_id=topic_id)
@@ -128,6 +143,8 @@ class Served:
         self.metadata.apply(UpdateMetadataRequest(controller_id=1, controller_epoch=1))
         self.registry = new_registry()
         self.coordinators = CoordinatorRuntime(self.replicas, GroupConfig(), clock)
+        self.store = Store(self)
+        topic_configs = TopicConfigs(self.store, self.replicas, self.config)
         services = Services(
             config=self.config,
             cluster_id="cluster",
@@ -135,8 +152,10 @@ class Served:
             replicas=self.replicas,
             purgatory=self.purgatory,
             coordinators=self.coordinators,
-            topics=TopicAdmin(Store(self), self.metadata, self.config),
-            producer_ids=ProducerIds(Store(self), 1),
+            topics=TopicAdmin(self.store, self.metadata, self.config),
+            topic_configs=topic_configs,
+            log_dirs=LogDirs([directory / "logs"], self.replicas),
+            producer_ids=ProducerIds(self.store, 1),
             clock=clock,
         )
         self.dispatcher = Dispatcher(services, "PLAINTEXT", RequestMetrics(self.registry))

@@ -3,17 +3,27 @@
 import pytest
 
 from broker.common.errors import ErrorCode
+from broker.handlers.config_resources import ResourceType
 from broker.handlers.registry import HANDLERS
 from broker.protocol.api_keys import ApiKey
+from broker.protocol.messages import alter_configs
 from broker.protocol.messages.api_versions import ApiVersionsRequest
+from broker.protocol.messages.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
 from broker.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from broker.protocol.messages.delete_groups import DeleteGroupsRequest
 from broker.protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from broker.protocol.messages.describe_cluster import DescribeClusterRequest
+from broker.protocol.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
 from broker.protocol.messages.describe_groups import DescribeGroupsRequest
+from broker.protocol.messages.describe_log_dirs import DescribeLogDirsRequest
 from broker.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from broker.protocol.messages.find_coordinator import FindCoordinatorRequest
 from broker.protocol.messages.heartbeat import HeartbeatRequest
+from broker.protocol.messages.incremental_alter_configs import (
+    AlterableConfig,
+    AlterConfigsResource,
+    IncrementalAlterConfigsRequest,
+)
 from broker.protocol.messages.init_producer_id import InitProducerIdRequest
 from broker.protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol
 from broker.protocol.messages.leader_and_isr import LeaderAndIsrRequest
@@ -105,6 +115,36 @@ REQUESTS = {
     ApiKey.DELETE_TOPICS: _delete_topics,
     ApiKey.INIT_PRODUCER_ID: lambda version, topic: InitProducerIdRequest(
         transactional_id=None, transaction_timeout_ms=1000
+    ),
+    ApiKey.DESCRIBE_CONFIGS: lambda version, topic: DescribeConfigsRequest(
+        resources=[
+            DescribeConfigsResource(resource_type=ResourceType.TOPIC, resource_name=topic, configuration_keys=None),
+            DescribeConfigsResource(resource_type=ResourceType.BROKER, resource_name="1", configuration_keys=None),
+        ],
+        include_synonyms=version >= 1,
+        include_documentation=version >= 3,
+    ),
+    ApiKey.ALTER_CONFIGS: lambda version, topic: alter_configs.AlterConfigsRequest(
+        resources=[
+            alter_configs.AlterConfigsResource(
+                resource_type=ResourceType.TOPIC,
+                resource_name=topic,
+                configs=[alter_configs.AlterableConfig(name="retention.ms", value="1000")],
+            )
+        ]
+    ),
+    ApiKey.INCREMENTAL_ALTER_CONFIGS: lambda version, topic: IncrementalAlterConfigsRequest(
+        resources=[
+            AlterConfigsResource(
+                resource_type=ResourceType.TOPIC,
+                resource_name=topic,
+                configs=[AlterableConfig(name="retention.ms", config_operation=0, value="1000")],
+            )
+        ]
+    ),
+    ApiKey.DESCRIBE_LOG_DIRS: lambda version, topic: DescribeLogDirsRequest(topics=None),
+    ApiKey.CREATE_PARTITIONS: lambda version, topic: CreatePartitionsRequest(
+        topics=[CreatePartitionsTopic(name=topic, count=9, assignments=None)], timeout_ms=1000
     ),
     ApiKey.DELETE_GROUPS: lambda version, topic: DeleteGroupsRequest(groups_names=["g"]),
     ApiKey.DESCRIBE_CLUSTER: lambda version, topic: DescribeClusterRequest(),

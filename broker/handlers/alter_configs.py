@@ -1,0 +1,45 @@
+"""AlterConfigs: replace all that is set for a topic. Tools that know IncrementalAlterConfigs use that instead."""
+
+from broker.common.errors import ApiError
+from broker.config.topic import check_topic_configs
+from broker.handlers.config_resources import ResourceType, check_topic, refuse_broker_change, unknown_resource
+from broker.handlers.handler import RequestContext, public
+from broker.protocol.api_keys import ApiKey
+from broker.protocol.messages.alter_configs import (
+    AlterConfigsRequest,
+    AlterConfigsResource,
+    AlterConfigsResourceResponse,
+    AlterConfigsResponse,
+)
+
+
+async def handle_alter_configs(request: AlterConfigsRequest, context: RequestContext) -> AlterConfigsResponse:
+    return AlterConfigsResponse(
+        responses=[await _alter(each, request.validate_only, context) for each in request.resources]
+    )
+
+
+async def _alter(
+    asked: AlterConfigsResource, validate_only: bool, context: RequestContext
+) -> AlterConfigsResourceResponse:
+    response = AlterConfigsResourceResponse(resource_type=asked.resource_type, resource_name=asked.resource_name)
+    try:
+        await _replace(asked, validate_only, context)
+    except ApiError as error:
+        response.error_code, response.error_message = error.code, error.message
+    return response
+
+
+async def _replace(asked: AlterConfigsResource, validate_only: bool, context: RequestContext) -> None:
+    if asked.resource_type == ResourceType.BROKER:
+        raise refuse_broker_change()
+    if asked.resource_type != ResourceType.TOPIC:
+        raise unknown_resource(asked.resource_type)
+    check_topic(asked.resource_name, context)
+    overrides = {config.name: config.value for config in asked.configs if config.value is not None}
+    check_topic_configs(overrides)
+    if not validate_only:
+        await context.services.topic_configs.replace(asked.resource_name, overrides)
+
+
+HANDLER = public(ApiKey.ALTER_CONFIGS, 0, 2, handle_alter_configs)

@@ -1,0 +1,81 @@
+"""IncrementalAlterConfigs: set, delete, append to or subtract from single values of a topic (KIP-339)."""
+
+from broker.common.errors import ApiError, ErrorCode
+from broker.config.definition import ConfigError, parse_list, render_value
+from broker.config.resolution import settings_of
+from broker.config.topic import BY_NAME, check_topic_configs
+from broker.handlers.config_resources import ResourceType, check_topic, refuse_broker_change, unknown_resource
+from broker.handlers.handler import RequestContext, public
+from broker.protocol.api_keys import ApiKey
+from broker.protocol.messages.incremental_alter_configs import (
+    AlterableConfig,
+    AlterConfigsResource,
+    AlterConfigsResourceResponse,
+    ConfigOperation,
+    IncrementalAlterConfigsRequest,
+    IncrementalAlterConfigsResponse,
+)
+
+
+async def handle_incremental_alter_configs(
+    request: IncrementalAlterConfigsRequest, context: RequestContext
+) -> IncrementalAlterConfigsResponse:
+    return IncrementalAlterConfigsResponse(
+        responses=[await _alter(each, request.validate_only, context) for each in request.resources]
+    )
+
+
+async def _alter(
+    asked: AlterConfigsResource, validate_only: bool, context: RequestContext
+) -> AlterConfigsResourceResponse:
+    response = AlterConfigsResourceResponse(resource_type=asked.resource_type, resource_name=asked.resource_name)
+    try:
+        await _change(asked, validate_only, context)
+    except ApiError as error:
+        response.error_code, response.error_message = error.code, error.message
+    return response
+
+
+async def _change(asked: AlterConfigsResource, validate_only: bool, context: RequestContext) -> None:
+    if asked.resource_type == ResourceType.BROKER:
+        raise refuse_broker_change()
+    if asked.resource_type != ResourceType.TOPIC:
+        raise unknown_resource(asked.resource_type)
+    check_topic(asked.resource_name, context)
+    if len({config.name for config in asked.configs}) < len(asked.configs):
+        raise ApiError(ErrorCode.INVALID_REQUEST, "a configuration is named twice in the request")
+    overrides = await context.services.topic_configs.overrides(asked.resource_name)
+    for config in asked.configs:
+        _apply(config, overrides, context)
+    check_topic_configs(overrides)
+    if not validate_only:
+        await context.services.topic_configs.replace(asked.resource_name, overrides)
+
+
+def _apply(config: AlterableConfig, overrides: dict[str, str], context: RequestContext) -> None:
+    if config.name not in BY_NAME:
+        raise ConfigError(f"{config.name} is not a topic configuration")
+    if config.config_operation == ConfigOperation.DELETE:
+        overrides.pop(config.name, None)
+    elif config.value is None:
+        raise ConfigError(f"{config.name}: a value is needed")
+    elif config.config_operation == ConfigOperation.SET:
+        overrides[config.name] = config.value
+    else:
+        overrides[config.name] = _changed_list(config, overrides, context)
+
+
+def _changed_list(config: AlterableConfig, overrides: dict[str, str], context: RequestContext) -> str:
+    key = BY_NAME[config.name]
+    if key.parse is not parse_list:
+        raise ConfigError(f"{config.name} is no list; it can be set, not appended to")
+    present = settings_of(key, overrides, context.services.config)[0].value
+    given = parse_list(config.value)
+    if config.config_operation == ConfigOperation.APPEND:
+        return render_value((*present, *(each for each in given if each not in present)))
+    if config.config_operation == ConfigOperation.SUBTRACT:
+        return render_value(tuple(each for each in present if each not in given))
+    raise ApiError(ErrorCode.INVALID_REQUEST, f"operation {config.config_operation} is not known")
+
+
+HANDLER = public(ApiKey.INCREMENTAL_ALTER_CONFIGS, 0, 1, handle_incremental_alter_configs)

@@ -1,0 +1,50 @@
+"""What lies in this broker's log directories, and how full their volumes are."""
+
+import asyncio
+import shutil
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from broker.common.errors import ErrorCode
+from broker.common.types import TopicPartition
+from broker.runtime.replica_manager import ReplicaManager
+
+_UNKNOWN = -1
+
+
+@dataclass(slots=True)
+class LogDir:
+    """One directory; sizes are -1 when the volume cannot be asked."""
+
+    path: str
+    partitions: dict[TopicPartition, int] = field(default_factory=dict)
+    total_bytes: int = _UNKNOWN
+    usable_bytes: int = _UNKNOWN
+    error_code: ErrorCode = ErrorCode.NONE
+
+
+class LogDirs:
+    """The directories of `log.dirs`."""
+
+    def __init__(self, paths: list[Path], replicas: ReplicaManager):
+        self._paths = [path.absolute() for path in paths]
+        self._replicas = replicas
+
+    async def describe(self) -> list[LogDir]:
+        found = {path: LogDir(str(path)) for path in self._paths}
+        for hosted in self._replicas:
+            home = found.get(hosted.log.directory.parent.absolute())
+            if home is not None:
+                home.partitions[hosted.partition.topic_partition] = hosted.log.size_bytes
+        await asyncio.to_thread(_measure, found)
+        return list(found.values())
+
+
+def _measure(found: dict[Path, LogDir]) -> None:
+    for path, log_dir in found.items():
+        try:
+            usage = shutil.disk_usage(path)
+        except OSError:
+            log_dir.error_code = ErrorCode.KAFKA_STORAGE_ERROR
+        else:
+            log_dir.total_bytes, log_dir.usable_bytes = usage.total, usage.free

@@ -1,0 +1,56 @@
+import pytest
+
+from broker.config.broker import BY_NAME as BROKER_KEYS
+from broker.config.broker import read_broker_config
+from broker.config.resolution import SYNONYMS, ConfigSource, settings_of, topic_values
+from broker.config.topic import BY_NAME, KEYS
+
+HOUR_MS = 3_600_000
+
+
+def broker(*lines: str):
+    return read_broker_config("\n".join(["broker.id=1", "zookeeper.connect=z:1", *lines]))
+
+
+def sources(name: str, overrides: dict, *lines: str) -> list[tuple[str, str, ConfigSource]]:
+    return [(each.name, each.text, each.source) for each in settings_of(BY_NAME[name], overrides, broker(*lines))]
+
+
+def test_without_a_word_from_anybody_kafkas_default_counts():
+    assert topic_values({}, broker())["retention_ms"] == 168 * HOUR_MS
+
+
+def test_the_topic_outweighs_the_broker_and_the_broker_the_default():
+    assert sources("segment.bytes", {"segment.bytes": "100"}, "log.segment.bytes=200") == [
+        ("segment.bytes", "100", ConfigSource.TOPIC),
+        ("log.segment.bytes", "200", ConfigSource.BROKER_FILE),
+        ("log.segment.bytes", "1073741824", ConfigSource.DEFAULT),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("lines", "retention_ms"),
+    [
+        (["log.retention.hours=2"], 2 * HOUR_MS),
+        (["log.retention.hours=2", "log.retention.minutes=3"], 180_000),
+        (["log.retention.hours=2", "log.retention.minutes=3", "log.retention.ms=4"], 4),
+        (["log.retention.hours=-1"], -1),
+    ],
+)
+def test_the_most_precise_unit_of_retention_wins(lines, retention_ms):
+    assert topic_values({}, broker(*lines))["retention_ms"] == retention_ms
+
+
+def test_every_synonym_is_a_key_of_the_broker_and_every_key_a_key_of_topics():
+    assert {name for names in SYNONYMS.values() for name, _ in names} <= BROKER_KEYS.keys()
+    assert SYNONYMS.keys() <= BY_NAME.keys()
+
+
+def test_defaults_of_synonyms_agree():
+    """A broker that says nothing and a topic that says nothing mean the same."""
+    for key in KEYS:
+        for name, factor in SYNONYMS.get(key.name, ()):
+            default = BROKER_KEYS[name].default
+            if default is not None:
+                scaled = default * factor if factor > 1 else default
+                assert scaled == key.default, name
