@@ -8,6 +8,8 @@ from collections.abc import Awaitable
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.handlers.handler import Reply, RequestContext, public
+from broker.log.log_slice import LogSlice
+from broker.net.file_part import SENDFILE_BYTES_MIN, FilePart
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.fetch import (
     FetchableTopicResponse,
@@ -17,6 +19,7 @@ from broker.protocol.messages.fetch import (
     PartitionData,
 )
 from broker.records.batch import iterate_headers
+from broker.runtime.replica_manager import ReadResult
 
 _CONSUMER = -1
 
@@ -90,13 +93,13 @@ class _Reading:
                 at_least_one=self._bytes_read == 0,
                 current_leader_epoch=asked.current_leader_epoch,
             )
-            records = result.slice.read()
+            records = _payload(result.slice)
         except ApiError as error:
             self._can_gain = False
             return PartitionData(partition_index=asked.partition, error_code=error.code, high_watermark=-1, records=b"")
         self._bytes_read += len(records)
         self._bytes_left -= len(records)
-        if self._bytes_read < self._request.min_bytes and _next_offset(records, asked) < result.high_watermark:
+        if self._bytes_read < self._request.min_bytes and _next_offset(result, asked) < result.high_watermark:
             self._can_gain = False
         return PartitionData(
             partition_index=asked.partition,
@@ -108,10 +111,17 @@ class _Reading:
         )
 
 
-def _next_offset(records: bytes, asked: FetchPartition) -> int:
+def _payload(found: LogSlice) -> bytes | FilePart:
+    """A large answer is sent from the file; a small one is read, which also finds a disk error before the answer."""
+    if found.length >= SENDFILE_BYTES_MIN:
+        return FilePart(found.file, found.position, found.length)
+    return found.read()
+
+
+def _next_offset(result: ReadResult, asked: FetchPartition) -> int:
     """Where the next fetch of the partition will begin."""
     next_offset = asked.fetch_offset
-    for _, header in iterate_headers(records):
+    for _, header in iterate_headers(result.slice.read()):
         next_offset = header.next_offset
     return next_offset
 

@@ -2,6 +2,7 @@
 
 Written against the event loop's reader and writer callbacks rather than streams, because that decides the rate of small
 requests: one wake-up reads all that is there, handles every complete frame, and sends all answers with one sendmsg.
+Large pieces of files go by sendfile.
 
 - A small frame is copied into a bytearray of its own, so that whoever keeps a slice of it (a parked JoinGroup) keeps
   only that frame. A frame of LARGE_FRAME_BYTES or more is received straight into its own bytearray: no second copy.
@@ -12,13 +13,15 @@ requests: one wake-up reads all that is there, handles every complete frame, and
 """
 
 import asyncio
+import os
 import socket
 from collections import deque
 from collections.abc import Callable, Sequence
-from itertools import takewhile
+from itertools import islice, takewhile
 
 from broker.common.errors import ProtocolError
 from broker.common.limits import IN_FLIGHT_PER_CONNECTION_MAX, SENDMSG_BUFFERS_MAX, UNSENT_BYTES_PER_CONNECTION_MAX
+from broker.net.file_part import FilePart
 from broker.protocol.framing import SIZE_BYTES, next_frame
 
 LARGE_FRAME_BYTES = 64 * 1024
@@ -26,7 +29,7 @@ _LARGE_FRAME_STEP_BYTES = 2 * 1024 * 1024
 #: Shared by all connections of the process: there is one loop, and nothing stays in it between two wake-ups.
 _SCRATCH = bytearray(4 * LARGE_FRAME_BYTES)
 
-Parts = Sequence[bytes | bytearray | memoryview]
+Parts = Sequence[bytes | bytearray | memoryview | FilePart]
 
 
 class Slot:
@@ -66,7 +69,7 @@ class Connection:
         self._frames: deque[bytearray] = deque()
         self._is_handling = False
         self._slots: deque[Slot] = deque()
-        self._unsent: deque[memoryview] = deque()
+        self._unsent: deque[memoryview | FilePart] = deque()
         #: Of all answers that are ready, also of those that wait for an earlier one.
         self._unsent_bytes = 0
         self._flush_scheduled = False
@@ -203,21 +206,39 @@ class Connection:
     def _flush(self) -> None:
         slots = self._slots
         while slots and slots[0].parts is not None:
-            self._unsent.extend(map(memoryview, slots.popleft().parts))
+            for part in slots.popleft().parts:
+                self._unsent.append(part if part.__class__ is FilePart else memoryview(part))
         if self._unsent and not self._is_writing:
             self._send()
 
     def _send(self) -> None:
         try:
             while self._unsent:
-                buffers = [self._unsent[i] for i in range(min(len(self._unsent), SENDMSG_BUFFERS_MAX))]
-                self._drop_sent(self._sock.sendmsg(buffers))
+                if self._unsent[0].__class__ is FilePart:
+                    self._send_file(self._unsent[0])
+                else:
+                    self._send_buffers()
         except (BlockingIOError, InterruptedError):
             if not self._is_writing:
                 self._is_writing = True
                 self._loop.add_writer(self._fd, self._on_writable)
         except OSError as error:
             self.close(error.strerror or str(error))
+
+    def _send_buffers(self) -> None:
+        """What stands before a piece of a file travels with it, not in a packet of its own."""
+        buffers = list(islice(takewhile(lambda part: part.__class__ is memoryview, self._unsent), SENDMSG_BUFFERS_MAX))
+        more = socket.MSG_MORE if len(buffers) < len(self._unsent) else 0
+        self._drop_sent(self._sock.sendmsg(buffers, (), more))
+
+    def _send_file(self, part: FilePart) -> None:
+        sent = os.sendfile(self._fd, part.file.fileno(), part.position, part.length)
+        if not sent:
+            raise OSError(f"a file ends {part.length} bytes before the answer does")
+        part.drop(sent)
+        self._unsent_bytes -= sent
+        if not part.length:
+            self._unsent.popleft()
 
     def _drop_sent(self, sent: int) -> None:
         self._unsent_bytes -= sent
@@ -253,7 +274,8 @@ class Connection:
 
     def _last_words(self) -> None:
         filled = takewhile(lambda slot: slot.parts is not None, self._slots)
-        ready = [part for slot in filled for part in slot.parts]
+        parts = [part for slot in filled for part in slot.parts]
+        ready = list(takewhile(lambda part: part.__class__ is not FilePart, parts))
         try:
             if ready:
                 self._sock.sendmsg(ready[:SENDMSG_BUFFERS_MAX])

@@ -7,6 +7,7 @@ import pytest
 
 from broker.common import limits
 from broker.net.connection import LARGE_FRAME_BYTES, Connection
+from broker.net.file_part import FilePart
 from tests.eventually import eventually
 
 FRAME_BYTES_MAX = 4 * 1024 * 1024
@@ -123,6 +124,24 @@ async def test_more_parts_than_one_sendmsg_takes_arrive_in_order(peer):
     parts = [str(number % 10).encode() for number in range(3 * limits.SENDMSG_BUFFERS_MAX)]
     peer.connection.fill(peer.connection.reserve(), parts)
     assert await peer.receive(len(parts)) == b"".join(parts)
+
+
+async def test_a_piece_of_a_file_is_sent_in_its_place(peer, tmp_path):
+    content = bytes(range(256)) * 40_000
+    (tmp_path / "log").write_bytes(content)
+    with (tmp_path / "log").open("rb") as file:
+        parts = (b"head", FilePart(file, 1_000, 9_000_000), b"between", FilePart(file, 0, 5), b"tail")
+        peer.connection.fill(peer.connection.reserve(), parts)
+        peer.connection.fill(peer.connection.reserve(), (b"next",))
+        expected = b"head" + content[1_000:9_001_000] + b"between" + content[:5] + b"tail" + b"next"
+        assert await peer.receive(len(expected)) == expected
+
+
+async def test_a_file_that_ends_early_closes_the_connection(peer, tmp_path):
+    (tmp_path / "log").write_bytes(b"short")
+    with (tmp_path / "log").open("rb") as file:
+        peer.connection.fill(peer.connection.reserve(), (FilePart(file, 0, 100),))
+        assert "ends" in await asyncio.wait_for(peer.closed, 10)
 
 
 async def test_reading_stops_while_too_many_requests_are_unanswered(peer, monkeypatch):

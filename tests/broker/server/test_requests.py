@@ -12,6 +12,7 @@ from broker.protocol.messages.api_versions import ApiVersionsRequest
 from broker.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from broker.protocol.messages.list_offsets import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
 from broker.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
+from broker.records.batch import iterate_headers
 from broker.records.record import decode_records
 from tests.broker.server.conftest import request_frame
 from tests.broker.server.test_bad_input import batch_of, produce
@@ -113,6 +114,20 @@ async def test_a_batch_larger_than_the_limit_is_sent_all_the_same(served):
     client = await served.client()
     await client.ask(produce(batch_of(b"x" * 5_000)), 9)
     assert len(only(await client.ask(fetch(0, max_bytes=10), 12)).records) > 5_000
+
+
+async def test_a_large_answer_sent_from_the_file_reads_back_equal(served):
+    served.lead("t")
+    client = await served.client()
+    values = [bytes([number]) * 100_000 for number in range(10)]
+    for value in values:
+        await client.ask(produce(batch_of(value)), 9)
+    read = only(await client.ask(fetch(0), 12))
+    records = []
+    for at, header in iterate_headers(read.records):
+        records += decode_records(read.records[at : at + header.size_bytes])
+    assert [record.value for record in records] == values[: len(records)]
+    assert len(read.records) > 800_000
 
 
 async def test_an_offset_nobody_has_is_out_of_range(served):
