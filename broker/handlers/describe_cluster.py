@@ -31,4 +31,4 @@ def handle_describe_cluster(request: DescribeClusterRequest, context: RequestCon
     )
 
 
-HANDLER = public(ApiKey.DESCRIBE_CLUSTER, 0, 0, handle_describe_cluster)
+HANDLER = public(ApiKey.DESCRIBE_CLUSTER, 0, 1, handle_describe_cluster)

@@ -17,4 +17,4 @@ async def handle_init_producer_id(request: InitProducerIdRequest, context: Reque
     return InitProducerIdResponse(producer_id=producer_id, producer_epoch=0)
 
 
-HANDLER = public(ApiKey.INIT_PRODUCER_ID, 0, 4, handle_init_producer_id)
+HANDLER = public(ApiKey.INIT_PRODUCER_ID, 0, 5, handle_init_producer_id)

@@ -6,6 +6,7 @@ from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.list_offsets import (
     EARLIEST_LOCAL_TIMESTAMP,
     EARLIEST_TIMESTAMP,
+    LATEST_TIERED_TIMESTAMP,
     LATEST_TIMESTAMP,
     MAX_TIMESTAMP,
     ListOffsetsPartition,
@@ -50,10 +51,12 @@ async def _find(hosted: HostedPartition, timestamp: int, context: RequestContext
         return hosted.partition.high_watermark, -1
     if timestamp in (EARLIEST_TIMESTAMP, EARLIEST_LOCAL_TIMESTAMP):
         return hosted.log.log_start_offset, -1
+    if timestamp == LATEST_TIERED_TIMESTAMP:  # nothing is tiered
+        return _NOT_FOUND
     if timestamp < 0 and timestamp != MAX_TIMESTAMP:
         raise ApiError(ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT, f"timestamp {timestamp} asks for nothing known")
     asked_ms = None if timestamp == MAX_TIMESTAMP else timestamp
     return await context.services.replicas.find_timestamp(hosted, asked_ms) or _NOT_FOUND
 
 
-HANDLER = public(ApiKey.LIST_OFFSETS, 1, 8, handle_list_offsets)
+HANDLER = public(ApiKey.LIST_OFFSETS, 1, 9, handle_list_offsets)
