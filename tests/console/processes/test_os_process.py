@@ -21,6 +21,7 @@ from console.processes import os_process
 identity = os_process.spawn([sys.executable, "-c", sys.argv[1]], {}, Path("."), Path(sys.argv[2]), sys.argv[3])
 print(identity.pid, identity.create_time)
 """
+from tests.barnabas_cluster import await_true
 
 
 def wait_until(condition, deadline_s: float = 10.0):
@@ -79,6 +80,8 @@ def test_a_pid_used_again_is_not_taken_for_the_old_process(spawned, tmp_path):
 def test_a_clock_that_was_set_hides_no_process(spawned, tmp_path):
     """Create times are counted from the boot time, which moves with the clock; the token does not."""
     identity = spawned(SLEEPER, tmp_path / "log", "token-clock")
+    process = psutil.Process(identity.pid)
+    await_true(lambda: os_process._token_of(process) == "token-clock", "the environment is there after exec")
     assert os_process.look(replace(identity, create_time=identity.create_time - 60)).alive
 
 
