@@ -21,7 +21,6 @@ from console.processes import os_process
 identity = os_process.spawn([sys.executable, "-c", sys.argv[1]], {}, Path("."), Path(sys.argv[2]), sys.argv[3])
 print(identity.pid, identity.create_time)
 """
-from tests.barnabas_cluster import await_true
 
 
 def wait_until(condition, deadline_s: float = 10.0):
@@ -72,16 +71,21 @@ def test_a_process_outlives_its_parent_and_is_known_by_the_next(tmp_path):
     wait_until(lambda: not os_process.look(identity).alive)
 
 
+def known_by_token(identity):
+    """A process that is just executing has no environment yet; it is known by its create time for that moment."""
+    process = psutil.Process(identity.pid)
+    wait_until(lambda: os_process._token_of(process) == identity.token)
+    return identity
+
+
 def test_a_pid_used_again_is_not_taken_for_the_old_process(spawned, tmp_path):
-    identity = spawned(SLEEPER, tmp_path / "log", "token-reuse")
+    identity = known_by_token(spawned(SLEEPER, tmp_path / "log", "token-reuse"))
     assert not os_process.look(os_process.Identity(identity.pid, identity.create_time, "another-token")).alive
 
 
 def test_a_clock_that_was_set_hides_no_process(spawned, tmp_path):
     """Create times are counted from the boot time, which moves with the clock; the token does not."""
-    identity = spawned(SLEEPER, tmp_path / "log", "token-clock")
-    process = psutil.Process(identity.pid)
-    await_true(lambda: os_process._token_of(process) == "token-clock", "the environment is there after exec")
+    identity = known_by_token(spawned(SLEEPER, tmp_path / "log", "token-clock"))
     assert os_process.look(replace(identity, create_time=identity.create_time - 60)).alive
 
 
