@@ -15,25 +15,25 @@ from dataclasses import dataclass
 from typing import Any
 
 from broker.common.errors import StartupError
-from broker.config.definition import ConfigError, Key, parse_int, parse_list, read_values
+from broker.config.definition import REQUIRED, ConfigError, Key, parse_int, parse_list, read_values
 from broker.config.properties import parse_properties
 from broker.connect.file_source import POLL_BYTES_MAX, FileSource
 from broker.connect.host_metrics import HostMetricsSource
 from broker.connect.source import SourceConnector
 
 WORKER_KEYS = (
-    Key("bootstrap.servers", str, None, "Brokers to ask for the cluster, host:port, comma separated."),
-    Key("offset.storage.file.filename", str, None, "The file that keeps how far each connector has got."),
+    Key("bootstrap.servers", str, REQUIRED, "Brokers to ask for the cluster, host:port, comma separated."),
+    Key("offset.storage.file.filename", str, REQUIRED, "The file that keeps how far each connector has got."),
     Key("connectors", parse_list, (), "Names of the connectors to run."),
     Key("client.id", str, "barnabas-connect", "What brokers call this client in their logs."),
     Key("topic.creation.default.partitions", parse_int, 1, "Partitions of a topic the worker creates.", at_least=1),
 )
 _EVERY_CONNECTOR = (
-    Key("connector.class", str, None, "Which source: FileSource or HostMetricsSource."),
-    Key("topic", str, None, "The topic its records go to."),
+    Key("connector.class", str, REQUIRED, "Which source: FileSource or HostMetricsSource."),
+    Key("topic", str, REQUIRED, "The topic its records go to."),
 )
 _FILE_KEYS = (
-    Key("file", parse_list, None, "Files to follow, comma separated."),
+    Key("file", parse_list, REQUIRED, "Files to follow, comma separated."),
     Key("json.key", str, "", "Member of the line's JSON object that becomes the key; empty: the file's name."),
     Key("max.line.bytes", parse_int, 65_536, "A longer line comes in pieces.", at_least=1, at_most=POLL_BYTES_MAX // 2),
     Key("poll.interval.ms", parse_int, 250, "How often to look for new lines.", at_least=10),

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from broker.common.errors import StartupError
-from broker.config.definition import ConfigError, Key, parse_boolean, parse_int, read_values
+from broker.config.definition import REQUIRED, ConfigError, Key, parse_boolean, parse_int, read_values
 from broker.config.properties import parse_properties
 
 JOBS = ("access_counts",)
 
 KEYS = (
-    Key("job", str, None, "Which job to run.", choices=JOBS),
-    Key("bootstrap.servers", str, None, "Brokers to ask for the cluster, host:port, comma separated."),
-    Key("checkpoint.dir", str, None, "The job's own directory; where it continues after a restart."),
+    Key("job", str, REQUIRED, "Which job to run.", choices=JOBS),
+    Key("bootstrap.servers", str, REQUIRED, "Brokers to ask for the cluster, host:port, comma separated."),
+    Key("checkpoint.dir", str, REQUIRED, "The job's own directory; where it continues after a restart."),
     Key("master", str, "local[2]", "Spark master: local[N] or spark://host:port."),
     Key("driver.memory", str, "512m", "Java heap of the driver; Spark refuses less than 450 MiB."),
     Key("ui.enable", parse_boolean, False, "Serve Spark's own pages."),
