@@ -10,12 +10,13 @@ COMMANDS = {
     "zookeeper": "become a ZooKeeper server",
     "connect": "copy records from sources into topics",
     "stream": "run a Spark stream job",
+    "dump-log": "print a segment of a log",
 }
 
 
 def main(argv: list[str]) -> int:
     if argv and argv[0] in COMMANDS:
-        command = importlib.import_module(f"broker.cli.{argv[0]}")
+        command = importlib.import_module(f"broker.cli.{argv[0].replace('-', '_')}")
         try:
             return command.main(argv[1:])
         except StartupError as error:

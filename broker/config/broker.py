@@ -92,6 +92,15 @@ KEYS: tuple[Key, ...] = (
     Key("log.cleaner.delete.retention.ms", parse_int, 86_400_000, "How long a tombstone stays.", at_least=0),
     Key("log.cleaner.min.compaction.lag.ms", parse_int, 0, "A record stays uncompacted so long.", at_least=0),
     Key("log.cleaner.max.compaction.lag.ms", parse_int, UNLIMITED, "A record is compacted after this.", at_least=1),
+    Key("log.cleaner.enable", parse_boolean, True, "Whether compacted topics are compacted."),
+    Key("log.cleaner.backoff.ms", parse_int, 15_000, "Pause of the cleaner when no log is due.", at_least=0),
+    Key(
+        "log.cleaner.dedupe.buffer.size", parse_int, 33_554_432, "Memory for the keys of one pass.", at_least=1_048_576
+    ),
+    Key("log.cleaner.io.max.bytes.per.second", float, UNLIMITED, "What a pass may read and write.", at_least=1),
+    Key("log.initial.task.delay.ms", parse_int, 30_000, "How long upkeep waits after the start.", at_least=0),
+    Key("log.flush.scheduler.interval.ms", parse_int, 3_000, "How often due flushes are looked for.", at_least=1),
+    Key("log.flush.offset.checkpoint.interval.ms", parse_int, 60_000, "How often offsets are noted.", at_least=1),
     Key("compression.type", str, "producer", "producer keeps what the client sent.", choices=COMPRESSION_TYPES),
     Key("min.insync.replicas", parse_int, 1, "In-sync replicas that acks=all needs.", at_least=1),
     Key("unclean.leader.election.enable", parse_boolean, False, "May a replica outside the ISR lead."),

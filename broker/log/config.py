@@ -2,18 +2,63 @@
 
 from dataclasses import dataclass
 
+CREATE_TIME = "CreateTime"
+LOG_APPEND_TIME = "LogAppendTime"
+#: What Kafka writes for "no limit" where -1 is not allowed.
+UNLIMITED = 2**63 - 1
+
 
 @dataclass(frozen=True, slots=True)
 class LogConfig:
-    """One attribute per topic configuration key, same name."""
+    """One attribute per topic configuration key, same name. Times are milliseconds.
+
+    `preallocate` is accepted by topics and not acted on: a sparse file of the final size would look like a torn one.
+    """
 
     #: segment.bytes: a new segment starts before one grows beyond this. At most what an index entry can point to.
     segment_bytes: int = 1024 * 1024 * 1024
+    #: segment.ms: a new segment starts with the batch that is this much younger than the first of the segment.
+    segment_ms: int = 604_800_000
+    #: segment.index.bytes: a new segment starts when an index has grown to this.
+    segment_index_bytes: int = 10 * 1024 * 1024
     #: index.interval.bytes: an index entry each time this much log has been written since the last one.
     index_interval_bytes: int = 4096
     #: max.message.bytes: the largest batch `append` takes.
     max_message_bytes: int = 1_048_588
+    #: cleanup.policy: `delete`, `compact` or both.
+    cleanup_policy: tuple[str, ...] = ("delete",)
+    #: retention.ms, retention.bytes: how long and how much to keep; -1 is no limit.
+    retention_ms: int = 604_800_000
+    retention_bytes: int = -1
+    #: file.delete.delay.ms: how long a deleted segment stays on disk for those who still read it.
+    file_delete_delay_ms: int = 60_000
+    #: message.timestamp.type: whose clock sets timestamps, the producer's (CreateTime) or the broker's (LogAppendTime).
+    message_timestamp_type: str = CREATE_TIME
+    #: message.timestamp.before.max.ms, …after.max.ms: how far a CreateTime may be behind or ahead of our clock.
+    message_timestamp_before_max_ms: int = UNLIMITED
+    message_timestamp_after_max_ms: int = UNLIMITED
+    #: flush.messages, flush.ms: records and time between two fsyncs; without them the system decides.
+    flush_messages: int = UNLIMITED
+    flush_ms: int = UNLIMITED
+    #: min.cleanable.dirty.ratio, min.compaction.lag.ms, max.compaction.lag.ms, delete.retention.ms: for the cleaner.
+    min_cleanable_dirty_ratio: float = 0.5
+    min_compaction_lag_ms: int = 0
+    max_compaction_lag_ms: int = UNLIMITED
+    delete_retention_ms: int = 86_400_000
 
     def __post_init__(self) -> None:
         if not 0 < self.segment_bytes <= 2**31 - 1:
             raise ValueError(f"segment.bytes is {self.segment_bytes}, not from 1 to {2**31 - 1}")
+
+    @property
+    def is_compacted(self) -> bool:
+        return "compact" in self.cleanup_policy
+
+    @property
+    def is_deleted(self) -> bool:
+        """Whether retention by time and by bytes applies."""
+        return "delete" in self.cleanup_policy
+
+    @property
+    def uses_append_time(self) -> bool:
+        return self.message_timestamp_type == LOG_APPEND_TIME

@@ -16,13 +16,15 @@ from broker.common.limits import TOPIC_NAME_LENGTH_MAX
 from broker.common.logs import logger
 from broker.common.types import TopicPartition
 from broker.log.checkpoints import (
+    LOG_START_OFFSET_CHECKPOINT,
     META_PROPERTIES,
     RECOVERY_POINT_CHECKPOINT,
+    REPLICATION_OFFSET_CHECKPOINT,
     read_meta_properties,
     write_meta_properties,
-    write_offset_checkpoint,
 )
 from broker.log.files import fsync_directory, remove_file_durably, remove_tree, replace_file
+from broker.log.offset_checkpoint import OffsetCheckpoint
 
 LOCK_FILE = ".lock"
 CLEAN_SHUTDOWN_FILE = ".kafka_cleanshutdown"
@@ -35,15 +37,24 @@ _DELETED_DIRECTORY = re.compile(rf".*\.[0-9a-f]{{32}}{DELETE_SUFFIX}")
 _log = logger(__name__)
 
 
+class UnusableDirectoryError(StartupError):
+    """The disk refused; another directory may do."""
+
+
 class LogDirectory:
     """Locked from construction to `unlock`."""
 
     def __init__(self, path: Path):
-        """Make `path` if missing and lock it. Raises StartupError."""
+        """Make `path` if missing and lock it. Raises StartupError, UnusableDirectoryError."""
         self.path = path
         #: Whether every log in it was opened, without which nobody may say that it was left clean.
         self.is_loaded = False
         self.logs_count = 0
+        #: Why nothing in it is served any more; None while all is well.
+        self.offline_reason: str | None = None
+        self.recovery_points = OffsetCheckpoint(path / RECOVERY_POINT_CHECKPOINT)
+        self.log_start_offsets = OffsetCheckpoint(path / LOG_START_OFFSET_CHECKPOINT)
+        self.high_watermarks = OffsetCheckpoint(path / REPLICATION_OFFSET_CHECKPOINT)
         self._lock_fd = _lock(path)
 
     def unlock(self) -> None:
@@ -80,8 +91,18 @@ class LogDirectory:
 
     def leave_clean(self, recovery_points: Mapping[TopicPartition, int]) -> None:
         """Say that every log in the directory is flushed and closed. The marker is written last."""
-        write_offset_checkpoint(self.path / RECOVERY_POINT_CHECKPOINT, recovery_points)
+        self.recovery_points.store(lambda: recovery_points)
         replace_file(self.path / CLEAN_SHUTDOWN_FILE, b"")
+
+    def load_checkpoints(self) -> None:
+        """Raises OSError."""
+        for checkpoint in (self.recovery_points, self.log_start_offsets, self.high_watermarks):
+            checkpoint.load()
+
+    def forget(self, partition: TopicPartition) -> None:
+        """A partition of this name is about to be made: nothing that was noted under it is true. Raises OSError."""
+        for checkpoint in (self.recovery_points, self.log_start_offsets, self.high_watermarks):
+            checkpoint.forget(partition)
 
     def partitions(self) -> list[TopicPartition]:
         """What has a directory here, sorted. Directories that are no partition's are left alone, with a line."""
@@ -116,7 +137,7 @@ def _lock(path: Path) -> int:
         path.mkdir(parents=True, exist_ok=True)
         fd = os.open(path / LOCK_FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     except OSError as error:
-        raise StartupError(f"The log directory {path} cannot be used: {error.strerror}.") from None
+        raise UnusableDirectoryError(f"The log directory {path} cannot be used: {error.strerror}.") from None
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:

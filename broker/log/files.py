@@ -1,5 +1,6 @@
 """The few things done to files, each written so that it happens whole or not at all."""
 
+import errno
 import os
 import shutil
 from pathlib import Path
@@ -54,6 +55,11 @@ def read_at(file: OpenFile, position: int, length: int) -> bytes:
             break
         data += more
     return data
+
+
+def is_full(error: OSError) -> bool:
+    """Whether it is only for want of space: the disk itself is well, and takes more when there is room."""
+    return error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def fsync_file(file: OpenFile) -> None:

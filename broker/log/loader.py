@@ -1,38 +1,67 @@
-"""Brings the segments of a partition directory back after a stop, clean or not.
+"""Brings a log back from its directory after a stop, clean or not.
 
-After an unclean stop of the process every byte written is still in the page cache, so only the end of the last segment
-can be torn: that segment is read from its start, each batch checked (magic, CRC, offsets increasing), and the file is
-cut at the first bad byte. Nothing behind that byte was acknowledged by `append`. Sealed segments were whole when they
-were sealed; their indexes are checked and repaired, and damage in their last batches (a machine that died, a disk) is
-reported but not cut away: readers are told when they get there, and later offsets stay what they are.
+After an unclean stop nothing from the recovery point on is known to be whole: the machine may have died, and then any
+page may be missing. Those segments are read from their start, each batch checked (magic, CRC, offsets increasing); at
+the first bad byte the file is cut and all later segments are removed: no fsync had promised what is behind a hole, and
+other replicas have it. Segments below the recovery point were fsynced whole. Damage in them is a failing disk and is
+never cut away: readers are told when they get there, and later offsets stay what they are.
 
 After a clean stop nothing is checked but what lies behind the last index entry of the last segment.
 """
 
+from bisect import bisect_right
 from pathlib import Path
+from typing import NamedTuple
 
+from broker.common.errors import ApiError
 from broker.common.logs import logger
+from broker.log.compaction.swap import finish_swaps
 from broker.log.config import LogConfig
 from broker.log.files import TEMPORARY_SUFFIX
-from broker.log.segment import INDEX_SUFFIX, LOG_SUFFIX, Segment, segment_path
+from broker.log.leader_epoch_file import load_leader_epochs, store_leader_epochs
+from broker.log.leader_epochs import LeaderEpochs
+from broker.log.scan import BadBatchError
+from broker.log.segment import Segment
+from broker.log.segment_files import (
+    INDEX_SUFFIX,
+    LOG_SUFFIX,
+    TIME_INDEX_SUFFIX,
+    segment_path,
+)
 
 _log = logger(__name__)
 
 
-def load_segments(directory: Path, config: LogConfig, *, is_clean: bool) -> list[Segment]:
-    """All segments in offset order, the last one active, at least one. Raises OSError."""
+class LoadedLog(NamedTuple):
+    """`segments` are in offset order, at least one, the last one active."""
+
+    segments: list[Segment]
+    leader_epochs: LeaderEpochs
+
+
+def load_log(
+    directory: Path, config: LogConfig, *, is_clean: bool, recovery_point: int, log_start_offset: int
+) -> LoadedLog:
+    """Raises OSError."""
+    finish_swaps(directory)
     base_offsets = _base_offsets(directory)
     _remove_leftovers(directory, set(base_offsets))
-    if not base_offsets:
-        return [Segment.create(directory, 0, config.index_interval_bytes)]
-    sizes = {base: segment_path(directory, base, LOG_SUFFIX).stat().st_size for base in base_offsets}
-    *sealed_offsets, last_offset = base_offsets
-    segments = [Segment(directory, base, sizes[base], config.index_interval_bytes) for base in sealed_offsets]
-    if not is_clean:
-        _check_sealed(directory, segments)
-    active = Segment(directory, last_offset, sizes[last_offset], config.index_interval_bytes)
-    _activate(directory, active, is_clean=is_clean)
-    return [*segments, active]
+    epochs = load_leader_epochs(directory)
+    stored = epochs.entries if epochs is not None else None
+    segments = _segments(directory, config, base_offsets)
+    if segments and is_clean:
+        _resume(directory, segments[-1])
+    elif segments:
+        segments = _recover(directory, segments, recovery_point, epochs)
+    if not segments or segments[-1].next_offset < log_start_offset:
+        segments = [_start_anew(directory, config, segments, log_start_offset)]
+    if epochs is None:
+        epochs = _epochs_of(directory, segments)
+    epochs.truncate_from_end(segments[-1].next_offset)
+    epochs.truncate_from_start(max(segments[0].base_offset, log_start_offset))
+    if epochs.entries != (stored or ()):
+        store_leader_epochs(directory, epochs)
+    return LoadedLog(segments, epochs)
 
 
 def _base_offsets(directory: Path) -> list[int]:
@@ -42,35 +71,52 @@ def _base_offsets(directory: Path) -> list[int]:
 
 
 def _remove_leftovers(directory: Path, base_offsets: set[int]) -> None:
-    """Files of a step that a stop interrupted: half-written temporaries, indexes without their segment."""
+    """Files of a step that a stop interrupted: half-written temporaries, indexes without a segment."""
     for path in directory.glob("*" + TEMPORARY_SUFFIX):
         path.unlink()
-    for path in directory.glob("*" + INDEX_SUFFIX):
-        if path.stem.isdigit() and int(path.stem) not in base_offsets:
-            path.unlink()
+    for suffix in (INDEX_SUFFIX, TIME_INDEX_SUFFIX):
+        for path in directory.glob("*" + suffix):
+            if path.stem.isdigit() and int(path.stem) not in base_offsets:
+                path.unlink()
 
 
-def _check_sealed(directory: Path, segments: list[Segment]) -> None:
-    for segment in segments:
-        damage = segment.check_index()
-        if damage is not None:
-            _log.error(
-                "sealed segment damaged",
-                directory=str(directory),
-                segment=segment.base_offset,
-                position=damage.position,
-                reason=damage.reason,
-            )
+def _segments(directory: Path, config: LogConfig, base_offsets: list[int]) -> list[Segment]:
+    sizes = [segment_path(directory, base, LOG_SUFFIX).stat().st_size for base in base_offsets]
+    return [
+        Segment(directory, base, size, config.index_interval_bytes)
+        for base, size in zip(base_offsets, sizes, strict=True)
+    ]
 
 
-def _activate(directory: Path, segment: Segment, *, is_clean: bool) -> None:
-    if is_clean:
-        damage = segment.resume()
-        if damage is None:
-            return
+def _resume(directory: Path, active: Segment) -> None:
+    damage = active.resume()
+    if damage is not None:
         _log.warning("log end damaged despite a clean stop", directory=str(directory), reason=str(damage))
-    bytes_before = segment_path(directory, segment.base_offset, LOG_SUFFIX).stat().st_size
-    damage = segment.recover()
+        _recover_one(directory, active, None)
+
+
+def _recover(
+    directory: Path, segments: list[Segment], recovery_point: int, epochs: LeaderEpochs | None
+) -> list[Segment]:
+    """Check the segments from the one with the recovery point on; what is left of `segments`, the last one active."""
+    first = max(0, bisect_right([segment.base_offset for segment in segments], recovery_point) - 1)
+    if epochs is not None:
+        epochs.truncate_from_end(segments[first].base_offset)
+    for place in range(first, len(segments)):
+        segment = segments[place]
+        damage = _recover_one(directory, segment, epochs)
+        if damage is not None:
+            _remove(directory, segments[place + 1 :], damage)
+            return segments[: place + 1]
+        if segment is not segments[-1]:
+            segment.seal()
+            segment.release()
+    return segments
+
+
+def _recover_one(directory: Path, segment: Segment, epochs: LeaderEpochs | None) -> BadBatchError | None:
+    bytes_before = segment.size_bytes
+    damage = segment.recover(epochs)
     if damage is not None:
         _log.warning(
             "log end cut",
@@ -81,3 +127,35 @@ def _activate(directory: Path, segment: Segment, *, is_clean: bool) -> None:
             reason=damage.reason,
             log_end_offset=segment.next_offset,
         )
+    return damage
+
+
+def _remove(directory: Path, segments: list[Segment], damage: BadBatchError | None = None) -> None:
+    for segment in segments:
+        _log.error(
+            "segment removed",
+            directory=str(directory),
+            segment=segment.base_offset,
+            size_bytes=segment.size_bytes,
+            reason=f"damage before it: {damage.reason}" if damage else "the log starts behind its end",
+        )
+        segment.release()
+        segment.remove_files()
+
+
+def _start_anew(directory: Path, config: LogConfig, segments: list[Segment], log_start_offset: int) -> Segment:
+    """The log starts where nothing has been written yet: it was cut, or is new."""
+    _remove(directory, segments)
+    return Segment.create(directory, log_start_offset, config.index_interval_bytes)
+
+
+def _epochs_of(directory: Path, segments: list[Segment]) -> LeaderEpochs:
+    """From the headers of all batches that can be read."""
+    epochs = LeaderEpochs()
+    for segment in segments:
+        try:
+            for _, header in segment.batches():
+                epochs.assign(header.partition_leader_epoch, header.base_offset)
+        except ApiError as damage:
+            _log.error("leader epochs unknown behind damage", directory=str(directory), reason=damage.message)
+    return epochs

@@ -1,28 +1,34 @@
-"""The log of one partition: append at the end, read from any offset.
+"""The log of one partition: append at the end, read from any offset, let go of the beginning.
 
 Promises. An offset is given once: the next one is only moved when the bytes of a batch are in the file, and an append
 that fails leaves neither bytes nor offsets behind. `append` returning means that the batch survives `kill -9` (it is in
-the page cache); surviving a power failure is the business of replication, as in Kafka. Readers see whole batches only.
+the page cache); surviving a power failure is the business of replication, as in Kafka, unless flush.messages asks for
+an fsync. Readers see whole batches only.
 
-Retention moves `log_start_offset` and drops segments from the front; truncation and verbatim appends of a follower cut
-and extend the active segment: each finds its place here when it comes.
+A disk that is full refuses, and takes batches again when there is room. Any other failure of the disk is reported to
+`on_disk_error`, whose owner takes the whole directory offline (`fail`).
 """
 
-from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from broker.common.errors import ApiError, ErrorCode, InvariantViolation
 from broker.common.logs import logger
 from broker.log.config import LogConfig
-from broker.log.loader import load_segments
-from broker.log.log_slice import EMPTY_SLICE, LogSlice
+from broker.log.files import fsync_directory
+from broker.log.leader_epoch_file import StoredEpochs
+from broker.log.leader_epochs import EpochEnd, LeaderEpochs
+from broker.log.loader import LoadedLog, load_log
+from broker.log.log_reader import LogReader
 from broker.log.producer_snapshots import load_producers, store_producers
 from broker.log.producer_state import ProducerState
+from broker.log.retention import ExpiredSegment, RetentionPlan, SegmentFacts
+from broker.log.roll_timer import RollTimer
 from broker.log.segment import Segment
-from broker.log.timestamps import find_timestamp
+from broker.log.validation import asks_anything, check_batch, stamp_append_time
 from broker.records.batch import (
+    HEADER,
     LENGTH_PREFIX_BYTES,
     NO_PRODUCER_ID,
     NO_TIMESTAMP,
@@ -31,7 +37,7 @@ from broker.records.batch import (
     patch_batch,
 )
 
-_CLOSED = "the log is closed"
+_FLUSH_TRIES = 5
 
 _log = logger(__name__)
 
@@ -44,236 +50,339 @@ class AppendResult(NamedTuple):
     max_timestamp: int
 
 
-class Log:
-    """`log_start_offset` <= `recovery_point` <= `log_end_offset` (exclusive, the next offset to be given)."""
+class Log(LogReader):
+    """One partition's. `on_disk_error` is told when an append or a flush finds the disk broken."""
 
     def __init__(
         self,
         directory: Path,
         config: LogConfig,
-        segments: list[Segment],
-        recovery_point: int,
+        loaded: LoadedLog,
         producers: ProducerState,
+        *,
+        recovery_point: int,
+        log_start_offset: int,
     ):
-        self.directory = directory
-        #: May be replaced at any time; the next append goes by it.
-        self.config = config
-        self.log_start_offset = segments[0].base_offset
+        super().__init__(directory, loaded.segments, log_start_offset)
         #: Everything before it has been fsynced.
         self.recovery_point = recovery_point
-        self._segments = segments
-        self._base_offsets = [segment.base_offset for segment in segments]
-        self._active = segments[-1]
+        #: By the monotonic clock, since when something has been waiting for an fsync.
+        self._unflushed_since_ms: int | None = None
         self._producers = producers
-        #: The one sealed segment that is kept open, so that a log holds two descriptors at most.
-        self._open_sealed: Segment | None = None
-        #: Why nothing may be written any more; None while all is well.
-        self._refusal: str | None = None
-        self._is_closed = False
+        self._epochs = StoredEpochs(directory, loaded.leader_epochs)
+        self._roll_timer = RollTimer()
+        self.config = config
 
     @classmethod
-    def open(cls, directory: Path, config: LogConfig, *, is_clean: bool = False) -> "Log":
-        """Open the log in `directory`, made if missing, recovering unless the last stop `is_clean`. Raises OSError."""
+    def open(
+        cls,
+        directory: Path,
+        config: LogConfig,
+        *,
+        is_clean: bool = False,
+        recovery_point: int = 0,
+        log_start_offset: int = 0,
+    ) -> "Log":
+        """Open the log in `directory`, made if missing. Raises OSError.
+
+        Unless the last stop `is_clean`, everything from `recovery_point` on is checked, and cut at the first damage.
+        """
         directory.mkdir(parents=True, exist_ok=True)
-        segments = load_segments(directory, config, is_clean=is_clean)
-        recovery_point = segments[-1].next_offset if is_clean else segments[0].base_offset
-        producers = load_producers(directory, segments, segments[-1].next_offset)
-        return cls(directory, config, segments, recovery_point, producers)
+        loaded = load_log(
+            directory, config, is_clean=is_clean, recovery_point=recovery_point, log_start_offset=log_start_offset
+        )
+        first, end = loaded.segments[0].base_offset, loaded.segments[-1].next_offset
+        return cls(
+            directory,
+            config,
+            loaded,
+            load_producers(directory, loaded.segments, end),
+            recovery_point=end if is_clean else max(first, min(recovery_point, end)),
+            log_start_offset=max(first, log_start_offset),
+        )
 
     @property
-    def log_end_offset(self) -> int:
-        return self._active.next_offset
+    def config(self) -> LogConfig:
+        """May be replaced at any time; the next append goes by it."""
+        return self._config
 
-    @property
-    def size_bytes(self) -> int:
-        return sum(segment.size_bytes for segment in self._segments)
-
-    @property
-    def segments(self) -> tuple[Segment, ...]:
-        """In offset order; the last one is active."""
-        return tuple(self._segments)
+    @config.setter
+    def config(self, config: LogConfig) -> None:
+        self._config = config
+        self._is_checking = asks_anything(config)
+        self._roll_timer.set_segment_ms(config.segment_ms)
 
     # --- writing
 
-    def append(self, batch: bytearray | memoryview, leader_epoch: int) -> AppendResult:
+    def append(self, batch: bytearray | memoryview, leader_epoch: int, now_ms: int | None = None) -> AppendResult:
         """Write one batch, which passed `check_produced_batch`, at the end; its offsets and epoch are set in `batch`.
 
-        A batch an idempotent producer sends again is not written again. Raises ApiError: MESSAGE_TOO_LARGE,
-        RECORD_LIST_TOO_LARGE (more than a segment), OUT_OF_ORDER_SEQUENCE_NUMBER, INVALID_PRODUCER_EPOCH,
-        KAFKA_STORAGE_ERROR (the disk refused). Then `batch` and the log are as before; the log takes the next batch.
+        A batch an idempotent producer sends again is not written again. With LogAppendTime `now_ms`, by the wall clock,
+        becomes the time of its records; without `now_ms` CreateTime has no bounds. Raises ApiError: MESSAGE_TOO_LARGE,
+        RECORD_LIST_TOO_LARGE (more than a segment), INVALID_TIMESTAMP, INVALID_RECORD (no key where compacted),
+        OUT_OF_ORDER_SEQUENCE_NUMBER, INVALID_PRODUCER_EPOCH, KAFKA_STORAGE_ERROR (the disk refused). Then `batch` and
+        the log are as before; the log takes the next batch. Only if an fsync that flush.messages asks for fails, the
+        batch is in the log, and the log at its end.
         """
         if self._refusal is not None:
             raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, self._refusal)
         header = parse_batch_header(batch)
         size = len(batch)
-        self._check_size(header, size)
+        config = self._config
+        self._check_size(header, size, config.max_message_bytes)
+        max_timestamp = header.max_timestamp
+        if self._is_checking:
+            max_timestamp = check_batch(batch, header, config, now_ms)
         if header.producer_id != NO_PRODUCER_ID:
             sent = self._producers.check(header)
             if sent is not None:
                 return AppendResult(sent.base_offset, sent.last_offset, sent.timestamp_ms)
-        base_offset = self._active.next_offset
+        active = self._segments.active
+        base_offset = active.next_offset
         last_offset = base_offset + header.last_offset_delta
-        if not self._active.has_room_for(size, last_offset, self.config.segment_bytes):
-            self._roll()
+        if max_timestamp > self._roll_timer.after_ms or not active.has_room_for(
+            size, last_offset, config.segment_bytes, config.segment_index_bytes
+        ):
+            active = self._make_room(size, last_offset, max_timestamp, now_ms)
+        if leader_epoch > self._epochs.cache.latest_epoch:
+            self.begin_leader_epoch(leader_epoch)
         patch_batch(batch, 0, base_offset, leader_epoch)
+        if self._is_checking and config.uses_append_time:
+            stamp_append_time(batch, parse_batch_header(batch), max_timestamp)
         try:
-            self._active.append(batch, last_offset, header.max_timestamp)
+            active.append(batch, last_offset, max_timestamp)
         except OSError as error:
-            patch_batch(batch, 0, header.base_offset, header.partition_leader_epoch)
+            HEADER.pack_into(batch, 0, *header)
             raise self._append_failed(error) from error
         if header.producer_id != NO_PRODUCER_ID:
             self._producers.note(header, base_offset)
-        return AppendResult(base_offset, last_offset, header.max_timestamp)
+        if last_offset + 1 - self.recovery_point >= config.flush_messages:
+            self.flush()
+        return AppendResult(base_offset, last_offset, max_timestamp)
 
-    def _check_size(self, header: BatchHeader, size: int) -> None:
+    def _check_size(self, header: BatchHeader, size: int, max_message_bytes: int) -> None:
         if header.batch_length + LENGTH_PREFIX_BYTES != size or header.last_offset_delta < 0:
             raise InvariantViolation(f"an unchecked batch came to the log {self.directory.name}")
-        if size > self.config.max_message_bytes:
+        if size > max_message_bytes:
             raise ApiError(
                 ErrorCode.MESSAGE_TOO_LARGE,
-                f"the batch has {size} bytes, max.message.bytes is {self.config.max_message_bytes}",
-            )
-        if size > self.config.segment_bytes:
-            raise ApiError(
-                ErrorCode.RECORD_LIST_TOO_LARGE,
-                f"the batch has {size} bytes, segment.bytes is {self.config.segment_bytes}",
+                f"the batch has {size} bytes, max.message.bytes is {max_message_bytes}",
             )
 
-    def _roll(self) -> None:
+    def _make_room(self, size: int, last_offset: int, max_timestamp: int, now_ms: int | None) -> Segment:
+        """The segment the batch goes to: the active one, or a new one if that is full or old."""
+        config, active = self._config, self._segments.active
+        if size > config.segment_bytes:
+            raise ApiError(
+                ErrorCode.RECORD_LIST_TOO_LARGE,
+                f"the batch has {size} bytes, segment.bytes is {config.segment_bytes}",
+            )
+        is_full = not active.has_room_for(size, last_offset, config.segment_bytes, config.segment_index_bytes)
+        if active.size_bytes and (is_full or self._roll_timer.is_due(active.first_timestamp, max_timestamp, now_ms)):
+            active = self._roll()
+        if not active.size_bytes:
+            self._roll_timer.restart(max_timestamp, now_ms)
+        return active
+
+    def _roll(self) -> Segment:
         """Start a new active segment. If that cannot be created, the old one stays active and whole."""
-        old = self._active
-        old.store_index()
+        old = self._segments.active
         try:
-            new = Segment.create(self.directory, old.next_offset, self.config.index_interval_bytes)
+            new = Segment.create(self.directory, old.next_offset, self._config.index_interval_bytes)
         except OSError as error:
             raise self._append_failed(error) from error
         old.seal()
         store_producers(self.directory, self._producers, new.base_offset)
-        self._segments.append(new)
-        self._base_offsets.append(new.base_offset)
-        self._active = new
-        self._keep_open(old)
+        self._segments.add(new)
+        return new
 
     def _append_failed(self, error: OSError) -> ApiError:
         """Take the partial write back; if even that fails, nothing may be written behind it."""
         _log.error("append failed", directory=str(self.directory), reason=str(error))
         try:
-            self._active.cut_tail()
+            self._segments.active.cut_tail()
         except OSError as cut_error:
             self._refusal = f"a partial write could not be removed: {cut_error.strerror}"
+            self._report(cut_error)
+        self._report(error)
         return ApiError(ErrorCode.KAFKA_STORAGE_ERROR, f"the batch could not be written: {error.strerror}")
 
+    # --- durability
+
     def flush(self) -> None:
-        """fsync all that was not yet. Raises ApiError(KAFKA_STORAGE_ERROR); the log then takes no more batches."""
+        """fsync all that was not yet. Raises ApiError(KAFKA_STORAGE_ERROR); the log then takes no more batches.
+
+        May run on a worker thread, one at a time, while the owner appends: what was there when it began is safe then.
+        """
         if self._refusal is not None:
             raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, self._refusal)
-        log_end_offset = self.log_end_offset
-        first = max(0, bisect_right(self._base_offsets, self.recovery_point) - 1)
+        log_end_offset, active_base = self.log_end_offset, self._segments.active.base_offset
         try:
-            for segment in self._segments[first:]:
-                segment.flush()
-                self._keep_open(segment)
+            for segment in self._segments.from_offset(self.recovery_point - 1):
+                self._flush_segment(segment)
+            if active_base >= self.recovery_point:
+                fsync_directory(self.directory)
+            self._epochs.flush()
         except OSError as error:
             self._refusal = f"the log could not be flushed: {error.strerror}"
+            self._report_broken(error)
             raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, self._refusal) from error
-        self.recovery_point = log_end_offset
+        self.recovery_point = max(self.recovery_point, log_end_offset)
 
-    def take_producer_snapshot(self) -> None:
-        """Before a clean stop, so that the next start need not read the log for its producers."""
+    def _flush_segment(self, segment: Segment) -> None:
+        """One that is no longer the log's needs none; one that is may just be getting its name."""
+        for tries_left in reversed(range(_FLUSH_TRIES)):
+            try:
+                segment.flush()
+                break
+            except FileNotFoundError:
+                if segment not in self._segments:
+                    break
+                if not tries_left:
+                    raise
+
+    def flush_if_due(self, now_ms: int) -> bool:
+        """Flush if a sealed segment is not fsynced yet, or flush.ms have passed since the first call that saw records
+        that are not; whether it did. `now_ms` is monotonic. Threads and errors as with `flush`.
+        """
+        if self._refusal is not None or self.recovery_point >= self.log_end_offset:
+            self._unflushed_since_ms = None
+            return False
+        if self._unflushed_since_ms is None:
+            self._unflushed_since_ms = now_ms
+        is_late = now_ms - self._unflushed_since_ms >= self._config.flush_ms
+        if not is_late and self.recovery_point >= self._segments.active.base_offset:
+            return False
+        self._unflushed_since_ms = None
+        self.flush()
+        return True
+
+    def store_clean_state(self) -> None:
+        """Write what a start after a clean stop reads instead of the log: indexes and producers. For the owner."""
+        self._segments.active.store_indexes()
         store_producers(self.directory, self._producers, self.log_end_offset)
 
-    def close(self) -> None:
-        """Let go of all files, without flushing; appends and reads are refused from now on. Slices stay valid."""
-        self._refusal = _CLOSED
-        self._is_closed = True
-        for segment in self._segments:
-            segment.release()
+    @property
+    def last_offsets_of_producers(self) -> frozenset[int]:
+        return self._producers.last_offsets
 
-    # --- reading
+    # --- leader epochs
 
-    def read(self, fetch_offset: int, max_bytes: int, end_offset: int, *, at_least_one: bool = True) -> LogSlice:
-        """Whole batches from the one holding `fetch_offset` on, at most `max_bytes`, of one segment.
+    @property
+    def leader_epochs(self) -> LeaderEpochs:
+        """For looking, not for changing."""
+        return self._epochs.cache
 
-        No batch with an offset at or beyond `end_offset` (the high watermark, exclusive) is included. With
-        `at_least_one` the first batch is, even if it alone is larger than `max_bytes` (KIP-74). Raises ApiError:
-        OFFSET_OUT_OF_RANGE, CORRUPT_MESSAGE (damage on disk), KAFKA_STORAGE_ERROR.
+    def leader_epoch_at(self, offset: int) -> int:
+        """The leader epoch of the record at `offset`, -1 if that is not known."""
+        return self._epochs.cache.epoch_at(offset)
+
+    def end_offset_for_epoch(self, epoch: int) -> EpochEnd:
+        """What OffsetForLeaderEpoch answers, see `LeaderEpochs.end_offset_for`."""
+        return self._epochs.cache.end_offset_for(epoch, self.log_end_offset)
+
+    def begin_leader_epoch(self, epoch: int) -> None:
+        """Note that what follows is written under `epoch`, if that is new: for a leader, before it serves.
+
+        Raises ApiError(KAFKA_STORAGE_ERROR), then nothing is noted.
         """
-        self._refuse_if_closed()
-        log_end_offset = self._active.next_offset
-        if not self.log_start_offset <= fetch_offset <= log_end_offset:
+        try:
+            self._epochs.assign(epoch, self.log_end_offset)
+        except OSError as error:
+            raise self._append_failed(error) from error
+
+    # --- letting go
+
+    def retention_facts(self) -> tuple[SegmentFacts, ...]:
+        """What `plan_retention` decides from. May read indexes, so it is for a worker thread. Raises ApiError."""
+
+        def look() -> tuple[SegmentFacts, ...]:
+            segments = tuple(self._segments)
+            ends = [*(segment.base_offset for segment in segments[1:]), self.log_end_offset]
+            return tuple(map(_facts, segments, ends))
+
+        return self._look_up(look)
+
+    def apply(self, plan: RetentionPlan) -> int:
+        """Let go of the segments of `plan`, as far as they still are the oldest; the bytes `purge_segments` will free.
+
+        For the owner; quick. Raises ApiError(KAFKA_STORAGE_ERROR).
+        """
+        gone = self._still_oldest(plan)
+        if not gone:
+            return 0
+        self._replace([segment for segment, _ in gone], [])
+        self._start_at(gone[-1][1].next_offset)
+        for segment, expired in gone:
+            reason = expired.reason.value
+            _log.info("segment deleted", directory=str(self.directory), segment=segment.base_offset, reason=reason)
+        return sum(segment.size_bytes for segment, _ in gone)
+
+    def _still_oldest(self, plan: RetentionPlan) -> list[tuple[Segment, ExpiredSegment]]:
+        """The beginning of `plan` that still is what was planned: the cleaner may have been at work since."""
+        *sealed, _ = self._segments
+        ends = [*(segment.base_offset for segment in sealed[1:]), self._segments.active.base_offset]
+        gone = []
+        for segment, end, expired in zip(sealed, ends, plan.segments, strict=False):
+            if (segment.base_offset, end) != (expired.base_offset, expired.next_offset):
+                break
+            gone.append((segment, expired))
+        return gone
+
+    def delete_records(self, offset: int, high_watermark: int) -> int:
+        """Records before `offset` are gone (-1: all below the high watermark); the new log start offset.
+
+        Only the start moves: files go when retention next looks. Raises ApiError(OFFSET_OUT_OF_RANGE).
+        """
+        self._refuse_if_offline()
+        target = high_watermark if offset == -1 else offset
+        if not 0 <= target <= high_watermark:
             raise ApiError(
-                ErrorCode.OFFSET_OUT_OF_RANGE,
-                f"offset {fetch_offset} is not from {self.log_start_offset} to {log_end_offset}",
+                ErrorCode.OFFSET_OUT_OF_RANGE, f"offset {target} is not from 0 to the high watermark, {high_watermark}"
             )
-        end_offset = min(end_offset, log_end_offset)
-        if fetch_offset >= end_offset:
-            return EMPTY_SLICE
-        try:
-            return self._read(fetch_offset, max(0, max_bytes), end_offset, at_least_one)
-        except OSError as error:
-            raise _unreadable(error) from error
+        self._start_at(target)
+        return self.log_start_offset
 
-    def _read(self, fetch_offset: int, max_bytes: int, end_offset: int, at_least_one: bool) -> LogSlice:
-        for segment in self._segments_holding(fetch_offset):
-            start = segment.position_of(fetch_offset)
-            if start < segment.size_bytes:
-                stop = self._stop(segment, start, max_bytes, end_offset, at_least_one)
-                return LogSlice(segment.file, start, stop - start) if stop > start else EMPTY_SLICE
-        return EMPTY_SLICE
+    def _start_at(self, offset: int) -> None:
+        """The epochs' file is not rewritten: opening the log leaves out what is before its start."""
+        self.log_start_offset = max(self.log_start_offset, offset)
+        self._epochs.cache.truncate_from_start(self.log_start_offset)
 
-    def _stop(self, segment: Segment, start: int, max_bytes: int, end_offset: int, at_least_one: bool) -> int:
-        stop = segment.size_bytes
-        if segment is self._active or end_offset < self._active.base_offset:
-            stop = segment.position_of(end_offset)
-        if stop - start <= max_bytes:
-            return stop
-        boundary = segment.boundary_within(start, max_bytes)
-        return segment.end_of_batch(start) if boundary == start and at_least_one else boundary
+    def replace_segments(self, old: Sequence[Segment], new: Sequence[Segment]) -> None:
+        """Let `new` stand where `old`, a run of sealed segments of this log, stood.
 
-    def _segments_holding(self, offset: int) -> Iterator[Segment]:
-        """The segment whose range `offset` is in, then later ones, in case compaction left nothing at its end."""
-        if offset >= self._active.base_offset:
-            yield self._active
-            return
-        for segment in self._segments[bisect_right(self._base_offsets, offset) - 1 :]:
-            self._keep_open(segment)
-            yield segment
+        `new` are sealed, flushed, named with a suffix (`.swap`), hold offsets from the range of `old` only, and may be
+        none. The files of `old` get `.deleted` behind their names and go with `purge_segments`; those of `new` lose
+        their suffix. `log_start_offset` stays. Slices and descriptors of `old` stay valid. For the owner; quick.
 
-    def _keep_open(self, segment: Segment) -> None:
-        """Make `segment` the sealed one that stays open."""
-        if segment is not self._active and segment is not self._open_sealed:
-            if self._open_sealed is not None:
-                self._open_sealed.release()
-            self._open_sealed = segment
-
-    def offset_for_timestamp(self, timestamp_ms: int) -> tuple[int, int] | None:
-        """(offset, timestamp) of the first record with `timestamp_ms` or a later time, None if there is none.
-
-        Looks beyond the high watermark: the caller compares. May read all headers of a segment, so it is for a worker
-        thread; it may run while the owner appends and reads. Raises ApiError as `read` does.
+        Raises InvariantViolation if `old` is not such a run, ApiError(KAFKA_STORAGE_ERROR) if the disk refuses: then
+        the log has failed, and opening it has to finish what `.swap` files say.
         """
-        self._refuse_if_closed()
+        self._refuse_if_offline()
+        self._replace(old, new)
+
+    def _replace(self, old: Sequence[Segment], new: Sequence[Segment]) -> None:
         try:
-            return find_timestamp(self.segments, timestamp_ms, self.log_start_offset)
+            self._segments.replace(old, new)
+            if new:
+                fsync_directory(self.directory)
         except OSError as error:
-            raise _unreadable(error) from error
+            self._report(error)
+            self.fail(f"segments could not be renamed: {error.strerror}")
+            raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, self._refusal) from error
 
-    def max_timestamp_offset(self) -> tuple[int, int] | None:
-        """(offset, timestamp) of the first record that has the largest timestamp (KIP-734), None if no record has one.
+    def purge_segments(self, now_ms: int) -> int:
+        """Remove the files of segments let go file.delete.delay.ms ago; the bytes that frees. Raises OSError.
 
-        Otherwise as `offset_for_timestamp`.
+        The delay runs from the first call that sees a segment. Safe on a thread while the owner goes on.
         """
-        self._refuse_if_closed()
-        try:
-            largest = max(segment.max_timestamp for segment in self.segments)
-        except OSError as error:
-            raise _unreadable(error) from error
-        return None if largest == NO_TIMESTAMP else self.offset_for_timestamp(largest)
-
-    def _refuse_if_closed(self) -> None:
-        if self._is_closed:
-            raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, _CLOSED)
+        return self._segments.set_aside.purge(now_ms, self._config.file_delete_delay_ms)
 
 
-def _unreadable(error: OSError) -> ApiError:
-    return ApiError(ErrorCode.KAFKA_STORAGE_ERROR, f"the log cannot be read: {error.strerror}")
+def _facts(segment: Segment, next_offset: int) -> SegmentFacts:
+    try:
+        times = (segment.first_timestamp, segment.max_timestamp)
+    except ApiError as damage:
+        _log.warning("segment dated by its file", segment=segment.base_offset, reason=damage.message)
+        times = (NO_TIMESTAMP, NO_TIMESTAMP)
+    return SegmentFacts(segment.base_offset, next_offset, segment.size_bytes, *times, segment.modified_ms)

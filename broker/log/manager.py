@@ -6,11 +6,14 @@ long and are for a worker thread; the owner must not use the manager during `loa
 
 A topic that is deleted and made again has the same name and another id. Each partition directory notes its id, and
 nothing is ever read or written under a name whose id is not the expected one.
+
+What is to be done for all logs from time to time, and what happens when a disk fails, is in `hosted_logs`.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 from uuid import UUID
 
 from broker.common.errors import ApiError, ErrorCode, StartupError
@@ -18,32 +21,43 @@ from broker.common.logs import logger
 from broker.common.types import TopicPartition
 from broker.log.checkpoints import PARTITION_METADATA, read_partition_metadata, write_partition_metadata
 from broker.log.config import LogConfig
-from broker.log.directory import LogDirectory
-from broker.log.files import fsync_directory, remove_tree
+from broker.log.directory import LogDirectory, UnusableDirectoryError
+from broker.log.files import fsync_directory, is_full, remove_tree
+from broker.log.hosted_logs import HostedLogs
 from broker.log.log import Log
 
 _log = logger(__name__)
 
 
-class LogManager:
+class LogManager(HostedLogs):
     """One per broker process."""
 
     def __init__(self, log_dirs: list[Path], config: LogConfig, broker_id: int, cluster_id: str | None = None):
-        """Lock and check every directory, made if missing. Raises StartupError, then none stays locked."""
+        """Lock and check every directory, made if missing; one whose disk refuses is offline from the start.
+
+        Raises StartupError, also if no directory is left; then none stays locked.
+        """
+        super().__init__()
         self._config = config
         self._broker_id = broker_id
-        self._directories: list[LogDirectory] = []
-        self._logs: dict[TopicPartition, Log] = {}
         self._topic_ids: dict[TopicPartition, UUID] = {}
-        self._homes: dict[TopicPartition, LogDirectory] = {}
         self._set_aside: list[Path] = []
         try:
-            for path in log_dirs:
-                self._directories.append(LogDirectory(path))
+            self._lock_all(log_dirs)
             self.set_cluster_id(cluster_id)
         except BaseException:
             self._unlock()
             raise
+
+    def _lock_all(self, log_dirs: list[Path]) -> None:
+        for path in log_dirs:
+            try:
+                self._directories.append(LogDirectory(path))
+            except UnusableDirectoryError as error:
+                if len(self._unusable) + 1 == len(log_dirs):
+                    raise
+                _log.error("log directory offline", path=str(path), reason=str(error))
+                self._unusable[path] = str(error)
 
     def set_cluster_id(self, cluster_id: str | None) -> None:
         """Note broker and cluster in each `meta.properties`. Raises StartupError if one says otherwise."""
@@ -53,72 +67,97 @@ class LogManager:
     def load_all(self, progress: Callable[[int, int], None] = lambda loaded, total: None) -> None:
         """Open every log there is, recovering after an unclean stop; `progress` hears (loaded, total) after each.
 
-        Raises StartupError if a log cannot be opened, or is in two directories.
+        Raises StartupError if a log is in two directories, or the last directory fails.
         """
         found = []
         for directory in self._directories:
-            is_clean = directory.take_clean_marker()
-            directory.purge_leftovers()
-            found += [(directory, partition, is_clean) for partition in directory.partitions()]
+            with self._failing_to_start(directory):
+                is_clean = directory.take_clean_marker()
+                directory.purge_leftovers()
+                directory.load_checkpoints()
+                found += [(directory, partition, is_clean) for partition in directory.partitions()]
         for loaded, (directory, partition, is_clean) in enumerate(found, start=1):
-            self._load(directory, partition, is_clean=is_clean)
+            if directory.offline_reason is None:
+                with self._failing_to_start(directory):
+                    self._load(directory, partition, is_clean=is_clean)
             progress(loaded, len(found))
         for directory in self._directories:
-            directory.is_loaded = True
+            directory.is_loaded = directory.offline_reason is None
+
+    @contextmanager
+    def _failing_to_start(self, directory: LogDirectory) -> Iterator[None]:
+        """A disk that refuses takes its directory offline, and ends the start if that was the last."""
+        try:
+            yield
+        except OSError as error:
+            self._fail(directory, error)
+            if not self._online():
+                raise StartupError(f"{error.filename} cannot be opened: {error.strerror}.") from error
 
     def _load(self, directory: LogDirectory, partition: TopicPartition, *, is_clean: bool) -> None:
         path = directory.path / str(partition)
         if partition in self._logs:
             raise StartupError(f"The partition {partition} is in {self._logs[partition].directory} and in {path}.")
-        try:
-            topic_id = read_partition_metadata(path / PARTITION_METADATA)
-            log = Log.open(path, self._config, is_clean=is_clean)
-        except OSError as error:
-            raise StartupError(f"The log {path} cannot be opened: {error.strerror}: {error.filename}.") from error
+        topic_id = read_partition_metadata(path / PARTITION_METADATA)
+        log = Log.open(
+            path,
+            self._config,
+            is_clean=is_clean,
+            recovery_point=directory.recovery_points.get(partition),
+            log_start_offset=directory.log_start_offsets.get(partition),
+        )
         self._enter(partition, log, directory, topic_id)
 
     def _enter(self, partition: TopicPartition, log: Log, directory: LogDirectory, topic_id: UUID | None) -> None:
+        log.on_disk_error = partial(self._fail, directory)
         self._logs[partition] = log
         self._homes[partition] = directory
         directory.logs_count += 1
         if topic_id is not None:
             self._topic_ids[partition] = topic_id
 
-    @property
-    def logs(self) -> Mapping[TopicPartition, Log]:
-        """A live, read-only view."""
-        return MappingProxyType(self._logs)
-
-    def get(self, partition: TopicPartition) -> Log | None:
-        return self._logs.get(partition)
-
     def topic_id_of(self, partition: TopicPartition) -> UUID | None:
         """The id the log was made under, None if there is no log, or one from before ids were noted."""
         return self._topic_ids.get(partition)
 
-    def get_or_create(self, partition: TopicPartition, topic_id: UUID) -> Log:
-        """The log of the partition; a new one goes where the fewest are.
+    def get_or_create(self, partition: TopicPartition, topic_id: UUID, *, is_new: bool = True) -> Log:
+        """The log of the partition; a new one goes where the fewest are, or to the next directory if that fails.
 
         Raises ApiError: INCONSISTENT_TOPIC_ID if the log there is belongs to another topic of the same name (`delete`
-        it first), KAFKA_STORAGE_ERROR if it cannot be made.
+        it first), KAFKA_STORAGE_ERROR if it cannot be made, is in a directory that is offline, or may be: that is if
+        there is one and the partition not `is_new`.
         """
         log = self._logs.get(partition)
-        if log is not None and self._topic_ids.get(partition) == topic_id:
+        if log is None:
+            return self._create(partition, topic_id, is_new=is_new)
+        reason = self._homes[partition].offline_reason
+        if reason is not None:
+            raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, reason)
+        known = self._topic_ids.get(partition)
+        if known == topic_id:
             return log
-        if partition in self._topic_ids:
+        if known is not None:
             raise ApiError(
                 ErrorCode.INCONSISTENT_TOPIC_ID,
-                f"the log of {partition} was written under topic id {self._topic_ids[partition]}, not {topic_id}",
+                f"the log of {partition} was written under topic id {known}, not {topic_id}",
             )
-        try:
-            return self._create(partition, topic_id) if log is None else self._adopt(partition, log, topic_id)
-        except OSError as error:
-            raise ApiError(
-                ErrorCode.KAFKA_STORAGE_ERROR, f"the log of {partition} cannot be made: {error.strerror}"
-            ) from error
+        return self._adopt(partition, log, topic_id)
 
-    def _create(self, partition: TopicPartition, topic_id: UUID) -> Log:
-        directory = min(self._directories, key=lambda directory: directory.logs_count)
+    def _create(self, partition: TopicPartition, topic_id: UUID, *, is_new: bool) -> Log:
+        if not is_new and self.offline_directories:
+            raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, f"the log of {partition} may be in an offline directory")
+        reason = "every log directory is offline"
+        for directory in sorted(self._online(), key=lambda directory: directory.logs_count):
+            try:
+                return self._create_in(directory, partition, topic_id)
+            except OSError as error:
+                reason = f"the log of {partition} cannot be made: {error.strerror}"
+                if not is_full(error):
+                    self._fail(directory, error)
+        raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, reason)
+
+    def _create_in(self, directory: LogDirectory, partition: TopicPartition, topic_id: UUID) -> Log:
+        directory.forget(partition)
         path = directory.path / str(partition)
         path.mkdir(exist_ok=True)
         write_partition_metadata(path / PARTITION_METADATA, topic_id)
@@ -128,9 +167,17 @@ class LogManager:
         return log
 
     def _adopt(self, partition: TopicPartition, log: Log, topic_id: UUID) -> Log:
-        write_partition_metadata(log.directory / PARTITION_METADATA, topic_id)
+        try:
+            write_partition_metadata(log.directory / PARTITION_METADATA, topic_id)
+        except OSError as error:
+            raise self._refused(partition, error, "noted under its topic id") from error
         self._topic_ids[partition] = topic_id
         return log
+
+    def _refused(self, partition: TopicPartition, error: OSError, what: str) -> ApiError:
+        if not is_full(error):
+            self._fail(self._homes[partition], error)
+        return ApiError(ErrorCode.KAFKA_STORAGE_ERROR, f"the log of {partition} cannot be {what}: {error.strerror}")
 
     def delete(self, partition: TopicPartition) -> bool:
         """Close the log and move it aside, at once and for good; `purge_deleted` frees the disk. False if unknown.
@@ -144,9 +191,7 @@ class LogManager:
         try:
             aside = self._homes[partition].set_aside(partition)
         except OSError as error:
-            raise ApiError(
-                ErrorCode.KAFKA_STORAGE_ERROR, f"the log of {partition} cannot be moved aside: {error.strerror}"
-            ) from error
+            raise self._refused(partition, error, "moved aside") from error
         del self._logs[partition]
         self._homes.pop(partition).logs_count -= 1
         self._topic_ids.pop(partition, None)
@@ -166,10 +211,11 @@ class LogManager:
 
         A directory whose logs could not all be flushed (or were never all opened) is not marked clean.
         """
+        self.checkpoint_log_start_offsets()
         for directory in self._directories:
             partitions = [partition for partition, home in self._homes.items() if home is directory]
             failures = [partition for partition in partitions if not self._flush_and_close(partition)]
-            if directory.is_loaded and not failures:
+            if directory.is_loaded and directory.offline_reason is None and not failures:
                 self._leave_clean(directory, partitions)
             directory.is_loaded = False
         self._logs.clear()
@@ -180,7 +226,7 @@ class LogManager:
         log = self._logs[partition]
         try:
             log.flush()
-            log.take_producer_snapshot()
+            log.store_clean_state()
         except ApiError as error:
             _log.error("log not flushed", partition=str(partition), reason=error.message)
             return False

@@ -10,20 +10,22 @@ adds what is missing at the end, and a reader that does not find a batch where a
 """
 
 import os
-import sys
 from array import array
 from bisect import bisect_left, bisect_right
-from operator import ge
 from pathlib import Path
 
 from broker.log.files import OpenFile, write_at
+from broker.log.index_file import is_increasing, swap_to_big_endian, used_bytes
 
 ENTRY_BYTES = 8
 RELATIVE_OFFSET_MAX = 2**31 - 1
 
 
 class OffsetIndex:
-    """In memory: two parallel arrays, both strictly increasing. Positions are starts of batches."""
+    """In memory: two parallel arrays, both strictly increasing. Positions are starts of batches.
+
+    One thread may write while others ask `entry_for_offset`.
+    """
 
     __slots__ = ("_bytes_since_entry", "_interval_bytes", "_positions", "_relative_offsets", "base_offset", "is_read")
 
@@ -39,13 +41,18 @@ class OffsetIndex:
     def __len__(self) -> int:
         return len(self._positions)
 
-    def note_batch(self, last_offset: int, position: int, size: int) -> None:
-        """A batch of `size` bytes follows the last one noted, or is that of the last entry: index it if it is time."""
-        if self._bytes_since_entry > self._interval_bytes:
-            self._relative_offsets.append(last_offset - self.base_offset)
-            self._positions.append(position)
-            self._bytes_since_entry = 0
-        self._bytes_since_entry += size
+    def note_batch(self, last_offset: int, position: int, size: int) -> bool:
+        """A batch of `size` bytes follows the last one noted, or is that of the last entry: index it if it is time.
+
+        Returns whether it was.
+        """
+        if self._bytes_since_entry <= self._interval_bytes:
+            self._bytes_since_entry += size
+            return False
+        self._positions.append(position)
+        self._relative_offsets.append(last_offset - self.base_offset)
+        self._bytes_since_entry = size
+        return True
 
     def entry_for_offset(self, offset: int) -> tuple[int, int]:
         """(last offset, position) of the newest entry whose batch is not after the one holding `offset`.
@@ -73,18 +80,17 @@ class OffsetIndex:
         del self._relative_offsets[keep:]
 
     def encode(self) -> bytes:
-        entries = array("i", bytes(ENTRY_BYTES * len(self)))
-        entries[0::2] = self._relative_offsets
-        entries[1::2] = self._positions
-        return _big_endian(entries).tobytes()
+        count = len(self._relative_offsets)
+        entries = array("i", bytes(ENTRY_BYTES * count))
+        entries[0::2] = self._relative_offsets[:count]
+        entries[1::2] = self._positions[:count]
+        return swap_to_big_endian(entries).tobytes()
 
     def decode(self, data: bytes, log_bytes: int) -> None:
         """Take over what of `data` can be right for a segment of `log_bytes`: those before its end, or none."""
-        used = len(data.rstrip(b"\0")) + ENTRY_BYTES - 1
-        used = min(used, len(data)) // ENTRY_BYTES * ENTRY_BYTES
-        entries = _big_endian(array("i", data[:used]))
+        entries = swap_to_big_endian(array("i", data[: used_bytes(data, ENTRY_BYTES)]))
         relative_offsets, positions = entries[0::2], entries[1::2]
-        if _increasing(relative_offsets, 0) and _increasing(positions, 1):
+        if is_increasing(relative_offsets, 0) and is_increasing(positions, 1):
             self._relative_offsets, self._positions = relative_offsets, positions
             self.truncate(log_bytes)
         self.is_read = True
@@ -103,13 +109,3 @@ def load_index(path: Path, base_offset: int, interval_bytes: int, log_bytes: int
 def store_index(path: Path, index: OffsetIndex) -> None:
     """Not fsynced and not atomic: loading takes a torn index for what it is."""
     write_at(OpenFile(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), index.encode(), 0)
-
-
-def _increasing(values: array, at_least: int) -> bool:
-    return not values or (values[0] >= at_least and not any(map(ge, values, values[1:])))
-
-
-def _big_endian(entries: array) -> array:
-    if sys.byteorder == "little":
-        entries.byteswap()
-    return entries

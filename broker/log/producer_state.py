@@ -95,6 +95,11 @@ class ProducerState:
         if len(self._producers) > PRODUCERS_PER_PARTITION_MAX:
             self._producers.popitem(last=False)
 
+    @property
+    def last_offsets(self) -> frozenset[int]:
+        """Last offset of each producer's newest batch; compaction keeps these, or the producers would be forgotten."""
+        return frozenset(producer.batches[-1].last_offset for producer in self._producers.values())
+
     def encode(self) -> bytes:
         body = bytearray(_COUNT.pack(len(self._producers)))
         for producer_id, producer in self._producers.items():

@@ -1,7 +1,8 @@
-"""One piece of a log: `<base offset>.log` with whole batches back to back, and its sparse `<base offset>.index`.
+"""One piece of a log: `<base offset>.log` with whole batches back to back, and its sparse indexes by
+offset (`.index`) and time (`.timeindex`).
 
-The last segment of a log is active: open for writing, its index and its newest batches in memory. The others are sealed
-and never change; they cost no descriptor and no memory until somebody reads them, and `release` gives both back.
+The last segment of a log is active: open for writing, its indexes and its newest batches in memory. The others are
+sealed and never change; they cost no descriptor and no memory until somebody reads them, and `release` gives both back.
 
 Bytes beyond `size_bytes` do not exist for anybody: a write that failed half-way is overwritten by the next one, or cut
 by recovery. Damage in the middle of a sealed segment is never skipped over: whoever reads there is told.
@@ -12,22 +13,18 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from broker.common.errors import ApiError, ErrorCode
 from broker.common.logs import logger
-from broker.log.files import OpenFile, fsync_file, read_at, write_at
+from broker.log.files import OpenFile, fsync_file, write_at
+from broker.log.leader_epochs import LeaderEpochs
 from broker.log.offset_index import RELATIVE_OFFSET_MAX, OffsetIndex, load_index, store_index
 from broker.log.recent_batches import RecentBatches
 from broker.log.scan import BadBatchError, scan_batches
-from broker.records.batch import NO_TIMESTAMP, BatchHeader
-
-LOG_SUFFIX = ".log"
-INDEX_SUFFIX = ".index"
+from broker.log.segment_files import SegmentFiles
+from broker.log.stored_segment import StoredSegment, note_batch
+from broker.log.time_index import TIME_ENTRY_BYTES, TimeIndex, load_time_index, store_time_index
+from broker.records.batch import BatchHeader
 
 _log = logger(__name__)
-
-
-def segment_path(directory: Path, base_offset: int, suffix: str) -> Path:
-    return directory / f"{base_offset:020d}{suffix}"
 
 
 class Extent(NamedTuple):
@@ -35,113 +32,107 @@ class Extent(NamedTuple):
 
     size_bytes: int
     next_offset: int
-    max_timestamp: int
     damage: BadBatchError | None
 
 
-class Segment:
+class Segment(StoredSegment):
     """Invariant: the bytes before `size_bytes` are whole batches with increasing offsets from `base_offset` on."""
 
-    __slots__ = (
-        "_file",
-        "_index",
-        "_index_interval_bytes",
-        "_index_path",
-        "_is_active",
-        "_max_timestamp",
-        "_path",
-        "_recent",
-        "base_offset",
-        "next_offset",
-        "size_bytes",
-    )
+    __slots__ = ("_recent", "next_offset")
 
-    def __init__(self, directory: Path, base_offset: int, size_bytes: int, index_interval_bytes: int):
-        """A sealed segment; nothing is opened."""
-        self.base_offset = base_offset
-        self.size_bytes = size_bytes
+    def __init__(self, directory: Path, base_offset: int, size_bytes: int, index_interval_bytes: int, suffix: str = ""):
+        """A sealed segment; nothing is opened. `suffix` stands behind the names of its files."""
+        super().__init__(SegmentFiles(directory, base_offset, suffix), base_offset, size_bytes, index_interval_bytes)
         #: One past the last offset; meaningful while the segment is active.
         self.next_offset = base_offset
-        self._path = segment_path(directory, base_offset, LOG_SUFFIX)
-        self._index_path = segment_path(directory, base_offset, INDEX_SUFFIX)
-        self._index_interval_bytes = index_interval_bytes
-        self._is_active = False
-        self._file: OpenFile | None = None
-        self._index: OffsetIndex | None = None
         self._recent = RecentBatches()
-        #: None while nobody has looked.
-        self._max_timestamp: int | None = None
 
     @classmethod
-    def create(cls, directory: Path, base_offset: int, index_interval_bytes: int) -> "Segment":
-        """A new, empty, active segment. Raises OSError, then at most an index file is left, which means nothing."""
-        segment = cls(directory, base_offset, 0, index_interval_bytes)
+    def create(cls, directory: Path, base_offset: int, index_interval_bytes: int, suffix: str = "") -> "Segment":
+        """A new, empty, active segment. Raises OSError, then at most index files are left, which mean nothing."""
+        segment = cls(directory, base_offset, 0, index_interval_bytes, suffix)
         segment._index = OffsetIndex(base_offset, index_interval_bytes)
-        segment._max_timestamp = NO_TIMESTAMP
-        store_index(segment._index_path, segment._index)
-        segment._file = OpenFile(segment._path, os.O_RDWR | os.O_CREAT | os.O_EXCL)
+        segment._times = TimeIndex(base_offset)
+        store_index(segment.files.index, segment._index)
+        store_time_index(segment.files.time_index, segment._times)
+        segment._file = OpenFile(segment.files.log, os.O_RDWR | os.O_CREAT | os.O_EXCL)
         segment._is_active = True
         return segment
 
     # --- writing
 
-    def has_room_for(self, size: int, last_offset: int, segment_bytes: int) -> bool:
-        return self.size_bytes + size <= segment_bytes and last_offset - self.base_offset <= RELATIVE_OFFSET_MAX
+    def has_room_for(self, size: int, last_offset: int, segment_bytes: int, segment_index_bytes: int) -> bool:
+        """Whether a batch may be added without file, indexes or relative offsets growing too large."""
+        return (
+            self.size_bytes + size <= segment_bytes
+            and last_offset - self.base_offset <= RELATIVE_OFFSET_MAX
+            and (len(self._index) + 1) * TIME_ENTRY_BYTES <= segment_index_bytes
+        )
 
     def append(self, batch: bytes | bytearray | memoryview, last_offset: int, max_timestamp: int) -> None:
         """Write a batch that carries its final offsets at the end. Raises OSError, then readers see no change."""
         position = self.size_bytes
         size = len(batch)
         write_at(self._file, batch, position)
-        self._index.note_batch(last_offset, position, size)
+        is_indexed = self._index.note_batch(last_offset, position, size)
         self._recent.append(last_offset, position)
         self.size_bytes = position + size
         self.next_offset = last_offset + 1
-        if self._max_timestamp is not None and max_timestamp > self._max_timestamp:
-            self._max_timestamp = max_timestamp
+        times = self._times
+        if max_timestamp > times.max_timestamp:
+            times.note_batch(max_timestamp, last_offset)
+        if is_indexed:
+            times.add_entry()
 
     def cut_tail(self) -> None:
         """Remove from the file what is behind the last whole batch. Raises OSError."""
         os.ftruncate(self._file.fd, self.size_bytes)
 
     def seal(self) -> None:
-        """No more appends; the index has been stored."""
+        """No more appends."""
+        self.store_indexes()
+        self._max_timestamp = self._times.max_timestamp
         self._is_active = False
 
     def flush(self) -> None:
-        """Make the batches survive a power failure. Raises OSError; what is safe is then unknown for good."""
-        fsync_file(self.file)
-        if self._is_active:
-            self.store_index()
+        """Make the batches survive a power failure, and the time index if this one is sealed.
 
-    def store_index(self) -> None:
-        """An index that cannot be written is no harm: it is completed when it is next loaded."""
+        Raises OSError; what is safe is then unknown for good. Safe on another thread while the owner appends.
+        """
+        is_sealed = not self._is_active
+        fsync_file(self._borrow_file())
+        if is_sealed and self.files.time_index.exists():
+            fsync_file(OpenFile(self.files.time_index))
+
+    def store_indexes(self) -> None:
+        """An index that cannot be written is no harm: it is completed or rebuilt when it is next loaded."""
         try:
-            store_index(self._index_path, self._index)
+            store_index(self.files.index, self._index)
+            if self._times is not None:
+                self._times.add_entry()
+                store_time_index(self.files.time_index, self._times)
         except OSError as error:
-            _log.warning("index not written", path=str(self._index_path), reason=str(error))
+            _log.warning("index not written", path=str(self.files.log), reason=str(error))
 
     def release(self) -> None:
-        """Let go of the descriptor and the index; both come back when needed."""
+        """Let go of the descriptor and the indexes; they come back when needed."""
         self._file = None
         self._index = None
+        self._times = None
         self._recent = RecentBatches()
 
     # --- opening
 
-    def recover(self) -> BadBatchError | None:
-        """Become active after an unclean stop: read every byte, keep what is intact, rebuild the index.
+    def recover(self, epochs: LeaderEpochs | None = None) -> BadBatchError | None:
+        """Become active after an unclean stop: read every byte, keep what is intact, rebuild the indexes.
 
+        The leader epochs of the batches go to `epochs`.
         Returns what ended the intact part, None if that was the end of the file. The file is cut there.
         """
         self._open_active()
-        index = OffsetIndex(self.base_offset, self._index_interval_bytes)
-        extent = self._extend(index, verify_crc=True)
-        self._index = index
-        self.size_bytes, self.next_offset, self._max_timestamp, damage = extent
+        damage = self._rebuild_indexes(epochs, verify_crc=True)
         if damage is not None:
             self.cut_tail()
-        self.store_index()
         return damage
 
     def resume(self) -> BadBatchError | None:
@@ -150,19 +141,27 @@ class Segment:
         Returns damage if there is any; then only `recover` can tell where the intact part ends.
         """
         self._open_active()
-        extent = self._load_index()
+        self._times = load_time_index(self.files.time_index, self.base_offset)
+        if self._times is None or not len(self._times):
+            return self._rebuild_indexes()
+        extent = self._load_index(self._times)
         self.next_offset = extent.next_offset
+        if extent.damage is None and self._position_of_time(self._times.last_entry()) is None:
+            return self._rebuild_indexes()
         return extent.damage
 
-    def check_index(self) -> BadBatchError | None:
-        """Read the index and the batches after its last entry, repair the index if needed; returns what is damaged."""
-        damage = self._load_index().damage
-        self.release()
+    def _rebuild_indexes(self, epochs: LeaderEpochs | None = None, *, verify_crc: bool = False) -> BadBatchError | None:
+        """Both, of the active segment, from its intact batches, which it then ends with."""
+        self._index = OffsetIndex(self.base_offset, self._index_interval_bytes)
+        self._times = TimeIndex(self.base_offset)
+        extent = self._extend(self._index, self._times, epochs, verify_crc=verify_crc)
+        self.size_bytes, self.next_offset, damage = extent
+        self.store_indexes()
         return damage
 
     def _open_active(self) -> None:
         self._is_active = True
-        self._file = OpenFile(self._path, os.O_RDWR)
+        self._file = OpenFile(self.files.log, os.O_RDWR)
         self.size_bytes = self._file.size_bytes
 
     # --- reading
@@ -171,11 +170,8 @@ class Segment:
     def file(self) -> OpenFile:
         """Opened when first asked for; whoever keeps it keeps it open."""
         if self._file is None:
-            self._file = OpenFile(self._path, os.O_RDONLY)
+            self._file = OpenFile(self.files.log, os.O_RDONLY)
         return self._file
-
-    def _borrow_file(self) -> OpenFile:
-        return self._file or OpenFile(self._path)
 
     def position_of(self, offset: int) -> int:
         """Start of the first batch whose last offset is at least `offset`; `size_bytes` if there is none.
@@ -204,26 +200,6 @@ class Segment:
         except BadBatchError as damage:
             raise self._corrupt(damage) from None
         return start + header.size_bytes
-
-    def batches(self) -> Iterator[tuple[int, BatchHeader]]:
-        """(position, header) of all batches. Raises ApiError(CORRUPT_MESSAGE) where the file is damaged.
-
-        Like `max_timestamp` and `read_batch`, safe on another thread than the owner's, and leaves nothing open.
-        """
-        try:
-            yield from scan_batches(self._borrow_file(), 0, self.size_bytes, self.base_offset)
-        except BadBatchError as damage:
-            raise self._corrupt(damage) from None
-
-    def read_batch(self, position: int, header: BatchHeader) -> bytes:
-        return read_at(self._borrow_file(), position, header.size_bytes)
-
-    @property
-    def max_timestamp(self) -> int:
-        """The largest timestamp, -1 if the segment has none. Reads every header if nobody has asked before."""
-        if self._max_timestamp is None:
-            self._max_timestamp = max((header.max_timestamp for _, header in self.batches()), default=NO_TIMESTAMP)
-        return self._max_timestamp
 
     def _walk_to_offset(self, offset: int) -> int:
         for position, header in self._batches_from(*self._index.entry_for_offset(offset)):
@@ -265,7 +241,7 @@ class Segment:
         except BadBatchError as damage:
             if not self._index.is_read:
                 raise self._corrupt(damage) from None
-            _log.warning("index rebuilt", path=str(self._index_path), reason=str(damage))
+            _log.warning("index rebuilt", path=str(self.files.index), reason=str(damage))
         self._rebuild_index()
         try:
             return walk()
@@ -274,39 +250,44 @@ class Segment:
 
     # --- the index
 
-    def _load_index(self) -> Extent:
+    def _load_index(self, times: TimeIndex | None = None) -> Extent:
         """From its file, completed from the batches behind its last entry; rebuilt if those do not fit it."""
-        index = load_index(self._index_path, self.base_offset, self._index_interval_bytes, self.size_bytes)
+        index = load_index(self.files.index, self.base_offset, self._index_interval_bytes, self.size_bytes)
         entries = len(index)
-        extent = self._extend(index)
+        extent = self._extend(index, times)
         if extent.damage is not None and entries:
             return self._rebuild_index()
         self._index = index
         if len(index) > entries:
-            self.store_index()
+            self.store_indexes()
         return extent
 
     def _rebuild_index(self) -> Extent:
         index = OffsetIndex(self.base_offset, self._index_interval_bytes)
         extent = self._extend(index)
         self._index = index
-        self.store_index()
+        self.store_indexes()
         return extent
 
-    def _extend(self, index: OffsetIndex, *, verify_crc: bool = False) -> Extent:
-        """Note in `index` all intact batches from its last entry on."""
+    def _extend(
+        self,
+        index: OffsetIndex,
+        times: TimeIndex | None = None,
+        epochs: LeaderEpochs | None = None,
+        *,
+        verify_crc: bool = False,
+    ) -> Extent:
+        """Note in what is given all intact batches from the last entry of `index` on."""
         entry_offset, end = index.last_entry()
-        next_offset, max_timestamp = self.base_offset, NO_TIMESTAMP
+        next_offset = self.base_offset
         try:
             for position, header in self._batches_from(entry_offset, end, verify_crc=verify_crc):
                 if header.last_offset - self.base_offset > RELATIVE_OFFSET_MAX:
                     raise BadBatchError(position, f"offset {header.last_offset} in the segment of {self.base_offset}")
-                index.note_batch(header.last_offset, position, header.size_bytes)
+                note_batch(header, position, index, times)
+                if epochs is not None:
+                    epochs.assign(header.partition_leader_epoch, header.base_offset)
                 end, next_offset = position + header.size_bytes, header.next_offset
-                max_timestamp = max(max_timestamp, header.max_timestamp)
         except BadBatchError as damage:
-            return Extent(end, next_offset, max_timestamp, damage)
-        return Extent(end, next_offset, max_timestamp, None)
-
-    def _corrupt(self, damage: BadBatchError) -> ApiError:
-        return ApiError(ErrorCode.CORRUPT_MESSAGE, f"{self._path.name} is damaged: {damage}")
+            return Extent(end, next_offset, damage)
+        return Extent(end, next_offset, None)

@@ -1,8 +1,7 @@
 """Finds an offset by time, as ListOffsets asks.
 
-Without a time index: segments whose largest timestamp is too small are skipped, the headers of the right one are read,
-and only the batch that decides is decoded. The first look into a sealed segment reads all its headers, so a caller that
-must not block asks from a worker thread.
+Segments whose largest timestamp is too small are skipped; in the right one the time index says from where on headers
+are to be read, and only the batch that decides is decoded. A caller that must not block asks from a worker thread.
 """
 
 from collections.abc import Iterable
@@ -18,7 +17,7 @@ def find_timestamp(segments: Iterable[Segment], timestamp_ms: int, log_start_off
     for segment in segments:
         if segment.max_timestamp < timestamp_ms:
             continue
-        for position, header in segment.batches():
+        for position, header in segment.batches_from_timestamp(timestamp_ms):
             if header.max_timestamp >= timestamp_ms and header.last_offset >= log_start_offset:
                 found = _first_record_at(segment, position, header, timestamp_ms, log_start_offset)
                 if found is not None:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from uuid import UUID
 
+from broker.common.clock import Clock
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.logs import logger
 from broker.common.types import NO_LEADER_EPOCH, TopicPartition
@@ -50,10 +51,11 @@ class ReadResult:
 class ReplicaManager:
     """Roles, appends and reads of the hosted partitions."""
 
-    def __init__(self, broker_id: int, logs: LogManager, purgatory: Purgatory):
+    def __init__(self, broker_id: int, logs: LogManager, purgatory: Purgatory, clock: Clock):
         self._broker_id = broker_id
         self._logs = logs
         self._purgatory = purgatory
+        self._clock = clock
         self._hosted: dict[TopicPartition, HostedPartition] = {}
         self._purging: asyncio.Task | None = None
         self._is_purge_due = False
@@ -99,10 +101,14 @@ class ReplicaManager:
         self, topic_partition: TopicPartition, topic_id: UUID, state: LeaderAndIsrPartitionState
     ) -> ErrorCode:
         try:
-            hosted = self._host(topic_partition, topic_id)
+            self._take_role(self._host(topic_partition, topic_id), state)
         except ApiError as error:
             _log.error("cannot host partition", partition=str(topic_partition), reason=error.message)
             return error.code
+        self._purgatory.wake(topic_partition)
+        return ErrorCode.NONE
+
+    def _take_role(self, hosted: HostedPartition, state: LeaderAndIsrPartitionState) -> None:
         was_leader = hosted.partition.is_leader
         role = LeadershipState(
             leader=state.leader,
@@ -113,11 +119,11 @@ class ReplicaManager:
             zk_version=state.partition_epoch,
         )
         if not hosted.partition.apply(role, hosted.log.log_end_offset):
-            return ErrorCode.STALE_CONTROLLER_EPOCH
+            raise ApiError(ErrorCode.STALE_CONTROLLER_EPOCH)
+        if hosted.partition.is_leader:
+            hosted.log.begin_leader_epoch(state.leader_epoch)
         if was_leader != hosted.partition.is_leader:
-            self._leadership_changed(topic_partition, hosted.partition.is_leader)
-        self._purgatory.wake(topic_partition)
-        return ErrorCode.NONE
+            self._leadership_changed(hosted.partition.topic_partition, hosted.partition.is_leader)
 
     def _host(self, topic_partition: TopicPartition, topic_id: UUID) -> HostedPartition:
         hosted = self._hosted.get(topic_partition)
@@ -177,7 +183,7 @@ class ReplicaManager:
 
     def append_checked(self, hosted: HostedPartition, batch: memoryview | bytearray) -> ProduceResult:
         """Append a batch this broker made or has checked."""
-        appended = hosted.log.append(batch, hosted.partition.leader_epoch)
+        appended = hosted.log.append(batch, hosted.partition.leader_epoch, self._clock.now_ms())
         if hosted.partition.record_append(hosted.log.log_end_offset):
             self._purgatory.wake(hosted.partition.topic_partition)
         return ProduceResult(appended.base_offset, hosted.log.log_start_offset)
@@ -207,6 +213,13 @@ class ReplicaManager:
         else:
             found = await asyncio.to_thread(hosted.log.offset_for_timestamp, timestamp_ms)
         return found if found is not None and found[0] < hosted.partition.high_watermark else None
+
+    def delete_records(self, topic: str, partition: int, offset: int) -> int:
+        """Forget what is before `offset` (-1: all that is committed); the first offset that is left."""
+        hosted = self._leader(TopicPartition(topic, partition))
+        low_watermark = hosted.log.delete_records(offset, hosted.partition.high_watermark)
+        self._purgatory.wake(hosted.partition.topic_partition)
+        return low_watermark
 
     def leader_log(self, topic: str, partition: int, current_leader_epoch: int = NO_LEADER_EPOCH) -> HostedPartition:
         """The partition if this broker may serve it as leader; raises ApiError."""

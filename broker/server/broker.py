@@ -20,6 +20,7 @@ from broker.log.manager import LogManager
 from broker.net.listener import Listener
 from broker.runtime.controller_runtime import ControllerRuntime
 from broker.runtime.coordinator_runtime import CoordinatorRuntime
+from broker.runtime.housekeeping import Housekeeping
 from broker.runtime.log_dirs import LogDirs
 from broker.runtime.metadata_cache import MetadataCache
 from broker.runtime.producer_ids import ProducerIds
@@ -76,6 +77,7 @@ class Broker:
             self._listener.start(asyncio.get_running_loop())
             await self._registration.start()
             self._topic_configs.start()
+            self._housekeeping.start()
             await self._controller.start()
         except ZooKeeperError as error:
             raise StartupError(f"ZooKeeper failed during the start: {error}; start the broker again") from error
@@ -107,12 +109,13 @@ class Broker:
 
     def _build(self, cluster_id: str) -> None:
         config = self.config
-        replicas = ReplicaManager(config.broker_id, self._logs, self._purgatory)
+        replicas = ReplicaManager(config.broker_id, self._logs, self._purgatory, self._clock)
         self._coordinators = CoordinatorRuntime(replicas, _group_config(config), self._clock)
         self._registration = Registration(
             self._store, self._broker_registration(), replicas, SessionNote(Path(config.log_dirs[0]))
         )
         self._topic_configs = TopicConfigs(self._store, replicas, config)
+        self._housekeeping = Housekeeping(replicas, self._logs, config, self._clock)
         self._controller = ControllerRuntime(self._store, config.broker_id, self._clock)
         services = Services(
             config=config,
@@ -179,6 +182,8 @@ class Broker:
         await self._endpoint.stop()
 
     async def _close_logs(self) -> None:
+        if hasattr(self, "_housekeeping"):
+            await self._housekeeping.stop()
         if self._loading:
             await asyncio.gather(self._loading, return_exceptions=True)
         if hasattr(self, "_logs"):

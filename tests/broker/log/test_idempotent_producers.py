@@ -18,7 +18,7 @@ def batch(sequence: int, value: bytes = b"v", epoch: int = 0) -> bytearray:
 def reopened(log: Log, *, is_clean: bool = False) -> Log:
     if is_clean:
         log.flush()
-        log.take_producer_snapshot()
+        log.store_clean_state()
     log.close()
     return Log.open(log.directory, CONFIG, is_clean=is_clean)
 
@@ -66,7 +66,7 @@ def test_a_damaged_snapshot_is_made_good_from_the_log(log):
 def test_a_snapshot_of_records_that_were_cut_is_not_believed(log):
     for sequence in range(3):
         log.append(batch(sequence), 0)
-    log.take_producer_snapshot()
+    log.store_clean_state()
     log.close()
     last = sorted(log.directory.glob("*.log"))[-1]
     last.write_bytes(last.read_bytes()[:-1])

@@ -29,7 +29,7 @@ def rolled(tmp_path, batch_of):
 def test_new_log_is_empty_and_has_kafkas_file_names(log, tmp_path):
     assert (log.log_start_offset, log.log_end_offset, log.size_bytes) == (0, 0, 0)
     names = sorted(path.name for path in (tmp_path / "orders-0").iterdir())
-    assert names == ["00000000000000000000.index", "00000000000000000000.log"]
+    assert names == [f"{0:020d}.{kind}" for kind in ("index", "log", "timeindex")]
 
 
 def test_append_gives_consecutive_offsets_and_sets_the_leader_epoch(log, batch_of, records_of):
@@ -139,7 +139,7 @@ def test_fetch_far_behind_the_remembered_batches_finds_them_by_the_index(log, ba
 
 def test_segment_rolls_before_a_relative_offset_overflows(log, batch_of):
     log.append(batch_of(b"first"), 0)
-    log._active.next_offset = 2**31 - 1  # as if two thousand million records had come
+    log.segments[-1].next_offset = 2**31 - 1  # as if two thousand million records had come
     log.append(batch_of(b"a", b"b"), 0)
     assert [segment.base_offset for segment in log.segments] == [0, 2**31 - 1]
     assert log.log_end_offset == 2**31 + 1
@@ -200,12 +200,13 @@ def test_flush_syncs_each_segment_written_since_the_last_one(rolled, batch_of, m
     )
     names = [f"{segment.base_offset:020d}.log" for segment in rolled.segments]
     rolled.flush()
-    assert [os.path.basename(path) for path in synced] == names
+    assert [name for name in map(os.path.basename, synced) if name.endswith(".log")] == names
+    assert len(synced) == 2 * len(names) - 1, "the time indexes of sealed segments are synced too"
     del synced[:]
     while len(rolled.segments) < len(names) + 2:
         rolled.append(batch_of(b"more" * 10), 0)
     rolled.flush()
-    assert [os.path.basename(path) for path in synced] == [
+    assert [name for name in map(os.path.basename, synced) if name.endswith(".log")] == [
         f"{segment.base_offset:020d}.log" for segment in rolled.segments[len(names) - 1 :]
     ]
 

@@ -1,4 +1,4 @@
-"""Random appends, reads, stops and time look-ups against a list."""
+"""Random appends, reads, deletions, stops and look-ups by time and epoch against a list."""
 
 import shutil
 import tempfile
@@ -10,6 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from broker.log.config import LogConfig
 from broker.log.log import Log
+from broker.log.retention import plan_retention
 from broker.records.batch import Compression, check_produced_batch, iterate_headers
 from broker.records.builder import build_batch
 from broker.records.record import Record, decode_records
@@ -19,41 +20,69 @@ VALUES = st.lists(st.tuples(st.integers(0, 500), st.binary(max_size=60)), min_si
 
 
 class LogAgainstList(RuleBasedStateMachine):
-    """`records` is what the log must hold, `ends` the offsets at which a batch ends."""
+    """`records` is all that was appended, with its epochs; `start` what is left of it; `ends` where batches end."""
 
     def __init__(self):
         super().__init__()
         self.root = Path(tempfile.mkdtemp(prefix="barnabas-log-"))
         self.log = Log.open(self.root / "t-0", CONFIG)
         self.records: list[tuple[int, bytes]] = []
+        self.epochs: list[int] = []
+        self.start = 0
         self.ends = [0]
 
     def teardown(self):
         self.log.close()
         shutil.rmtree(self.root)
 
-    @rule(values=VALUES, compression=st.sampled_from([Compression.NONE, Compression.LZ4]))
-    def append(self, values, compression):
+    @rule(values=VALUES, compression=st.sampled_from([Compression.NONE, Compression.LZ4]), term=st.integers(0, 3))
+    def append(self, values, compression, term):
         batch = build_batch([Record(0, time, None, value) for time, value in values], compression=compression)
         check_produced_batch(batch)
-        result = self.log.append(batch, 1)
+        epoch = (self.epochs[-1] if self.epochs else 0) + (term == 3)
+        result = self.log.append(batch, epoch)
         assert (result.base_offset, result.last_offset) == (len(self.records), len(self.records) + len(values) - 1)
         self.records += values
+        self.epochs += [epoch] * len(values)
         self.ends.append(len(self.records))
 
     @rule(stop=st.sampled_from(["clean", "kill", "torn"]), cut=st.integers(1, 60))
     def reopen(self, stop, cut):
         if stop == "clean":
             self.log.flush()
+            self.log.store_clean_state()
+        known = {"recovery_point": self.log.recovery_point, "log_start_offset": self.log.log_start_offset}
         self.log.close()
         if stop == "torn":
             with sorted(self.log.directory.glob("*.log"))[-1].open("ab") as file:
                 file.write(build_batch([Record(0, 0, None, b"x" * 30)], base_offset=len(self.records))[:-cut])
-        self.log = Log.open(self.log.directory, CONFIG, is_clean=stop == "clean")
+        self.log = Log.open(self.log.directory, CONFIG, is_clean=stop == "clean", **known)
+
+    @rule()
+    def flush(self):
+        self.log.flush()
+        assert self.log.recovery_point == len(self.records)
+
+    @rule(data=st.data())
+    def delete_records(self, data):
+        target = data.draw(st.integers(0, len(self.records)))
+        self.start = max(self.start, target)
+        assert self.log.delete_records(target, len(self.records)) == self.start
+
+    @rule(retention_bytes=st.integers(0, 6_000), data=st.data())
+    def retain(self, retention_bytes, data):
+        config = LogConfig(retention_ms=-1, retention_bytes=retention_bytes)
+        high_watermark = data.draw(st.integers(0, len(self.records)))
+        plan = plan_retention(self.log.retention_facts(), config, self.log.log_start_offset, high_watermark, 0)
+        size = self.log.size_bytes
+        assert self.log.apply(plan) == plan.size_bytes == size - self.log.size_bytes
+        self.start = plan.log_start_offset
+        assert self.start <= max(high_watermark, self.log.log_start_offset)
+        self.log.purge_segments(data.draw(st.integers(0, 10**6)))
 
     @rule(data=st.data(), max_bytes=st.integers(0, 2_000), at_least_one=st.booleans())
     def read(self, data, max_bytes, at_least_one):
-        fetch_offset = data.draw(st.integers(0, len(self.records)))
+        fetch_offset = data.draw(st.integers(self.start, len(self.records)))
         end_offset = data.draw(st.integers(0, len(self.records)))
         found = self.log.read(fetch_offset, max_bytes, end_offset, at_least_one=at_least_one).read()
         batches = [decode_records(found[at:]) for at, _ in iterate_headers(found)]
@@ -70,12 +99,17 @@ class LogAgainstList(RuleBasedStateMachine):
 
     @rule(asked=st.integers(0, 501))
     def look_up_time(self, asked):
-        expected = next(((offset, time) for offset, (time, _) in enumerate(self.records) if time >= asked), None)
-        assert self.log.offset_for_timestamp(asked) == expected
+        left = [(offset, time) for offset, (time, _) in enumerate(self.records) if offset >= self.start]
+        assert self.log.offset_for_timestamp(asked) == next((each for each in left if each[1] >= asked), None)
+
+    @rule()
+    def look_up_epochs(self):
+        found = [self.log.leader_epoch_at(offset) for offset in range(self.start, len(self.records))]
+        assert found == self.epochs[self.start :]
 
     @invariant()
     def log_end_is_the_number_of_records(self):
-        assert (self.log.log_start_offset, self.log.log_end_offset) == (0, len(self.records))
+        assert (self.log.log_start_offset, self.log.log_end_offset) == (self.start, len(self.records))
         assert self.log.recovery_point <= self.log.log_end_offset
 
 

@@ -38,7 +38,7 @@ class World:
         clock = SystemClock()
         self.logs = LogManager([directory], LogConfig(), 1, "cluster")
         self.logs.load_all()
-        self.replicas = ReplicaManager(1, self.logs, Purgatory(clock))
+        self.replicas = ReplicaManager(1, self.logs, Purgatory(clock), clock)
         self.coordinators = CoordinatorRuntime(self.replicas, GroupConfig(), clock)
 
     def lead(self, leader: int = 1, leader_epoch: int = 0) -> None:

@@ -32,7 +32,7 @@ async def test_a_log_deleted_as_an_earlier_purge_ends_is_purged_too(logs, tmp_pa
         may_end.wait(10)
 
     monkeypatch.setattr(logs, "purge_deleted", purge_slowly)
-    replicas = ReplicaManager(1, logs, Purgatory(SystemClock()))
+    replicas = ReplicaManager(1, logs, Purgatory(SystemClock()), SystemClock())
     partitions = [TopicPartition("t", index) for index in range(2)]
     for partition in partitions:
         logs.get_or_create(partition, UUID(int=1))

@@ -138,7 +138,7 @@ class Served:
         self.logs = LogManager([directory / "logs"], LogConfig(), 1, "cluster")
         self.logs.load_all()
         self.purgatory = Purgatory(clock)
-        self.replicas = ReplicaManager(1, self.logs, self.purgatory)
+        self.replicas = ReplicaManager(1, self.logs, self.purgatory, clock)
         self.metadata = MetadataCache()
         self.metadata.apply(UpdateMetadataRequest(controller_id=1, controller_epoch=1))
         self.registry = new_registry()

@@ -11,6 +11,11 @@ from broker.protocol.messages.api_versions import ApiVersionsRequest
 from broker.protocol.messages.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
 from broker.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from broker.protocol.messages.delete_groups import DeleteGroupsRequest
+from broker.protocol.messages.delete_records import (
+    DeleteRecordsPartition,
+    DeleteRecordsRequest,
+    DeleteRecordsTopic,
+)
 from broker.protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from broker.protocol.messages.describe_cluster import DescribeClusterRequest
 from broker.protocol.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
@@ -40,6 +45,11 @@ from broker.protocol.messages.offset_fetch import (
     OffsetFetchRequest,
     OffsetFetchRequestGroup,
     OffsetFetchRequestTopic,
+)
+from broker.protocol.messages.offset_for_leader_epoch import (
+    OffsetForLeaderEpochRequest,
+    OffsetForLeaderPartition,
+    OffsetForLeaderTopic,
 )
 from broker.protocol.messages.stop_replica import StopReplicaRequest
 from broker.protocol.messages.sync_group import SyncGroupRequest
@@ -141,6 +151,12 @@ REQUESTS = {
                 configs=[AlterableConfig(name="retention.ms", config_operation=0, value="1000")],
             )
         ]
+    ),
+    ApiKey.DELETE_RECORDS: lambda version, topic: DeleteRecordsRequest(
+        topics=[DeleteRecordsTopic(name=topic, partitions=[DeleteRecordsPartition(partition_index=0, offset=0)])]
+    ),
+    ApiKey.OFFSET_FOR_LEADER_EPOCH: lambda version, topic: OffsetForLeaderEpochRequest(
+        topics=[OffsetForLeaderTopic(topic=topic, partitions=[OffsetForLeaderPartition(partition=0, leader_epoch=0)])]
     ),
     ApiKey.DESCRIBE_LOG_DIRS: lambda version, topic: DescribeLogDirsRequest(topics=None),
     ApiKey.CREATE_PARTITIONS: lambda version, topic: CreatePartitionsRequest(

@@ -1,0 +1,39 @@
+"""DeleteRecords: the leader moves the log start offset of a partition forward (KIP-107)."""
+
+from broker.common.errors import ApiError, ErrorCode
+from broker.handlers.handler import RequestContext, public
+from broker.protocol.api_keys import ApiKey
+from broker.protocol.messages.delete_records import (
+    DeleteRecordsPartition,
+    DeleteRecordsPartitionResult,
+    DeleteRecordsRequest,
+    DeleteRecordsResponse,
+    DeleteRecordsTopicResult,
+)
+from broker.runtime.topic_admin import INTERNAL_TOPICS
+
+
+def handle_delete_records(request: DeleteRecordsRequest, context: RequestContext) -> DeleteRecordsResponse:
+    return DeleteRecordsResponse(
+        topics=[
+            DeleteRecordsTopicResult(
+                name=topic.name, partitions=[_delete(topic.name, each, context) for each in topic.partitions]
+            )
+            for topic in request.topics
+        ]
+    )
+
+
+def _delete(topic: str, asked: DeleteRecordsPartition, context: RequestContext) -> DeleteRecordsPartitionResult:
+    try:
+        if topic in INTERNAL_TOPICS:
+            raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION)
+        low_watermark = context.services.replicas.delete_records(topic, asked.partition_index, asked.offset)
+    except ApiError as error:
+        return DeleteRecordsPartitionResult(
+            partition_index=asked.partition_index, low_watermark=-1, error_code=error.code
+        )
+    return DeleteRecordsPartitionResult(partition_index=asked.partition_index, low_watermark=low_watermark)
+
+
+HANDLER = public(ApiKey.DELETE_RECORDS, 0, 2, handle_delete_records)

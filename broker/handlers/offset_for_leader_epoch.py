@@ -1,0 +1,37 @@
+"""OffsetForLeaderEpoch: where the records of a leader epoch end, so that a client notices a truncation (KIP-320)."""
+
+from broker.common.errors import ApiError
+from broker.handlers.handler import RequestContext, public
+from broker.protocol.api_keys import ApiKey
+from broker.protocol.messages.offset_for_leader_epoch import (
+    EpochEndOffset,
+    OffsetForLeaderEpochRequest,
+    OffsetForLeaderEpochResponse,
+    OffsetForLeaderPartition,
+    OffsetForLeaderTopicResult,
+)
+
+
+def handle_offset_for_leader_epoch(
+    request: OffsetForLeaderEpochRequest, context: RequestContext
+) -> OffsetForLeaderEpochResponse:
+    return OffsetForLeaderEpochResponse(
+        topics=[
+            OffsetForLeaderTopicResult(
+                topic=topic.topic, partitions=[_answer(topic.topic, each, context) for each in topic.partitions]
+            )
+            for topic in request.topics
+        ]
+    )
+
+
+def _answer(topic: str, asked: OffsetForLeaderPartition, context: RequestContext) -> EpochEndOffset:
+    try:
+        hosted = context.services.replicas.leader_log(topic, asked.partition, asked.current_leader_epoch)
+    except ApiError as error:
+        return EpochEndOffset(partition=asked.partition, error_code=error.code)
+    epoch, end_offset = hosted.log.end_offset_for_epoch(asked.leader_epoch)
+    return EpochEndOffset(partition=asked.partition, leader_epoch=epoch, end_offset=end_offset)
+
+
+HANDLER = public(ApiKey.OFFSET_FOR_LEADER_EPOCH, 2, 4, handle_offset_for_leader_epoch)

@@ -1,0 +1,52 @@
+"""How far each log of a directory is clean: Kafka's `cleaner-offset-checkpoint`.
+
+Losing it costs one pass over everything, so a malformed one is no reason not to start.
+"""
+
+from pathlib import Path
+
+from broker.common.errors import StartupError
+from broker.common.logs import logger
+from broker.common.types import TopicPartition
+from broker.log.checkpoints import read_offset_checkpoint, write_offset_checkpoint
+
+CLEANER_OFFSET_CHECKPOINT = "cleaner-offset-checkpoint"
+
+_log = logger(__name__)
+
+
+class CleanerCheckpoint:
+    """Of one log directory; read once, written through."""
+
+    def __init__(self, log_dir: Path):
+        """Raises OSError."""
+        self._path = log_dir / CLEANER_OFFSET_CHECKPOINT
+        try:
+            self._offsets = read_offset_checkpoint(self._path)
+        except StartupError as error:
+            _log.warning("everything counts as dirty", reason=str(error))
+            self._offsets = {}
+
+    def first_dirty_offset(self, partition: TopicPartition, log_start_offset: int, active_base_offset: int) -> int:
+        """Where the dirty part of a log begins; at its start if the checkpoint is not from this log's life."""
+        offset = self._offsets.get(partition, log_start_offset)
+        return offset if log_start_offset <= offset <= active_base_offset else log_start_offset
+
+    def advance(self, partition: TopicPartition, offset: int) -> None:
+        """Raises OSError."""
+        self._write({**self._offsets, partition: offset})
+
+    def truncate(self, partition: TopicPartition, offset: int) -> None:
+        """The log was cut at `offset`: what is written there from now on is dirty. Raises OSError."""
+        if self._offsets.get(partition, 0) > offset:
+            self._write({**self._offsets, partition: offset})
+
+    def forget(self, partition: TopicPartition) -> None:
+        """The log is gone. Raises OSError."""
+        if partition in self._offsets:
+            self._write({known: offset for known, offset in self._offsets.items() if known != partition})
+
+    def _write(self, offsets: dict[TopicPartition, int]) -> None:
+        if offsets != self._offsets:
+            write_offset_checkpoint(self._path, offsets)
+            self._offsets = offsets

@@ -1,0 +1,130 @@
+"""Chooses the log that needs cleaning most, cleans it, and goes on when that fails (KIP-346).
+
+A log whose pass fails is quarantined with the reason, until it is released or the broker starts again; the others are
+cleaned as before. A full disk is no fault of a log: it is tried again.
+"""
+
+import errno
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from types import MappingProxyType
+
+from broker.common.errors import ApiError
+from broker.common.logs import logger
+from broker.common.types import TopicPartition
+from broker.log.compaction.checkpoint import CleanerCheckpoint
+from broker.log.compaction.cleaner import CleanerPass
+from broker.log.compaction.log_to_clean import LogToClean, is_closed
+from broker.log.compaction.pass_stats import PassStats
+from broker.log.compaction.plan import CompactionPlan, choose_filthiest, plan_compaction
+from broker.log.compaction.settings import CleanerSettings, CleaningStopped
+
+_DISK_IS_FULL = {errno.ENOSPC, errno.EDQUOT}
+
+_log = logger(__name__)
+
+
+class LogCleaner:
+    """One per broker; blocks, so it is for a worker thread, and for one at a time."""
+
+    def __init__(self, settings: CleanerSettings):
+        self._settings = settings
+        self._checkpoints: dict[Path, CleanerCheckpoint] = {}
+        self._uncleanable: dict[TopicPartition, str] = {}
+
+    @property
+    def uncleanable(self) -> Mapping[TopicPartition, str]:
+        """Quarantined partitions, and why. A live, read-only view; safe on another thread."""
+        return MappingProxyType(self._uncleanable)
+
+    def plan(self, target: LogToClean) -> CompactionPlan:
+        """What a pass would rewrite now, under `target.config`. Raises ApiError(CORRUPT_MESSAGE), OSError."""
+        first_dirty_offset = self._checkpoint(target).first_dirty_offset(
+            target.partition, target.log_start_offset, target.active_base_offset
+        )
+        facts = target.facts(first_dirty_offset)
+        now_ms = self._settings.clock.now_ms()
+        return plan_compaction(facts, first_dirty_offset, target.end_offset_max, target.config, now_ms)
+
+    def preview(self, target: LogToClean) -> PassStats:
+        """What a pass would drop now: by the same code, reading all a pass reads, writing nothing.
+
+        Raises ApiError(CORRUPT_MESSAGE), OSError, CleaningStopped.
+        """
+        now_ms = self._settings.clock.now_ms()
+        return CleanerPass(target, self.plan(target), self._settings, now_ms, is_dry=True).run()
+
+    def clean_filthiest(self, targets: Iterable[LogToClean]) -> PassStats | None:
+        """Clean the one of the compacted logs `targets` that needs it most.
+
+        None if none is due, or the pass did not come to its end: why is logged, and in `uncleanable` if it was the
+        log's fault. Raises CleaningStopped if the cleaner was told to stop.
+        """
+        candidates = {target.partition: target for target in targets if target.partition not in self._uncleanable}
+        plans = {partition: self._plan_or_quarantine(target) for partition, target in candidates.items()}
+        chosen = choose_filthiest({partition: plan for partition, plan in plans.items() if plan is not None})
+        return None if chosen is None else self.clean(candidates[chosen], plans[chosen])
+
+    def clean(self, target: LogToClean, plan: CompactionPlan) -> PassStats | None:
+        """Carry `plan` out, due or not; otherwise as `clean_filthiest`."""
+        try:
+            stats = CleanerPass(target, plan, self._settings, self._settings.clock.now_ms()).run()
+            self._checkpoint(target).advance(target.partition, stats.end_offset)
+        except Exception as error:
+            self._note_failure(target, error)
+            return None
+        _log.info("log compacted", **stats.facts())
+        return stats
+
+    def release(self, partition: TopicPartition) -> None:
+        """Take it out of quarantine."""
+        self._uncleanable.pop(partition, None)
+
+    def forget(self, log_dir: Path, partition: TopicPartition) -> None:
+        """The partition's log was deleted: one that is made again under its name begins dirty. Raises OSError."""
+        self.release(partition)
+        self._checkpoint_of(log_dir).forget(partition)
+
+    def truncate(self, log_dir: Path, partition: TopicPartition, offset: int) -> None:
+        """The partition's log was cut at `offset`. Raises OSError."""
+        self._checkpoint_of(log_dir).truncate(partition, offset)
+
+    def _plan_or_quarantine(self, target: LogToClean) -> CompactionPlan | None:
+        try:
+            return self.plan(target)
+        except Exception as error:
+            self._note_failure(target, error)
+            return None
+
+    def _note_failure(self, target: LogToClean, error: Exception) -> None:
+        """Quarantine the log if the failure is its own."""
+        partition = str(target.partition)
+        if isinstance(error, CleaningStopped) or _explains(target, error):
+            self._settings.refuse_if_stopping()
+            _log.info("compaction stopped", partition=partition, reason=str(error))
+        elif isinstance(error, OSError) and error.errno in _DISK_IS_FULL:
+            _log.error("no room for compaction", partition=partition, reason=str(error))
+        else:
+            reason = error.message if isinstance(error, ApiError) else f"{type(error).__name__}: {error}"
+            self._uncleanable[target.partition] = reason
+            _log.error("partition will not be compacted", partition=partition, reason=reason, exc_info=error)
+
+    def _checkpoint(self, target: LogToClean) -> CleanerCheckpoint:
+        return self._checkpoint_of(target.log.directory.parent)
+
+    def _checkpoint_of(self, log_dir: Path) -> CleanerCheckpoint:
+        if log_dir not in self._checkpoints:
+            self._checkpoints[log_dir] = CleanerCheckpoint(log_dir)
+        return self._checkpoints[log_dir]
+
+
+def _explains(target: LogToClean, error: Exception) -> bool:
+    """Whether the owner's doings since the pass began are the reason.
+
+    Under the name of a log that was closed there may be another one by now, or none; of one that is open segments may
+    have been dropped.
+    """
+    if is_closed(target.log):
+        return True
+    here = set(target.log.segments)
+    return isinstance(error, FileNotFoundError) and any(segment not in here for segment in target.sealed)

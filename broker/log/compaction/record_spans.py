@@ -1,0 +1,61 @@
+"""Where the records of a batch lie in its uncompressed bytes, and what compaction needs of each.
+
+Values and headers are never copied: a record that stays is a slice of what was there.
+"""
+
+from typing import NamedTuple
+
+from broker.common.errors import ApiError, ErrorCode
+from broker.records.batch import BatchHeader
+from broker.records.varint import read_varint
+
+
+class RecordSpan(NamedTuple):
+    """One record, `start` to `end`, its length field included; what follows the timestamp begins at `rest_at`."""
+
+    start: int
+    rest_at: int
+    end: int
+    timestamp_delta: int
+    offset: int
+    key: bytes | None
+    is_tombstone: bool
+
+
+def record_spans(header: BatchHeader, payload: bytes) -> list[RecordSpan]:
+    """All records, in offset order. Raises ApiError(CORRUPT_MESSAGE) if they are not what the header says."""
+    spans, at, offset_before = [], 0, header.base_offset - 1
+    try:
+        while at < len(payload):
+            span = _read_span(header, payload, at)
+            if not offset_before < span.offset <= header.last_offset:
+                raise _corrupt(f"offset {span.offset} of a record does not fit between its neighbours")
+            offset_before, at = span.offset, span.end
+            spans.append(span)
+    except IndexError:
+        raise _corrupt("a record runs past the end of its batch") from None
+    if len(spans) != header.records_count:
+        raise _corrupt(f"the batch holds {len(spans)} records and says {header.records_count}")
+    return spans
+
+
+def _read_span(header: BatchHeader, payload: bytes, start: int) -> RecordSpan:
+    length, at = read_varint(payload, start)
+    end = at + length
+    if length < 0 or end > len(payload):
+        raise _corrupt(f"a record says its length is {length}")
+    timestamp_delta, rest_at = read_varint(payload, at + 1)
+    offset_delta, at = read_varint(payload, rest_at)
+    key_length, at = read_varint(payload, at)
+    key = None
+    if key_length >= 0:
+        key = payload[at : at + key_length]
+        at += key_length
+    value_length, at = read_varint(payload, at)
+    if key_length < -1 or value_length < -1 or at + max(0, value_length) >= end:
+        raise _corrupt("a field of a record does not fit into it")
+    return RecordSpan(start, rest_at, end, timestamp_delta, header.base_offset + offset_delta, key, value_length < 0)
+
+
+def _corrupt(message: str) -> ApiError:
+    return ApiError(ErrorCode.CORRUPT_MESSAGE, message)

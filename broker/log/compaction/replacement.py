@@ -1,0 +1,79 @@
+"""The segment that takes the place of a group of segments: written aside, then exchanged.
+
+The order of the steps on disk, and what a stop between them means, is told in `swap`.
+"""
+
+from collections.abc import Sequence
+
+from broker.log.compaction.log_to_clean import is_closed
+from broker.log.compaction.settings import CleaningStopped, OnOwner
+from broker.log.files import fsync_directory
+from broker.log.log import Log
+from broker.log.segment import Segment
+from broker.log.segment_files import CLEANED_SUFFIX, SWAP_SUFFIX
+from broker.records.batch import parse_batch_header
+
+
+class Replacement:
+    """Either `exchange` or `discard` ends its life."""
+
+    def __init__(self, log: Log, group: Sequence[Segment], index_interval_bytes: int):
+        """Creates the files, removing what a pass that failed may have left under their names. Raises OSError."""
+        self._log = log
+        self._group = group
+        self._is_handed_over = False
+        place = log.directory, group[0].base_offset
+        self._segment = Segment(*place, 0, index_interval_bytes, CLEANED_SUFFIX)
+        self._segment.remove_files()
+        try:
+            self._segment = Segment.create(*place, index_interval_bytes, CLEANED_SUFFIX)
+        except OSError:
+            self._segment.remove_files()
+            raise
+
+    @property
+    def size_bytes(self) -> int:
+        return self._segment.size_bytes
+
+    def append(self, batch: bytes) -> None:
+        header = parse_batch_header(batch)
+        self._segment.append(batch, header.last_offset, header.max_timestamp)
+
+    def discard(self) -> None:
+        self._segment.remove_files()
+
+    def exchange(self, on_owner: OnOwner) -> None:
+        """Raises CleaningStopped if the group is no longer the log's, and OSError.
+
+        Once the log has begun to exchange, nothing is taken back: should it fail there, the next start completes it.
+        """
+        try:
+            self._make_durable()
+            on_owner(self._publish)
+            fsync_directory(self._log.directory)
+            on_owner(self._replace)
+        except BaseException:
+            if not self._is_handed_over:
+                self.discard()
+            raise
+
+    def _make_durable(self) -> None:
+        self._segment.store_indexes()
+        self._segment.seal()
+        self._segment.flush()
+        self._segment.release()
+
+    def _publish(self) -> None:
+        """At the owner, because the directory of a log that was deleted may by now be another log's."""
+        self._refuse_if_changed()
+        self._segment.rename(SWAP_SUFFIX)
+
+    def _replace(self) -> None:
+        self._refuse_if_changed()
+        self._is_handed_over = True
+        self._log.replace_segments(self._group, [self._segment])
+
+    def _refuse_if_changed(self) -> None:
+        """The owner may have closed the log, and dropped or truncated segments, since the pass began."""
+        if is_closed(self._log) or not set(self._group) <= set(self._log.segments[:-1]):
+            raise CleaningStopped("the log changed during the pass")

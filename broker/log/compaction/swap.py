@@ -1,0 +1,92 @@
+"""Finishes at start what a stop interrupted while the cleaner exchanged segments.
+
+The exchange, in this order, each step durable before the next:
+
+1. the new segment is written whole under `.cleaned` names and fsynced
+2. its files are renamed to `.swap`, the log last: now it is decided
+3. the files of the segments it replaces are renamed to `.deleted`
+4. `.swap` is taken off, the log last
+5. the `.deleted` files are removed, some time later
+
+So a `.cleaned` file means nothing yet, a `.deleted` file means nothing any more, and a `.swap` log takes the place of
+the segments in its range, however many of those are left. Its last batch ends where the last of them ended, which is
+what tells its range.
+"""
+
+from pathlib import Path
+
+from broker.common.logs import logger
+from broker.log.files import OpenFile, fsync_directory
+from broker.log.scan import BadBatchError, scan_batches
+from broker.log.segment_files import CLEANED_SUFFIX, DELETED_SUFFIX, LOG_SUFFIX, SWAP_SUFFIX, SegmentFiles
+
+_log = logger(__name__)
+
+
+def finish_swaps(directory: Path) -> None:
+    """Complete or drop what lies in a partition's directory; to be called before its segments are listed.
+
+    Being interrupted itself is fine. Raises OSError.
+    """
+    _remove_all(directory, CLEANED_SUFFIX)
+    for base_offset in _base_offsets(directory, SWAP_SUFFIX):
+        _finish_swap(directory, base_offset)
+    _remove_all(directory, SWAP_SUFFIX)
+    _remove_all(directory, DELETED_SUFFIX)
+
+
+def _base_offsets(directory: Path, suffix: str) -> list[int]:
+    """Of the segments whose log has `suffix` behind its name, in order."""
+    names = (path.name.removesuffix(LOG_SUFFIX + suffix) for path in directory.glob("*" + LOG_SUFFIX + suffix))
+    return sorted(int(name) for name in names if name.isdigit())
+
+
+def _remove_all(directory: Path, suffix: str) -> None:
+    for path in directory.glob("*" + suffix):
+        path.unlink()
+
+
+def _finish_swap(directory: Path, base_offset: int) -> None:
+    swap = SegmentFiles(directory, base_offset, SWAP_SUFFIX)
+    next_offset = _next_offset(swap.log, base_offset)
+    if next_offset is None:
+        _log.error("compacted segment damaged, what it replaced stays", path=str(swap.log))
+        _put_back(directory, base_offset)
+        swap.remove()
+        return
+    for old_offset in _base_offsets(directory, ""):
+        if base_offset <= old_offset < next_offset:
+            SegmentFiles(directory, old_offset, "").remove()
+    swap.rename("")
+    fsync_directory(directory)
+    _log.info("exchange of segments completed", path=str(swap.log), next_offset=next_offset)
+
+
+def _next_offset(path: Path, base_offset: int) -> int | None:
+    """Where the segment ends; None if it is damaged or empty, which a disk that keeps its promises rules out."""
+    file = OpenFile(path)
+    next_offset = None
+    try:
+        for _, header in scan_batches(file, 0, file.size_bytes, base_offset, verify_crc=True):
+            next_offset = header.next_offset
+    except BadBatchError:
+        return None
+    return next_offset
+
+
+def _put_back(directory: Path, base_offset: int) -> None:
+    """Take `.deleted` off what the swap at `base_offset` had replaced already, all of which are still there.
+
+    Segments of an earlier exchange may be there as well; their ranges are covered by those in front of them.
+    """
+    present = _base_offsets(directory, "")
+    if base_offset in present:
+        return
+    end_offset = min((offset for offset in present if offset > base_offset), default=None)
+    next_offset = base_offset
+    for old_offset in _base_offsets(directory, DELETED_SUFFIX):
+        if old_offset >= next_offset and (end_offset is None or old_offset < end_offset):
+            old = SegmentFiles(directory, old_offset, DELETED_SUFFIX)
+            next_offset = _next_offset(old.log, old_offset) or next_offset
+            old.rename("")
+    fsync_directory(directory)

@@ -1,0 +1,145 @@
+"""The logs a broker has, over its log directories: upkeep from time to time, and directories that fail.
+
+A directory whose disk fails goes offline alone: its logs answer KAFKA_STORAGE_ERROR, the others go on, and
+`on_directory_failed` hears of it. It comes back with the next start of the broker. A disk that is merely full refuses
+and stays.
+
+For a worker thread, one at a time, while the owner goes on: `flush_due`, `checkpoint_…`, `purge_segments`.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from threading import Lock
+from types import MappingProxyType
+
+from broker.common.errors import ApiError
+from broker.common.logs import logger
+from broker.common.types import TopicPartition
+from broker.log.directory import LogDirectory
+from broker.log.files import is_full
+from broker.log.log import Log
+from broker.log.offset_checkpoint import OffsetCheckpoint
+
+_log = logger(__name__)
+
+
+class HostedLogs:
+    """Which logs there are, and in which directory each is."""
+
+    def __init__(self) -> None:
+        self._directories: list[LogDirectory] = []
+        self._logs: dict[TopicPartition, Log] = {}
+        self._homes: dict[TopicPartition, LogDirectory] = {}
+        #: Why, of directories that could not even be locked.
+        self._unusable: dict[Path, str] = {}
+        self._failing = Lock()
+        #: Told of a directory that fails, and whether it was the last: then the broker must stop. Once for each,
+        #: perhaps on a worker thread.
+        self.on_directory_failed: Callable[[Path, bool], None] = lambda path, was_last: None
+
+    @property
+    def logs(self) -> Mapping[TopicPartition, Log]:
+        """A live, read-only view."""
+        return MappingProxyType(self._logs)
+
+    def get(self, partition: TopicPartition) -> Log | None:
+        return self._logs.get(partition)
+
+    # --- directories that fail
+
+    @property
+    def offline_directories(self) -> dict[Path, str]:
+        """Why, by path."""
+        failed = {each.path: each.offline_reason for each in self._directories if each.offline_reason is not None}
+        return self._unusable | failed
+
+    def _online(self) -> list[LogDirectory]:
+        return [directory for directory in self._directories if directory.offline_reason is None]
+
+    def _fail(self, directory: LogDirectory, error: OSError) -> None:
+        """Everything in `directory` is offline until the next start: after an error nothing on the disk is certain."""
+        with self._failing:
+            if directory.offline_reason is not None:
+                return
+            directory.offline_reason = f"the log directory {directory.path} is offline: {error.strerror}"
+            was_last = not self._online()
+        for partition, home in list(self._homes.items()):
+            if home is directory:
+                self._logs[partition].fail(directory.offline_reason)
+        _log.error("log directory offline", path=str(directory.path), reason=str(error), was_last=was_last)
+        self.on_directory_failed(directory.path, was_last)
+
+    # --- from time to time
+
+    def flush_due(self, now_ms: int) -> int:
+        """fsync the logs for which it is time, see `Log.flush_if_due`; how many that were. `now_ms` is monotonic."""
+        return sum(self._flush_if_due(log, now_ms) for log in list(self._logs.values()))
+
+    def _flush_if_due(self, log: Log, now_ms: int) -> bool:
+        try:
+            return log.flush_if_due(now_ms)
+        except ApiError as error:
+            _log.error("log not flushed", directory=str(log.directory), reason=error.message)
+            return False
+
+    def checkpoint_recovery_points(self) -> None:
+        """Note up to where each log is fsynced, so that recovery need not read what is before."""
+        self._checkpoint(lambda directory: directory.recovery_points, lambda partition, log: log.recovery_point)
+
+    def checkpoint_log_start_offsets(self) -> None:
+        """Note where each log starts that does not start with its first segment."""
+        self._checkpoint(
+            lambda directory: directory.log_start_offsets,
+            lambda partition, log: log.log_start_offset if log.log_start_offset > log.segments[0].base_offset else None,
+        )
+
+    def checkpoint_high_watermarks(self, high_watermarks: Mapping[TopicPartition, int]) -> None:
+        """Note up to where each partition was known to be replicated."""
+        self._checkpoint(
+            lambda directory: directory.high_watermarks, lambda partition, log: high_watermarks.get(partition)
+        )
+
+    def checkpointed_high_watermark(self, partition: TopicPartition) -> int:
+        """What was last noted before this start, within the bounds of the log; the log's start if nothing was."""
+        log = self._logs[partition]
+        noted = self._homes[partition].high_watermarks.get(partition)
+        return min(max(noted, log.log_start_offset), log.log_end_offset)
+
+    def _checkpoint(
+        self,
+        checkpoint_of: Callable[[LogDirectory], OffsetCheckpoint],
+        offset_of: Callable[[TopicPartition, Log], int | None],
+    ) -> None:
+        for directory in self._online():
+            if not directory.is_loaded:
+                continue
+            try:
+                checkpoint_of(directory).store(partial(self._offsets_in, directory, offset_of))
+            except OSError as error:
+                _log.error("checkpoint not written", path=str(directory.path), reason=str(error))
+                if not is_full(error):
+                    self._fail(directory, error)
+
+    def _offsets_in(
+        self, directory: LogDirectory, offset_of: Callable[[TopicPartition, Log], int | None]
+    ) -> dict[TopicPartition, int]:
+        logs = [(partition, log) for partition, log in list(self._logs.items()) if self._is_in(partition, directory)]
+        offsets = {partition: offset_of(partition, log) for partition, log in logs}
+        return {partition: offset for partition, offset in offsets.items() if offset is not None}
+
+    def _is_in(self, partition: TopicPartition, directory: LogDirectory) -> bool:
+        return self._homes.get(partition) is directory
+
+    def purge_segments(self, now_ms: int) -> int:
+        """See `Log.purge_segments`; the bytes freed in all logs. `now_ms` is monotonic."""
+        freed = 0
+        for partition, log in list(self._logs.items()):
+            home = self._homes.get(partition)
+            if home is None or home.offline_reason is not None:
+                continue
+            try:
+                freed += log.purge_segments(now_ms)
+            except OSError as error:
+                self._fail(home, error)
+        return freed

@@ -1,0 +1,34 @@
+"""What the two index files of a segment have in common: big endian entries, perhaps followed by preallocated zeros."""
+
+import os
+import sys
+from array import array
+from operator import ge
+from pathlib import Path
+
+from broker.log.files import TEMPORARY_SUFFIX, OpenFile, write_at
+
+
+def used_bytes(data: bytes, entry_bytes: int) -> int:
+    """How much of an index file is whole entries; Kafka preallocates with zeros, and a tail of zeros is no entries."""
+    used = len(data.rstrip(b"\0")) + entry_bytes - 1
+    return min(used, len(data)) // entry_bytes * entry_bytes
+
+
+def is_increasing(values: array, at_least: int) -> bool:
+    """Whether each value is larger than the one before, and the first is not below `at_least`."""
+    return not values or (values[0] >= at_least and not any(map(ge, values, values[1:])))
+
+
+def swap_to_big_endian(entries: array) -> array:
+    """In place, to or from the byte order of index files."""
+    if sys.byteorder == "little":
+        entries.byteswap()
+    return entries
+
+
+def put_in_place(path: Path, content: bytes) -> None:
+    """Let `path` hold `content`, whole or not at all as long as the machine lives: nothing is fsynced."""
+    temporary = path.with_name(path.name + TEMPORARY_SUFFIX)
+    write_at(OpenFile(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), content, 0)
+    temporary.replace(path)

@@ -1,0 +1,138 @@
+"""The half of a log that only looks: where the batches lie that a reader asks for, and what is known of the log."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from broker.common.errors import ApiError, ErrorCode, InvariantViolation
+from broker.log.files import is_full
+from broker.log.log_slice import EMPTY_SLICE, LogSlice
+from broker.log.segment import Segment
+from broker.log.segment_list import SegmentList
+from broker.log.timestamps import find_timestamp
+from broker.records.batch import NO_TIMESTAMP
+
+T = TypeVar("T")
+
+_CLOSED = "the log is closed"
+_LOOK_UP_TRIES = 5
+
+
+class LogReader:
+    """`log_start_offset` <= `log_end_offset` (exclusive, the next offset to be given)."""
+
+    def __init__(self, directory: Path, segments: list[Segment], log_start_offset: int):
+        self.directory = directory
+        self.log_start_offset = log_start_offset
+        #: Told of failures of the disk that are not for want of space; perhaps on a worker thread.
+        self.on_disk_error: Callable[[OSError], None] = lambda error: None
+        self._segments = SegmentList(segments)
+        #: Why nothing may be written, or not even read, any more; None while all is well.
+        self._refusal: str | None = None
+        self._read_refusal: str | None = None
+
+    @property
+    def log_end_offset(self) -> int:
+        return self._segments.active.next_offset
+
+    @property
+    def size_bytes(self) -> int:
+        return self._segments.size_bytes
+
+    @property
+    def segments(self) -> tuple[Segment, ...]:
+        """In offset order; the last one is active."""
+        return tuple(self._segments)
+
+    def read(self, fetch_offset: int, max_bytes: int, end_offset: int, *, at_least_one: bool = True) -> LogSlice:
+        """Whole batches from the one holding `fetch_offset` on, at most `max_bytes`, of one segment.
+
+        No batch with an offset at or beyond `end_offset` (the high watermark, exclusive) is included. With
+        `at_least_one` the first batch is, even if it alone is larger than `max_bytes` (KIP-74). Raises ApiError:
+        OFFSET_OUT_OF_RANGE, CORRUPT_MESSAGE (damage on disk), KAFKA_STORAGE_ERROR.
+        """
+        self._refuse_if_offline()
+        log_end_offset = self._segments.active.next_offset
+        if not self.log_start_offset <= fetch_offset <= log_end_offset:
+            raise ApiError(
+                ErrorCode.OFFSET_OUT_OF_RANGE,
+                f"offset {fetch_offset} is not from {self.log_start_offset} to {log_end_offset}",
+            )
+        end_offset = min(end_offset, log_end_offset)
+        if fetch_offset >= end_offset:
+            return EMPTY_SLICE
+        try:
+            return self._find(fetch_offset, max(0, max_bytes), end_offset, at_least_one)
+        except OSError as error:
+            raise self._unreadable(error) from error
+
+    def _find(self, fetch_offset: int, max_bytes: int, end_offset: int, at_least_one: bool) -> LogSlice:
+        for segment in self._segments.opened_from(fetch_offset):
+            start = segment.position_of(fetch_offset)
+            if start < segment.size_bytes:
+                stop = self._stop(segment, start, max_bytes, end_offset, at_least_one)
+                return LogSlice(segment.file, start, stop - start) if stop > start else EMPTY_SLICE
+        return EMPTY_SLICE
+
+    def _stop(self, segment: Segment, start: int, max_bytes: int, end_offset: int, at_least_one: bool) -> int:
+        active = self._segments.active
+        stop = segment.size_bytes
+        if segment is active or end_offset < active.base_offset:
+            stop = segment.position_of(end_offset)
+        if stop - start <= max_bytes:
+            return stop
+        boundary = segment.boundary_within(start, max_bytes)
+        return segment.end_of_batch(start) if boundary == start and at_least_one else boundary
+
+    def offset_for_timestamp(self, timestamp_ms: int) -> tuple[int, int] | None:
+        """(offset, timestamp) of the first record with `timestamp_ms` or a later time, None if there is none.
+
+        Looks beyond the high watermark: the caller compares. Reads indexes and some headers, so it is for a worker
+        thread; it may run while the owner appends, reads and lets go of segments. Raises ApiError as `read` does.
+        """
+        return self._look_up(lambda: find_timestamp(self._segments, timestamp_ms, self.log_start_offset))
+
+    def max_timestamp_offset(self) -> tuple[int, int] | None:
+        """(offset, timestamp) of the first record that has the largest timestamp (KIP-734), None if no record has one.
+
+        Otherwise as `offset_for_timestamp`.
+        """
+        largest = self._look_up(lambda: max(segment.max_timestamp for segment in self._segments))
+        return None if largest == NO_TIMESTAMP else self.offset_for_timestamp(largest)
+
+    def _look_up(self, look: Callable[[], T]) -> T:
+        """Again if a file was not there: its segment may have been let go, or be getting its name, meanwhile."""
+        for tries_left in reversed(range(_LOOK_UP_TRIES)):
+            self._refuse_if_offline()
+            try:
+                return look()
+            except OSError as error:
+                if not (isinstance(error, FileNotFoundError) and tries_left):
+                    raise self._unreadable(error) from error
+        raise InvariantViolation("the last try returns or raises")
+
+    def _refuse_if_offline(self) -> None:
+        if self._read_refusal is not None:
+            raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, self._read_refusal)
+
+    def _unreadable(self, error: OSError) -> ApiError:
+        self._report(error)
+        return ApiError(ErrorCode.KAFKA_STORAGE_ERROR, f"the log cannot be read: {error.strerror}")
+
+    def fail(self, reason: str) -> None:
+        """The directory is offline: from now on everything is answered KAFKA_STORAGE_ERROR with `reason`."""
+        self._refusal = self._read_refusal = reason
+
+    def close(self) -> None:
+        """Let go of all descriptors; nothing is flushed. Everything but `close` is refused from now on."""
+        self.fail(_CLOSED)
+        self._segments.release()
+
+    def _report(self, error: OSError) -> None:
+        if not is_full(error):
+            self._report_broken(error)
+
+    def _report_broken(self, error: OSError) -> None:
+        """A file that is gone because the log was closed, and perhaps moved aside, says nothing of the disk."""
+        if self._read_refusal is None:
+            self.on_disk_error(error)

@@ -1,0 +1,53 @@
+"""One of a log directory's offset checkpoints: an offset for each of its partitions, written from time to time.
+
+Offsets outlive the partition they were written for by the time between two writes. A topic that is made anew under the
+same name must not inherit them, so whoever makes a partition says `forget` first.
+"""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from threading import Lock
+
+from broker.common.errors import StartupError
+from broker.common.logs import logger
+from broker.common.types import TopicPartition
+from broker.log.checkpoints import read_offset_checkpoint, write_offset_checkpoint
+
+_log = logger(__name__)
+
+
+class OffsetCheckpoint:
+    """May be written by a worker thread while the owner forgets partitions."""
+
+    def __init__(self, path: Path):
+        self._path = path
+        self._lock = Lock()
+        self._offsets: dict[TopicPartition, int] = {}
+
+    def load(self) -> None:
+        """Read the file; one that is malformed counts as missing, which is safe and slower. Raises OSError."""
+        try:
+            self._offsets = read_offset_checkpoint(self._path)
+        except StartupError as error:
+            _log.error("checkpoint ignored", path=str(self._path), reason=str(error))
+            self._offsets = {}
+
+    def get(self, partition: TopicPartition) -> int:
+        """0 if it has no offset."""
+        return self._offsets.get(partition, 0)
+
+    def store(self, offsets: Callable[[], Mapping[TopicPartition, int]]) -> None:
+        """Replace the file, durably, by what `offsets` answers now, unless it says that already. Raises OSError."""
+        with self._lock:
+            self._write(dict(offsets()))
+
+    def forget(self, partition: TopicPartition) -> None:
+        """Whatever was noted of a partition of this name is no longer true. Raises OSError."""
+        if partition in self._offsets:
+            with self._lock:
+                self._write({known: offset for known, offset in self._offsets.items() if known != partition})
+
+    def _write(self, offsets: dict[TopicPartition, int]) -> None:
+        if offsets != self._offsets or not self._path.exists():
+            write_offset_checkpoint(self._path, offsets)
+            self._offsets = offsets

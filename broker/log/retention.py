@@ -1,0 +1,89 @@
+"""Which segments a topic's retention lets go of: decided from facts, nothing is touched.
+
+The same plan is what is deleted and what a preview shows, perhaps under a configuration that is not in force: so the
+two cannot differ. Whole segments go, oldest first, never the active one and never one with records at or beyond the
+high watermark. A segment is as old as its newest record: one with a time in the future stays until that is past.
+"""
+
+from collections.abc import Sequence
+from enum import Enum
+from typing import NamedTuple
+
+from broker.log.config import LogConfig
+from broker.records.batch import NO_TIMESTAMP
+
+
+class SegmentFacts(NamedTuple):
+    """What must be known of a segment. Times are milliseconds, -1 where no record has one."""
+
+    base_offset: int
+    #: Where the following segment begins, or the log ends.
+    next_offset: int
+    size_bytes: int
+    first_timestamp: int
+    max_timestamp: int
+    #: When its file was last written: its age if its records have no times.
+    modified_ms: int
+
+
+class RetentionReason(Enum):
+    """Why a segment goes; the value is the configuration key, or the state, to change."""
+
+    LOG_START_OFFSET = "log start offset"
+    TIME = "retention.ms"
+    BYTES = "retention.bytes"
+
+
+class ExpiredSegment(NamedTuple):
+    """Offsets from `base_offset` up to but without `next_offset` go."""
+
+    base_offset: int
+    next_offset: int
+    size_bytes: int
+    first_timestamp: int
+    max_timestamp: int
+    reason: RetentionReason
+
+
+class RetentionPlan(NamedTuple):
+    """What goes, oldest first, and where the log starts afterwards."""
+
+    segments: tuple[ExpiredSegment, ...]
+    log_start_offset: int
+
+    @property
+    def size_bytes(self) -> int:
+        return sum(segment.size_bytes for segment in self.segments)
+
+
+def plan_retention(
+    segments: Sequence[SegmentFacts], config: LogConfig, log_start_offset: int, high_watermark: int, now_ms: int
+) -> RetentionPlan:
+    """`segments` are all of a log in offset order, the last one active; `now_ms` is wall time."""
+    expired = []
+    excess_bytes = sum(segment.size_bytes for segment in segments) - config.retention_bytes
+    for segment in segments[:-1]:
+        if segment.next_offset > high_watermark:
+            break
+        reason = _reason(segment, config, log_start_offset, excess_bytes, now_ms)
+        if reason is None:
+            break
+        expired.append(ExpiredSegment(*segment[:5], reason))
+        excess_bytes -= segment.size_bytes
+    start = max(log_start_offset, expired[-1].next_offset) if expired else log_start_offset
+    return RetentionPlan(tuple(expired), start)
+
+
+def _reason(
+    segment: SegmentFacts, config: LogConfig, log_start_offset: int, excess_bytes: int, now_ms: int
+) -> RetentionReason | None:
+    if segment.next_offset <= log_start_offset:
+        return RetentionReason.LOG_START_OFFSET
+    if not config.is_deleted:
+        return None
+    newest_ms = segment.modified_ms if segment.max_timestamp == NO_TIMESTAMP else segment.max_timestamp
+    if config.retention_ms >= 0 and now_ms - newest_ms > config.retention_ms:
+        return RetentionReason.TIME
+    if config.retention_bytes >= 0 and segment.size_bytes <= excess_bytes:
+        return RetentionReason.BYTES
+    return None

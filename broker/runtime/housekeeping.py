@@ -1,0 +1,144 @@
+"""What is done to logs from time to time: due flushes, checkpoints, retention, compaction, freeing deleted files.
+
+Decisions and owners' steps happen on the loop; whatever reads or writes much happens on a worker thread. Each chore has
+its own rhythm, one that fails is logged and tried again at the next beat, and none runs beside itself.
+"""
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable
+from concurrent.futures import Future
+
+from broker.common.clock import Clock
+from broker.common.errors import ApiError
+from broker.common.logs import logger
+from broker.config.broker import BrokerConfig
+from broker.log.compaction.log_cleaner import LogCleaner
+from broker.log.compaction.log_to_clean import LogToClean
+from broker.log.compaction.settings import CleanerSettings, CleaningStopped
+from broker.log.manager import LogManager
+from broker.log.retention import plan_retention
+from broker.runtime.replica_manager import HostedPartition, ReplicaManager
+
+_log = logger(__name__)
+
+
+class Housekeeping:
+    """The chores of one broker, from `start` to `stop`."""
+
+    def __init__(self, replicas: ReplicaManager, logs: LogManager, config: BrokerConfig, clock: Clock):
+        self._replicas = replicas
+        self._logs = logs
+        self._config = config
+        self._clock = clock
+        self._tasks: list[asyncio.Task] = []
+        self._is_over = asyncio.Event()
+        #: The same for the cleaner's thread.
+        self._stopping = threading.Event()
+        self._cleaner = LogCleaner(
+            CleanerSettings(
+                clock=clock,
+                on_owner=self._on_owner,
+                sleep=self._stopping.wait,
+                should_stop=self._stopping.is_set,
+                offset_map_bytes=config.log_cleaner_dedupe_buffer_size,
+                bytes_per_second=config.log_cleaner_io_max_bytes_per_second,
+            )
+        )
+
+    def start(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        config = self._config
+        chores = [
+            (config.log_flush_scheduler_interval_ms, self._flush_and_purge),
+            (config.log_flush_offset_checkpoint_interval_ms, self._checkpoint),
+            (config.log_retention_check_interval_ms, self._retain),
+        ]
+        if config.log_cleaner_enable:
+            chores.append((config.log_cleaner_backoff_ms, self._compact))
+        self._tasks = [asyncio.create_task(self._every(interval_ms, chore)) for interval_ms, chore in chores]
+
+    async def stop(self) -> None:
+        """Returns when no chore is at work any more: what has begun comes to its end, a pass of the cleaner soon."""
+        self._stopping.set()
+        self._is_over.set()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _every(self, interval_ms: int, chore: Callable[[], Awaitable[None]]) -> None:
+        pause_ms = min(interval_ms, self._config.log_initial_task_delay_ms)
+        while not await self._is_over_after(pause_ms):
+            try:
+                await chore()
+            except CleaningStopped:
+                return
+            except Exception:
+                _log.exception("chore failed", chore=chore.__name__)
+            pause_ms = interval_ms
+
+    async def _is_over_after(self, pause_ms: int) -> bool:
+        try:
+            async with asyncio.timeout(pause_ms / 1000):
+                return await self._is_over.wait()
+        except TimeoutError:
+            return False
+
+    # -- chores
+
+    async def _flush_and_purge(self) -> None:
+        await asyncio.to_thread(self._logs.flush_due, self._clock.monotonic_ms())
+        await asyncio.to_thread(self._logs.purge_segments, self._clock.monotonic_ms())
+
+    async def _checkpoint(self) -> None:
+        high_watermarks = {each.partition.topic_partition: each.partition.high_watermark for each in self._replicas}
+        await asyncio.to_thread(self._logs.checkpoint_recovery_points)
+        await asyncio.to_thread(self._logs.checkpoint_log_start_offsets)
+        await asyncio.to_thread(self._logs.checkpoint_high_watermarks, high_watermarks)
+
+    async def _retain(self) -> None:
+        for hosted in list(self._replicas):
+            try:
+                await self._retain_one(hosted)
+            except ApiError as error:
+                partition = str(hosted.partition.topic_partition)
+                _log.warning("retention failed", partition=partition, reason=error.message)
+
+    async def _retain_one(self, hosted: HostedPartition) -> None:
+        facts = await asyncio.to_thread(hosted.log.retention_facts)
+        plan = plan_retention(
+            facts,
+            hosted.log.config,
+            hosted.log.log_start_offset,
+            hosted.partition.high_watermark,
+            self._clock.now_ms(),
+        )
+        hosted.log.apply(plan)
+
+    async def _compact(self) -> None:
+        """Passes until no log is due."""
+        while True:
+            targets = [_to_clean(each) for each in self._replicas if each.log.config.is_compacted]
+            if await asyncio.to_thread(self._cleaner.clean_filthiest, targets) is None:
+                return
+
+    def _on_owner(self, work: Callable[[], None]) -> None:
+        """Run `work` on the loop, where logs are owned, and wait for it; called on the cleaner's thread."""
+        done: Future[None] = Future()
+
+        def run() -> None:
+            if done.set_running_or_notify_cancel():
+                try:
+                    done.set_result(work())
+                except BaseException as error:
+                    done.set_exception(error)
+
+        self._loop.call_soon_threadsafe(run)
+        done.result()
+
+
+def _to_clean(hosted: HostedPartition) -> LogToClean:
+    return LogToClean.of(
+        hosted.partition.topic_partition,
+        hosted.log,
+        hosted.partition.high_watermark,
+        hosted.log.last_offsets_of_producers,
+    )

@@ -1,0 +1,120 @@
+"""Which segments a pass rewrites, and when."""
+
+import pytest
+
+from broker.log.compaction.plan import SEGMENTS_PER_GROUP_MAX, SegmentFacts, choose_filthiest, plan_compaction
+from broker.log.config import LogConfig
+
+NOW = 1_000_000
+
+
+def segments(*sizes: int, records: int = 10, first: int = 900_000) -> list[SegmentFacts]:
+    """Each holds `records` offsets and one second."""
+    return [
+        SegmentFacts(place * records, (place + 1) * records, size, first + place * 1_000, first + place * 1_000 + 999)
+        for place, size in enumerate(sizes)
+    ]
+
+
+def plan(sealed, first_dirty_offset=0, end_offset_max=10**9, **config):
+    return plan_compaction(sealed, first_dirty_offset, end_offset_max, LogConfig(**config), NOW)
+
+
+def bases(found) -> list[list[int]]:
+    return [[segment.base_offset for segment in group] for group in found]
+
+
+def test_everything_sealed_and_replicated_is_cleanable():
+    found = plan(segments(100, 100, 100))
+    assert (found.end_offset, found.clean_bytes, found.dirty_bytes) == (30, 0, 300)
+    assert found.is_due
+    assert bases(found.groups) == [[0, 10, 20]]
+
+
+def test_segment_across_the_high_watermark_is_left_alone():
+    assert plan(segments(100, 100, 100), end_offset_max=29).end_offset == 20
+    assert plan(segments(100, 100, 100), end_offset_max=30).end_offset == 30
+
+
+def test_log_without_sealed_segments_is_not_due():
+    found = plan([])
+    assert not found.is_due
+    assert (found.groups, found.end_offset, found.dirty_ratio) == ((), 0, 0.0)
+
+
+@pytest.mark.parametrize(("ratio", "is_due"), [(0.24, True), (0.25, False), (0.5, False)])
+def test_log_is_due_when_the_dirty_share_is_above_the_ratio(ratio, is_due):
+    found = plan(segments(100, 100, 100, 100), first_dirty_offset=30, min_cleanable_dirty_ratio=ratio)
+    assert found.dirty_ratio == 0.25
+    assert found.is_due is is_due
+
+
+def test_clean_log_is_not_due_even_with_ratio_zero():
+    found = plan(segments(100, 100), first_dirty_offset=20, min_cleanable_dirty_ratio=0.0)
+    assert not found.is_due
+
+
+def test_segment_that_the_last_pass_reached_into_is_dirty():
+    found = plan(segments(100, 100), first_dirty_offset=15)
+    assert (found.clean_bytes, found.dirty_bytes) == (100, 100)
+
+
+def test_dirty_segment_younger_than_the_lag_ends_the_range():
+    """The third segment's youngest record is of 902,999, the second's of 901,999."""
+    sealed = segments(100, 100, 100)
+    assert plan(sealed, min_compaction_lag_ms=NOW - 902_000).end_offset == 20
+    assert plan(sealed, min_compaction_lag_ms=NOW - 902_999).end_offset == 30
+    assert plan(sealed, min_compaction_lag_ms=NOW - 901_999).end_offset == 20
+    assert plan(sealed, min_compaction_lag_ms=NOW - 900_000).end_offset == 0
+
+
+def test_clean_segments_stay_cleanable_whatever_their_age():
+    sealed = segments(100, 100, 100)
+    assert plan(sealed, first_dirty_offset=20, min_compaction_lag_ms=NOW).end_offset == 20
+
+
+def test_dirty_record_older_than_the_maximum_lag_makes_the_log_due():
+    sealed = segments(100, 100, 100)
+    overdue = plan(sealed, first_dirty_offset=20, max_compaction_lag_ms=NOW - 902_001, min_cleanable_dirty_ratio=1.0)
+    assert overdue.is_overdue
+    assert overdue.is_due
+    in_time = plan(sealed, first_dirty_offset=20, max_compaction_lag_ms=NOW - 902_000, min_cleanable_dirty_ratio=1.0)
+    assert not in_time.is_due
+
+
+def test_unknown_timestamps_make_nothing_overdue():
+    sealed = [SegmentFacts(0, 10, 100)]
+    assert not plan(sealed, max_compaction_lag_ms=1, min_cleanable_dirty_ratio=1.0).is_due
+
+
+def test_neighbours_are_grouped_up_to_the_size_of_a_segment():
+    found = plan(segments(60, 40, 1, 99, 150, 10, 10), segment_bytes=100)
+    assert bases(found.groups) == [[0, 10], [20, 30], [40], [50, 60]]
+
+
+def test_group_stays_within_what_an_index_can_point_to():
+    far = 2**31
+    sealed = [SegmentFacts(0, 10, 1), SegmentFacts(10, far, 1), SegmentFacts(far, far + 1, 1)]
+    assert bases(plan(sealed, end_offset_max=2 * far).groups) == [[0, 10], [far]]
+
+
+def test_group_has_no_more_segments_than_are_renamed_in_one_go():
+    found = plan(segments(*[1] * (SEGMENTS_PER_GROUP_MAX + 1)))
+    assert [len(group) for group in found.groups] == [SEGMENTS_PER_GROUP_MAX, 1]
+
+
+def test_pass_that_ends_early_leaves_later_segments_out():
+    found = plan(segments(50, 50, 50, 50, 50), segment_bytes=100)
+    assert bases(found.groups_below(31)) == [[0, 10], [20, 30]]
+    assert bases(found.groups_below(30)) == [[0, 10], [20]]
+    assert found.groups_below(0) == []
+
+
+def test_overdue_log_comes_before_the_dirtiest_one():
+    dirty = plan(segments(100, 100))
+    less_dirty = plan(segments(100, 100, 100), first_dirty_offset=10)
+    overdue = plan(segments(100, 100), first_dirty_offset=10, max_compaction_lag_ms=1)
+    clean = plan(segments(100), first_dirty_offset=10)
+    assert choose_filthiest({"less": less_dirty, "most": dirty, "clean": clean}) == "most"
+    assert choose_filthiest({"most": dirty, "overdue": overdue}) == "overdue"
+    assert choose_filthiest({"clean": clean}) is None

@@ -1,0 +1,164 @@
+"""What a manager notes of its logs from time to time, and what the next start makes of it."""
+
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+
+from broker.common.types import TopicPartition
+from broker.log.checkpoints import read_offset_checkpoint
+from broker.log.config import LogConfig
+from broker.log.manager import LogManager
+from broker.log.offset_checkpoint import OffsetCheckpoint
+
+ORDERS_0, ORDERS_1 = TopicPartition("orders", 0), TopicPartition("orders", 1)
+FIRST_ID, SECOND_ID = UUID(int=1), UUID(int=2)
+CONFIG = LogConfig(segment_bytes=400, index_interval_bytes=100, file_delete_delay_ms=50)
+RECOVERY, START, REPLICATION = (
+    f"{name}-checkpoint" for name in ("recovery-point-offset", "log-start-offset", "replication-offset")
+)
+
+
+@pytest.fixture
+def start(tmp_path):
+    started = []
+
+    def start_manager(*names: str) -> LogManager:
+        manager = LogManager([tmp_path / name for name in names or ("data",)], CONFIG, 1, "c1")
+        started.append(manager)
+        manager.load_all()
+        return manager
+
+    yield start_manager
+    for manager in started:
+        manager.shutdown()
+
+
+@pytest.fixture
+def manager(start, batch_of):
+    """Two partitions of several segments."""
+    manager = start()
+    for partition in (ORDERS_0, ORDERS_1):
+        log = manager.get_or_create(partition, FIRST_ID)
+        while len(log.segments) < 3:
+            log.append(batch_of(b"%d" % log.log_end_offset), 0)
+    return manager
+
+
+def kill(manager: LogManager) -> None:
+    """What the death of the process does: locks go, nothing is written, nothing can be any more."""
+    for directory in manager._directories:
+        directory.is_loaded = False
+    manager._unlock()
+
+
+def noted(tmp_path: Path, name: str) -> dict[TopicPartition, int]:
+    return read_offset_checkpoint(tmp_path / "data" / name)
+
+
+def test_recovery_points_are_noted_and_trusted_by_the_next_start(manager, start, tmp_path):
+    end = manager.get(ORDERS_0).log_end_offset
+    assert manager.flush_due(0) == 2
+    manager.checkpoint_recovery_points()
+    assert noted(tmp_path, RECOVERY) == {ORDERS_0: end, ORDERS_1: end}
+    first = tmp_path / "data" / "orders-0" / f"{0:020d}.log"
+    kill(manager)
+    content = bytearray(first.read_bytes())
+    content[80] ^= 1
+    first.write_bytes(content)
+    assert start().get(ORDERS_0).log_end_offset == end, "bit rot below the recovery point is not cut"
+
+
+def test_log_start_is_noted_where_it_is_not_that_of_the_first_segment(manager, start, tmp_path):
+    manager.get(ORDERS_0).delete_records(3, high_watermark=10)
+    manager.checkpoint_log_start_offsets()
+    assert noted(tmp_path, START) == {ORDERS_0: 3}
+    kill(manager)
+    again = start()
+    assert (again.get(ORDERS_0).log_start_offset, again.get(ORDERS_1).log_start_offset) == (3, 0)
+
+
+def test_clean_stop_notes_log_starts_and_stopping_twice_changes_nothing(manager, start, tmp_path):
+    manager.get(ORDERS_1).delete_records(2, high_watermark=10)
+    manager.shutdown()
+    manager.shutdown()
+    assert noted(tmp_path, START) == {ORDERS_1: 2}
+    assert start().get(ORDERS_1).log_start_offset == 2
+
+
+def test_high_watermarks_come_back_within_the_bounds_of_the_log(manager, start, tmp_path):
+    end = manager.get(ORDERS_0).log_end_offset
+    manager.checkpoint_high_watermarks({ORDERS_0: 5, ORDERS_1: end + 9, TopicPartition("other", 0): 1})
+    assert noted(tmp_path, REPLICATION) == {ORDERS_0: 5, ORDERS_1: end + 9}
+    manager.get(ORDERS_0).delete_records(5, high_watermark=5)
+    kill(manager)
+    again = start()
+    assert again.checkpointed_high_watermark(ORDERS_0) == 5
+    assert again.checkpointed_high_watermark(ORDERS_1) == end
+
+
+@pytest.mark.parametrize("is_killed", [True, False])
+def test_topic_made_anew_inherits_nothing_of_the_old_one(manager, start, tmp_path, batch_of, is_killed):
+    manager.get(ORDERS_0).delete_records(3, high_watermark=10)
+    manager.flush_due(0)
+    manager.checkpoint_recovery_points()
+    manager.checkpoint_log_start_offsets()
+    manager.checkpoint_high_watermarks({ORDERS_0: 5, ORDERS_1: 5})
+    if is_killed:
+        kill(manager)
+        manager = start()
+    manager.delete(ORDERS_0)
+    manager.get_or_create(ORDERS_0, SECOND_ID).append(batch_of(b"a", b"b", b"c", b"d"), 0)
+    for name in (RECOVERY, START, REPLICATION):
+        assert ORDERS_0 not in noted(tmp_path, name)
+    assert ORDERS_1 in noted(tmp_path, REPLICATION)
+    kill(manager)
+    again = start()
+    assert (again.get(ORDERS_0).log_start_offset, again.checkpointed_high_watermark(ORDERS_0)) == (0, 0)
+
+
+@pytest.mark.parametrize("name", [RECOVERY, START, REPLICATION])
+@pytest.mark.parametrize("damage", [b"", b"garbage\n", b"0\n5\n", None])
+def test_checkpoint_that_is_damaged_or_missing_costs_no_record(manager, start, tmp_path, name, damage):
+    end = manager.get(ORDERS_0).log_end_offset
+    manager.checkpoint_recovery_points()
+    manager.checkpoint_log_start_offsets()
+    manager.checkpoint_high_watermarks({ORDERS_0: 5})
+    kill(manager)
+    if damage is None:
+        (tmp_path / "data" / name).unlink()
+    else:
+        (tmp_path / "data" / name).write_bytes(damage)
+    again = start()
+    assert again.get(ORDERS_0).log_end_offset == end
+
+
+def test_checkpoint_that_says_so_already_is_not_written_again(tmp_path, monkeypatch):
+    written = []
+    checkpoint = OffsetCheckpoint(tmp_path / "c")
+    monkeypatch.setattr("broker.log.offset_checkpoint.write_offset_checkpoint", lambda *args: written.append(args))
+    for offsets in ({ORDERS_0: 1}, {ORDERS_0: 1}, {ORDERS_0: 2}):
+        checkpoint.store(lambda offsets=offsets: offsets)
+        (tmp_path / "c").touch()
+    checkpoint.forget(ORDERS_1)
+    assert [offsets for _, offsets in written] == [{ORDERS_0: 1}, {ORDERS_0: 2}]
+
+
+def test_each_directory_notes_its_own_partitions(start, tmp_path):
+    manager = start("a", "b")
+    for index in range(4):
+        manager.get_or_create(TopicPartition("t", index), FIRST_ID)
+    manager.checkpoint_recovery_points()
+    for name in ("a", "b"):
+        found = read_offset_checkpoint(tmp_path / name / RECOVERY)
+        assert {str(partition) for partition in found} == {path.name for path in (tmp_path / name).glob("t-*")}
+        assert len(found) == 2
+
+
+def test_segments_let_go_are_purged_in_all_logs(manager):
+    for partition in (ORDERS_0, ORDERS_1):
+        log = manager.get(partition)
+        log.replace_segments(log.segments[:1], [])
+    assert manager.purge_segments(0) == 0
+    assert manager.purge_segments(50) > 0
+    assert not list(manager.get(ORDERS_0).directory.glob("*.deleted"))

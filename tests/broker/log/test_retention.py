@@ -1,0 +1,219 @@
+"""What retention lets go of: the decision from facts, and a log that acts on it."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from broker.common.errors import ApiError, ErrorCode
+from broker.log.config import LogConfig
+from broker.log.log import Log
+from broker.log.retention import RetentionPlan, RetentionReason, SegmentFacts, plan_retention
+
+NOW_MS = 1_000_000
+EVERYTHING = 2**40
+FOREVER = LogConfig(retention_ms=-1)
+CONFIG = LogConfig(segment_bytes=400, index_interval_bytes=100, retention_ms=-1, file_delete_delay_ms=50)
+
+
+def facts(*segments: tuple[int, int], modified_ms: int = 0) -> list[SegmentFacts]:
+    """Ten offsets each, of (bytes, largest timestamp)."""
+    return [
+        SegmentFacts(10 * place, 10 * place + 10, size, max_timestamp, max_timestamp, modified_ms)
+        for place, (size, max_timestamp) in enumerate(segments)
+    ]
+
+
+def expired(
+    segments: list[SegmentFacts], config: LogConfig, log_start_offset: int = 0, high_watermark: int = EVERYTHING
+) -> list[tuple[int, RetentionReason]]:
+    plan = plan_retention(segments, config, log_start_offset, high_watermark, NOW_MS)
+    return [(segment.base_offset, segment.reason) for segment in plan.segments]
+
+
+def test_segment_goes_when_its_newest_record_is_older_than_retention_ms():
+    segments = facts((1, NOW_MS - 101), (1, NOW_MS - 100), (1, NOW_MS))
+    assert expired(segments, LogConfig(retention_ms=100)) == [(0, RetentionReason.TIME)]
+    assert expired(segments, LogConfig(retention_ms=99)) == [(0, RetentionReason.TIME), (10, RetentionReason.TIME)]
+    assert expired(segments, FOREVER) == []
+
+
+def test_time_in_the_future_keeps_a_segment_and_all_behind_it():
+    segments = facts((1, 0), (1, NOW_MS + 10**9), (1, 0), (1, 0))
+    assert expired(segments, LogConfig(retention_ms=100)) == [(0, RetentionReason.TIME)]
+
+
+def test_segment_without_times_is_as_old_as_its_file():
+    segments = facts((1, -1), (1, -1), modified_ms=NOW_MS - 50)
+    assert expired(segments, LogConfig(retention_ms=50)) == []
+    assert expired(segments, LogConfig(retention_ms=49)) == [(0, RetentionReason.TIME)]
+
+
+def test_whole_segments_beyond_retention_bytes_go():
+    segments = facts((100, 0), (100, 0), (100, 0), (50, 0))
+    for retention_bytes, count in ((350, 0), (251, 0), (250, 1), (150, 2), (51, 2), (50, 3), (0, 3)):
+        config = LogConfig(retention_ms=-1, retention_bytes=retention_bytes)
+        assert expired(segments, config) == [(10 * place, RetentionReason.BYTES) for place in range(count)]
+
+
+def test_segment_before_the_log_start_goes_whatever_the_policy():
+    segments = facts((1, NOW_MS), (1, NOW_MS), (1, NOW_MS))
+    for config in (FOREVER, LogConfig(cleanup_policy=("compact",))):
+        assert expired(segments, config, log_start_offset=19) == [(0, RetentionReason.LOG_START_OFFSET)]
+        assert len(expired(segments, config, log_start_offset=20)) == 2
+
+
+def test_compacted_topic_keeps_old_and_many_records_unless_deleting_as_well():
+    segments = facts((100, 0), (100, 0))
+    config = LogConfig(cleanup_policy=("compact",), retention_ms=1, retention_bytes=1)
+    assert expired(segments, config) == []
+    both = LogConfig(cleanup_policy=("compact", "delete"), retention_ms=1)
+    assert expired(segments, both) == [(0, RetentionReason.TIME)]
+
+
+def test_records_not_yet_replicated_stay():
+    segments = facts((1, 0), (1, 0), (1, 0))
+    assert expired(segments, LogConfig(retention_ms=1), high_watermark=19) == [(0, RetentionReason.TIME)]
+    assert len(expired(segments, LogConfig(retention_ms=1), high_watermark=20)) == 2
+
+
+@given(
+    segments=st.lists(st.tuples(st.integers(0, 100), st.integers(-1, NOW_MS)), min_size=1, max_size=8),
+    retention_ms=st.integers(-1, NOW_MS),
+    retention_bytes=st.integers(-1, 800),
+    log_start_offset=st.integers(0, 80),
+    high_watermark=st.integers(0, 80),
+)
+def test_plan_is_always_a_beginning_without_the_active_segment(
+    segments, retention_ms, retention_bytes, log_start_offset, high_watermark
+):
+    segments = facts(*segments)
+    config = LogConfig(retention_ms=retention_ms, retention_bytes=retention_bytes)
+    plan = plan_retention(segments, config, log_start_offset, high_watermark, NOW_MS)
+    assert [each.base_offset for each in plan.segments] == [each.base_offset for each in segments[: len(plan.segments)]]
+    assert len(plan.segments) < len(segments)
+    assert plan.log_start_offset >= log_start_offset
+    left = segments[len(plan.segments) :]
+    if plan.segments:
+        assert plan.segments[-1].next_offset <= min(high_watermark, left[0].base_offset)
+    if plan.segments and plan.segments[-1].reason is RetentionReason.BYTES:
+        assert sum(each.size_bytes for each in left) >= retention_bytes
+    assert plan.size_bytes == sum(each.size_bytes for each in segments) - sum(each.size_bytes for each in left)
+
+
+@pytest.fixture
+def log(tmp_path, batch_of):
+    """Five segments, a second of time each batch."""
+    log = Log.open(tmp_path / "t-0", CONFIG)
+    while len(log.segments) < 5:
+        log.append(batch_of(b"%d" % log.log_end_offset, timestamp_ms=1_000 * log.log_end_offset), 0)
+    return log
+
+
+def plan(log: Log, config: LogConfig, *, now_ms: int = 0) -> RetentionPlan:
+    return plan_retention(log.retention_facts(), config, log.log_start_offset, log.log_end_offset, now_ms)
+
+
+def names(directory: Path, suffix: str) -> list[str]:
+    return sorted(path.name for path in directory.glob("*" + suffix))
+
+
+def test_plan_of_a_log_names_offsets_times_and_bytes(log):
+    first, second = log.segments[:2]
+    now_ms = 1_000 * second.base_offset
+    found = plan(log, LogConfig(retention_ms=999), now_ms=now_ms)
+    last_time = 1_000 * (second.base_offset - 1)
+    assert found == (
+        ((0, second.base_offset, first.size_bytes, 0, last_time, RetentionReason.TIME),),
+        second.base_offset,
+    )
+    assert len(log.segments) == 5, "a plan under another configuration touches nothing"
+
+
+def test_applied_plan_moves_the_log_start_and_frees_the_disk_later(log, records_of):
+    records, third = records_of(log), log.segments[2]
+    unsent = log.read(0, 1 << 20, log.log_end_offset)
+    before = unsent.read()
+    found = plan(log, LogConfig(retention_ms=-1, retention_bytes=log.size_bytes - 700))
+    assert len(found.segments) == 2
+    assert log.apply(found) == found.size_bytes
+    assert (log.log_start_offset, log.segments[0]) == (third.base_offset, third)
+    assert records_of(log) == records[third.base_offset :]
+    with pytest.raises(ApiError) as caught:
+        log.read(third.base_offset - 1, 100, log.log_end_offset)
+    assert caught.value.code is ErrorCode.OFFSET_OUT_OF_RANGE
+    assert len(names(log.directory, ".log.deleted")) == 2
+    assert [log.purge_segments(now_ms) for now_ms in (100, 149)] == [0, 0]
+    assert log.purge_segments(150) == found.size_bytes
+    assert names(log.directory, ".deleted") == []
+    assert unsent.read() == before
+    for is_clean in (False, True):
+        again = Log.open(log.directory, CONFIG, is_clean=is_clean)
+        assert (again.log_start_offset, records_of(again)) == (third.base_offset, records[third.base_offset :])
+
+
+def test_plan_that_time_has_overtaken_deletes_nothing_else(log):
+    everything = plan(log, LogConfig(retention_ms=0), now_ms=10**9)
+    assert len(everything.segments) == 4
+    second = log.segments[1]
+    log.replace_segments([second], [])
+    assert log.apply(everything) == 0, "the first segment now reaches further than the plan knew"
+    assert log.apply(plan(log, LogConfig(retention_ms=0), now_ms=10**9)) > 0
+    assert len(log.segments) == 1
+    assert log.apply(everything) == 0
+
+
+def test_time_look_up_and_epochs_begin_at_the_new_start(log, batch_of):
+    log.append(batch_of(b"x", timestamp_ms=10**7), 4)
+    second = log.segments[1]
+    log.apply(plan(log, LogConfig(retention_ms=999), now_ms=1_000 * second.base_offset))
+    assert log.offset_for_timestamp(0) == (second.base_offset, 1_000 * second.base_offset)
+    assert log.leader_epochs.entries[0] == (0, second.base_offset)
+
+
+def test_deleted_records_are_gone_at_once_and_their_segments_with_the_next_look(log, records_of):
+    records, second = records_of(log), log.segments[1]
+    target = second.base_offset + 1
+    assert log.delete_records(target, log.log_end_offset) == target
+    assert (log.log_start_offset, len(log.segments)) == (target, 5)
+    assert log.delete_records(3, log.log_end_offset) == target, "the start never moves back"
+    assert log.offset_for_timestamp(0) == (target, 1_000 * target)
+    found = plan(log, FOREVER)
+    assert [segment.reason for segment in found.segments] == [RetentionReason.LOG_START_OFFSET]
+    log.apply(found)
+    assert log.log_start_offset == target
+    again = Log.open(log.directory, CONFIG, log_start_offset=target)
+    assert again.log_start_offset == target
+    found = again.read(target, 1 << 20, again.log_end_offset)
+    assert found.length > 0
+    assert records[target:]
+
+
+def test_records_can_be_deleted_up_to_the_high_watermark_and_not_beyond(log):
+    assert log.delete_records(-1, 7) == 7
+    for offset in (8, -2):
+        with pytest.raises(ApiError) as caught:
+            log.delete_records(offset, 7)
+        assert caught.value.code is ErrorCode.OFFSET_OUT_OF_RANGE
+    assert log.delete_records(log.log_end_offset, log.log_end_offset) == log.log_end_offset
+    assert log.read(log.log_end_offset, 100, log.log_end_offset).length == 0
+
+
+def test_log_whose_end_was_lost_starts_where_its_start_is_known_to_be(log):
+    end = log.log_end_offset
+    again = Log.open(log.directory, CONFIG, log_start_offset=end + 100)
+    assert (again.log_start_offset, again.log_end_offset, len(again.segments)) == (end + 100, end + 100, 1)
+    assert names(log.directory, ".log") == [f"{end + 100:020d}.log"]
+
+
+def test_segment_that_cannot_be_dated_is_as_old_as_its_file(log):
+    first = log.directory / f"{0:020d}.log"
+    content = bytearray(first.read_bytes())
+    content[16] = 9
+    first.write_bytes(content)
+    first.with_suffix(".timeindex").unlink()
+    again = Log.open(log.directory, CONFIG, recovery_point=log.log_end_offset)
+    found = again.retention_facts()[0]
+    assert (found.first_timestamp, found.max_timestamp) == (-1, -1)
+    assert found.modified_ms > 1_600_000_000_000
