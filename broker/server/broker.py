@@ -7,6 +7,7 @@ Stop: the reverse; the logs are flushed and marked clean last.
 """
 
 import asyncio
+import random
 from pathlib import Path
 
 from broker.common.clock import SystemClock
@@ -18,6 +19,7 @@ from broker.coordinator.group.config import GroupConfig
 from broker.handlers.handler import Services
 from broker.log.manager import LogManager
 from broker.net.listener import Listener
+from broker.replication.fetch_session import FetchSessions
 from broker.runtime.controller_runtime import ControllerRuntime
 from broker.runtime.coordinator_runtime import CoordinatorRuntime
 from broker.runtime.log_dirs import LogDirs
@@ -120,6 +122,7 @@ class Broker:
             metadata=self._metadata,
             replicas=replicas,
             purgatory=self._purgatory,
+            fetch_sessions=FetchSessions(_random_session_id),
             coordinators=self._coordinators,
             topics=TopicAdmin(self._store, self._metadata, config),
             topic_configs=self._topic_configs,
@@ -183,6 +186,10 @@ class Broker:
             await asyncio.gather(self._loading, return_exceptions=True)
         if hasattr(self, "_logs"):
             await asyncio.to_thread(self._logs.shutdown)
+
+
+def _random_session_id() -> int:
+    return random.randint(1, 2**31 - 1)
 
 
 def _group_config(config: BrokerConfig) -> GroupConfig:
