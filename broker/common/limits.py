@@ -17,7 +17,7 @@ DELAYED_FETCHES_MAX = 50_000
 #: Fetch sessions at one time, Kafka's max.incremental.fetch.session.cache.slots.
 FETCH_SESSIONS_MAX = 1_000
 
-#: Partitions remembered by all fetch sessions together, a third of a KB each: 30 MB at most.
+#: Partitions remembered by all fetch sessions together, 0.4 KB each: 40 MB at most.
 FETCH_SESSION_PARTITIONS_MAX = 100_000
 
 #: Silence after which a fetch session's place may go to another, and age from which a larger one may take it.

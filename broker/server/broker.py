@@ -116,13 +116,14 @@ class Broker:
         )
         self._topic_configs = TopicConfigs(self._store, replicas, config)
         self._controller = ControllerRuntime(self._store, config.broker_id, self._clock)
+        fetch_sessions = FetchSessions(_random_session_id)
         services = Services(
             config=config,
             cluster_id=cluster_id,
             metadata=self._metadata,
             replicas=replicas,
             purgatory=self._purgatory,
-            fetch_sessions=FetchSessions(_random_session_id),
+            fetch_sessions=fetch_sessions,
             coordinators=self._coordinators,
             topics=TopicAdmin(self._store, self._metadata, config),
             topic_configs=self._topic_configs,
@@ -132,7 +133,7 @@ class Broker:
         )
         self._dispatcher = Dispatcher(services, self._listener.name, RequestMetrics(self._registry))
         self._registry.register(
-            StateMetrics(replicas, self._metadata, self._purgatory, self._listener, config.broker_id)
+            StateMetrics(replicas, self._metadata, self._purgatory, fetch_sessions, self._listener, config.broker_id)
         )
 
     @property
