@@ -66,7 +66,7 @@ def _begin(request: FetchRequest, context: RequestContext) -> Fetch:
         for topic in request.forgotten_topics_data
         for partition in topic.partitions
     ]
-    is_follower = _replica_id(request, context.api_version) >= 0
+    is_follower = _replica_id(request, context.api_version) in context.services.metadata.brokers
     opening = Opening(request.session_id, request.session_epoch, asked, forgotten, by_id, is_follower)
     return context.services.fetch_sessions.begin(opening, context.services.clock.monotonic_ms())
 
