@@ -128,21 +128,19 @@ class _Reading:
         self._fetch = fetch
         self._context = context
         self._replicas = context.services.replicas
-        self._metadata = context.services.metadata
         self._bytes_max = min(request.max_bytes, context.services.config.fetch_max_bytes)
-        self._bytes_read = 0
-        #: Whether waiting can bring anything: not when there is an error to tell, records were left behind for want of
-        #: room, or nothing was asked for.
-        self._can_gain = False
         self.has_errors = False
         self.answers: list[Answered] = []
 
     @property
     def is_enough(self) -> bool:
+        """Whether what was read is to be sent without waiting."""
         return self._bytes_read >= self._request.min_bytes or not self._can_gain
 
     def read(self) -> None:
         self._bytes_read = 0
+        #: Whether waiting can bring anything: not when there is an error to tell, records were left behind for want of
+        #: room, or nothing was asked for.
         self._can_gain = bool(self._fetch.partitions)
         self.has_errors = False
         self.answers = [(topic, self._read_partition(topic, asked)) for topic, asked in self._fetch.partitions]
@@ -158,7 +156,7 @@ class _Reading:
         """Empty for an id that is not known."""
         if isinstance(topic, str):
             return topic
-        known = self._metadata.topic_of_id(topic)
+        known = self._context.services.metadata.topic_of_id(topic)
         return known.name if known else ""
 
     def _read_partition(self, topic: TopicKey, asked: FetchPartition) -> PartitionData:
@@ -168,14 +166,14 @@ class _Reading:
             result = self._replicas.read(
                 topic_partition,
                 asked.fetch_offset,
-                max(0, min(asked.partition_max_bytes, self._bytes_max - self._bytes_read)),
+                min(asked.partition_max_bytes, self._bytes_max - self._bytes_read),
                 at_least_one=self._bytes_read == 0,
                 current_leader_epoch=asked.current_leader_epoch,
                 topic_id=None if is_named else topic,
             )
             records = _payload(result.slice)
         except ApiError as error:
-            return self._refuse(topic_partition, asked, error)
+            return self._refuse(topic, topic_partition, asked, error)
         self._bytes_read += len(records)
         if self._bytes_read < self._request.min_bytes and _next_offset(result, asked) < result.high_watermark:
             self._can_gain = False
@@ -188,10 +186,12 @@ class _Reading:
             records=records,
         )
 
-    def _refuse(self, topic_partition: TopicPartition, asked: FetchPartition, error: ApiError) -> PartitionData:
+    def _refuse(
+        self, topic: TopicKey, topic_partition: TopicPartition, asked: FetchPartition, error: ApiError
+    ) -> PartitionData:
         self.has_errors = True
         self._can_gain = False
-        if not topic_partition.topic:
+        if topic and not topic_partition.topic:
             return _refused(asked, ErrorCode.UNKNOWN_TOPIC_ID)
         answer = _refused(asked, refusal(error, topic_partition, self._context))
         if answer.error_code in _MOVED and (leader := current_leader(topic_partition, self._context)):

@@ -74,6 +74,8 @@ def _endpoints(responses: list[TopicProduceResponse], context: RequestContext) -
         for partition in topic.partition_responses
         if partition.current_leader
     ]
+    if not leaders:
+        return []
     return [
         ProduceNodeEndpoint(node_id=node.node_id, host=node.host, port=node.port, rack=node.rack)
         for node in addresses(leaders, context)

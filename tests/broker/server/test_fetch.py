@@ -89,6 +89,13 @@ async def test_an_id_nobody_knows_is_refused_beside_one_that_is_known(served, ve
     ]
 
 
+@pytest.mark.parametrize("name", ["", "missing"])
+async def test_a_name_nobody_knows_is_refused_as_a_name(served, name):
+    request = fetch(FetchTopic(topic=name, partitions=[of()]))
+    (refused,) = partitions(await (await served.client()).ask(request, 12))
+    assert refused.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+
+
 @pytest.mark.parametrize("version", BY_ID)
 async def test_the_log_of_an_earlier_topic_of_the_name_is_not_read(served, version):
     client = await filled(served)
