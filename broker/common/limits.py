@@ -14,6 +14,15 @@ UNSENT_BYTES_PER_CONNECTION_MAX = 64 * 1024 * 1024
 #: Fetches that may wait for data at one time; beyond it they are answered at once, empty.
 DELAYED_FETCHES_MAX = 50_000
 
+#: Fetch sessions at one time, Kafka's max.incremental.fetch.session.cache.slots.
+FETCH_SESSIONS_MAX = 1_000
+
+#: Partitions remembered by all fetch sessions together, 0.4 KB each: 40 MB at most.
+FETCH_SESSION_PARTITIONS_MAX = 100_000
+
+#: Silence after which a fetch session's place may go to another, and age from which a larger one may take it.
+FETCH_SESSION_EVICTION_MS = 120_000
+
 #: Bytes of a request that carries no record batches. Decoded, a request of many tiny structs takes thirty times its own
 #: size, so what decodes to objects is bounded tighter than what stays bytes (socket.request.max.bytes).
 STRUCTURED_REQUEST_BYTES_MAX = 16 * 1024 * 1024

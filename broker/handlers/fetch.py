@@ -1,104 +1,180 @@
 """Fetch: read committed batches; wait for more when there are fewer bytes than the client wants.
 
-Sessions (KIP-227) are not opened: every answer carries session id 0, which tells the client to send full requests.
+Which partitions a request means and which of them are answered is decided by `replication/fetch_session.py`.
 """
 
 from collections.abc import Awaitable
 
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
+from broker.handlers.current_leader import addresses, current_leader, refusal
 from broker.handlers.handler import Reply, RequestContext, public
 from broker.log.log_slice import LogSlice
 from broker.net.file_part import SENDFILE_BYTES_MIN, FilePart
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.fetch import (
+    CurrentLeader,
     FetchableTopicResponse,
+    FetchNodeEndpoint,
     FetchPartition,
     FetchRequest,
     FetchResponse,
     PartitionData,
 )
 from broker.records.batch import iterate_headers
+from broker.replication.fetch_session import (
+    FINAL_EPOCH,
+    NO_SESSION,
+    Answered,
+    Fetch,
+    Opening,
+    SessionlessFetch,
+    TopicKey,
+)
 from broker.runtime.replica_manager import ReadResult
 
 _CONSUMER = -1
+_FIRST_VERSION_WITH_IDS = 13
+_FIRST_VERSION_WITH_REPLICA_STATE = 15
+#: The refusals that come with the leader's name.
+_MOVED = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)
 
 
 def handle_fetch(request: FetchRequest, context: RequestContext) -> Reply:
-    if request.session_id != 0:
-        return FetchResponse(error_code=ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
-    if request.replica_id != _CONSUMER:
-        return _refuse_followers(request)
-    reading = _Reading(request, context)
-    response = reading.read()
+    try:
+        fetch = _begin(request, context)
+    except ApiError as error:
+        return FetchResponse(error_code=error.code)
+    reading = _Reading(request, fetch, context)
+    if _replica_id(request, context.api_version) != _CONSUMER:
+        reading.refuse_all(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+        return _respond(fetch, reading, context)
+    reading.read()
     if reading.is_enough or request.max_wait_ms <= 0:
-        return response
+        return _respond(fetch, reading, context)
     deadline_ms = context.services.clock.monotonic_ms() + request.max_wait_ms
-    return _wait_for_more(request, context, response, _park(request, context, deadline_ms), deadline_ms)
+    return _wait_for_more(reading, fetch, context, reading.park(deadline_ms), deadline_ms)
+
+
+def _begin(request: FetchRequest, context: RequestContext) -> Fetch:
+    by_id = context.api_version >= _FIRST_VERSION_WITH_IDS
+    asked = [(topic.topic_id if by_id else topic.topic, each) for topic in request.topics for each in topic.partitions]
+    if request.session_epoch == FINAL_EPOCH and request.session_id == NO_SESSION:
+        return SessionlessFetch(asked)
+    forgotten = [
+        (topic.topic_id if by_id else topic.topic, partition)
+        for topic in request.forgotten_topics_data
+        for partition in topic.partitions
+    ]
+    is_follower = _replica_id(request, context.api_version) in context.services.metadata.brokers
+    opening = Opening(request.session_id, request.session_epoch, asked, forgotten, by_id, is_follower)
+    return context.services.fetch_sessions.begin(opening, context.services.clock.monotonic_ms())
+
+
+def _replica_id(request: FetchRequest, version: int) -> int:
+    return request.replica_state.replica_id if version >= _FIRST_VERSION_WITH_REPLICA_STATE else request.replica_id
 
 
 async def _wait_for_more(
-    request: FetchRequest,
-    context: RequestContext,
-    response: FetchResponse,
-    is_woken: Awaitable[bool],
-    deadline_ms: int,
+    reading: "_Reading", fetch: Fetch, context: RequestContext, is_woken: Awaitable[bool], deadline_ms: int
 ) -> FetchResponse:
     while await is_woken:
-        reading = _Reading(request, context)
-        response = reading.read()
+        reading.read()
         if reading.is_enough:
             break
-        is_woken = _park(request, context, deadline_ms)
-    return response
+        is_woken = reading.park(deadline_ms)
+    return _respond(fetch, reading, context)
 
 
-def _park(request: FetchRequest, context: RequestContext, deadline_ms: int) -> Awaitable[bool]:
-    keys = [TopicPartition(topic.topic, each.partition) for topic in request.topics for each in topic.partitions]
-    return context.services.purgatory.wait(keys, deadline_ms - context.services.clock.monotonic_ms())
+def _respond(fetch: Fetch, reading: "_Reading", context: RequestContext) -> FetchResponse:
+    try:
+        session_id, answers = fetch.finish(reading.answers)
+    except ApiError as error:
+        return FetchResponse(error_code=error.code)
+    return FetchResponse(
+        session_id=session_id,
+        responses=_by_topic(answers),
+        node_endpoints=_endpoints(answers, context) if reading.has_errors else [],
+    )
+
+
+def _by_topic(answers: list[Answered]) -> list[FetchableTopicResponse]:
+    """A topic may come more than once: the order of the partitions stays."""
+    responses, last = [], None
+    for topic, answer in answers:
+        if topic != last:
+            last, partitions = topic, []
+            if isinstance(topic, str):
+                responses.append(FetchableTopicResponse(topic=topic, partitions=partitions))
+            else:
+                responses.append(FetchableTopicResponse(topic_id=topic, partitions=partitions))
+        partitions.append(answer)
+    return responses
+
+
+def _endpoints(answers: list[Answered], context: RequestContext) -> list[FetchNodeEndpoint]:
+    leaders = [answer.current_leader.leader_id for _, answer in answers if answer.current_leader]
+    return [
+        FetchNodeEndpoint(node_id=node.node_id, host=node.host, port=node.port, rack=node.rack)
+        for node in addresses(leaders, context)
+    ]
 
 
 class _Reading:
-    """One pass over the partitions of a request, within its byte limits."""
+    """Passes over the partitions of a request, each within the byte limits of the request."""
 
-    def __init__(self, request: FetchRequest, context: RequestContext):
+    def __init__(self, request: FetchRequest, fetch: Fetch, context: RequestContext):
         self._request = request
+        self._fetch = fetch
+        self._context = context
         self._replicas = context.services.replicas
-        self._bytes_left = min(request.max_bytes, context.services.config.fetch_max_bytes)
-        self._bytes_read = 0
-        #: Whether waiting can bring anything: not when there is an error to tell, records were left behind for want of
-        #: room, or nothing was asked for.
-        self._can_gain = any(topic.partitions for topic in request.topics)
+        self._bytes_max = min(request.max_bytes, context.services.config.fetch_max_bytes)
+        self.has_errors = False
+        self.answers: list[Answered] = []
 
     @property
     def is_enough(self) -> bool:
+        """Whether what was read is to be sent without waiting."""
         return self._bytes_read >= self._request.min_bytes or not self._can_gain
 
-    def read(self) -> FetchResponse:
-        return FetchResponse(
-            responses=[
-                FetchableTopicResponse(
-                    topic=topic.topic, partitions=[self._read_partition(topic.topic, each) for each in topic.partitions]
-                )
-                for topic in self._request.topics
-            ]
-        )
+    def read(self) -> None:
+        self._bytes_read = 0
+        #: Whether waiting can bring anything: not when there is an error to tell, records were left behind for want of
+        #: room, or nothing was asked for.
+        self._can_gain = bool(self._fetch.partitions)
+        self.has_errors = False
+        self.answers = [(topic, self._read_partition(topic, asked)) for topic, asked in self._fetch.partitions]
 
-    def _read_partition(self, topic: str, asked: FetchPartition) -> PartitionData:
+    def refuse_all(self, code: ErrorCode) -> None:
+        self.answers = [(topic, _refused(asked, code)) for topic, asked in self._fetch.partitions]
+
+    def park(self, deadline_ms: int) -> Awaitable[bool]:
+        keys = [TopicPartition(self._name_of(topic), asked.partition) for topic, asked in self._fetch.partitions]
+        return self._context.services.purgatory.wait(keys, deadline_ms - self._context.services.clock.monotonic_ms())
+
+    def _name_of(self, topic: TopicKey) -> str:
+        """Empty for an id that is not known."""
+        if isinstance(topic, str):
+            return topic
+        known = self._context.services.metadata.topic_of_id(topic)
+        return known.name if known else ""
+
+    def _read_partition(self, topic: TopicKey, asked: FetchPartition) -> PartitionData:
+        is_named = isinstance(topic, str)
+        topic_partition = TopicPartition(topic if is_named else self._name_of(topic), asked.partition)
         try:
             result = self._replicas.read(
-                TopicPartition(topic, asked.partition),
+                topic_partition,
                 asked.fetch_offset,
-                max(0, min(asked.partition_max_bytes, self._bytes_left)),
+                min(asked.partition_max_bytes, self._bytes_max - self._bytes_read),
                 at_least_one=self._bytes_read == 0,
                 current_leader_epoch=asked.current_leader_epoch,
+                topic_id=None if is_named else topic,
             )
             records = _payload(result.slice)
         except ApiError as error:
-            self._can_gain = False
-            return PartitionData(partition_index=asked.partition, error_code=error.code, high_watermark=-1, records=b"")
+            return self._refuse(topic, topic_partition, asked, error)
         self._bytes_read += len(records)
-        self._bytes_left -= len(records)
         if self._bytes_read < self._request.min_bytes and _next_offset(result, asked) < result.high_watermark:
             self._can_gain = False
         return PartitionData(
@@ -109,6 +185,22 @@ class _Reading:
             aborted_transactions=[] if self._request.isolation_level else None,
             records=records,
         )
+
+    def _refuse(
+        self, topic: TopicKey, topic_partition: TopicPartition, asked: FetchPartition, error: ApiError
+    ) -> PartitionData:
+        self.has_errors = True
+        self._can_gain = False
+        if topic and not topic_partition.topic:
+            return _refused(asked, ErrorCode.UNKNOWN_TOPIC_ID)
+        answer = _refused(asked, refusal(error, topic_partition, self._context))
+        if answer.error_code in _MOVED and (leader := current_leader(topic_partition, self._context)):
+            answer.current_leader = CurrentLeader(leader_id=leader.leader_id, leader_epoch=leader.leader_epoch)
+        return answer
+
+
+def _refused(asked: FetchPartition, code: ErrorCode) -> PartitionData:
+    return PartitionData(partition_index=asked.partition, error_code=code, high_watermark=-1, records=b"")
 
 
 def _payload(found: LogSlice) -> bytes | FilePart:
@@ -126,25 +218,4 @@ def _next_offset(result: ReadResult, asked: FetchPartition) -> int:
     return next_offset
 
 
-def _refuse_followers(request: FetchRequest) -> FetchResponse:
-    """Partitions have one replica: whoever says it follows one is not part of this cluster."""
-    return FetchResponse(
-        responses=[
-            FetchableTopicResponse(
-                topic=topic.topic,
-                partitions=[
-                    PartitionData(
-                        partition_index=each.partition,
-                        error_code=ErrorCode.NOT_LEADER_OR_FOLLOWER,
-                        high_watermark=-1,
-                        records=b"",
-                    )
-                    for each in topic.partitions
-                ],
-            )
-            for topic in request.topics
-        ]
-    )
-
-
-HANDLER = public(ApiKey.FETCH, 4, 12, handle_fetch)
+HANDLER = public(ApiKey.FETCH, 4, 17, handle_fetch)

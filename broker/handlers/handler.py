@@ -8,6 +8,7 @@ from broker.common.errors import BarnabasError
 from broker.config.broker import BrokerConfig
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.schema import Message
+from broker.replication.fetch_session import FetchSessions
 from broker.runtime.coordinator_runtime import CoordinatorRuntime
 from broker.runtime.log_dirs import LogDirs
 from broker.runtime.metadata_cache import MetadataCache
@@ -27,6 +28,7 @@ class Services:
     metadata: MetadataCache
     replicas: ReplicaManager
     purgatory: Purgatory
+    fetch_sessions: FetchSessions
     coordinators: CoordinatorRuntime
     topics: TopicAdmin
     topic_configs: TopicConfigs

@@ -105,7 +105,7 @@ def _asked_topic(
 ) -> MetadataResponseTopic:
     topics = context.services.metadata.topics
     if _is_by_id(asked):
-        found = next((topic for topic in topics.values() if topic.topic_id == asked.topic_id), None)
+        found = context.services.metadata.topic_of_id(asked.topic_id)
         missing = MetadataResponseTopic(error_code=ErrorCode.UNKNOWN_TOPIC_ID, name=asked.name, topic_id=asked.topic_id)
         return _topic(found) if found else missing
     if asked.name in topics:

@@ -2,11 +2,14 @@
 
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
+from broker.handlers.current_leader import addresses, current_leader, refusal
 from broker.handlers.handler import CloseConnectionError, RequestContext, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.produce import (
+    LeaderIdAndEpoch,
     PartitionProduceData,
     PartitionProduceResponse,
+    ProduceNodeEndpoint,
     ProduceRequest,
     ProduceResponse,
     TopicProduceResponse,
@@ -27,12 +30,13 @@ def handle_produce(request: ProduceRequest, context: RequestContext) -> ProduceR
     if request.acks == 0:
         _close_on_error(responses)
         return None
-    return ProduceResponse(responses=responses)
+    return ProduceResponse(responses=responses, node_endpoints=_endpoints(responses, context))
 
 
 def _append(
     request: ProduceRequest, topic: str, data: PartitionProduceData, context: RequestContext
 ) -> PartitionProduceResponse:
+    topic_partition = TopicPartition(topic, data.index)
     try:
         if request.acks not in _ACKS:
             raise ApiError(ErrorCode.INVALID_REQUIRED_ACKS)
@@ -42,14 +46,40 @@ def _append(
             raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"{topic} is internal; only brokers write to it")
         if data.records is None:
             raise ApiError(ErrorCode.INVALID_RECORD, "the request holds no record batch for the partition")
-        result = context.services.replicas.append(TopicPartition(topic, data.index), data.records)
+        result = context.services.replicas.append(topic_partition, data.records)
     except ApiError as error:
-        return PartitionProduceResponse(
-            index=data.index, error_code=error.code, base_offset=-1, error_message=error.message
-        )
+        return _refused(error, topic_partition, context)
     return PartitionProduceResponse(
         index=data.index, base_offset=result.base_offset, log_start_offset=result.log_start_offset
     )
+
+
+def _refused(error: ApiError, topic_partition: TopicPartition, context: RequestContext) -> PartitionProduceResponse:
+    code = refusal(error, topic_partition, context)
+    answer = PartitionProduceResponse(
+        index=topic_partition.partition,
+        error_code=code,
+        base_offset=-1,
+        error_message=error.message if code == error.code else code.meaning,
+    )
+    if code == ErrorCode.NOT_LEADER_OR_FOLLOWER and (leader := current_leader(topic_partition, context)):
+        answer.current_leader = LeaderIdAndEpoch(leader_id=leader.leader_id, leader_epoch=leader.leader_epoch)
+    return answer
+
+
+def _endpoints(responses: list[TopicProduceResponse], context: RequestContext) -> list[ProduceNodeEndpoint]:
+    leaders = [
+        partition.current_leader.leader_id
+        for topic in responses
+        for partition in topic.partition_responses
+        if partition.current_leader
+    ]
+    if not leaders:
+        return []
+    return [
+        ProduceNodeEndpoint(node_id=node.node_id, host=node.host, port=node.port, rack=node.rack)
+        for node in addresses(leaders, context)
+    ]
 
 
 def _close_on_error(responses: list[TopicProduceResponse]) -> None:

@@ -1,1 +1,1 @@
-"""Pure rules of a replicated partition: who leads, what is committed. Imports only broker.common."""
+"""Pure rules of a replicated partition: leadership, commitment, fetch sessions. Imports only broker.common."""

@@ -52,6 +52,7 @@ class MetadataCache:
         self._broker_epoch = -1
         self.brokers: dict[int, BrokerAddress] = {}
         self.topics: dict[str, TopicMetadata] = {}
+        self._topics_by_id: dict[UUID, TopicMetadata] = {}
         self._changed = asyncio.Event()
 
     @property
@@ -63,6 +64,7 @@ class MetadataCache:
         """Take what the controller says; what it says first to a new registration of ours is all there is."""
         if request.broker_epoch > self._broker_epoch:
             self.topics = {}
+            self._topics_by_id = {}
         self._broker_epoch = request.broker_epoch
         self.controller_id = request.controller_id
         self.controller_epoch = request.controller_epoch
@@ -75,14 +77,28 @@ class MetadataCache:
     def _apply_topic(self, topic) -> None:
         known = self.topics.get(topic.topic_name)
         if known is None or known.topic_id != topic.topic_id:
+            self._forget_topic(topic.topic_name)
             known = self.topics[topic.topic_name] = TopicMetadata(topic.topic_name, topic.topic_id)
+            self._topics_by_id[topic.topic_id] = known
         for state in topic.partition_states:
             if state.leader == LEADER_DURING_DELETE:
                 known.partitions.pop(state.partition_index, None)
             else:
                 known.partitions[state.partition_index] = _partition_metadata(state)
         if not known.partitions:
-            del self.topics[topic.topic_name]
+            self._forget_topic(topic.topic_name)
+
+    def _forget_topic(self, name: str) -> None:
+        known = self.topics.pop(name, None)
+        if known is not None:
+            self._topics_by_id.pop(known.topic_id, None)
+
+    def topic_of_id(self, topic_id: UUID) -> TopicMetadata | None:
+        return self._topics_by_id.get(topic_id)
+
+    def partition_of(self, topic: str, partition: int) -> PartitionMetadata | None:
+        known = self.topics.get(topic)
+        return known.partitions.get(partition) if known else None
 
     def partition_count(self, topic: str) -> int:
         """How many partitions the topic has, 0 while it is not known, or not all of it is.
@@ -94,8 +110,7 @@ class MetadataCache:
 
     def leader_of(self, topic: str, partition: int) -> int:
         """The leader's id, -1 when there is none or the partition is not known."""
-        known = self.topics.get(topic)
-        state = known.partitions.get(partition) if known else None
+        state = self.partition_of(topic, partition)
         return state.leader if state else -1
 
     async def wait_until(self, condition: Callable[[], bool], timeout_ms: int) -> bool:

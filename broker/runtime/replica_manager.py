@@ -196,9 +196,12 @@ class ReplicaManager:
         *,
         at_least_one: bool,
         current_leader_epoch: int = NO_LEADER_EPOCH,
+        topic_id: UUID | None = None,
     ) -> ReadResult:
-        """Committed batches from `fetch_offset`; raises ApiError."""
+        """Committed batches from `fetch_offset` of the topic of that id (of whatever id if None); raises ApiError."""
         hosted = self._leader(topic_partition, current_leader_epoch)
+        if topic_id is not None and hosted.topic_id != topic_id:
+            raise ApiError(ErrorCode.INCONSISTENT_TOPIC_ID)
         high_watermark = hosted.partition.high_watermark
         found = hosted.log.read(fetch_offset, max_bytes, high_watermark, at_least_one=at_least_one)
         return ReadResult(found, high_watermark, hosted.log.log_start_offset)

@@ -7,6 +7,7 @@ Stop: the reverse; the logs are flushed and marked clean last.
 """
 
 import asyncio
+import random
 from pathlib import Path
 
 from broker.common.clock import SystemClock
@@ -18,6 +19,7 @@ from broker.coordinator.group.config import GroupConfig
 from broker.handlers.handler import Services
 from broker.log.manager import LogManager
 from broker.net.listener import Listener
+from broker.replication.fetch_session import FetchSessions
 from broker.runtime.controller_runtime import ControllerRuntime
 from broker.runtime.coordinator_runtime import CoordinatorRuntime
 from broker.runtime.housekeeping import Housekeeping
@@ -117,12 +119,14 @@ class Broker:
         self._topic_configs = TopicConfigs(self._store, replicas, config)
         self._housekeeping = Housekeeping(replicas, self._logs, config, self._clock)
         self._controller = ControllerRuntime(self._store, config.broker_id, self._clock)
+        fetch_sessions = FetchSessions(_random_session_id)
         services = Services(
             config=config,
             cluster_id=cluster_id,
             metadata=self._metadata,
             replicas=replicas,
             purgatory=self._purgatory,
+            fetch_sessions=fetch_sessions,
             coordinators=self._coordinators,
             topics=TopicAdmin(self._store, self._metadata, config),
             topic_configs=self._topic_configs,
@@ -132,7 +136,7 @@ class Broker:
         )
         self._dispatcher = Dispatcher(services, self._listener.name, RequestMetrics(self._registry))
         self._registry.register(
-            StateMetrics(replicas, self._metadata, self._purgatory, self._listener, config.broker_id)
+            StateMetrics(replicas, self._metadata, self._purgatory, fetch_sessions, self._listener, config.broker_id)
         )
 
     @property
@@ -188,6 +192,10 @@ class Broker:
             await asyncio.gather(self._loading, return_exceptions=True)
         if hasattr(self, "_logs"):
             await asyncio.to_thread(self._logs.shutdown)
+
+
+def _random_session_id() -> int:
+    return random.randint(1, 2**31 - 1)
 
 
 def _group_config(config: BrokerConfig) -> GroupConfig:

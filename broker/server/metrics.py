@@ -12,6 +12,7 @@ from prometheus_client.process_collector import ProcessCollector
 from broker.handlers.registry import HANDLERS
 from broker.net.listener import Listener
 from broker.protocol.api_keys import ApiKey
+from broker.replication.fetch_session import FetchSessions
 from broker.runtime.metadata_cache import MetadataCache
 from broker.runtime.purgatory import Purgatory
 from broker.runtime.replica_manager import ReplicaManager
@@ -54,12 +55,14 @@ class StateMetrics:
         replicas: ReplicaManager,
         metadata: MetadataCache,
         purgatory: Purgatory,
+        fetch_sessions: FetchSessions,
         listener: Listener,
         broker_id: int,
     ):
         self._replicas = replicas
         self._metadata = metadata
         self._purgatory = purgatory
+        self._fetch_sessions = fetch_sessions
         self._listener = listener
         self._broker_id = broker_id
 
@@ -70,6 +73,10 @@ class StateMetrics:
         yield _gauge("log_bytes", "Bytes of all logs.", sum(each.log.size_bytes for each in hosted))
         yield _gauge("connections", "Open client connections.", self._listener.connection_count)
         yield _gauge("delayed_fetches", "Fetches waiting for data.", len(self._purgatory))
+        yield _gauge("fetch_sessions", "Fetch sessions (KIP-227).", len(self._fetch_sessions))
+        yield _gauge(
+            "fetch_session_partitions", "Partitions in all fetch sessions.", self._fetch_sessions.partition_count
+        )
         yield _gauge("is_controller", "1 when controller.", int(self._metadata.controller_id == self._broker_id))
         end_offsets = GaugeMetricFamily(
             _PREFIX + "log_end_offset", "Next offset of a partition.", labels=["topic", "partition"]

@@ -10,9 +10,11 @@ from broker.protocol.messages.update_metadata import (
 from broker.runtime.metadata_cache import LEADER_DURING_DELETE, MetadataCache
 
 
-def told(topic: str, *partitions: int, broker_epoch: int = 1, leader: int = 1) -> UpdateMetadataRequest:
+def told(
+    topic: str, *partitions: int, broker_epoch: int = 1, leader: int = 1, topic_id: int = 1
+) -> UpdateMetadataRequest:
     states = [UpdateMetadataPartitionState(partition_index=index, leader=leader) for index in partitions]
-    topics = [UpdateMetadataTopicState(topic_name=topic, topic_id=UUID(int=1), partition_states=states)]
+    topics = [UpdateMetadataTopicState(topic_name=topic, topic_id=UUID(int=topic_id), partition_states=states)]
     return UpdateMetadataRequest(controller_id=1, controller_epoch=1, broker_epoch=broker_epoch, topic_states=topics)
 
 
@@ -41,3 +43,16 @@ def test_the_partitions_of_a_topic_are_not_counted_before_all_are_known():
     assert cache.partition_count("a") == 0
     cache.apply(told("a", 1))
     assert cache.partition_count("a") == 3
+
+
+def test_a_topic_is_found_by_the_id_it_has_now():
+    cache = MetadataCache()
+    cache.apply(told("a", 0))
+    assert cache.topic_of_id(UUID(int=1)).name == "a"
+    cache.apply(told("a", 0, topic_id=2))
+    assert (cache.topic_of_id(UUID(int=1)), cache.topic_of_id(UUID(int=2)).name) == (None, "a")
+    cache.apply(told("a", 0, topic_id=2, leader=LEADER_DURING_DELETE))
+    assert cache.topic_of_id(UUID(int=2)) is None
+    cache.apply(told("b", 0, topic_id=3))
+    cache.apply(told("c", 0, topic_id=4, broker_epoch=2))
+    assert cache.topic_of_id(UUID(int=3)) is None

@@ -1,6 +1,7 @@
 """A broker without ZooKeeper: real listener, dispatcher, handlers and logs; the test plays the controller."""
 
 import asyncio
+from itertools import count
 from uuid import UUID
 
 import pytest
@@ -28,6 +29,7 @@ from broker.protocol.messages.update_metadata import (
     UpdateMetadataRequest,
     UpdateMetadataTopicState,
 )
+from broker.replication.fetch_session import FetchSessions
 from broker.runtime.coordinator_runtime import CoordinatorRuntime
 from broker.runtime.log_dirs import LogDirs
 from broker.runtime.metadata_cache import LEADER_DURING_DELETE, MetadataCache
@@ -141,6 +143,7 @@ class Served:
         self.replicas = ReplicaManager(1, self.logs, self.purgatory, clock)
         self.metadata = MetadataCache()
         self.metadata.apply(UpdateMetadataRequest(controller_id=1, controller_epoch=1))
+        self.fetch_sessions = FetchSessions(count(1).__next__)
         self.registry = new_registry()
         self.coordinators = CoordinatorRuntime(self.replicas, GroupConfig(), clock)
         self.store = Store(self)
@@ -151,6 +154,7 @@ class Served:
             metadata=self.metadata,
             replicas=self.replicas,
             purgatory=self.purgatory,
+            fetch_sessions=self.fetch_sessions,
             coordinators=self.coordinators,
             topics=TopicAdmin(self.store, self.metadata, self.config),
             topic_configs=topic_configs,

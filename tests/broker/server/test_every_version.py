@@ -1,5 +1,7 @@
 """Every API in every version the registry lists, over a socket: a plausible request is answered, and well."""
 
+from uuid import UUID
+
 import pytest
 
 from broker.common.errors import ErrorCode
@@ -92,13 +94,20 @@ def _leave(version: int) -> LeaveGroupRequest:
     return LeaveGroupRequest(group_id="g", members=[MemberIdentity(member_id="nobody")])
 
 
+TOPIC_IDS = {"t": UUID(int=77), OFFSETS_TOPIC: UUID(int=78)}
 #: (version, topic) -> request
 REQUESTS = {
     ApiKey.PRODUCE: lambda version, topic: produce(batch_of(b"x"), topic=topic),
     ApiKey.FETCH: lambda version, topic: FetchRequest(
         max_bytes=1000,
         isolation_level=1,
-        topics=[FetchTopic(topic=topic, partitions=[FetchPartition(partition=0, partition_max_bytes=1000)])],
+        topics=[
+            FetchTopic(
+                topic=topic,
+                topic_id=TOPIC_IDS.get(topic, UUID(int=9)),
+                partitions=[FetchPartition(partition=0, partition_max_bytes=1000)],
+            )
+        ],
     ),
     ApiKey.LIST_OFFSETS: lambda version, topic: ListOffsetsRequest(
         topics=[ListOffsetsTopic(name=topic, partitions=[ListOffsetsPartition(partition_index=0, timestamp=-1)])]
@@ -193,9 +202,9 @@ def error_codes(response) -> set[ErrorCode]:
 
 @pytest.mark.parametrize(("handler", "version"), ALL)
 async def test_a_request_is_answered_in_every_version(served, handler, version):
-    for topic in ("t", OFFSETS_TOPIC):
-        served.lead(topic)
-        served.tell_of(topic)
+    for topic, topic_id in TOPIC_IDS.items():
+        served.lead(topic, topic_id=topic_id)
+        served.tell_of(topic, topic_id=topic_id)
     response = await (await served.client()).ask(REQUESTS[handler.api](version, "t"), version)
     assert error_codes(response) <= {ErrorCode.NONE, *_TO_STRANGERS}
 

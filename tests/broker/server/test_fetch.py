@@ -1,0 +1,268 @@
+"""Fetch by topic id, in sessions and with the leader's address, in every version that has it, over a real socket."""
+
+import asyncio
+from uuid import UUID
+
+import pytest
+
+from broker.common.errors import ErrorCode
+from broker.common.types import TopicPartition
+from broker.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic, ForgottenTopic, ReplicaState
+from broker.protocol.messages.update_metadata import (
+    UpdateMetadataBroker,
+    UpdateMetadataEndpoint,
+    UpdateMetadataPartitionState,
+    UpdateMetadataRequest,
+    UpdateMetadataTopicState,
+)
+from broker.records.record import decode_records
+from tests.broker.server.conftest import TOPIC_ID
+from tests.broker.server.test_bad_input import batch_of, produce
+
+BY_NAME = range(4, 13)
+BY_ID = range(13, 18)
+IN_SESSIONS = range(7, 18)
+OTHER = 2
+
+
+def topic(*partitions: FetchPartition, topic_id: UUID = TOPIC_ID) -> FetchTopic:
+    return FetchTopic(topic="t", topic_id=topic_id, partitions=list(partitions))
+
+
+def of(partition: int = 0, offset: int = 0, epoch: int = -1, max_bytes: int = 1_000_000) -> FetchPartition:
+    return FetchPartition(
+        partition=partition, fetch_offset=offset, current_leader_epoch=epoch, partition_max_bytes=max_bytes
+    )
+
+
+def fetch(*topics: FetchTopic, session: tuple[int, int] = (0, -1), **more) -> FetchRequest:
+    return FetchRequest(session_id=session[0], session_epoch=session[1], topics=list(topics), **more)
+
+
+def partitions(response) -> list:
+    return [each for topic in response.responses for each in topic.partitions]
+
+
+def lead(served, count: int = 1) -> None:
+    served.lead("t", count)
+    served.tell_of("t", count)
+
+
+def tell_of_other_leader(served, leader_epoch: int = 3) -> None:
+    """As the controller: t-0 is led by another broker, at host-2:9093, in a rack."""
+    endpoint = UpdateMetadataEndpoint(host="host-2", port=9093, listener="PLAINTEXT")
+    state = UpdateMetadataPartitionState(partition_index=0, leader=OTHER, leader_epoch=leader_epoch)
+    served.metadata.apply(
+        UpdateMetadataRequest(
+            controller_epoch=1,
+            live_brokers=[UpdateMetadataBroker(id=OTHER, endpoints=[endpoint], rack="r")],
+            topic_states=[UpdateMetadataTopicState(topic_name="t", topic_id=TOPIC_ID, partition_states=[state])],
+        )
+    )
+
+
+async def filled(served, count: int = 1):
+    """A client that has written one record of 60 bytes to each partition of t."""
+    lead(served, count)
+    client = await served.client()
+    for index in range(count):
+        await client.ask(produce(batch_of(b"x" * 60), index=index), 9)
+    return client
+
+
+@pytest.mark.parametrize("version", [*BY_NAME, *BY_ID])
+async def test_records_are_read_by_what_the_version_calls_a_topic(served, version):
+    response = await (await filled(served)).ask(fetch(topic(of())), version)
+    answered = response.responses[0]
+    assert (answered.topic, answered.topic_id) == (("t", UUID(int=0)) if version in BY_NAME else ("", TOPIC_ID))
+    assert [record.value for record in decode_records(answered.partitions[0].records)] == [b"x" * 60]
+    assert answered.partitions[0].preferred_read_replica == -1
+
+
+@pytest.mark.parametrize("version", BY_ID)
+async def test_an_id_nobody_knows_is_refused_beside_one_that_is_known(served, version):
+    client = await filled(served)
+    response = await client.ask(fetch(topic(of(), of(1), topic_id=UUID(int=5)), topic(of())), version)
+    assert [(each.topic_id, [one.error_code for one in each.partitions]) for each in response.responses] == [
+        (UUID(int=5), [ErrorCode.UNKNOWN_TOPIC_ID] * 2),
+        (TOPIC_ID, [ErrorCode.NONE]),
+    ]
+
+
+@pytest.mark.parametrize("name", ["", "missing"])
+async def test_a_name_nobody_knows_is_refused_as_a_name(served, name):
+    request = fetch(FetchTopic(topic=name, partitions=[of()]))
+    (refused,) = partitions(await (await served.client()).ask(request, 12))
+    assert refused.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+
+
+@pytest.mark.parametrize("version", BY_ID)
+async def test_the_log_of_an_earlier_topic_of_the_name_is_not_read(served, version):
+    client = await filled(served)
+    new_id = UUID(int=99)
+    served.tell_of("t", topic_id=new_id)
+    for topic_id, code in [(new_id, ErrorCode.INCONSISTENT_TOPIC_ID), (TOPIC_ID, ErrorCode.UNKNOWN_TOPIC_ID)]:
+        response = await client.ask(fetch(topic(of(), topic_id=topic_id)), version)
+        assert [each.error_code for each in partitions(response)] == [code]
+
+
+@pytest.mark.parametrize("version", [12, *BY_ID])
+@pytest.mark.parametrize("is_hosted", [True, False])
+async def test_a_partition_led_elsewhere_is_refused_with_its_leader(served, version, is_hosted):
+    tell_of_other_leader(served)
+    if is_hosted:
+        served.lead("t", leader=OTHER, leader_epoch=3)
+    response = await (await served.client()).ask(fetch(topic(of()), max_wait_ms=60_000), version)
+    (refused,) = partitions(response)
+    assert refused.error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER
+    assert (refused.current_leader.leader_id, refused.current_leader.leader_epoch) == (OTHER, 3)
+    told = [(node.node_id, node.host, node.port, node.rack) for node in response.node_endpoints]
+    assert told == ([(OTHER, "host-2", 9093, "r")] if version >= 16 else [])
+
+
+async def test_an_outdated_epoch_is_refused_with_the_current_one(served):
+    served.lead("t", leader_epoch=5)
+    served.tell_of("t")
+    response = await (await served.client()).ask(fetch(topic(of(epoch=4))), 17)
+    (refused,) = partitions(response)
+    assert refused.error_code == ErrorCode.FENCED_LEADER_EPOCH
+    assert (refused.current_leader.leader_id, refused.current_leader.leader_epoch) == (1, 5)
+    assert [node.node_id for node in response.node_endpoints] == [1]
+
+
+@pytest.mark.parametrize("version", [4, 12, 17])
+async def test_who_follows_nothing_is_refused(served, version):
+    client = await filled(served)
+    request = fetch(topic(of()), replica_id=OTHER, replica_state=ReplicaState(replica_id=OTHER))
+    if version < 15:
+        request.replica_state = ReplicaState()
+    else:
+        request.replica_id = -1
+    assert [each.error_code for each in partitions(await client.ask(request, version))] == [
+        ErrorCode.NOT_LEADER_OR_FOLLOWER
+    ]
+
+
+@pytest.mark.parametrize("version", [4, 11, 17])
+@pytest.mark.parametrize("isolation_level", [0, 1])
+async def test_who_reads_committed_is_told_of_aborted_transactions_and_nobody_else(served, version, isolation_level):
+    client = await filled(served)
+    (read,) = partitions(await client.ask(fetch(topic(of()), isolation_level=isolation_level), version))
+    assert read.aborted_transactions == ([] if isolation_level else None)
+    assert read.last_stable_offset == read.high_watermark == 1
+
+
+@pytest.mark.parametrize("limits", [{"max_bytes": 1}, {"max_bytes": 130}])
+async def test_one_whole_batch_is_sent_whatever_the_limit_and_no_second_beyond_it(served, limits):
+    client = await filled(served, 3)
+    asked = [topic(of(0, offset=1), of(1, max_bytes=1), of(2))]
+    read = partitions(await client.ask(fetch(*asked, **limits), 17))
+    assert [bool(each.records) for each in read] == [False, True, False]
+    assert decode_records(read[1].records)[0].value == b"x" * 60
+
+
+@pytest.mark.parametrize("version", IN_SESSIONS)
+async def test_a_session_is_opened_continued_and_closed(served, version):
+    client = await filled(served, 2)
+    opened = await client.ask(fetch(topic(of(0), of(1)), session=(0, 0)), version)
+    assert [len(each.records) > 0 for each in partitions(opened)] == [True, True]
+    session_id = opened.session_id
+    quiet = await client.ask(fetch(topic(of(0, 1), of(1, 1)), session=(session_id, 1)), version)
+    assert (quiet.error_code, quiet.session_id, quiet.responses) == (ErrorCode.NONE, session_id, [])
+    await client.ask(produce(batch_of(b"new"), index=1), 9)
+    news = await client.ask(fetch(session=(session_id, 2)), version)
+    assert [each.partition_index for each in partitions(news)] == [1]
+    assert decode_records(partitions(news)[0].records)[0].value == b"new"
+    closed = await client.ask(fetch(topic(of(1, 2)), session=(session_id, -1)), version)
+    assert (closed.session_id, len(partitions(closed))) == (0, 1)
+    gone = await client.ask(fetch(session=(session_id, 3)), version)
+    assert gone.error_code == ErrorCode.FETCH_SESSION_ID_NOT_FOUND
+
+
+@pytest.mark.parametrize("version", IN_SESSIONS)
+async def test_a_session_forgets_what_it_is_told_to(served, version):
+    client = await filled(served, 2)
+    session_id = (await client.ask(fetch(topic(of(0), of(1)), session=(0, 0)), version)).session_id
+    forgotten = [ForgottenTopic(topic="t", topic_id=TOPIC_ID, partitions=[0])]
+    left = await client.ask(fetch(session=(session_id, 1), forgotten_topics_data=forgotten), version)
+    assert [each.partition_index for each in partitions(left)] == [1]
+
+
+async def test_a_session_does_not_mix_names_and_ids(served):
+    client = await filled(served)
+    for opened, continued in [(12, 13), (13, 12)]:
+        session_id = (await client.ask(fetch(topic(of()), session=(0, 0)), opened)).session_id
+        answer = await client.ask(fetch(session=(session_id, 1)), continued)
+        assert (answer.error_code, answer.responses) == (ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR, [])
+
+
+async def test_a_session_with_a_wrong_epoch_is_refused_and_goes_on_with_the_right_one(served):
+    client = await filled(served)
+    session_id = (await client.ask(fetch(topic(of()), session=(0, 0)), 17)).session_id
+    assert (await client.ask(fetch(session=(session_id, 2)), 17)).error_code == ErrorCode.INVALID_FETCH_SESSION_EPOCH
+    assert (await client.ask(fetch(session=(session_id, 1)), 17)).session_id == session_id
+
+
+async def test_a_session_waits_and_is_woken_by_a_partition_it_did_not_name_again(served):
+    reader, writer = await filled(served, 2), await served.client()
+    session_id = (await reader.ask(fetch(topic(of(0, 1), of(1, 1)), session=(0, 0)), 17)).session_id
+    await reader.send_request(fetch(session=(session_id, 1), max_wait_ms=60_000, min_bytes=1), 17)
+    while not len(served.purgatory):
+        await asyncio.sleep(0)
+    await writer.ask(produce(batch_of(b"late"), index=1), 9)
+    (read,) = partitions(await reader.answer(FetchRequest.api, 17))
+    assert (read.partition_index, decode_records(read.records)[0].value) == (1, b"late")
+
+
+async def test_a_session_that_waited_in_vain_is_answered_with_nothing(served):
+    client = await filled(served)
+    session_id = (await client.ask(fetch(topic(of(0, 1)), session=(0, 0)), 17)).session_id
+    answer = await client.ask(fetch(session=(session_id, 1), max_wait_ms=20, min_bytes=1), 17)
+    assert (answer.error_code, answer.session_id, answer.responses) == (ErrorCode.NONE, session_id, [])
+
+
+async def test_a_session_is_told_when_its_topic_goes_and_when_it_is_back(served):
+    client = await filled(served)
+    session_id = (await client.ask(fetch(topic(of(0, 1)), session=(0, 0)), 17)).session_id
+    served.replicas.stop_replica(TopicPartition("t", 0), delete=False)
+    gone = await client.ask(fetch(session=(session_id, 1)), 17)
+    assert [each.error_code for each in partitions(gone)] == [ErrorCode.NOT_LEADER_OR_FOLLOWER]
+    served.lead("t")
+    back = await client.ask(fetch(session=(session_id, 2)), 17)
+    assert [(each.error_code, each.high_watermark) for each in partitions(back)] == [(ErrorCode.NONE, 1)]
+
+
+@pytest.mark.parametrize("is_hosted", [True, False])
+@pytest.mark.parametrize("version", [9, 10, 11])
+async def test_a_producer_is_told_who_leads_instead(served, version, is_hosted):
+    tell_of_other_leader(served)
+    if is_hosted:
+        served.lead("t", leader=OTHER, leader_epoch=3)
+    response = await (await served.client()).ask(produce(batch_of(b"x")), version)
+    refused = response.responses[0].partition_responses[0]
+    assert refused.error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER
+    if version < 10:
+        assert (refused.current_leader, response.node_endpoints) == (None, [])
+    else:
+        assert (refused.current_leader.leader_id, refused.current_leader.leader_epoch) == (OTHER, 3)
+        assert [(node.node_id, node.host, node.port) for node in response.node_endpoints] == [(OTHER, "host-2", 9093)]
+
+
+@pytest.mark.parametrize("version", [12, 14, 15, 17])
+@pytest.mark.parametrize("replica", [OTHER, 77])
+async def test_only_a_broker_of_the_cluster_has_a_followers_privilege(served, version, replica):
+    tell_of_other_leader(served)
+    request = fetch(topic(of()), session=(0, 0))
+    if version < 15:
+        request.replica_id = replica
+    else:
+        request.replica_state = ReplicaState(replica_id=replica)
+    await (await served.client()).ask(request, version)
+    assert [each.is_follower for each in served.fetch_sessions._sessions.values()] == [replica == OTHER]
+
+
+async def test_nobody_is_named_where_nobody_leads(served):
+    served.lead("t", leader=-1, leader_epoch=3)
+    client = await served.client()
+    (refused,) = partitions(await client.ask(fetch(FetchTopic(topic="t", partitions=[of()])), 12))
+    assert (refused.error_code, refused.current_leader) == (ErrorCode.NOT_LEADER_OR_FOLLOWER, None)
