@@ -18,12 +18,11 @@ _GC_THRESHOLD = 50_000
 
 
 def main(argv: list[str]) -> int:
-    """0 after a clean stop; raises StartupError."""
+    """0 after a clean stop, 1 when no log directory is left; raises StartupError."""
     config = _read_config(_parser().parse_args(argv).config)
     configure_logs(broker_id=config.broker_id)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(_serve(config))
-    return 0
+        return runner.run(_serve(config))
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -41,7 +40,7 @@ def _read_config(path: Path) -> BrokerConfig:
         raise StartupError(f"cannot read {path}: {error}") from None
 
 
-async def _serve(config: BrokerConfig) -> None:
+async def _serve(config: BrokerConfig) -> int:
     stopping = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stopping.set)
@@ -53,11 +52,13 @@ async def _serve(config: BrokerConfig) -> None:
         if not starting.done():
             starting.cancel()
             await asyncio.gather(starting, return_exceptions=True)
-            return
+            return 0
         starting.result()
         gc.collect()
         gc.freeze()
         gc.set_threshold(_GC_THRESHOLD)
-        await told_to_stop
+        failed = asyncio.ensure_future(broker.failed.wait())
+        await asyncio.wait({told_to_stop, failed}, return_when=asyncio.FIRST_COMPLETED)
+        return int(failed.done())
     finally:
         await broker.stop()

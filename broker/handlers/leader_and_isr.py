@@ -11,13 +11,14 @@ from broker.protocol.messages.leader_and_isr import (
 )
 
 
-def handle_leader_and_isr(request: LeaderAndIsrRequest, context: RequestContext) -> LeaderAndIsrResponse:
+async def handle_leader_and_isr(request: LeaderAndIsrRequest, context: RequestContext) -> LeaderAndIsrResponse:
     replicas = context.services.replicas
+    configs = await context.services.topic_configs.log_configs({topic.topic_name for topic in request.topic_states})
     try:
         replicas.check_controller(request.controller_epoch, request.broker_epoch)
     except ApiError as error:
         return LeaderAndIsrResponse(error_code=error.code)
-    outcomes = replicas.apply_leader_and_isr(request)
+    outcomes = replicas.apply_leader_and_isr(request, configs)
     return LeaderAndIsrResponse(
         topics=[
             LeaderAndIsrTopicError(

@@ -5,14 +5,16 @@ the logs were loaded before that, at start, by the log manager.
 """
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from uuid import UUID
 
 from broker.common.clock import Clock
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.logs import logger
 from broker.common.types import NO_LEADER_EPOCH, TopicPartition
+from broker.log.config import LogConfig
 from broker.log.log import Log
 from broker.log.log_slice import LogSlice
 from broker.log.manager import LogManager
@@ -65,8 +67,6 @@ class ReplicaManager:
         self.broker_epoch = -1
         #: Told of each partition this broker starts or stops leading.
         self.on_leadership: list[Callable[[TopicPartition, bool], None]] = []
-        #: Told the topic of each partition this broker begins to host.
-        self.on_hosted: list[Callable[[str], None]] = []
 
     def __iter__(self) -> Iterator[HostedPartition]:
         return iter(self._hosted.values())
@@ -87,21 +87,32 @@ class ReplicaManager:
             raise ApiError(ErrorCode.STALE_CONTROLLER_EPOCH)
         self.controller_epoch = controller_epoch
 
-    def apply_leader_and_isr(self, request: LeaderAndIsrRequest) -> dict[UUID, dict[int, ErrorCode]]:
-        """Take the roles of one request; the outcome of each partition by topic id."""
+    def apply_leader_and_isr(
+        self, request: LeaderAndIsrRequest, configs: Mapping[str, LogConfig] = MappingProxyType({})
+    ) -> dict[UUID, dict[int, ErrorCode]]:
+        """Take the roles of one request; the outcome of each partition by topic id.
+
+        `configs` are by topic, for partitions that were not hosted before: they serve nobody under another one.
+        """
         outcomes: dict[UUID, dict[int, ErrorCode]] = {}
         for topic in request.topic_states:
             results = outcomes.setdefault(topic.topic_id, {})
             for state in topic.partition_states:
                 topic_partition = TopicPartition(topic.topic_name, state.partition_index)
-                results[state.partition_index] = self._apply_role(topic_partition, topic.topic_id, state)
+                results[state.partition_index] = self._apply_role(
+                    topic_partition, topic.topic_id, state, configs.get(topic.topic_name)
+                )
         return outcomes
 
     def _apply_role(
-        self, topic_partition: TopicPartition, topic_id: UUID, state: LeaderAndIsrPartitionState
+        self,
+        topic_partition: TopicPartition,
+        topic_id: UUID,
+        state: LeaderAndIsrPartitionState,
+        config: LogConfig | None,
     ) -> ErrorCode:
         try:
-            self._take_role(self._host(topic_partition, topic_id), state)
+            self._take_role(self._host(topic_partition, topic_id, state.is_new, config), state)
         except ApiError as error:
             _log.error("cannot host partition", partition=str(topic_partition), reason=error.message)
             return error.code
@@ -125,15 +136,16 @@ class ReplicaManager:
         if was_leader != hosted.partition.is_leader:
             self._leadership_changed(hosted.partition.topic_partition, hosted.partition.is_leader)
 
-    def _host(self, topic_partition: TopicPartition, topic_id: UUID) -> HostedPartition:
+    def _host(
+        self, topic_partition: TopicPartition, topic_id: UUID, is_new: bool, config: LogConfig | None
+    ) -> HostedPartition:
         hosted = self._hosted.get(topic_partition)
         if hosted is None:
             self._drop_log_of_earlier_topic(topic_partition, topic_id)
-            log = self._logs.get_or_create(topic_partition, topic_id)
+            log = self._logs.get_or_create(topic_partition, topic_id, is_new=is_new)
+            log.config = config or log.config
             hosted = HostedPartition(Partition(topic_partition, self._broker_id), log, topic_id)
             self._hosted[topic_partition] = hosted
-            for listener in self.on_hosted:
-                listener(topic_partition.topic)
         elif hosted.topic_id != topic_id:
             raise ApiError(ErrorCode.INCONSISTENT_TOPIC_ID)
         return hosted

@@ -5,7 +5,7 @@ hosts of that topic work by it from the next append on.
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 
 from broker.common.errors import ApiError, ErrorCode
@@ -33,7 +33,6 @@ class TopicConfigs:
         self._broker_config = broker_config
         self._changes: ConfigChanges | None = None
         self._applying: set[asyncio.Task] = set()
-        replicas.on_hosted.append(self._apply_soon)
 
     def start(self) -> None:
         """From now on every notified change is applied."""
@@ -51,6 +50,19 @@ class TopicConfigs:
             return await self._store.config(_ENTITY, topic)
         except ZooKeeperError as error:
             raise ApiError(ErrorCode.REQUEST_TIMED_OUT, f"ZooKeeper: {error}") from error
+
+    async def log_configs(self, topics: Iterable[str]) -> dict[str, LogConfig]:
+        """What the logs of `topics` go by, to be known before they are hosted; without those that cannot be had now."""
+        names = list(topics)
+        found = await asyncio.gather(*(self._log_config(name) for name in names))
+        return {name: config for name, config in zip(names, found, strict=True) if config is not None}
+
+    async def _log_config(self, topic: str) -> LogConfig | None:
+        try:
+            return log_config(await self.overrides(topic), self._broker_config)
+        except (ApiError, ConfigError) as error:
+            _log.error("topic configuration not applied", topic=topic, reason=str(error))
+            return None
 
     async def replace(self, topic: str, overrides: Mapping[str, str]) -> None:
         """Set exactly `overrides`, and tell every broker; raises ApiError when a value is not possible."""
@@ -72,10 +84,8 @@ class TopicConfigs:
         task.add_done_callback(self._applying.discard)
 
     async def _apply(self, topic: str) -> None:
-        try:
-            config = log_config(await self.overrides(topic), self._broker_config)
-        except (ApiError, ConfigError) as error:
-            _log.error("topic configuration not applied", topic=topic, reason=str(error))
+        config = await self._log_config(topic)
+        if config is None:
             return
         for hosted in self._replicas:
             if hosted.partition.topic_partition.topic == topic:

@@ -55,6 +55,8 @@ class Broker:
         self._metadata = MetadataCache()
         self._purgatory = Purgatory(self._clock)
         self._registry = new_registry()
+        #: The last log directory has failed: nothing can be served any more.
+        self.failed = asyncio.Event()
         self._endpoint = MetricsEndpoint(self._registry, self._health)
         self._is_loaded = False
         self._is_stopping = False
@@ -67,6 +69,8 @@ class Broker:
             _log.warning("configuration keys that nothing reads", keys=",".join(config.unused))
         self._listener = self._bind()
         self._logs = LogManager([Path(path) for path in config.log_dirs], log_config({}, config), config.broker_id)
+        loop = asyncio.get_running_loop()
+        self._logs.on_directory_failed = lambda _path, was_last: was_last and loop.call_soon_threadsafe(self.failed.set)
         if config.metrics_listener[0]:
             await self._endpoint.start(*config.metrics_listener)
         await self._session.connect(config.zookeeper_connection_timeout_ms)
