@@ -10,6 +10,8 @@ from uuid import UUID
 from broker.common.types import TopicPartition
 from broker.controller.cluster import LeaderAndIsr, LiveBroker
 from broker.controller.events import Event
+from broker.controller.replica_assignment import ReplicaAssignment
+from broker.controller.verdict import Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +123,36 @@ class SendStopReplica:
 
 
 @dataclass(frozen=True, slots=True)
+class WriteAssignments:
+    """Write these partitions' replicas into their topics' znodes and nothing else. Outcome: AssignmentsWritten."""
+
+    assignments: dict[TopicPartition, ReplicaAssignment]
+
+
+@dataclass(frozen=True, slots=True)
+class RewriteReassignmentRequest:
+    """Leave only these targets in /admin/reassign_partitions, which goes when none is left; log what was refused."""
+
+    targets: dict[TopicPartition, tuple[int, ...]]
+    refused: dict[TopicPartition, Verdict]
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveElectionRequest:
+    """Remove /admin/preferred_replica_election; log what did not succeed."""
+
+    verdicts: dict[TopicPartition, Verdict]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Tell whoever waits for this request what became of each of its partitions."""
+
+    request_id: int
+    verdicts: dict[TopicPartition, Verdict]
+
+
+@dataclass(frozen=True, slots=True)
 class StepAgain:
     """Step this event next: the first half of what it means has been done."""
 
@@ -139,5 +171,9 @@ Effect = (
     | SendLeaderAndIsr
     | SendUpdateMetadata
     | SendStopReplica
+    | WriteAssignments
+    | RewriteReassignmentRequest
+    | RemoveElectionRequest
+    | Answer
     | StepAgain
 )

@@ -11,6 +11,7 @@ from broker.controller.context import ControllerContext
 from broker.controller.effects import Effect, WriteStates
 from broker.controller.events import StatesWritten
 from broker.controller.partition_states import PartitionStatus
+from broker.controller.reassignment_end import end_moves, write_when_deleted
 from broker.controller.replica_states import ReplicaStatus
 from broker.controller.request_batch import RequestBatch
 
@@ -26,18 +27,19 @@ def states_written(context: ControllerContext, event: StatesWritten) -> list[Eff
     for partition, state in (event.written | event.found).items():
         if context.is_current(partition):
             context.states[partition] = state
-    found = [partition for partition in event.found if context.is_current(partition)]
-    again = context.wanted_states(found)
+    context.moves.epoch_due.difference_update(event.written)
+    batch = RequestBatch(context)
+    batch.add_metadata([], context.brokers)
+    ended = end_moves(context, event.written, batch)
+    again = context.wanted_states(p for p in (*event.written, *event.found) if context.is_current(p))
     settled = [
         partition
         for partition in (*event.written, *event.found)
         if partition not in again and context.is_current(partition)
     ]
-    batch = RequestBatch(context)
-    batch.add_metadata([], context.brokers)
     batch.tell_everyone(settled)
     settle(context, settled)
-    return [*batch.effects(), *([WriteStates(again)] if again else [])]
+    return [*batch.effects(), *([WriteStates(again)] if again else []), *write_when_deleted(context, ended)]
 
 
 def settle(context: ControllerContext, partitions: Iterable[TopicPartition]) -> None:
