@@ -11,6 +11,7 @@ from broker.zookeeper.controller_store import ControllerMoved, ControllerStore
 from broker.zookeeper.election import try_become_controller
 from broker.zookeeper.errors import ConnectionInterrupted
 from broker.zookeeper.notification_znodes import ISR_CHANGES
+from broker.zookeeper.session import SessionState
 from tests.eventually import eventually
 from tests.severable_proxy import SeverableProxy
 
@@ -63,7 +64,7 @@ async def test_isr_write_waits_until_zookeeper_is_back(zookeeper, new_session, s
         session = await new_session(port=proxy.port)
         proxy.cut()
         writing = asyncio.ensure_future(notifications.write_isr(session, T0, led.with_isr((1,))))
-        await eventually(lambda: not session._connected.is_set(), "interrupted")
+        await eventually(lambda: session.state is not SessionState.CONNECTED, "interrupted")
         assert not writing.done()
         proxy.mend()
         await eventually(writing.done, "written")
