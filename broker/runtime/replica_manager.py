@@ -172,9 +172,17 @@ class ReplicaManager:
             except OSError as error:
                 _log.error("deleted logs stay on disk until the next start", reason=str(error))
 
-    def stop_replica(self, topic_partition: TopicPartition, *, delete: bool) -> None:
-        """Serve the partition no more; with `delete` its files go too."""
-        hosted = self._hosted.pop(topic_partition, None)
+    def stop_replica(
+        self, topic_partition: TopicPartition, *, delete: bool, leader_epoch: int = NO_LEADER_EPOCH
+    ) -> None:
+        """Serve the partition no more; with `delete` its files go too.
+
+        FENCED_LEADER_EPOCH when this broker has had a role of a later epoch since; a negative epoch always counts.
+        """
+        hosted = self._hosted.get(topic_partition)
+        if hosted is not None and 0 <= leader_epoch < hosted.partition.leader_epoch:
+            raise ApiError(ErrorCode.FENCED_LEADER_EPOCH)
+        self._hosted.pop(topic_partition, None)
         if hosted is not None and hosted.partition.is_leader:
             self._leadership_changed(topic_partition, False)
         if delete and self._logs.delete(topic_partition):

@@ -29,6 +29,7 @@ from broker.common.types import TopicPartition
 from broker.controller import effects as do
 from broker.controller import events as told
 from broker.controller.cluster import (
+    EPOCH_DURING_DELETE,
     BrokerEndpoint,
     BrokerRegistration,
     LeaderAndIsr,
@@ -237,9 +238,8 @@ def _told(effect: do.Effect) -> Iterator[str]:
             to, live = ",".join(map(str, broker_ids)), ",".join(str(one.broker_id) for one in brokers)
             yield f"UpdateMetadata to {to}: controller epoch {epoch}, brokers {live}"
             yield from (f"  {_partition_told(one)}" for one in partitions)
-        case do.SendStopReplica(broker_id, epoch, partitions):
-            names = " ".join(map(str, partitions))
-            yield f"StopReplica to {broker_id}: controller epoch {epoch}, delete {names}"
+        case do.SendStopReplica(broker_id, epoch, stops):
+            yield f"StopReplica to {broker_id}: controller epoch {epoch}, {' '.join(map(_stop, stops))}"
         case do.ReadIsrChanges(names):
             yield f"read ISR changes {' '.join(sorted(names))}"
         case do.RemoveIsrChanges(names):
@@ -252,6 +252,11 @@ def _partition_told(one: do.PartitionTold) -> str:
     offline = f" offline={_ids(one.offline_replicas)}" if one.offline_replicas else ""
     new = " new" if one.is_new else ""
     return f"{one.partition} {_state(one.state)} replicas={_ids(one.replicas)}{offline}{new}"
+
+
+def _stop(stop: do.ReplicaStop) -> str:
+    epoch = "" if stop.leader_epoch == EPOCH_DURING_DELETE else f" epoch={stop.leader_epoch}"
+    return f"{'delete' if stop.delete else 'stop'} {stop.partition}{epoch}"
 
 
 def _state(state: LeaderAndIsr) -> str:

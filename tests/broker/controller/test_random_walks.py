@@ -91,7 +91,7 @@ class Walk(Story):
     def _carry_out(self, effect: do.Effect) -> told.Event | None:
         if isinstance(effect, do.SendStopReplica):
             epoch = self.controller.context.brokers[effect.broker_id].epoch
-            self._unanswered.append((f"{effect.broker_id}:{epoch}", effect.partitions))
+            self._unanswered.append((f"{effect.broker_id}:{epoch}", tuple(stop.partition for stop in effect.stops)))
         return super()._carry_out(effect)
 
     def _write(self, states) -> told.Event:
