@@ -92,6 +92,14 @@ class LeaderAndIsr:
     def has_leader(self) -> bool:
         return self.leader != NO_BROKER
 
+    def with_isr(self, isr: tuple[int, ...]) -> "LeaderAndIsr":
+        """The same leader in the same epoch with another ISR: what a leader may write itself."""
+        return replace(self, isr=isr)
+
+    def at_version(self, zk_version: int) -> "LeaderAndIsr":
+        """The same state as it stands in ZooKeeper after a write."""
+        return replace(self, zk_version=zk_version)
+
     def next(self, leader: int, isr: tuple[int, ...], controller_epoch: int) -> "LeaderAndIsr":
         """The state that follows: another leader or ISR always means a higher leader epoch."""
         return replace(

@@ -153,6 +153,20 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
+class ReadIsrChanges:
+    """Read these notifications and the states of the partitions they name. Outcome: IsrChangesRead."""
+
+    names: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveIsrChanges:
+    """Remove notifications that have been dealt with."""
+
+    names: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
 class StepAgain:
     """Step this event next: the first half of what it means has been done."""
 
@@ -175,5 +189,7 @@ Effect = (
     | RewriteReassignmentRequest
     | RemoveElectionRequest
     | Answer
+    | ReadIsrChanges
+    | RemoveIsrChanges
     | StepAgain
 )

@@ -25,6 +25,8 @@ class Elected:
     topics: dict[str, TopicAssignment]
     states: dict[TopicPartition, LeaderAndIsr]
     topics_to_delete: frozenset[str]
+    #: Names of notifications of ISR changes that were there before the states were read.
+    isr_changes: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +166,20 @@ class ElectionTried:
     attempts_left: int
 
 
+@dataclass(frozen=True, slots=True)
+class IsrChangesListed:
+    """The names of all notifications of ISR changes as of now."""
+
+    names: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class IsrChangesRead:
+    """Outcome of ReadIsrChanges: the states of the partitions named, read after the notifications."""
+
+    states: dict[TopicPartition, LeaderAndIsr]
+
+
 Event = (
     Elected
     | Resigned
@@ -183,4 +199,6 @@ Event = (
     | AssignmentsWritten
     | ElectionAsked
     | ElectionTried
+    | IsrChangesListed
+    | IsrChangesRead
 )

@@ -21,7 +21,9 @@ class Walk(Story):
 
     def step_at_random(self) -> None:
         getattr(
-            self, "_do_" + self._dice.choice(["come", "go", "topic", "grow", "delete", "answer", "answer", "elect"])
+            self,
+            "_do_"
+            + self._dice.choice(["come", "go", "topic", "grow", "delete", "answer", "answer", "elect", "isr", "isr"]),
         )()
 
     def settle(self) -> None:
@@ -66,6 +68,19 @@ class Walk(Story):
         if self._unanswered:
             broker, partitions = self._unanswered.pop(self._dice.randrange(len(self._unanswered)))
             self.run(f"deleted {broker} {' '.join(map(str, partitions))}")
+
+    def _do_isr(self) -> None:
+        """A leader that is alive, or just died, shrinks or grows its ISR by whom it likes."""
+        led = [key for key, state in sorted(self.states.items()) if state.has_leader and key.topic in self.topics]
+        if led:
+            partition = self._dice.choice(led)
+            leader, replicas = (
+                self.states[partition].leader,
+                self.topics[partition.topic].partitions[partition.partition],
+            )
+            isr = [one for one in replicas if one == leader or self._dice.random() < 0.5]
+            quietly = self._dice.choice(("", "", "quietly "))
+            self.run(f"{quietly}isr {partition} {','.join(map(str, isr))}")
 
     def _do_elect(self) -> None:
         if self._dice.random() < 0.5:
