@@ -124,9 +124,13 @@ class SendStopReplica:
 
 @dataclass(frozen=True, slots=True)
 class WriteAssignments:
-    """Write these partitions' replicas into their topics' znodes and nothing else. Outcome: AssignmentsWritten."""
+    """Write these partitions' replicas into the znodes of their topics, if these have still the ids given.
+
+    Outcome: AssignmentsWritten.
+    """
 
     assignments: dict[TopicPartition, ReplicaAssignment]
+    topic_ids: dict[str, UUID]
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.controller.context import ControllerContext
-from broker.controller.effects import Answer, Effect, RewriteReassignmentRequest, StepAgain, WriteAssignments
+from broker.controller.effects import Answer, Effect, RewriteReassignmentRequest, StepAgain
 from broker.controller.events import (
     AssignmentsWritten,
     ReassignmentsAsked,
@@ -22,6 +22,7 @@ from broker.controller.events import (
     ReassignmentsByZnode,
     ReassignmentsByZnodeBegun,
 )
+from broker.controller.reassignment_end import write_assignments
 from broker.controller.replica_assignment import ReplicaAssignment
 from broker.controller.replica_states import Replica, ReplicaStatus
 from broker.controller.state_changes import correct_states
@@ -36,7 +37,7 @@ def reassignments_asked(context: ControllerContext, event: ReassignmentsAsked) -
     for partition in plans:
         context.moves.by_znode.pop(partition, None)
     begun = ReassignmentsBegun(event.request_id, plans, refused)
-    return [*_write(plans), StepAgain(begun)]
+    return [*write_assignments(context, plans), StepAgain(begun)]
 
 
 def reassignments_begun(context: ControllerContext, event: ReassignmentsBegun) -> list[Effect]:
@@ -57,7 +58,10 @@ def reassignments_by_znode(context: ControllerContext, event: ReassignmentsByZno
     context.moves.by_znode = {key: target for key, target in event.targets.items() if key not in refused}
     under_way = {partition for partition in plans if _goes_to(context, partition, plans[partition].target)}
     news = {partition: plan for partition, plan in plans.items() if partition not in under_way}
-    return [*_write(news), StepAgain(ReassignmentsByZnodeBegun(refused, is_empty=not event.targets))]
+    return [
+        *write_assignments(context, news),
+        StepAgain(ReassignmentsByZnodeBegun(refused, is_empty=not event.targets)),
+    ]
 
 
 def reassignments_by_znode_begun(context: ControllerContext, event: ReassignmentsByZnodeBegun) -> list[Effect]:
@@ -129,10 +133,6 @@ def _check_target(context: ControllerContext, current: ReplicaAssignment, target
 
 def _bad_target(message: str) -> ApiError:
     return ApiError(ErrorCode.INVALID_REPLICA_ASSIGNMENT, message)
-
-
-def _write(plans: Plans) -> list[Effect]:
-    return [WriteAssignments(plans)] if plans else []
 
 
 def _take(context: ControllerContext, partition: TopicPartition, assignment: ReplicaAssignment) -> None:

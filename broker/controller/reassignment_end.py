@@ -34,7 +34,12 @@ def write_when_deleted(context: ControllerContext, partitions: Iterable[TopicPar
         for partition in partitions
         if context.is_current(partition) and context.moves.leaving.get(partition) == set()
     }
-    return [WriteAssignments(plans)] if plans else []
+    return write_assignments(context, plans)
+
+
+def write_assignments(context: ControllerContext, plans: dict[TopicPartition, ReplicaAssignment]) -> list[Effect]:
+    topics = sorted({partition.topic for partition in plans})
+    return [WriteAssignments(plans, {topic: context.topics[topic].topic_id for topic in topics})] if plans else []
 
 
 def removed_replicas_deleted(context: ControllerContext, event: ReplicasDeleted) -> list[Effect]:
