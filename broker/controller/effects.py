@@ -153,6 +153,13 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
+class ReadUncleanElection:
+    """Look which of these topics let a replica lead that was not in sync. Outcome: UncleanElectionRead."""
+
+    topics: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
 class ReadIsrChanges:
     """Read these notifications and the states of the partitions they name. Outcome: IsrChangesRead."""
 
@@ -189,6 +196,7 @@ Effect = (
     | RewriteReassignmentRequest
     | RemoveElectionRequest
     | Answer
+    | ReadUncleanElection
     | ReadIsrChanges
     | RemoveIsrChanges
     | StepAgain
