@@ -58,7 +58,7 @@ def _brokers_joined(context: ControllerContext, event: BrokersChanged, joined: l
     effects: list[Effect] = [OpenChannel(context.brokers[broker_id]) for broker_id in joined]
     effects += batch.effects()
     settle(context, [p for p in hosted if p in context.states and p not in to_correct])
-    effects += correct_states(context, to_correct)
+    effects += correct_states(context, hosted)
     return effects + stop_strays(context, joined) + resume_deletion(context, joined)
 
 

@@ -10,6 +10,7 @@ from broker.controller.effects import CloseChannel, Effect, OpenChannel, RemoveI
 from broker.controller.events import (
     AssignmentsWritten,
     BrokersChanged,
+    ConfigChanged,
     Elected,
     ElectionAsked,
     ElectionTried,
@@ -29,6 +30,7 @@ from broker.controller.events import (
     TopicRemoved,
     TopicsListed,
     TopicsToDelete,
+    UncleanElectionRead,
 )
 from broker.controller.isr_changes import isr_changes_listed, isr_changes_read
 from broker.controller.leader_elections import election_asked, election_tried
@@ -47,6 +49,7 @@ from broker.controller.request_batch import RequestBatch
 from broker.controller.state_changes import correct_states, states_written
 from broker.controller.topic_changes import topic_read, topics_listed
 from broker.controller.topic_deletion import begin_deletion, replicas_deleted, topic_removed, topics_to_delete
+from broker.controller.unclean_election import config_changed, unclean_election_read
 
 _FLOWS = {
     BrokersChanged: brokers_changed,
@@ -64,6 +67,8 @@ _FLOWS = {
     AssignmentsWritten: assignments_written,
     ElectionAsked: election_asked,
     ElectionTried: election_tried,
+    ConfigChanged: config_changed,
+    UncleanElectionRead: unclean_election_read,
     IsrChangesListed: isr_changes_listed,
     IsrChangesRead: isr_changes_read,
 }
@@ -106,7 +111,7 @@ class Controller:
             if partition in context.states and partition not in to_correct:
                 batch.add_leader_and_isr(partition, context.online_replicas(partition))
         effects += batch.effects()
-        effects += correct_states(context, to_correct)
+        effects += correct_states(context, context.all_partitions())
         if event.isr_changes:
             effects.append(RemoveIsrChanges(event.isr_changes))
         if context.topics:

@@ -157,6 +157,13 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
+class ReadUncleanElection:
+    """Look which of these topics let a replica lead that was not in sync. Outcome: UncleanElectionRead."""
+
+    topics: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
 class ReadIsrChanges:
     """Read these notifications and the states of the partitions they name. Outcome: IsrChangesRead."""
 
@@ -193,6 +200,7 @@ Effect = (
     | RewriteReassignmentRequest
     | RemoveElectionRequest
     | Answer
+    | ReadUncleanElection
     | ReadIsrChanges
     | RemoveIsrChanges
     | StepAgain

@@ -55,5 +55,19 @@ def preferred_state(
     return state.next(preferred, state.isr, controller_epoch)
 
 
+def unclean_state(
+    assignment: tuple[int, ...], state: LeaderAndIsr, online: Collection[int], controller_epoch: int
+) -> LeaderAndIsr | None:
+    """The state under the first replica that is online, in sync or not, and alone; None when none is.
+
+    A leader that was not in sync is marked as recovering (KIP-704), until it writes an ISR itself.
+    """
+    leader = next((replica for replica in assignment if replica in online), None)
+    if leader is None:
+        return None
+    elected = state.next(leader, (leader,), controller_epoch)
+    return elected if leader in state.isr else elected.recovering()
+
+
 def _preferred(assignment: tuple[int, ...], in_sync: tuple[int, ...]) -> int:
     return next((replica for replica in assignment if replica in in_sync), in_sync[0])

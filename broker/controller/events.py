@@ -167,6 +167,20 @@ class ElectionTried:
 
 
 @dataclass(frozen=True, slots=True)
+class ConfigChanged:
+    """The configuration of a topic was changed, or (None) of brokers, which topics take their defaults from."""
+
+    topic: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class UncleanElectionRead:
+    """Outcome of ReadUncleanElection: the topics that allow it."""
+
+    allowed: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
 class IsrChangesListed:
     """The names of all notifications of ISR changes as of now."""
 
@@ -199,6 +213,8 @@ Event = (
     | AssignmentsWritten
     | ElectionAsked
     | ElectionTried
+    | ConfigChanged
+    | UncleanElectionRead
     | IsrChangesListed
     | IsrChangesRead
 )

@@ -5,7 +5,7 @@ from broker.common.types import TopicPartition
 from broker.controller.cluster import LeaderAndIsr
 from broker.controller.context import ControllerContext
 from broker.controller.effects import Answer, Effect, RemoveElectionRequest, StepAgain, WriteStates
-from broker.controller.election import preferred_state
+from broker.controller.election import preferred_state, unclean_state
 from broker.controller.events import BY_ZNODE, Election, ElectionAsked, ElectionTried
 from broker.controller.verdict import DONE, Verdict
 
@@ -75,11 +75,11 @@ def _elect_preferred(context: ControllerContext, partition: TopicPartition) -> L
 
 
 def _elect_unclean(context: ControllerContext, partition: TopicPartition) -> LeaderAndIsr:
-    """The first replica that is alive, with an ISR of its own: records only others had are given up."""
-    state, online = context.states.get(partition), context.online_replicas(partition)
-    if state is None or not online:
+    assignment, state = context.assignment(partition), context.states.get(partition)
+    elected = state and unclean_state(assignment, state, context.online_replicas(partition), context.controller_epoch)
+    if elected is None:
         raise ApiError(ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE, f"no replica of {partition} is alive")
-    return state.next(online[0], online[:1], context.controller_epoch)
+    return elected
 
 
 def _is_as_asked(context: ControllerContext, election: Election, partition: TopicPartition) -> bool:

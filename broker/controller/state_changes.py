@@ -14,12 +14,14 @@ from broker.controller.partition_states import PartitionStatus
 from broker.controller.reassignment_end import end_moves, write_when_deleted
 from broker.controller.replica_states import ReplicaStatus
 from broker.controller.request_batch import RequestBatch
+from broker.controller.unclean_election import ask_unclean
 
 
 def correct_states(context: ControllerContext, partitions: Iterable[TopicPartition]) -> list[Effect]:
-    """Write the states of those partitions that need another one."""
-    wanted = context.wanted_states(partitions)
-    return [WriteStates(wanted)] if wanted else []
+    """Write the states of those partitions that need another one; ask whether the hopeless may have an unclean one."""
+    asked = list(partitions)
+    wanted = context.wanted_states(asked)
+    return [*([WriteStates(wanted)] if wanted else []), *ask_unclean(context, asked)]
 
 
 def states_written(context: ControllerContext, event: StatesWritten) -> list[Effect]:
@@ -39,7 +41,8 @@ def states_written(context: ControllerContext, event: StatesWritten) -> list[Eff
     ]
     batch.tell_everyone(settled)
     settle(context, settled)
-    return [*batch.effects(), *([WriteStates(again)] if again else []), *write_when_deleted(context, ended)]
+    corrections = correct_states(context, dict.fromkeys((*again, *event.found)))
+    return [*batch.effects(), *corrections, *write_when_deleted(context, ended)]
 
 
 def settle(context: ControllerContext, partitions: Iterable[TopicPartition]) -> None:

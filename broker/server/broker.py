@@ -122,7 +122,9 @@ class Broker:
         )
         self._topic_configs = TopicConfigs(self._store, replicas, config)
         self._housekeeping = Housekeeping(replicas, self._logs, config, self._clock)
-        self._controller = ControllerRuntime(self._store, config.broker_id, self._clock)
+        self._controller = ControllerRuntime(
+            self._store, config.broker_id, self._clock, unclean_election=config.unclean_leader_election_enable
+        )
         fetch_sessions = FetchSessions(_random_session_id)
         services = Services(
             config=config,

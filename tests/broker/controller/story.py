@@ -17,6 +17,8 @@ before the next effect. What a WatchTopics reads is told after the command's own
     foreign t-0 leader=1 isr=1  somebody else writes a state; the controller is not told
     isr t-0 1,2                 the leader writes another ISR and announces it
     announced t-0               an ISR change of this partition is announced (once more)
+    unclean t yes               t may be led by a replica that was not in sync (no: not); the controller is told
+    unclean * yes               all topics may that say nothing themselves
     move t-0 3,4                a client asks to reassign a partition
     call-off t-0                ... or to cancel that
     request-moves t-0=3,4       /admin/reassign_partitions appears (without any: what it says cannot be read)
@@ -60,6 +62,8 @@ class Story:
         self.to_delete: set[str] = set()
         self.topics_made = 0
         self._to_read: list[str] = []
+        #: What topics say of unclean elections; "*" is the default.
+        self.unclean: dict[str, bool] = {"*": False}
         #: Number of each notification of an ISR change, and what it names.
         self.isr_changes: dict[str, TopicPartition] = {}
         self._announcements = 0
@@ -147,6 +151,10 @@ class Story:
             int(leader.removeprefix("leader=")), before.leader_epoch + 1, members, 0, before.zk_version + 1
         )
 
+    def _unclean(self, topic: str, allowed: str) -> told.Event:
+        self.unclean[topic] = allowed == "yes"
+        return told.ConfigChanged(None if topic == "*" else topic)
+
     def _isr(self, partition: str, isr: str) -> told.Event:
         key = _partition(partition)
         state = self.states[key]
@@ -227,6 +235,9 @@ class Story:
             case do.WatchTopics(names):
                 known = self.controller.context.topics
                 self._to_read += sorted(names - known.keys())
+            case do.ReadUncleanElection(topics):
+                allowed = (topic for topic in topics if self.unclean.get(topic, self.unclean["*"]))
+                return told.UncleanElectionRead(frozenset(allowed))
             case do.ReadIsrChanges(names):
                 named = sorted({self.isr_changes[name] for name in names})
                 return told.IsrChangesRead({key: self.states[key] for key in named if key in self.states})
@@ -293,6 +304,8 @@ def _told(effect: do.Effect) -> Iterator[str]:
             yield from (f"  {_partition_told(one)}" for one in partitions)
         case do.SendStopReplica(broker_id, epoch, stops):
             yield f"StopReplica to {broker_id}: controller epoch {epoch}, {' '.join(map(_stop, stops))}"
+        case do.ReadUncleanElection(topics):
+            yield f"may {' '.join(sorted(topics))} be led unclean?"
         case do.ReadIsrChanges(names):
             yield f"read ISR changes {' '.join(sorted(names))}"
         case do.RemoveIsrChanges(names):
@@ -336,7 +349,8 @@ def _stop(stop: do.ReplicaStop) -> str:
 
 
 def _state(state: LeaderAndIsr) -> str:
-    return f"leader={state.leader} epoch={state.leader_epoch} isr={_ids(state.isr)}"
+    recovering = " recovering" if state.leader_recovery_state else ""
+    return f"leader={state.leader} epoch={state.leader_epoch} isr={_ids(state.isr)}{recovering}"
 
 
 def _ids(ids: tuple[int, ...]) -> str:
