@@ -15,6 +15,7 @@ from broker.common.errors import StartupError
 from broker.common.logs import logger
 from broker.config.broker import BrokerConfig, Endpoint
 from broker.controller.cluster import BrokerEndpoint, BrokerRegistration
+from broker.controller.leader_rebalance import RebalanceSettings
 from broker.coordinator.group.config import GroupConfig
 from broker.handlers.handler import Services
 from broker.log.manager import LogManager
@@ -123,7 +124,11 @@ class Broker:
         self._topic_configs = TopicConfigs(self._store, replicas, config)
         self._housekeeping = Housekeeping(replicas, self._logs, config, self._clock)
         self._controller = ControllerRuntime(
-            self._store, config.broker_id, self._clock, unclean_election=config.unclean_leader_election_enable
+            self._store,
+            config.broker_id,
+            self._clock,
+            unclean_election=config.unclean_leader_election_enable,
+            rebalance=_rebalance_settings(config),
         )
         fetch_sessions = FetchSessions(_random_session_id)
         services = Services(
@@ -138,6 +143,7 @@ class Broker:
             topic_configs=self._topic_configs,
             log_dirs=LogDirs([Path(path) for path in config.log_dirs], replicas),
             producer_ids=ProducerIds(self._store, config.broker_id),
+            controller=self._controller,
             clock=self._clock,
         )
         self._dispatcher = Dispatcher(services, self._listener.name, RequestMetrics(self._registry))
@@ -202,6 +208,14 @@ class Broker:
 
 def _random_session_id() -> int:
     return random.randint(1, 2**31 - 1)
+
+
+def _rebalance_settings(config: BrokerConfig) -> RebalanceSettings:
+    return RebalanceSettings(
+        is_enabled=config.auto_leader_rebalance_enable,
+        check_interval_ms=1000 * config.leader_imbalance_check_interval_seconds,
+        imbalance_percentage=config.leader_imbalance_per_broker_percentage,
+    )
 
 
 def _group_config(config: BrokerConfig) -> GroupConfig:

@@ -7,8 +7,11 @@ from uuid import UUID
 import pytest
 
 from broker.common.clock import SystemClock
+from broker.common.errors import ApiError
 from broker.common.types import TopicPartition
 from broker.config.broker import Endpoint, read_broker_config
+from broker.controller.replica_assignment import ReplicaAssignment
+from broker.controller.verdict import Verdict
 from broker.coordinator.group.config import GroupConfig
 from broker.handlers.handler import Services
 from broker.log.config import LogConfig
@@ -129,6 +132,28 @@ class Store:
         return range(self._next_producer_id - 10, self._next_producer_id)
 
 
+class AskedController:
+    """This broker's controller as handlers see it: takes down what it is asked, answers what the test wants."""
+
+    def __init__(self) -> None:
+        self.asked: list = []
+        #: An error to raise instead of answering.
+        self.refusal: ApiError | None = None
+        self.verdicts: dict[TopicPartition, Verdict] = {}
+        self.moves: dict[TopicPartition, ReplicaAssignment] = {}
+
+    async def ask(self, event_of, timeout_ms=None):
+        self.asked.append(event_of(1))
+        if self.refusal:
+            raise self.refusal
+        return self.verdicts
+
+    def reassignments(self) -> dict[TopicPartition, ReplicaAssignment]:
+        if self.refusal:
+            raise self.refusal
+        return self.moves
+
+
 class Served:
     """The broker under test."""
 
@@ -147,6 +172,7 @@ class Served:
         self.registry = new_registry()
         self.coordinators = CoordinatorRuntime(self.replicas, GroupConfig(), clock)
         self.store = Store(self)
+        self.controller = AskedController()
         topic_configs = TopicConfigs(self.store, self.replicas, self.config)
         services = Services(
             config=self.config,
@@ -160,6 +186,7 @@ class Served:
             topic_configs=topic_configs,
             log_dirs=LogDirs([directory / "logs"], self.replicas),
             producer_ids=ProducerIds(self.store, 1),
+            controller=self.controller,
             clock=clock,
         )
         self.dispatcher = Dispatcher(services, "PLAINTEXT", RequestMetrics(self.registry))
