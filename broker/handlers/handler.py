@@ -9,6 +9,7 @@ from broker.config.broker import BrokerConfig
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.schema import Message
 from broker.replication.fetch_session import FetchSessions
+from broker.runtime.controller_runtime import ControllerRuntime
 from broker.runtime.coordinator_runtime import CoordinatorRuntime
 from broker.runtime.log_dirs import LogDirs
 from broker.runtime.metadata_cache import MetadataCache
@@ -34,6 +35,7 @@ class Services:
     topic_configs: TopicConfigs
     log_dirs: LogDirs
     producer_ids: ProducerIds
+    controller: ControllerRuntime
     clock: Any
 
 

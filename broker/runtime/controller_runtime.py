@@ -11,6 +11,7 @@ from enum import Enum, auto
 from typing import Any
 
 from broker.common.clock import Clock
+from broker.common.errors import ApiError, ErrorCode
 from broker.common.logs import logger
 from broker.common.types import NO_BROKER
 from broker.controller import effects as do
@@ -30,6 +31,7 @@ from broker.controller.events import (
     TopicsToDelete,
     UncleanElectionRead,
 )
+from broker.runtime.controller_answers import ControllerAnswers
 from broker.runtime.controller_channels import ControllerChannels
 from broker.runtime.unclean_topics import topics_with_unclean_election
 from broker.zookeeper.controller_store import ControllerMoved, ControllerStore
@@ -75,6 +77,7 @@ class ControllerRuntime:
         self._unclean_election = unclean_election
         self._machine = Controller()
         self._channels = channels(broker_id, self._deliver)
+        self._answers = ControllerAnswers(self._deliver)
         self._queue: asyncio.Queue[tuple[int, Event | _Call]] = asyncio.Queue()
         #: Raised whenever what was queued before no longer counts.
         self._generation = 0
@@ -122,6 +125,12 @@ class ControllerRuntime:
             except (ZooKeeperError, TimeoutError) as error:
                 _log.info("controller not given up; it ends with the session", reason=str(error))
 
+    async def ask(self, event_of: Callable[[int], Event]) -> Any:
+        """The machine's answer to a request, see `ControllerAnswers.ask`."""
+        if not self.is_controller:
+            raise ApiError(ErrorCode.NOT_CONTROLLER)
+        return await self._answers.ask(event_of)
+
     # -- what comes in, on the loop
 
     def _deliver(self, event: Event) -> None:
@@ -137,9 +146,13 @@ class ControllerRuntime:
         if state is SessionState.CONNECTED:
             return
         self._is_acting = False
-        self._generation += 1
+        self._drop_what_is_queued()
         if state is SessionState.LOST:
             self._queue.put_nowait((self._generation, _Call.STEP_DOWN))
+
+    def _drop_what_is_queued(self) -> None:
+        self._generation += 1
+        self._answers.refuse_all()
 
     # -- the consumer
 
@@ -178,7 +191,7 @@ class ControllerRuntime:
             await self._become_controller(term)
 
     async def _become_controller(self, term: ControllerTerm) -> None:
-        self._generation += 1
+        self._drop_what_is_queued()
         self._term, self._writes = term, ControllerStore(self._store, term)
         self._is_acting = True
         self._controller_id = self._broker_id
@@ -207,7 +220,7 @@ class ControllerRuntime:
             return
         _log.info("no longer controller", controller_epoch=self._term.epoch)
         self._is_acting = False
-        self._generation += 1
+        self._drop_what_is_queued()
         self._term = self._writes = None
         self._close_list_watches()
         for effect in self._machine.step(Resigned(), self._clock.monotonic_ms()):
@@ -269,6 +282,8 @@ class ControllerRuntime:
                 self._channels.send_update_metadata(effect)
             case do.SendStopReplica():
                 self._channels.send_stop_replica(effect)
+            case do.Answer(request_id, answer) | do.AnswerShutdown(request_id, answer):
+                self._answers.give(request_id, answer)
             case do.WatchTopics(names):
                 for name in names - self._topic_watches.keys():
                     self._topic_watches[name] = self._watch_topic(name)

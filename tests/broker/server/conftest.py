@@ -7,8 +7,11 @@ from uuid import UUID
 import pytest
 
 from broker.common.clock import SystemClock
+from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.config.broker import Endpoint, read_broker_config
+from broker.controller.events import ShutdownAsked
+from broker.controller.verdict import ShutdownAnswer
 from broker.coordinator.group.config import GroupConfig
 from broker.handlers.handler import Services
 from broker.log.config import LogConfig
@@ -129,6 +132,18 @@ class Store:
         return range(self._next_producer_id - 10, self._next_producer_id)
 
 
+class Controller:
+    """What handlers want of the controller on this broker, which has nothing to do."""
+
+    def __init__(self, served: "Served"):
+        self._served = served
+
+    async def ask(self, event_of):
+        if self._served.metadata.controller_id != 1:
+            raise ApiError(ErrorCode.NOT_CONTROLLER)
+        return {ShutdownAsked: ShutdownAnswer()}[type(event_of(1))]
+
+
 class Served:
     """The broker under test."""
 
@@ -160,6 +175,7 @@ class Served:
             topic_configs=topic_configs,
             log_dirs=LogDirs([directory / "logs"], self.replicas),
             producer_ids=ProducerIds(self.store, 1),
+            controller=Controller(self),
             clock=clock,
         )
         self.dispatcher = Dispatcher(services, "PLAINTEXT", RequestMetrics(self.registry))
