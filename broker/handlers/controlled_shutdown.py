@@ -10,13 +10,16 @@ from broker.protocol.messages.controlled_shutdown import (
     RemainingPartition,
 )
 
+#: The broker asks again after this.
+_TIMEOUT_MS = 30_000
+
 
 async def handle_controlled_shutdown(
     request: ControlledShutdownRequest, context: RequestContext
 ) -> ControlledShutdownResponse:
     try:
         code, remaining = await context.services.controller.ask(
-            lambda request_id: ShutdownAsked(request_id, request.broker_id, request.broker_epoch)
+            lambda request_id: ShutdownAsked(request_id, request.broker_id, request.broker_epoch), _TIMEOUT_MS
         )
     except ApiError as error:
         return ControlledShutdownResponse(error_code=error.code)

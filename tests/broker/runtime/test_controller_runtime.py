@@ -189,7 +189,7 @@ async def test_broker_that_wants_to_stop_is_relieved_of_its_leaderships(cluster)
     await one.store.create_topic("t", {0: (2, 1), 1: (1, 2)}, {})
     await eventually(lambda: one.broker.metadata == two.broker.metadata == {T0: 2, T1: 1}, "leaders")
     epoch = (await one.store.brokers())[2].epoch
-    answer = await one.runtime.ask(lambda number: ShutdownAsked(number, 2, epoch))
+    answer = await one.runtime.ask(lambda number: ShutdownAsked(number, 2, epoch), 10_000)
     assert answer == ShutdownAnswer()
     await eventually(lambda: one.broker.leads == {T0: 1, T1: 1} and two.broker.leads == {}, "moved")
     assert {state.isr for state in (await one.store.states([T0, T1])).values()} == {(1,)}
@@ -201,14 +201,14 @@ async def test_whoever_asks_a_broker_that_is_not_controller_is_told_so(cluster):
     one, two = await cluster.start(1), await cluster.start(2)
     await eventually(lambda: one.runtime.is_controller, "1 is controller")
     with pytest.raises(ApiError) as refusal:
-        await two.runtime.ask(lambda number: ShutdownAsked(number, 2, 0))
+        await two.runtime.ask(lambda number: ShutdownAsked(number, 2, 0), 10_000)
     assert refusal.value.code is ErrorCode.NOT_CONTROLLER
 
 
 async def test_question_that_is_open_when_the_term_ends_is_refused(cluster):
     one = await cluster.start(1)
     await eventually(lambda: one.runtime.is_controller, "1 is controller")
-    asking = asyncio.ensure_future(one.runtime.ask(lambda number: ShutdownAsked(number, 1, 0)))
+    asking = asyncio.ensure_future(one.runtime.ask(lambda number: ShutdownAsked(number, 1, 0), 10_000))
     await asyncio.sleep(0)
     one.runtime._step_down()
     with pytest.raises(ApiError) as refusal:

@@ -138,7 +138,7 @@ class Controller:
     def __init__(self, served: "Served"):
         self._served = served
 
-    async def ask(self, event_of):
+    async def ask(self, event_of, timeout_ms):
         if self._served.metadata.controller_id != 1:
             raise ApiError(ErrorCode.NOT_CONTROLLER)
         return {ShutdownAsked: ShutdownAnswer()}[type(event_of(1))]
