@@ -6,6 +6,7 @@ every event but Elected means nothing.
 
 from broker.controller.broker_changes import brokers_changed, leader_and_isr_answered
 from broker.controller.context import ControllerContext
+from broker.controller.controlled_shutdown import shutdown_asked, shutdown_carried_out
 from broker.controller.effects import CloseChannel, Effect, OpenChannel, RemoveIsrChanges, UnwatchTopics, WatchTopics
 from broker.controller.events import (
     AssignmentsWritten,
@@ -24,6 +25,8 @@ from broker.controller.events import (
     ReassignmentsByZnodeBegun,
     ReplicasDeleted,
     Resigned,
+    ShutdownAsked,
+    ShutdownCarriedOut,
     StatesWritten,
     Tick,
     TopicRead,
@@ -67,6 +70,8 @@ _FLOWS = {
     AssignmentsWritten: assignments_written,
     ElectionAsked: election_asked,
     ElectionTried: election_tried,
+    ShutdownAsked: shutdown_asked,
+    ShutdownCarriedOut: shutdown_carried_out,
     ConfigChanged: config_changed,
     UncleanElectionRead: unclean_election_read,
     IsrChangesListed: isr_changes_listed,

@@ -11,7 +11,7 @@ from broker.common.types import TopicPartition
 from broker.controller.cluster import LeaderAndIsr, LiveBroker
 from broker.controller.events import Event
 from broker.controller.replica_assignment import ReplicaAssignment
-from broker.controller.verdict import Verdict
+from broker.controller.verdict import ShutdownAnswer, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +157,14 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
+class AnswerShutdown:
+    """Tell a broker that wants to stop how far that has come."""
+
+    request_id: int
+    answer: ShutdownAnswer
+
+
+@dataclass(frozen=True, slots=True)
 class ReadUncleanElection:
     """Look which of these topics let a replica lead that was not in sync. Outcome: UncleanElectionRead."""
 
@@ -200,6 +208,7 @@ Effect = (
     | RewriteReassignmentRequest
     | RemoveElectionRequest
     | Answer
+    | AnswerShutdown
     | ReadUncleanElection
     | ReadIsrChanges
     | RemoveIsrChanges

@@ -167,6 +167,22 @@ class ElectionTried:
 
 
 @dataclass(frozen=True, slots=True)
+class ShutdownAsked:
+    """A broker wants to stop and have its leaderships moved away first. Answered, see `effects.AnswerShutdown`."""
+
+    request_id: int
+    broker_id: int
+    broker_epoch: int
+
+
+@dataclass(frozen=True, slots=True)
+class ShutdownCarriedOut:
+    """What was to be written for ShutdownAsked is written."""
+
+    asked: ShutdownAsked
+
+
+@dataclass(frozen=True, slots=True)
 class ConfigChanged:
     """The configuration of a topic was changed, or (None) of brokers, which topics take their defaults from."""
 
@@ -213,6 +229,8 @@ Event = (
     | AssignmentsWritten
     | ElectionAsked
     | ElectionTried
+    | ShutdownAsked
+    | ShutdownCarriedOut
     | ConfigChanged
     | UncleanElectionRead
     | IsrChangesListed

@@ -3,6 +3,7 @@
 from broker.handlers import (
     alter_configs,
     alter_partition_reassignments,
+    controlled_shutdown,
     create_partitions,
     create_topics,
     delete_groups,
@@ -44,6 +45,7 @@ _SERVED: tuple[Handler, ...] = (
     leader_and_isr.HANDLER,
     stop_replica.HANDLER,
     update_metadata.HANDLER,
+    controlled_shutdown.HANDLER,
     offset_commit.HANDLER,
     offset_fetch.HANDLER,
     find_coordinator.HANDLER,

@@ -1,13 +1,13 @@
-"""Clients' requests that wait until the controller's machine has answered them."""
+"""Requests that wait until the controller's machine has answered them."""
 
 import asyncio
 from collections.abc import Callable
 
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
-from broker.controller.verdict import Verdict
+from broker.controller.verdict import ShutdownAnswer, Verdict
 
-Verdicts = dict[TopicPartition, Verdict]
+Answer = dict[TopicPartition, Verdict] | ShutdownAnswer
 
 
 class Questions:
@@ -15,9 +15,9 @@ class Questions:
 
     def __init__(self) -> None:
         self._asked = 0
-        self._open: dict[int, asyncio.Future[Verdicts]] = {}
+        self._open: dict[int, asyncio.Future[Answer]] = {}
 
-    async def ask(self, deliver: Callable[[int], None], timeout_ms: int) -> Verdicts:
+    async def ask(self, deliver: Callable[[int], None], timeout_ms: int) -> Answer:
         """Deliver a new number and wait for its answer; ApiError NOT_CONTROLLER or REQUEST_TIMED_OUT."""
         self._asked += 1
         number = self._asked
@@ -31,11 +31,11 @@ class Questions:
         finally:
             self._open.pop(number, None)
 
-    def answer(self, number: int, verdicts: Verdicts) -> None:
+    def answer(self, number: int, answer: Answer) -> None:
         """An answer nobody waits for any more is dropped."""
         waiting = self._open.get(number)
         if waiting is not None and not waiting.done():
-            waiting.set_result(verdicts)
+            waiting.set_result(answer)
 
     def refuse_all(self) -> None:
         """What was asked will not be answered: this broker is controller no longer, or starts over."""

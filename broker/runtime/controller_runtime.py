@@ -41,7 +41,7 @@ from broker.controller.leader_rebalance import RebalanceSettings
 from broker.controller.replica_assignment import ReplicaAssignment
 from broker.controller.verdict import Verdict
 from broker.runtime.controller_channels import ControllerChannels
-from broker.runtime.controller_questions import Questions
+from broker.runtime.controller_questions import Answer, Questions
 from broker.runtime.unclean_topics import topics_with_unclean_election
 from broker.zookeeper.admin_requests import (
     read_election_request,
@@ -118,7 +118,7 @@ class ControllerRuntime:
         """Whether this broker is controller and able to act."""
         return self._term is not None and self._is_acting
 
-    async def ask(self, event_of: Callable[[int], Event], timeout_ms: int) -> dict[TopicPartition, Verdict]:
+    async def ask(self, event_of: Callable[[int], Event], timeout_ms: int) -> Answer:
         """Step the event made of a new request's id and wait for its answer.
 
         ApiError NOT_CONTROLLER, also when this broker ceases to be controller before it has answered;
@@ -341,8 +341,8 @@ class ControllerRuntime:
                 self._channels.send_update_metadata(effect)
             case do.SendStopReplica():
                 self._channels.send_stop_replica(effect)
-            case do.Answer(request_id, verdicts):
-                self._questions.answer(request_id, verdicts)
+            case do.Answer(request_id, answer) | do.AnswerShutdown(request_id, answer):
+                self._questions.answer(request_id, answer)
             case do.WatchTopics(names):
                 for name in names - self._topic_watches.keys():
                     self._topic_watches[name] = self._watch_topic(name)

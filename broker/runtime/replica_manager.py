@@ -59,6 +59,8 @@ class ReplicaManager:
         self._purgatory = purgatory
         self._clock = clock
         self._hosted: dict[TopicPartition, HostedPartition] = {}
+        #: Stopped with their files kept, because this broker is about to stop; others lead them.
+        self._relieved: set[TopicPartition] = set()
         self._purging: asyncio.Task | None = None
         self._is_purge_due = False
         #: The newest controller heard of; an older one is refused (correctness: one controller at a time).
@@ -146,6 +148,7 @@ class ReplicaManager:
             log.config = config or log.config
             hosted = HostedPartition(Partition(topic_partition, self._broker_id), log, topic_id)
             self._hosted[topic_partition] = hosted
+            self._relieved.discard(topic_partition)
         elif hosted.topic_id != topic_id:
             raise ApiError(ErrorCode.INCONSISTENT_TOPIC_ID)
         return hosted
@@ -183,6 +186,8 @@ class ReplicaManager:
         if hosted is not None and 0 <= leader_epoch < hosted.partition.leader_epoch:
             raise ApiError(ErrorCode.FENCED_LEADER_EPOCH)
         self._hosted.pop(topic_partition, None)
+        if not delete:
+            self._relieved.add(topic_partition)
         if hosted is not None and hosted.partition.is_leader:
             self._leadership_changed(topic_partition, False)
         if delete and self._logs.delete(topic_partition):
@@ -251,6 +256,7 @@ class ReplicaManager:
     def _leader(self, topic_partition: TopicPartition, current_leader_epoch: int = NO_LEADER_EPOCH) -> HostedPartition:
         hosted = self._hosted.get(topic_partition)
         if hosted is None:
-            raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+            is_elsewhere = topic_partition in self._relieved
+            raise ApiError(ErrorCode.NOT_LEADER_OR_FOLLOWER if is_elsewhere else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
         hosted.partition.check_leader(current_leader_epoch)
         return hosted

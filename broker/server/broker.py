@@ -3,7 +3,8 @@
 Start: take the port, take the log directories, answer on the metrics port, reach ZooKeeper, load the logs, accept
 clients, register, stand for controller. Nothing is registered before it can be served; whatever cannot be had ends the
 start with one sentence.
-Stop: the reverse; the logs are flushed and marked clean last.
+Stop: have the controller move the leaderships away, then the reverse of the start; the logs are flushed and marked
+clean last.
 """
 
 import asyncio
@@ -21,6 +22,7 @@ from broker.handlers.handler import Services
 from broker.log.manager import LogManager
 from broker.net.listener import Listener
 from broker.replication.fetch_session import FetchSessions
+from broker.runtime.controlled_shutdown import ControlledShutdown
 from broker.runtime.controller_runtime import ControllerRuntime
 from broker.runtime.coordinator_runtime import CoordinatorRuntime
 from broker.runtime.housekeeping import Housekeeping
@@ -130,6 +132,7 @@ class Broker:
             unclean_election=config.unclean_leader_election_enable,
             rebalance=_rebalance_settings(config),
         )
+        self._controlled_shutdown = ControlledShutdown(self._store, self._metadata, replicas, config)
         fetch_sessions = FetchSessions(_random_session_id)
         services = Services(
             config=config,
@@ -172,12 +175,16 @@ class Broker:
     async def stop(self) -> None:
         """Stop what was started, in reverse; whatever one step meets, the logs end clean."""
         self._is_stopping = True
-        for step in (self._leave_cluster, self._close_clients, self._session.close, self._close_logs):
+        for step in (self._hand_over, self._leave_cluster, self._close_clients, self._session.close, self._close_logs):
             try:
                 await step()
             except Exception:
                 _log.exception("stopping goes on", failed=step.__name__)
         _log.info("broker stopped")
+
+    async def _hand_over(self) -> None:
+        if hasattr(self, "_registration") and self._registration.is_registered:
+            await self._controlled_shutdown.hand_over()
 
     async def _leave_cluster(self) -> None:
         try:

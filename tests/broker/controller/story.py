@@ -26,6 +26,7 @@ before the next effect. What a WatchTopics reads is told after the command's own
     elect-unclean t-0           a client asks for any leader
     request-election t-0        /admin/preferred_replica_election appears
     tick 5000                   so many milliseconds pass
+    stop 1:10                   broker 1 (epoch 10) asks to be relieved before it stops
     quietly down 1              any of these, but the controller is not told
     topics-to-delete a b        what a look at /admin/delete_topics shows, right or wrong
     show                        states of all machines
@@ -150,6 +151,9 @@ class Story:
         self.states[key] = LeaderAndIsr(
             int(leader.removeprefix("leader=")), before.leader_epoch + 1, members, 0, before.zk_version + 1
         )
+
+    def _stop(self, broker: str) -> told.Event:
+        return told.ShutdownAsked(self._next_request(), *_incarnation(broker))
 
     def _unclean(self, topic: str, allowed: str) -> told.Event:
         self.unclean[topic] = allowed == "yes"
@@ -304,6 +308,9 @@ def _told(effect: do.Effect) -> Iterator[str]:
             yield from (f"  {_partition_told(one)}" for one in partitions)
         case do.SendStopReplica(broker_id, epoch, stops):
             yield f"StopReplica to {broker_id}: controller epoch {epoch}, {' '.join(map(_stop, stops))}"
+        case do.AnswerShutdown(request_id, (code, remaining)):
+            left = " ".join(map(str, sorted(remaining))) or "nothing"
+            yield f"answer request {request_id}: {code.name if code else f'{left} remains'}"
         case do.ReadUncleanElection(topics):
             yield f"may {' '.join(sorted(topics))} be led unclean?"
         case do.ReadIsrChanges(names):

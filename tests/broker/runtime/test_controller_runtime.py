@@ -1,7 +1,14 @@
 """The controller on a real ZooKeeper, with scripted brokers at the other end of its channels."""
 
+import asyncio
+
+import pytest
+
+from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.controller.cluster import TopicAssignment
+from broker.controller.events import ShutdownAsked
+from broker.controller.verdict import ShutdownAnswer
 from broker.protocol.api_keys import ApiKey
 from broker.zookeeper.store import ClusterStore
 from broker.zookeeper.znodes import encode_topic
@@ -110,6 +117,38 @@ async def test_unclean_election_waits_until_the_topic_allows_it(cluster):
     await eventually(lambda: one.broker.leads == {T0: 2}, "1 leads")
     state = await one.store.state(T0)
     assert (state.leader, state.isr, state.leader_recovery_state) == (1, (1,), 1)
+
+
+async def test_broker_that_wants_to_stop_is_relieved_of_its_leaderships(cluster):
+    one, two = await cluster.start(1), await cluster.start(2)
+    await one.store.create_topic("t", {0: (2, 1), 1: (1, 2)}, {})
+    await eventually(lambda: one.broker.metadata == two.broker.metadata == {T0: 2, T1: 1}, "leaders")
+    epoch = (await one.store.brokers())[2].epoch
+    answer = await one.runtime.ask(lambda number: ShutdownAsked(number, 2, epoch), 10_000)
+    assert answer == ShutdownAnswer()
+    await eventually(lambda: one.broker.leads == {T0: 1, T1: 1} and two.broker.leads == {}, "moved")
+    assert {state.isr for state in (await one.store.states([T0, T1])).values()} == {(1,)}
+    stops = [state for request in two.broker.requests(ApiKey.STOP_REPLICA) for state in request.topic_states]
+    assert not any(one.delete_partition for topic in stops for one in topic.partition_states)
+
+
+async def test_whoever_asks_a_broker_that_is_not_controller_is_told_so(cluster):
+    one, two = await cluster.start(1), await cluster.start(2)
+    await eventually(lambda: one.runtime.is_controller, "1 is controller")
+    with pytest.raises(ApiError) as refusal:
+        await two.runtime.ask(lambda number: ShutdownAsked(number, 2, 0), 10_000)
+    assert refusal.value.code is ErrorCode.NOT_CONTROLLER
+
+
+async def test_question_that_is_open_when_the_term_ends_is_refused(cluster):
+    one = await cluster.start(1)
+    await eventually(lambda: one.runtime.is_controller, "1 is controller")
+    asking = asyncio.ensure_future(one.runtime.ask(lambda number: ShutdownAsked(number, 1, 0), 10_000))
+    await asyncio.sleep(0)
+    one.runtime._step_down()
+    with pytest.raises(ApiError) as refusal:
+        await asking
+    assert refusal.value.code is ErrorCode.NOT_CONTROLLER
 
 
 async def test_another_broker_takes_over_when_the_controller_stops(cluster):

@@ -7,11 +7,12 @@ from uuid import UUID
 import pytest
 
 from broker.common.clock import SystemClock
-from broker.common.errors import ApiError
+from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.config.broker import Endpoint, read_broker_config
+from broker.controller.events import ShutdownAsked
 from broker.controller.replica_assignment import ReplicaAssignment
-from broker.controller.verdict import Verdict
+from broker.controller.verdict import ShutdownAnswer, Verdict
 from broker.coordinator.group.config import GroupConfig
 from broker.handlers.handler import Services
 from broker.log.config import LogConfig
@@ -133,25 +134,26 @@ class Store:
 
 
 class AskedController:
-    """This broker's controller as handlers see it: takes down what it is asked, answers what the test wants."""
+    """The controller as handlers see it: takes down what it is asked, answers what the test wants."""
 
-    def __init__(self) -> None:
+    def __init__(self, served: "Served"):
+        self._served = served
         self.asked: list = []
-        #: An error to raise instead of answering.
-        self.refusal: ApiError | None = None
         self.verdicts: dict[TopicPartition, Verdict] = {}
         self.moves: dict[TopicPartition, ReplicaAssignment] = {}
 
-    async def ask(self, event_of, timeout_ms=None):
+    async def ask(self, event_of, timeout_ms):
+        self._check()
         self.asked.append(event_of(1))
-        if self.refusal:
-            raise self.refusal
-        return self.verdicts
+        return ShutdownAnswer() if isinstance(self.asked[-1], ShutdownAsked) else self.verdicts
 
     def reassignments(self) -> dict[TopicPartition, ReplicaAssignment]:
-        if self.refusal:
-            raise self.refusal
+        self._check()
         return self.moves
+
+    def _check(self) -> None:
+        if self._served.metadata.controller_id != 1:
+            raise ApiError(ErrorCode.NOT_CONTROLLER)
 
 
 class Served:
@@ -172,7 +174,7 @@ class Served:
         self.registry = new_registry()
         self.coordinators = CoordinatorRuntime(self.replicas, GroupConfig(), clock)
         self.store = Store(self)
-        self.controller = AskedController()
+        self.controller = AskedController(self)
         topic_configs = TopicConfigs(self.store, self.replicas, self.config)
         services = Services(
             config=self.config,

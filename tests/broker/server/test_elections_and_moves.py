@@ -2,7 +2,7 @@
 
 import asyncio
 
-from broker.common.errors import ApiError, ErrorCode
+from broker.common.errors import ErrorCode
 from broker.common.types import TopicPartition
 from broker.controller.events import Election, ElectionAsked, ReassignmentsAsked
 from broker.controller.replica_assignment import ReplicaAssignment
@@ -78,7 +78,7 @@ async def test_election_whose_leader_nobody_hears_of_times_out(served):
 
 
 async def test_other_brokers_send_elections_to_the_controller(served):
-    served.controller.refusal = ApiError(ErrorCode.NOT_CONTROLLER)
+    served.metadata.controller_id = 2
     response = await (await served.client()).ask(_election(), 2)
     assert response.error_code == ErrorCode.NOT_CONTROLLER
     response = await (await served.client()).ask(_election(), 0)
@@ -114,7 +114,7 @@ async def test_partition_named_twice_is_not_moved(served):
 
 
 async def test_other_brokers_send_moves_to_the_controller(served):
-    served.controller.refusal = ApiError(ErrorCode.NOT_CONTROLLER)
+    served.metadata.controller_id = 2
     client = await served.client()
     assert (await client.ask(_reassignment((0, [2])), 0)).error_code == ErrorCode.NOT_CONTROLLER
     assert (await client.ask(ListPartitionReassignmentsRequest(topics=None), 0)).error_code == ErrorCode.NOT_CONTROLLER

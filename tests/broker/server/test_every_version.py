@@ -15,6 +15,7 @@ from broker.protocol.messages.alter_partition_reassignments import (
     ReassignableTopic,
 )
 from broker.protocol.messages.api_versions import ApiVersionsRequest
+from broker.protocol.messages.controlled_shutdown import ControlledShutdownRequest
 from broker.protocol.messages.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
 from broker.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from broker.protocol.messages.delete_groups import DeleteGroupsRequest
@@ -124,6 +125,7 @@ REQUESTS = {
     ),
     ApiKey.METADATA: lambda version, topic: MetadataRequest(topics=[MetadataRequestTopic(name=topic)]),
     ApiKey.LEADER_AND_ISR: lambda version, topic: LeaderAndIsrRequest(controller_epoch=1, broker_epoch=-1),
+    ApiKey.CONTROLLED_SHUTDOWN: lambda version, topic: ControlledShutdownRequest(broker_id=2, broker_epoch=7),
     ApiKey.STOP_REPLICA: lambda version, topic: StopReplicaRequest(controller_epoch=1, broker_epoch=-1),
     ApiKey.UPDATE_METADATA: lambda version, topic: UpdateMetadataRequest(controller_epoch=1, broker_epoch=-1),
     ApiKey.OFFSET_COMMIT: lambda version, topic: _commit(topic),
