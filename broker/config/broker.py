@@ -102,6 +102,31 @@ KEYS: tuple[Key, ...] = (
     Key("log.flush.scheduler.interval.ms", parse_int, 3_000, "How often due flushes are looked for.", at_least=1),
     Key("log.flush.offset.checkpoint.interval.ms", parse_int, 60_000, "How often offsets are noted.", at_least=1),
     Key("compression.type", str, "producer", "producer keeps what the client sent.", choices=COMPRESSION_TYPES),
+    Key(
+        "replica.lag.time.max.ms",
+        parse_int,
+        30_000,
+        "A follower that has not been caught up for so long leaves the ISR.",
+        at_least=1,
+    ),
+    Key("replica.fetch.wait.max.ms", parse_int, 500, "How long a follower's fetch may wait for records.", at_least=1),
+    Key(
+        "replica.fetch.max.bytes", parse_int, 1_048_576, "Bytes a follower fetches of a partition at once.", at_least=1
+    ),
+    Key(
+        "replica.fetch.response.max.bytes",
+        parse_int,
+        10_485_760,
+        "Bytes a follower fetches of all partitions at once.",
+        at_least=1,
+    ),
+    Key(
+        "replica.fetch.backoff.ms",
+        parse_int,
+        100,
+        "How long a follower waits before it asks again for a partition that was refused.",
+        at_least=1,
+    ),
     Key("min.insync.replicas", parse_int, 1, "In-sync replicas that acks=all needs.", at_least=1),
     Key("unclean.leader.election.enable", parse_boolean, False, "May a replica outside the ISR lead."),
     Key("message.max.bytes", parse_int, 1_048_588, "Largest record batch accepted.", at_least=0),

@@ -6,11 +6,13 @@ every event but Elected means nothing.
 
 from broker.controller.broker_changes import brokers_changed, leader_and_isr_answered
 from broker.controller.context import ControllerContext
-from broker.controller.effects import CloseChannel, Effect, OpenChannel, UnwatchTopics, WatchTopics
+from broker.controller.effects import CloseChannel, Effect, OpenChannel, RemoveIsrChanges, UnwatchTopics, WatchTopics
 from broker.controller.events import (
     BrokersChanged,
     Elected,
     Event,
+    IsrChangesListed,
+    IsrChangesRead,
     LeaderAndIsrAnswered,
     ReplicasDeleted,
     Resigned,
@@ -20,6 +22,7 @@ from broker.controller.events import (
     TopicsListed,
     TopicsToDelete,
 )
+from broker.controller.isr_changes import isr_changes_listed, isr_changes_read
 from broker.controller.partition_states import PartitionStatus
 from broker.controller.replica_states import Replica, ReplicaStatus
 from broker.controller.request_batch import RequestBatch
@@ -36,6 +39,8 @@ _FLOWS = {
     TopicRemoved: topic_removed,
     LeaderAndIsrAnswered: leader_and_isr_answered,
     ReplicasDeleted: replicas_deleted,
+    IsrChangesListed: isr_changes_listed,
+    IsrChangesRead: isr_changes_read,
 }
 
 
@@ -66,9 +71,13 @@ class Controller:
         to_correct = context.wanted_states(context.all_partitions())
         batch = RequestBatch(context)
         batch.add_metadata([p for p in context.all_partitions() if p in context.states], context.brokers)
-        batch.tell_everyone(p for p in context.all_partitions() if p in context.states and p not in to_correct)
+        for partition in context.all_partitions():
+            if partition in context.states and partition not in to_correct:
+                batch.add_leader_and_isr(partition, context.online_replicas(partition))
         effects += batch.effects()
         effects += correct_states(context, to_correct)
+        if event.isr_changes:
+            effects.append(RemoveIsrChanges(event.isr_changes))
         if context.topics:
             effects.append(WatchTopics(frozenset(context.topics)))
         for topic in sorted(context.topics_to_delete & context.topics.keys()):

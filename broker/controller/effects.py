@@ -74,6 +74,8 @@ class PartitionTold:
     replicas: tuple[int, ...]
     offline_replicas: tuple[int, ...] = ()
     is_new: bool = False
+    adding: tuple[int, ...] = ()
+    removing: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,12 +99,39 @@ class SendUpdateMetadata:
 
 
 @dataclass(frozen=True, slots=True)
+class ReplicaStop:
+    """One replica to be stopped, with its files when `delete`.
+
+    `leader_epoch` is that of the state which took the replica away, so that a late request cannot stop a replica that
+    was given back since; EPOCH_DURING_DELETE when the whole topic goes.
+    """
+
+    partition: TopicPartition
+    leader_epoch: int
+    delete: bool
+
+
+@dataclass(frozen=True, slots=True)
 class SendStopReplica:
-    """Delete these replicas, which belong to topics being deleted. Outcome, some time later: ReplicasDeleted."""
+    """Outcome, some time later and only about those to be deleted: ReplicasDeleted."""
 
     broker_id: int
     controller_epoch: int
-    partitions: tuple[TopicPartition, ...]
+    stops: tuple[ReplicaStop, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadIsrChanges:
+    """Read these notifications and the states of the partitions they name. Outcome: IsrChangesRead."""
+
+    names: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveIsrChanges:
+    """Remove notifications that have been dealt with."""
+
+    names: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,5 +153,7 @@ Effect = (
     | SendLeaderAndIsr
     | SendUpdateMetadata
     | SendStopReplica
+    | ReadIsrChanges
+    | RemoveIsrChanges
     | StepAgain
 )

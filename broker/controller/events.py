@@ -19,6 +19,8 @@ class Elected:
     topics: dict[str, TopicAssignment]
     states: dict[TopicPartition, LeaderAndIsr]
     topics_to_delete: frozenset[str]
+    #: Names of notifications of ISR changes that were there before the states were read.
+    isr_changes: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +90,20 @@ class ReplicasDeleted:
     failed: frozenset[TopicPartition]
 
 
+@dataclass(frozen=True, slots=True)
+class IsrChangesListed:
+    """The names of all notifications of ISR changes as of now."""
+
+    names: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class IsrChangesRead:
+    """Outcome of ReadIsrChanges: the states of the partitions named, read after the notifications."""
+
+    states: dict[TopicPartition, LeaderAndIsr]
+
+
 Event = (
     Elected
     | Resigned
@@ -99,4 +115,6 @@ Event = (
     | TopicRemoved
     | LeaderAndIsrAnswered
     | ReplicasDeleted
+    | IsrChangesListed
+    | IsrChangesRead
 )

@@ -6,8 +6,16 @@ not be made anew before. A deletion that a change of controller interrupts is be
 
 from collections.abc import Iterable
 
+from broker.controller.cluster import EPOCH_DURING_DELETE
 from broker.controller.context import ControllerContext
-from broker.controller.effects import Effect, RemoveDeletionRequest, RemoveTopic, SendStopReplica, UnwatchTopics
+from broker.controller.effects import (
+    Effect,
+    RemoveDeletionRequest,
+    RemoveTopic,
+    ReplicaStop,
+    SendStopReplica,
+    UnwatchTopics,
+)
 from broker.controller.events import ReplicasDeleted, TopicRemoved, TopicsToDelete
 from broker.controller.partition_states import PartitionStatus
 from broker.controller.replica_states import Replica, ReplicaStatus
@@ -94,12 +102,12 @@ def topic_removed(context: ControllerContext, event: TopicRemoved) -> list[Effec
 
 def _delete_replicas(context: ControllerContext, replicas: list[Replica]) -> list[Effect]:
     context.replica_status.move(replicas, ReplicaStatus.DELETION_STARTED)
-    by_broker: dict[int, list] = {}
-    for replica in replicas:
-        by_broker.setdefault(replica.broker_id, []).append(replica.partition)
+    by_broker: dict[int, list[ReplicaStop]] = {}
+    for partition, broker_id in replicas:
+        by_broker.setdefault(broker_id, []).append(ReplicaStop(partition, EPOCH_DURING_DELETE, delete=True))
     return [
-        SendStopReplica(broker_id, context.controller_epoch, tuple(partitions))
-        for broker_id, partitions in sorted(by_broker.items())
+        SendStopReplica(broker_id, context.controller_epoch, tuple(stops))
+        for broker_id, stops in sorted(by_broker.items())
     ]
 
 

@@ -10,8 +10,10 @@ from broker.protocol.api_keys import ApiKey
 from broker.protocol.schema import Message
 from broker.replication.fetch_session import FetchSessions
 from broker.runtime.coordinator_runtime import CoordinatorRuntime
+from broker.runtime.follower_feeds import FollowerFeeds
 from broker.runtime.log_dirs import LogDirs
 from broker.runtime.metadata_cache import MetadataCache
+from broker.runtime.produce_acks import ProduceAcks
 from broker.runtime.producer_ids import ProducerIds
 from broker.runtime.purgatory import Purgatory
 from broker.runtime.replica_manager import ReplicaManager
@@ -29,6 +31,8 @@ class Services:
     replicas: ReplicaManager
     purgatory: Purgatory
     fetch_sessions: FetchSessions
+    feeds: FollowerFeeds
+    acks: ProduceAcks
     coordinators: CoordinatorRuntime
     topics: TopicAdmin
     topic_configs: TopicConfigs

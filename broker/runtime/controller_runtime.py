@@ -8,6 +8,7 @@ epoch. A lost session, or a fence that no longer holds, ends the term.
 import asyncio
 from collections.abc import Callable
 from enum import Enum, auto
+from typing import Any
 
 from broker.common.clock import Clock
 from broker.common.logs import logger
@@ -18,6 +19,8 @@ from broker.controller.events import (
     BrokersChanged,
     Elected,
     Event,
+    IsrChangesListed,
+    IsrChangesRead,
     Resigned,
     StatesWritten,
     TopicRead,
@@ -29,6 +32,8 @@ from broker.runtime.controller_channels import ControllerChannels
 from broker.zookeeper.controller_store import ControllerMoved, ControllerStore
 from broker.zookeeper.election import ControllerTerm, read_controller, resign, try_become_controller
 from broker.zookeeper.errors import ConnectionInterrupted, SessionLost, ZooKeeperError
+from broker.zookeeper.notification_znodes import ISR_CHANGES
+from broker.zookeeper.notifications import read_isr_changes
 from broker.zookeeper.session import SessionState
 from broker.zookeeper.snapshot import read_snapshot
 from broker.zookeeper.store import ClusterStore
@@ -173,14 +178,16 @@ class ControllerRuntime:
         _log.info("acting as controller", controller_epoch=term.epoch)
         self._close_list_watches()
         self._list_watches = [
-            Watch(self._session, self._store.brokers, lambda seen: self._deliver(BrokersChanged(seen))),
-            Watch(self._session, self._store.topic_names, lambda seen: self._deliver(TopicsListed(frozenset(seen)))),
-            Watch(
-                self._session, self._store.topics_to_delete, lambda seen: self._deliver(TopicsToDelete(frozenset(seen)))
-            ),
+            self._watch(self._store.brokers, BrokersChanged),
+            self._watch(self._store.topic_names, lambda names: TopicsListed(frozenset(names))),
+            self._watch(self._store.topics_to_delete, lambda names: TopicsToDelete(frozenset(names))),
+            self._watch(self._store.isr_changes, lambda names: IsrChangesListed(frozenset(names))),
         ]
         seen = await read_snapshot(self._store)
-        await self._step(Elected(term.epoch, seen.brokers, seen.topics, seen.states, seen.topics_to_delete))
+        await self._step(Elected(term.epoch, **vars(seen)))
+
+    def _watch(self, read: Callable, event_of: Callable[[Any], Event]) -> Watch:
+        return Watch(self._session, read, lambda seen: self._deliver(event_of(seen)))
 
     def _step_down(self) -> None:
         if self._term is None:
@@ -221,6 +228,11 @@ class ControllerRuntime:
                 await self._writes.remove_deletion_request(topic)
             case do.ReadTopicsToDelete():
                 return TopicsToDelete(frozenset(await self._store.topics_to_delete()))
+            case do.ReadIsrChanges(names):
+                named = await read_isr_changes(self._session, names)
+                return IsrChangesRead(await self._store.states(sorted(named)))
+            case do.RemoveIsrChanges(names):
+                await self._writes.remove_notifications(ISR_CHANGES, names)
             case do.StepAgain(event):
                 return event
             case _:

@@ -67,30 +67,31 @@ class IsrUpdater:
                     self.want(hosted, isr)
 
     async def _write(self, hosted: HostedPartition, isr: tuple[int, ...]) -> None:
+        """Until ZooKeeper has said what stands there, the write may count: it is tried again, never given up."""
         partition, role = hosted.partition, hosted.partition.state
         wanted = LeaderAndIsr(role.leader, role.leader_epoch, isr, role.controller_epoch, role.zk_version)
-        found = None
-        while partition.state is role and found is None:
-            found = await self._try(partition.topic_partition, wanted)
-        if partition.state is not role or found is None:
-            return
-        if (found.leader_epoch, found.isr) != (wanted.leader_epoch, wanted.isr):
-            _log.info("isr is not ours to change", partition=str(partition.topic_partition), found=str(found))
+        while partition.state is role:
+            try:
+                async with self._turn:
+                    found = await self._store.write_isr(partition.topic_partition, wanted)
+                break
+            except ZooKeeperError as error:
+                _log.warning("isr not written yet", partition=str(partition.topic_partition), reason=str(error))
+                await asyncio.sleep(_TRY_AGAIN_S)
+        if partition.state is role:
+            self._decided(hosted, found)
+
+    def _decided(self, hosted: HostedPartition, found: LeaderAndIsr | None) -> None:
+        """What stands in ZooKeeper: the ISR of our term, as we wanted it or as we had written it before."""
+        partition = hosted.partition
+        before = partition.state
+        if found is None or (found.leader, found.leader_epoch) != (before.leader, before.leader_epoch):
+            _log.info("isr is no longer ours to change", partition=str(partition.topic_partition), found=str(found))
             partition.isr_not_written()
             return
-        _log.info("isr changed", partition=str(partition.topic_partition), was=str(role.isr), isr=str(isr))
-        self._replicas.isr_written(hosted, isr, found.zk_version)
+        _log.info("isr changed", partition=str(partition.topic_partition), was=str(before.isr), isr=str(found.isr))
+        self._replicas.isr_written(hosted, found.isr, found.zk_version)
         self._announce(partition.topic_partition)
-
-    async def _try(self, topic_partition: TopicPartition, wanted: LeaderAndIsr) -> LeaderAndIsr | None:
-        """What stands in ZooKeeper after the attempt; None if that is not known."""
-        try:
-            async with self._turn:
-                return await self._store.write_isr(topic_partition, wanted)
-        except ZooKeeperError as error:
-            _log.warning("isr not written yet", partition=str(topic_partition), reason=str(error))
-            await asyncio.sleep(_TRY_AGAIN_S)
-            return None
 
     def _announce(self, topic_partition: TopicPartition) -> None:
         self._changed.add(topic_partition)

@@ -188,18 +188,28 @@ class ReplicaManager:
             except OSError as error:
                 _log.error("deleted logs stay on disk until the next start", reason=str(error))
 
-    def stop_replica(self, topic_partition: TopicPartition, *, delete: bool) -> None:
-        """Serve the partition no more; with `delete` its files go too."""
-        hosted = self._hosted.pop(topic_partition, None)
+    def stop_replica(
+        self, topic_partition: TopicPartition, *, delete: bool, leader_epoch: int = NO_LEADER_EPOCH
+    ) -> None:
+        """Serve the partition no more; with `delete` its files go too.
+
+        FENCED_LEADER_EPOCH when this broker has had a role of a later epoch since; a negative epoch always counts.
+        """
+        hosted = self._hosted.get(topic_partition)
+        if hosted is not None and 0 <= leader_epoch < hosted.partition.leader_epoch:
+            raise ApiError(ErrorCode.FENCED_LEADER_EPOCH)
         if hosted is not None:
-            was_leader = hosted.partition.is_leader
-            hosted.partition.state = None
-            if was_leader:
-                self._leadership_changed(topic_partition, False)
-            _tell(self.on_role, hosted)
+            self._let_go(self._hosted.pop(topic_partition))
         if delete and self._logs.delete(topic_partition):
             self._purge_later()
         self._purgatory.wake(topic_partition)
+
+    def _let_go(self, hosted: HostedPartition) -> None:
+        was_leader = hosted.partition.is_leader
+        hosted.partition.state = None
+        if was_leader:
+            self._leadership_changed(hosted.partition.topic_partition, False)
+        _tell(self.on_role, hosted)
 
     def _leadership_changed(self, topic_partition: TopicPartition, is_leader: bool) -> None:
         for listener in self.on_leadership:
@@ -207,9 +217,14 @@ class ReplicaManager:
 
     # -- what clients ask
 
-    def append(self, topic_partition: TopicPartition, batch: memoryview) -> ProduceResult:
-        """Append one record batch as leader; raises ApiError and writes nothing when it may not."""
+    def append(self, topic_partition: TopicPartition, batch: memoryview, *, is_for_all: bool = False) -> ProduceResult:
+        """Append one record batch as leader; raises ApiError and writes nothing when it may not.
+
+        `is_for_all` (acks=all): not while fewer than min.insync.replicas are in sync.
+        """
         hosted = self._leader(topic_partition)
+        if is_for_all:
+            hosted.partition.check_enough_in_sync(hosted.log.config.min_insync_replicas)
         check_produced_batch(batch)
         return self.append_checked(hosted, batch)
 

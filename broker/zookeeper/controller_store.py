@@ -59,7 +59,7 @@ class ControllerStore:
     async def _write_chunk(self, chunk: list[tuple[TopicPartition, LeaderAndIsr]]) -> States:
         results = await self._fenced([_state_operation(partition, state) for partition, state in chunk])
         return {
-            partition: _with_version(state, 0 if state.zk_version == NOT_WRITTEN else result)
+            partition: state.at_version(0 if state.zk_version == NOT_WRITTEN else result)
             for (partition, state), result in zip(chunk, results, strict=True)
         }
 
@@ -104,6 +104,16 @@ class ControllerStore:
         with contextlib.suppress(NodeMissing):
             await self._fenced([Delete(znodes.delete_topic_path(topic))])
 
+    async def remove_notifications(self, parent: str, names: Iterable[str]) -> None:
+        """Remove the children of that name; those that are gone already are none of the caller's concern."""
+        for chunk in _chunks(f"{parent}/{name}" for name in sorted(names)):
+            try:
+                await self._fenced([Delete(path) for path in chunk])
+            except NodeMissing:
+                for path in chunk:
+                    with contextlib.suppress(NodeMissing):
+                        await self._fenced([Delete(path)])
+
     async def _descendants(self, path: str) -> list[str]:
         """Everything below `path`, children before their parents."""
         try:
@@ -127,12 +137,6 @@ class ControllerStore:
 def _state_operation(partition: TopicPartition, state: LeaderAndIsr) -> Operation:
     path, data = znodes.state_path(partition), znodes.encode_state(state)
     return Create(path, data) if state.zk_version == NOT_WRITTEN else SetData(path, data, state.zk_version)
-
-
-def _with_version(state: LeaderAndIsr, zk_version: int) -> LeaderAndIsr:
-    return LeaderAndIsr(
-        state.leader, state.leader_epoch, state.isr, state.controller_epoch, zk_version, state.leader_recovery_state
-    )
 
 
 def _chunks(items: Iterable) -> Iterable[list]:

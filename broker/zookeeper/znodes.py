@@ -6,7 +6,6 @@ and raise MalformedZnode for anything else.
 
 import base64
 import binascii
-import json
 import re
 from typing import Any
 from uuid import UUID
@@ -20,6 +19,8 @@ from broker.controller.cluster import (
     TopicAssignment,
 )
 from broker.zookeeper.errors import MalformedZnode
+from broker.zookeeper.json_fields import decode_fields as _decode
+from broker.zookeeper.json_fields import encode_fields as _encode
 
 BROKER_IDS = "/brokers/ids"
 TOPICS = "/brokers/topics"
@@ -260,20 +261,6 @@ def decode_uuid(path: str, text: Any) -> UUID:
         return UUID(bytes=base64.urlsafe_b64decode(text + "==")) if text else UUID(int=0)
     except (ValueError, TypeError, binascii.Error) as error:
         raise MalformedZnode(f"{path} has the topic id {text!r}") from error
-
-
-def _encode(fields: dict[str, Any]) -> bytes:
-    return json.dumps(fields, separators=(",", ":"), ensure_ascii=False).encode()
-
-
-def _decode(path: str, data: bytes) -> dict[str, Any]:
-    try:
-        fields = json.loads(data)
-    except ValueError as error:
-        raise MalformedZnode(f"{path} is not JSON: {error}") from error
-    if not isinstance(fields, dict):
-        raise MalformedZnode(f"{path} is not a JSON object")
-    return fields
 
 
 def _integer(path: str, value: Any) -> int:

@@ -15,6 +15,8 @@ before the next effect. What a WatchTopics reads is told after the command's own
     undeletable 1:10 t-0        ... : these could not be deleted
     failed 1:10 t-0             broker 1 answers LeaderAndIsr: log directory offline
     foreign t-0 leader=1 isr=1  somebody else writes a state; the controller is not told
+    isr t-0 1,2                 the leader writes another ISR and announces it
+    announced t-0               an ISR change of this partition is announced (once more)
     quietly down 1              any of these, but the controller is not told
     topics-to-delete a b        what a look at /admin/delete_topics shows, right or wrong
     show                        states of all machines
@@ -27,6 +29,7 @@ from broker.common.types import TopicPartition
 from broker.controller import effects as do
 from broker.controller import events as told
 from broker.controller.cluster import (
+    EPOCH_DURING_DELETE,
     BrokerEndpoint,
     BrokerRegistration,
     LeaderAndIsr,
@@ -47,6 +50,9 @@ class Story:
         self.to_delete: set[str] = set()
         self.topics_made = 0
         self._to_read: list[str] = []
+        #: Number of each notification of an ISR change, and what it names.
+        self.isr_changes: dict[str, TopicPartition] = {}
+        self._announcements = 0
 
     def run(self, command: str) -> list[str]:
         name, *arguments = command.split()
@@ -75,7 +81,12 @@ class Story:
 
     def _elect(self, epoch: str) -> told.Event:
         return told.Elected(
-            int(epoch), dict(self.brokers), dict(self.topics), dict(self.states), frozenset(self.to_delete)
+            int(epoch),
+            dict(self.brokers),
+            dict(self.topics),
+            dict(self.states),
+            frozenset(self.to_delete),
+            frozenset(self.isr_changes),
         )
 
     def _resign(self) -> told.Event:
@@ -122,6 +133,17 @@ class Story:
             int(leader.removeprefix("leader=")), before.leader_epoch + 1, members, 0, before.zk_version + 1
         )
 
+    def _isr(self, partition: str, isr: str) -> told.Event:
+        key = _partition(partition)
+        state = self.states[key]
+        self.states[key] = state.with_isr(tuple(int(one) for one in isr.split(","))).at_version(state.zk_version + 1)
+        return self._announced(partition)
+
+    def _announced(self, partition: str) -> told.Event:
+        self._announcements += 1
+        self.isr_changes[str(self._announcements)] = _partition(partition)
+        return told.IsrChangesListed(frozenset(self.isr_changes))
+
     def _show(self) -> list[str]:
         context = self.controller.context
         if context is None:
@@ -162,6 +184,12 @@ class Story:
             case do.WatchTopics(names):
                 known = self.controller.context.topics
                 self._to_read += sorted(names - known.keys())
+            case do.ReadIsrChanges(names):
+                named = sorted({self.isr_changes[name] for name in names})
+                return told.IsrChangesRead({key: self.states[key] for key in named if key in self.states})
+            case do.RemoveIsrChanges(names):
+                for name in names:
+                    del self.isr_changes[name]
             case do.StepAgain(event):
                 return event
         return None
@@ -171,10 +199,7 @@ class Story:
         for partition, state in states.items():
             standing = self.states.get(partition)
             if (standing.zk_version if standing else -1) == state.zk_version:
-                new = LeaderAndIsr(
-                    state.leader, state.leader_epoch, state.isr, state.controller_epoch, state.zk_version + 1
-                )
-                written[partition] = self.states[partition] = new
+                written[partition] = self.states[partition] = state.at_version(state.zk_version + 1)
             else:
                 found[partition] = standing
         return told.StatesWritten(written, found)
@@ -213,9 +238,12 @@ def _told(effect: do.Effect) -> Iterator[str]:
             to, live = ",".join(map(str, broker_ids)), ",".join(str(one.broker_id) for one in brokers)
             yield f"UpdateMetadata to {to}: controller epoch {epoch}, brokers {live}"
             yield from (f"  {_partition_told(one)}" for one in partitions)
-        case do.SendStopReplica(broker_id, epoch, partitions):
-            names = " ".join(map(str, partitions))
-            yield f"StopReplica to {broker_id}: controller epoch {epoch}, delete {names}"
+        case do.SendStopReplica(broker_id, epoch, stops):
+            yield f"StopReplica to {broker_id}: controller epoch {epoch}, {' '.join(map(_stop, stops))}"
+        case do.ReadIsrChanges(names):
+            yield f"read ISR changes {' '.join(sorted(names))}"
+        case do.RemoveIsrChanges(names):
+            yield f"remove ISR changes {' '.join(sorted(names))}"
         case do.StepAgain():
             yield "again"
 
@@ -224,6 +252,11 @@ def _partition_told(one: do.PartitionTold) -> str:
     offline = f" offline={_ids(one.offline_replicas)}" if one.offline_replicas else ""
     new = " new" if one.is_new else ""
     return f"{one.partition} {_state(one.state)} replicas={_ids(one.replicas)}{offline}{new}"
+
+
+def _stop(stop: do.ReplicaStop) -> str:
+    epoch = "" if stop.leader_epoch == EPOCH_DURING_DELETE else f" epoch={stop.leader_epoch}"
+    return f"{'delete' if stop.delete else 'stop'} {stop.partition}{epoch}"
 
 
 def _state(state: LeaderAndIsr) -> str:

@@ -21,7 +21,9 @@ class Walk(Story):
 
     def step_at_random(self) -> None:
         getattr(
-            self, "_do_" + self._dice.choice(["come", "go", "topic", "grow", "delete", "answer", "answer", "elect"])
+            self,
+            "_do_"
+            + self._dice.choice(["come", "go", "topic", "grow", "delete", "answer", "answer", "elect", "isr", "isr"]),
         )()
 
     def settle(self) -> None:
@@ -67,6 +69,19 @@ class Walk(Story):
             broker, partitions = self._unanswered.pop(self._dice.randrange(len(self._unanswered)))
             self.run(f"deleted {broker} {' '.join(map(str, partitions))}")
 
+    def _do_isr(self) -> None:
+        """A leader that is alive, or just died, shrinks or grows its ISR by whom it likes."""
+        led = [key for key, state in sorted(self.states.items()) if state.has_leader and key.topic in self.topics]
+        if led:
+            partition = self._dice.choice(led)
+            leader, replicas = (
+                self.states[partition].leader,
+                self.topics[partition.topic].partitions[partition.partition],
+            )
+            isr = [one for one in replicas if one == leader or self._dice.random() < 0.5]
+            quietly = self._dice.choice(("", "", "quietly "))
+            self.run(f"{quietly}isr {partition} {','.join(map(str, isr))}")
+
     def _do_elect(self) -> None:
         if self._dice.random() < 0.5:
             self._epoch += 1
@@ -76,7 +91,7 @@ class Walk(Story):
     def _carry_out(self, effect: do.Effect) -> told.Event | None:
         if isinstance(effect, do.SendStopReplica):
             epoch = self.controller.context.brokers[effect.broker_id].epoch
-            self._unanswered.append((f"{effect.broker_id}:{epoch}", effect.partitions))
+            self._unanswered.append((f"{effect.broker_id}:{epoch}", tuple(stop.partition for stop in effect.stops)))
         return super()._carry_out(effect)
 
     def _write(self, states) -> told.Event:
