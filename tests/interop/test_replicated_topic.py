@@ -33,8 +33,8 @@ def whole(cluster):
 
 def create(cluster, topic, **config):
     new = NewTopic(topic, num_partitions=1, replication_factor=3, config=config)
-    for outcome in AdminClient({"bootstrap.servers": cluster.bootstrap_servers}).create_topics([new]).values():
-        outcome.result(20)
+    admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
+    admin.create_topics([new])[topic].result(20)
     await_true(lambda: isr_of(cluster, topic) == ALL, f"{topic} is in sync on all brokers")
 
 
@@ -97,7 +97,7 @@ def test_a_follower_that_stands_still_leaves_the_isr_and_joins_again(whole):
     follower.process.send_signal(signal.SIGSTOP)
     try:
         assert produce(whole, "still", [b"waits until the follower is out"]) == []
-        assert isr_of(whole, "still") == ALL - {follower.broker_id}
+        await_true(lambda: isr_of(whole, "still") == ALL - {follower.broker_id}, "the follower is out")
     finally:
         follower.process.send_signal(signal.SIGCONT)
     await_true(lambda: isr_of(whole, "still") == ALL, "the follower has caught up")
@@ -117,7 +117,7 @@ def test_too_few_in_sync_replicas_refuse_acks_all_and_nothing_else(whole):
 
 def test_more_replicas_than_brokers_are_refused_with_a_reason(whole):
     new = NewTopic("too-many", num_partitions=1, replication_factor=4)
-    (outcome,) = AdminClient({"bootstrap.servers": whole.bootstrap_servers}).create_topics([new]).values()
+    admin = AdminClient({"bootstrap.servers": whole.bootstrap_servers})
     with pytest.raises(KafkaException) as refused:
-        outcome.result(20)
+        admin.create_topics([new])["too-many"].result(20)
     assert refused.value.args[0].code() == KafkaError.INVALID_REPLICATION_FACTOR
