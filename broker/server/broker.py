@@ -121,7 +121,7 @@ class Broker:
             self._store, self._broker_registration(), replicas, SessionNote(Path(config.log_dirs[0]))
         )
         self._topic_configs = TopicConfigs(self._store, replicas, config)
-        self._housekeeping = Housekeeping(replicas, self._logs, config, self._clock)
+        self._housekeeping = Housekeeping(replicas, self._logs, config, self._clock, replicas.high_watermarks)
         self._controller = ControllerRuntime(self._store, config.broker_id, self._clock)
         fetch_sessions = FetchSessions(_random_session_id)
         services = Services(

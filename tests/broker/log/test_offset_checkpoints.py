@@ -88,13 +88,13 @@ def test_clean_stop_notes_log_starts_and_stopping_twice_changes_nothing(manager,
 
 def test_high_watermarks_come_back_within_the_bounds_of_the_log(manager, start, tmp_path):
     end = manager.get(ORDERS_0).log_end_offset
-    manager.checkpoint_high_watermarks({ORDERS_0: 5, ORDERS_1: end + 9, TopicPartition("other", 0): 1})
-    assert noted(tmp_path, REPLICATION) == {ORDERS_0: 5, ORDERS_1: end + 9}
+    manager.store_high_watermarks({ORDERS_0: 5, ORDERS_1: end + 9, TopicPartition("other", 0): 1})
+    assert noted(tmp_path, REPLICATION) == {ORDERS_0: 5, ORDERS_1: end}
     manager.get(ORDERS_0).delete_records(5, high_watermark=5)
     kill(manager)
     again = start()
-    assert again.checkpointed_high_watermark(ORDERS_0) == 5
-    assert again.checkpointed_high_watermark(ORDERS_1) == end
+    assert again.high_watermark_of(ORDERS_0) == 5
+    assert again.high_watermark_of(ORDERS_1) == end
 
 
 @pytest.mark.parametrize("is_killed", [True, False])
@@ -103,7 +103,7 @@ def test_topic_made_anew_inherits_nothing_of_the_old_one(manager, start, tmp_pat
     manager.flush_due(0)
     manager.checkpoint_recovery_points()
     manager.checkpoint_log_start_offsets()
-    manager.checkpoint_high_watermarks({ORDERS_0: 5, ORDERS_1: 5})
+    manager.store_high_watermarks({ORDERS_0: 5, ORDERS_1: 5})
     if is_killed:
         kill(manager)
         manager = start()
@@ -114,7 +114,7 @@ def test_topic_made_anew_inherits_nothing_of_the_old_one(manager, start, tmp_pat
     assert ORDERS_1 in noted(tmp_path, REPLICATION)
     kill(manager)
     again = start()
-    assert (again.get(ORDERS_0).log_start_offset, again.checkpointed_high_watermark(ORDERS_0)) == (0, 0)
+    assert (again.get(ORDERS_0).log_start_offset, again.high_watermark_of(ORDERS_0)) == (0, 0)
 
 
 @pytest.mark.parametrize("name", [RECOVERY, START, REPLICATION])
@@ -123,7 +123,7 @@ def test_checkpoint_that_is_damaged_or_missing_costs_no_record(manager, start, t
     end = manager.get(ORDERS_0).log_end_offset
     manager.checkpoint_recovery_points()
     manager.checkpoint_log_start_offsets()
-    manager.checkpoint_high_watermarks({ORDERS_0: 5})
+    manager.store_high_watermarks({ORDERS_0: 5})
     kill(manager)
     if damage is None:
         (tmp_path / "data" / name).unlink()
