@@ -110,7 +110,7 @@ class HostedLogs:
         self._checkpoint(lambda directory: directory.high_watermarks, high_watermark_of)
 
     def high_watermark_of(self, partition: TopicPartition) -> int:
-        """What was last noted, within the bounds of the log; where the log starts if nothing was, 0 if there is none."""
+        """What was last noted, within the bounds of the log; where the log starts if nothing was; 0 without a log."""
         log = self._logs.get(partition)
         if log is None:
             return 0
