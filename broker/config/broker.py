@@ -101,6 +101,13 @@ KEYS: tuple[Key, ...] = (
     Key("log.initial.task.delay.ms", parse_int, 30_000, "How long upkeep waits after the start.", at_least=0),
     Key("log.flush.scheduler.interval.ms", parse_int, 3_000, "How often due flushes are looked for.", at_least=1),
     Key("log.flush.offset.checkpoint.interval.ms", parse_int, 60_000, "How often offsets are noted.", at_least=1),
+    Key(
+        "replica.high.watermark.checkpoint.interval.ms",
+        parse_int,
+        5_000,
+        "How often replicated offsets are noted.",
+        at_least=1,
+    ),
     Key("compression.type", str, "producer", "producer keeps what the client sent.", choices=COMPRESSION_TYPES),
     Key(
         "replica.lag.time.max.ms",

@@ -85,6 +85,10 @@ class ReplicaManager:
     def __len__(self) -> int:
         return len(self._hosted)
 
+    def high_watermarks(self) -> dict[TopicPartition, int]:
+        """Of all hosted partitions, as they are now."""
+        return {topic_partition: hosted.partition.high_watermark for topic_partition, hosted in self._hosted.items()}
+
     def get(self, topic: str, partition: int) -> HostedPartition | None:
         return self._hosted.get(TopicPartition(topic, partition))
 

@@ -132,7 +132,7 @@ class Broker:
         self._feeds.on_isr_wanted = self._isr.want
         self._acks = ProduceAcks(replicas, self._clock)
         self._fetchers = ReplicaFetchers(replicas, self._address_of, _fetch_settings(config), self._clock)
-        self._housekeeping = Housekeeping(replicas, self._logs, config, self._clock)
+        self._housekeeping = Housekeeping(replicas, self._logs, config, self._clock, replicas.high_watermarks)
         self._controller = ControllerRuntime(self._store, config.broker_id, self._clock)
         fetch_sessions = FetchSessions(_random_session_id)
         services = Services(
