@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from broker.common.errors import BarnabasError
 from broker.config.broker import BrokerConfig
@@ -41,8 +41,7 @@ class Services:
     clock: Any
 
 
-@dataclass(frozen=True, slots=True)
-class RequestContext:
+class RequestContext(NamedTuple):
     """One request's surroundings: version, who asks, through which listener."""
 
     services: Services
