@@ -165,8 +165,9 @@ class _IncrementalFetch:
 class FetchSessions:
     """All sessions of a broker, bounded in number and in partitions.
 
-    When all places are taken, a new session gets that of one unused for long, or a larger one that of a smaller one that
-    has lived for long. Otherwise its client goes on without. Followers' sessions are kept elsewhere (`follower_feed`).
+    When all places are taken, a new session gets that of one unused for long, or a larger one that of a smaller one
+    that has lived for long. Otherwise its client goes on without. Followers have sessions of their own kind
+    (`follower_feed`).
     """
 
     def __init__(
