@@ -13,6 +13,9 @@ LEADER_DURING_DELETE = -2
 EPOCH_DURING_DELETE = -2
 #: zk_version of a state that has not been written yet.
 NOT_WRITTEN = -1
+#: Values of leader_recovery_state (KIP-704): RECOVERING after an unclean election.
+RECOVERED = 0
+RECOVERING = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,15 +89,19 @@ class LeaderAndIsr:
     isr: tuple[int, ...]
     controller_epoch: int
     zk_version: int = NOT_WRITTEN
-    leader_recovery_state: int = 0
+    leader_recovery_state: int = RECOVERED
 
     @property
     def has_leader(self) -> bool:
         return self.leader != NO_BROKER
 
     def with_isr(self, isr: tuple[int, ...]) -> "LeaderAndIsr":
-        """The same leader in the same epoch with another ISR: what a leader may write itself."""
-        return replace(self, isr=isr)
+        """The same leader in the same epoch with another ISR: what a leader may write itself, once it has recovered."""
+        return replace(self, isr=isr, leader_recovery_state=RECOVERED)
+
+    def recovering(self) -> "LeaderAndIsr":
+        """The same state under a leader that lacks committed records."""
+        return replace(self, leader_recovery_state=RECOVERING)
 
     def at_version(self, zk_version: int) -> "LeaderAndIsr":
         """The same state as it stands in ZooKeeper after a write."""

@@ -10,6 +10,8 @@ from uuid import UUID
 from broker.common.types import TopicPartition
 from broker.controller.cluster import LeaderAndIsr, LiveBroker
 from broker.controller.events import Event
+from broker.controller.replica_assignment import ReplicaAssignment
+from broker.controller.verdict import Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +123,47 @@ class SendStopReplica:
 
 
 @dataclass(frozen=True, slots=True)
+class WriteAssignments:
+    """Write these partitions' replicas into the znodes of their topics, if these have still the ids given.
+
+    Outcome: AssignmentsWritten.
+    """
+
+    assignments: dict[TopicPartition, ReplicaAssignment]
+    topic_ids: dict[str, UUID]
+
+
+@dataclass(frozen=True, slots=True)
+class RewriteReassignmentRequest:
+    """Leave only these targets in /admin/reassign_partitions, which goes when none is left; log what was refused."""
+
+    targets: dict[TopicPartition, tuple[int, ...]]
+    refused: dict[TopicPartition, Verdict]
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveElectionRequest:
+    """Remove /admin/preferred_replica_election; log what did not succeed."""
+
+    verdicts: dict[TopicPartition, Verdict]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Tell whoever waits for this request what became of each of its partitions."""
+
+    request_id: int
+    verdicts: dict[TopicPartition, Verdict]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadUncleanElection:
+    """Look which of these topics let a replica lead that was not in sync. Outcome: UncleanElectionRead."""
+
+    topics: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
 class ReadIsrChanges:
     """Read these notifications and the states of the partitions they name. Outcome: IsrChangesRead."""
 
@@ -153,6 +196,11 @@ Effect = (
     | SendLeaderAndIsr
     | SendUpdateMetadata
     | SendStopReplica
+    | WriteAssignments
+    | RewriteReassignmentRequest
+    | RemoveElectionRequest
+    | Answer
+    | ReadUncleanElection
     | ReadIsrChanges
     | RemoveIsrChanges
     | StepAgain

@@ -18,6 +18,7 @@ from broker.controller.effects import (
 )
 from broker.controller.events import ReplicasDeleted, TopicRemoved, TopicsToDelete
 from broker.controller.partition_states import PartitionStatus
+from broker.controller.reassignment import drop_ended_requests
 from broker.controller.replica_states import Replica, ReplicaStatus
 from broker.controller.request_batch import RequestBatch
 from broker.controller.state_changes import correct_states
@@ -41,13 +42,19 @@ def begin_deletion(context: ControllerContext, topic: str) -> list[Effect]:
     batch = RequestBatch(context)
     batch.add_deleted(context.partitions(topic))
     context.deleting.add(topic)
+    context.moves.forget(context.partitions(topic))
     replicas = context.topic_replicas(topic)
     context.partition_status.move(context.partitions(topic), PartitionStatus.OFFLINE)
     context.replica_status.move(replicas, ReplicaStatus.OFFLINE)
     away = [replica for replica in replicas if not context.is_online(replica)]
     context.replica_status.move(away, ReplicaStatus.DELETION_INELIGIBLE)
     online = [replica for replica in replicas if context.is_online(replica)]
-    return [*batch.effects(), *_delete_replicas(context, online), *_finish_if_done(context, topic)]
+    return [
+        *batch.effects(),
+        *_delete_replicas(context, online),
+        *_finish_if_done(context, topic),
+        *drop_ended_requests(context),
+    ]
 
 
 def resume_deletion(context: ControllerContext, joined: Iterable[int]) -> list[Effect]:

@@ -133,7 +133,9 @@ class Broker:
         self._acks = ProduceAcks(replicas, self._clock)
         self._fetchers = ReplicaFetchers(replicas, self._address_of, _fetch_settings(config), self._clock)
         self._housekeeping = Housekeeping(replicas, self._logs, config, self._clock, replicas.high_watermarks)
-        self._controller = ControllerRuntime(self._store, config.broker_id, self._clock)
+        self._controller = ControllerRuntime(
+            self._store, config.broker_id, self._clock, unclean_election=config.unclean_leader_election_enable
+        )
         fetch_sessions = FetchSessions(_random_session_id)
         services = Services(
             config=config,

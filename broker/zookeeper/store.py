@@ -201,6 +201,8 @@ class ClusterStore:
         try:
             znode = await self.session.get(path)
             present = znodes.decode_topic(name, znode.data)
+            if present.adding or present.removing:
+                raise ApiError(ErrorCode.REASSIGNMENT_IN_PROGRESS, f"Partitions of topic '{name}' are being moved.")
             if added.keys() & present.partitions.keys():
                 raise ApiError(ErrorCode.INVALID_PARTITIONS, f"Topic '{name}' has these partitions already.")
             grown = TopicAssignment(name, present.topic_id, {**present.partitions, **added})

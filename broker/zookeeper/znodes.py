@@ -134,9 +134,9 @@ def encode_topic(assignment: TopicAssignment) -> bytes:
         {
             "version": 3,
             "topic_id": encode_uuid(assignment.topic_id),
-            "partitions": {str(index): list(replicas) for index, replicas in sorted(assignment.partitions.items())},
-            "adding_replicas": {},
-            "removing_replicas": {},
+            "partitions": _render_replicas(assignment.partitions),
+            "adding_replicas": _render_replicas(assignment.adding),
+            "removing_replicas": _render_replicas(assignment.removing),
         }
     )
 
@@ -146,13 +146,23 @@ def decode_topic(topic: str, data: bytes) -> TopicAssignment:
     path = topic_path(topic)
     fields = _decode(path, data)
     try:
-        partitions = {
-            int(index): tuple(int(replica) for replica in replicas)
-            for index, replicas in sorted(fields["partitions"].items(), key=lambda item: int(item[0]))
-        }
+        partitions = _parse_replicas(fields["partitions"])
+        adding = _parse_replicas(fields.get("adding_replicas") or {})
+        removing = _parse_replicas(fields.get("removing_replicas") or {})
     except (KeyError, ValueError, TypeError, AttributeError) as error:
         raise MalformedZnode(f"{path} has no readable partitions") from error
-    return TopicAssignment(topic, decode_uuid(path, fields.get("topic_id")), partitions)
+    return TopicAssignment(topic, decode_uuid(path, fields.get("topic_id")), partitions, adding, removing)
+
+
+def _render_replicas(partitions: dict[int, tuple[int, ...]]) -> dict[str, list[int]]:
+    return {str(index): list(replicas) for index, replicas in sorted(partitions.items())}
+
+
+def _parse_replicas(fields: dict[str, list[int]]) -> dict[int, tuple[int, ...]]:
+    return {
+        int(index): tuple(int(replica) for replica in replicas)
+        for index, replicas in sorted(fields.items(), key=lambda item: int(item[0]))
+    }
 
 
 def encode_state(state: LeaderAndIsr) -> bytes:

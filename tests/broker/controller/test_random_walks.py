@@ -8,6 +8,8 @@ from broker.controller import effects as do
 from broker.controller import events as told
 from tests.broker.controller.story import Story
 
+_STEPS = ("come", "go", "topic", "grow", "delete", "answer", "answer", "elect", "isr", "isr", "unclean")
+
 
 class Walk(Story):
     """A story told by dice. Remembers which deletions brokers still have to answer."""
@@ -20,11 +22,7 @@ class Walk(Story):
         self._next_broker_epoch = 100
 
     def step_at_random(self) -> None:
-        getattr(
-            self,
-            "_do_"
-            + self._dice.choice(["come", "go", "topic", "grow", "delete", "answer", "answer", "elect", "isr", "isr"]),
-        )()
+        getattr(self, f"_do_{self._dice.choice(_STEPS)}")()
 
     def settle(self) -> None:
         """Everybody comes back, and every question is answered."""
@@ -81,6 +79,9 @@ class Walk(Story):
             isr = [one for one in replicas if one == leader or self._dice.random() < 0.5]
             quietly = self._dice.choice(("", "", "quietly "))
             self.run(f"{quietly}isr {partition} {','.join(map(str, isr))}")
+
+    def _do_unclean(self) -> None:
+        self.run(f"unclean {self._dice.choice('abcd*')} {self._dice.choice(('yes', 'no'))}")
 
     def _do_elect(self) -> None:
         if self._dice.random() < 0.5:
