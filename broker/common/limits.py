@@ -4,7 +4,7 @@
 #: default, benchmarks up to a few hundred.
 IN_FLIGHT_PER_CONNECTION_MAX = 1_000
 
-#: Open connections on one listener. Each costs a descriptor and about 10 KB.
+#: Open connections on one listener unless max.connections says otherwise. Each costs a descriptor and about 10 KB.
 CONNECTIONS_MAX = 10_000
 
 #: Bytes of unsent responses per connection before the broker stops reading from it: a reader that does not read must

@@ -9,6 +9,7 @@ from broker.config.broker import BrokerConfig
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.schema import Message
 from broker.replication.fetch_session import FetchSessions
+from broker.runtime.broker_configs import BrokerConfigs
 from broker.runtime.coordinator_runtime import CoordinatorRuntime
 from broker.runtime.log_dirs import LogDirs
 from broker.runtime.metadata_cache import MetadataCache
@@ -32,6 +33,7 @@ class Services:
     coordinators: CoordinatorRuntime
     topics: TopicAdmin
     topic_configs: TopicConfigs
+    broker_configs: BrokerConfigs
     log_dirs: LogDirs
     producer_ids: ProducerIds
     clock: Any

@@ -30,6 +30,7 @@ from broker.protocol.messages.update_metadata import (
     UpdateMetadataTopicState,
 )
 from broker.replication.fetch_session import FetchSessions
+from broker.runtime.broker_configs import BrokerConfigs
 from broker.runtime.coordinator_runtime import CoordinatorRuntime
 from broker.runtime.log_dirs import LogDirs
 from broker.runtime.metadata_cache import LEADER_DURING_DELETE, MetadataCache
@@ -148,6 +149,8 @@ class Served:
         self.coordinators = CoordinatorRuntime(self.replicas, GroupConfig(), clock)
         self.store = Store(self)
         topic_configs = TopicConfigs(self.store, self.replicas, self.config)
+        broker_configs = BrokerConfigs(self.store, self.config)
+        broker_configs.on_changed.append(topic_configs.apply_all)
         services = Services(
             config=self.config,
             cluster_id="cluster",
@@ -158,6 +161,7 @@ class Served:
             coordinators=self.coordinators,
             topics=TopicAdmin(self.store, self.metadata, self.config),
             topic_configs=topic_configs,
+            broker_configs=broker_configs,
             log_dirs=LogDirs([directory / "logs"], self.replicas),
             producer_ids=ProducerIds(self.store, 1),
             clock=clock,
