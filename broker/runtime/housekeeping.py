@@ -123,6 +123,8 @@ class Housekeeping:
             hosted.partition.high_watermark,
             self._clock.now_ms(),
         )
+        if hosted.log.roll_expired(plan):
+            await asyncio.to_thread(hosted.log.flush)
         hosted.log.apply(plan)
 
     async def _compact(self) -> None:
