@@ -16,6 +16,7 @@ from broker.runtime.metadata_cache import MetadataCache
 from broker.runtime.producer_ids import ProducerIds
 from broker.runtime.purgatory import Purgatory
 from broker.runtime.replica_manager import ReplicaManager
+from broker.runtime.retention_previews import RetentionPreviews
 from broker.runtime.topic_admin import TopicAdmin
 from broker.runtime.topic_configs import TopicConfigs
 
@@ -35,6 +36,7 @@ class Services:
     topic_configs: TopicConfigs
     broker_configs: BrokerConfigs
     log_dirs: LogDirs
+    retention_previews: RetentionPreviews
     producer_ids: ProducerIds
     clock: Any
 

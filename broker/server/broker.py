@@ -31,6 +31,7 @@ from broker.runtime.metadata_cache import MetadataCache
 from broker.runtime.producer_ids import ProducerIds
 from broker.runtime.purgatory import Purgatory
 from broker.runtime.replica_manager import ReplicaManager
+from broker.runtime.retention_previews import RetentionPreviews
 from broker.runtime.topic_admin import TopicAdmin
 from broker.runtime.topic_configs import TopicConfigs, log_config
 from broker.server.dispatcher import Dispatcher
@@ -137,6 +138,7 @@ class Broker:
             {topic_configs.ENTITY: self._topic_configs.apply, broker_configs.ENTITY: self._broker_configs.apply},
         )
         self._housekeeping = Housekeeping(replicas, self._logs, config, self._clock)
+        self._previews = RetentionPreviews(replicas, self._topic_configs, config, self._clock)
         self._limit_connections()
         self._broker_configs.on_changed += [
             self._topic_configs.apply_all,
@@ -157,6 +159,7 @@ class Broker:
             topic_configs=self._topic_configs,
             broker_configs=self._broker_configs,
             log_dirs=LogDirs([Path(path) for path in config.log_dirs], replicas),
+            retention_previews=self._previews,
             producer_ids=ProducerIds(self._store, config.broker_id),
             clock=self._clock,
         )
@@ -214,6 +217,7 @@ class Broker:
     async def _close_logs(self) -> None:
         if hasattr(self, "_housekeeping"):
             await self._housekeeping.stop()
+            await asyncio.to_thread(self._previews.close)
         if self._loading:
             await asyncio.gather(self._loading, return_exceptions=True)
         if hasattr(self, "_logs"):

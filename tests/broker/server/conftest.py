@@ -37,6 +37,7 @@ from broker.runtime.metadata_cache import LEADER_DURING_DELETE, MetadataCache
 from broker.runtime.producer_ids import ProducerIds
 from broker.runtime.purgatory import Purgatory
 from broker.runtime.replica_manager import ReplicaManager
+from broker.runtime.retention_previews import RetentionPreviews
 from broker.runtime.topic_admin import TopicAdmin
 from broker.runtime.topic_configs import TopicConfigs
 from broker.server.dispatcher import Dispatcher
@@ -148,9 +149,10 @@ class Served:
         self.registry = new_registry()
         self.coordinators = CoordinatorRuntime(self.replicas, GroupConfig(), clock)
         self.store = Store(self)
-        topic_configs = TopicConfigs(self.store, self.replicas, self.config)
+        self.topic_configs = topic_configs = TopicConfigs(self.store, self.replicas, self.config)
         broker_configs = BrokerConfigs(self.store, self.config)
         broker_configs.on_changed.append(topic_configs.apply_all)
+        self.previews = RetentionPreviews(self.replicas, topic_configs, self.config, clock)
         services = Services(
             config=self.config,
             cluster_id="cluster",
@@ -163,6 +165,7 @@ class Served:
             topic_configs=topic_configs,
             broker_configs=broker_configs,
             log_dirs=LogDirs([directory / "logs"], self.replicas),
+            retention_previews=self.previews,
             producer_ids=ProducerIds(self.store, 1),
             clock=clock,
         )
@@ -216,6 +219,7 @@ class Served:
     def stop(self) -> None:
         self.listener.stop()
         self.coordinators.stop()
+        self.previews.close()
         self.logs.shutdown()
 
 
