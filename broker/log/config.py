@@ -62,5 +62,10 @@ class LogConfig:
         return "delete" in self.cleanup_policy
 
     @property
+    def segment_ms_max(self) -> int:
+        """segment.ms, or less where records must be compacted before: the active segment never is (KIP-354)."""
+        return min(self.segment_ms, self.max_compaction_lag_ms) if self.is_compacted else self.segment_ms
+
+    @property
     def uses_append_time(self) -> bool:
         return self.message_timestamp_type == LOG_APPEND_TIME

@@ -18,8 +18,11 @@ from broker.controller.cluster import BrokerEndpoint, BrokerRegistration
 from broker.coordinator.group.config import GroupConfig
 from broker.handlers.handler import Services
 from broker.log.manager import LogManager
-from broker.net.listener import Listener
+from broker.net.listener import ConnectionLimits, Listener
 from broker.replication.fetch_session import FetchSessions
+from broker.runtime import broker_configs, topic_configs
+from broker.runtime.broker_configs import BrokerConfigs
+from broker.runtime.config_changes import ConfigKeepers
 from broker.runtime.controller_runtime import ControllerRuntime
 from broker.runtime.coordinator_runtime import CoordinatorRuntime
 from broker.runtime.fetch_requests import FetchSettings
@@ -33,6 +36,7 @@ from broker.runtime.producer_ids import ProducerIds
 from broker.runtime.purgatory import Purgatory
 from broker.runtime.replica_fetchers import ReplicaFetchers
 from broker.runtime.replica_manager import ReplicaManager
+from broker.runtime.retention_previews import RetentionPreviews
 from broker.runtime.topic_admin import TopicAdmin
 from broker.runtime.topic_configs import TopicConfigs, log_config
 from broker.server.dispatcher import Dispatcher
@@ -83,11 +87,14 @@ class Broker:
             await self._store.ensure_persistent_paths()
             cluster_id = await self._store.cluster_id()
             self._logs.set_cluster_id(cluster_id)
+            self._broker_configs = BrokerConfigs(self._store, config)
+            await self._broker_configs.apply()
             await self._load_logs()
             self._build(cluster_id)
             self._listener.start(asyncio.get_running_loop())
+            await self._keepers.start()
+            await self._broker_configs.apply()
             await self._registration.start()
-            self._topic_configs.start()
             self._housekeeping.start()
             self._isr.start()
             await self._controller.start()
@@ -103,8 +110,13 @@ class Broker:
             lambda connection, frame: self._dispatcher.on_frame(connection, frame),
             lambda connection: self._dispatcher.on_closed(connection),
             frame_bytes_max=self.config.socket_request_max_bytes,
-            connections_max=self.config.max_connections,
             idle_ms_max=self.config.connections_max_idle_ms,
+        )
+
+    def _limit_connections(self) -> None:
+        config = self.config
+        self._listener.limits = ConnectionLimits(
+            config.max_connections, config.max_connections_per_ip, dict(config.max_connections_per_ip_overrides)
         )
 
     async def _load_logs(self) -> None:
@@ -132,7 +144,18 @@ class Broker:
         self._feeds.on_isr_wanted = self._isr.want
         self._acks = ProduceAcks(replicas, self._clock)
         self._fetchers = ReplicaFetchers(replicas, self._address_of, _fetch_settings(config), self._clock)
+        self._keepers = ConfigKeepers(
+            self._session,
+            {topic_configs.ENTITY: self._topic_configs.apply, broker_configs.ENTITY: self._broker_configs.apply},
+        )
         self._housekeeping = Housekeeping(replicas, self._logs, config, self._clock, replicas.high_watermarks)
+        self._previews = RetentionPreviews(replicas, self._topic_configs, config, self._clock)
+        self._limit_connections()
+        self._broker_configs.on_changed += [
+            self._topic_configs.apply_all,
+            self._limit_connections,
+            self._housekeeping.reconfigure,
+        ]
         self._controller = ControllerRuntime(
             self._store, config.broker_id, self._clock, unclean_election=config.unclean_leader_election_enable
         )
@@ -149,7 +172,9 @@ class Broker:
             coordinators=self._coordinators,
             topics=TopicAdmin(self._store, self._metadata, config),
             topic_configs=self._topic_configs,
+            broker_configs=self._broker_configs,
             log_dirs=LogDirs([Path(path) for path in config.log_dirs], replicas),
+            retention_previews=self._previews,
             producer_ids=ProducerIds(self._store, config.broker_id),
             clock=self._clock,
         )
@@ -201,8 +226,8 @@ class Broker:
             _log.warning("not signed off; that ends with the session", reason=str(error))
 
     async def _close_clients(self) -> None:
-        if hasattr(self, "_topic_configs"):
-            self._topic_configs.stop()
+        if hasattr(self, "_keepers"):
+            self._keepers.stop()
         if hasattr(self, "_coordinators"):
             self._coordinators.stop()
         if hasattr(self, "_fetchers"):
@@ -216,6 +241,7 @@ class Broker:
     async def _close_logs(self) -> None:
         if hasattr(self, "_housekeeping"):
             await self._housekeeping.stop()
+            await asyncio.to_thread(self._previews.close)
         if self._loading:
             await asyncio.gather(self._loading, return_exceptions=True)
         if hasattr(self, "_logs"):
