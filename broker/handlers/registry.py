@@ -29,6 +29,7 @@ from broker.handlers import (
     offset_commit,
     offset_fetch,
     offset_for_leader_epoch,
+    preview_retention,
     produce,
     stop_replica,
     sync_group,
@@ -70,6 +71,7 @@ _SERVED: tuple[Handler, ...] = (
     alter_partition_reassignments.HANDLER,
     list_partition_reassignments.HANDLER,
     describe_cluster.HANDLER,
+    preview_retention.HANDLER,
 )
 
 HANDLERS: tuple[Handler, ...] = (*_SERVED, api_versions_handler(_SERVED))
