@@ -1,4 +1,4 @@
-"""The owner cuts the log while a pass reads, writes or exchanges: the pass ends, and what was cut does not come back."""
+"""The owner cuts the log while a pass reads, writes or exchanges: the pass ends, nothing that was cut comes back."""
 
 import shutil
 
