@@ -113,7 +113,7 @@ class Log(FollowerLog, Truncation, LogReader):
     def config(self, config: LogConfig) -> None:
         self._config = config
         self._is_checking = asks_anything(config)
-        self._roll_timer.set_segment_ms(config.segment_ms)
+        self._roll_timer.set_segment_ms(config.segment_ms_max)
 
     # --- writing
 
@@ -309,6 +309,22 @@ class Log(FollowerLog, Truncation, LogReader):
             return tuple(map(_facts, segments, ends))
 
         return self._look_up(look)
+
+    def roll_expired(self, plan: RetentionPlan) -> bool:
+        """Begin a new segment if `plan` lets go of the active one and nothing was written to it since; whether so.
+
+        `flush` before `apply`: if the old segment's name went from the disk before the new one's came, offsets would
+        begin anew. For the owner; quick. Raises ApiError(KAFKA_STORAGE_ERROR).
+        """
+        if self._refusal is not None:
+            raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, self._refusal)
+        active = self._segments.active
+        last = plan.segments[-1] if plan.segments else None
+        if last is None or (last.base_offset, last.next_offset) != (active.base_offset, active.next_offset):
+            return False
+        self._roll()
+        self._roll_timer.set_segment_ms(self._config.segment_ms_max)
+        return True
 
     def apply(self, plan: RetentionPlan) -> int:
         """Let go of the segments of `plan`, as far as they still are the oldest; the bytes `purge_segments` will free.

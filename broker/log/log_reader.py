@@ -91,6 +91,15 @@ class LogReader:
         boundary = segment.boundary_within(start, max_bytes)
         return segment.end_of_batch(start) if boundary == start and at_least_one else boundary
 
+    def offset_after(self, fetch_offset: int, found: LogSlice) -> int:
+        """The offset that follows the last batch of `found`, just read from `fetch_offset` on. Raises ApiError."""
+        end = found.position + found.length
+        for segment in self._segments.opened_from(fetch_offset):
+            if segment.file is found.file:
+                is_all = segment is self._segments.active and end == segment.size_bytes
+                return self.log_end_offset if is_all else segment.last_offset_before(end) + 1
+        raise InvariantViolation(f"the slice is not of the log {self.directory.name}")
+
     def offset_for_timestamp(self, timestamp_ms: int) -> tuple[int, int] | None:
         """(offset, timestamp) of the first record with `timestamp_ms` or a later time, None if there is none.
 

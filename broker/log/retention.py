@@ -1,8 +1,10 @@
 """Which segments a topic's retention lets go of: decided from facts, nothing is touched.
 
 The same plan is what is deleted and what a preview shows, perhaps under a configuration that is not in force: so the
-two cannot differ. Whole segments go, oldest first, never the active one and never one with records at or beyond the
-high watermark. A segment is as old as its newest record: one with a time in the future stays until that is past.
+two cannot differ. Whole segments go, oldest first, and never one with records at or beyond the high watermark. A
+segment is as old as its newest record: one with a time in the future stays until that is past. The active segment goes
+when all others do and it is too old as well: a new one is begun first (`Log.roll_expired`), so a topic nobody writes
+to becomes empty.
 """
 
 from collections.abc import Sequence
@@ -65,11 +67,12 @@ def plan_retention(
     """`segments` are all of a log in offset order, the last one active; `now_ms` is wall time."""
     expired = []
     excess_bytes = sum(segment.size_bytes for segment in segments) - config.retention_bytes
-    for segment in segments[:-1]:
-        if segment.next_offset > high_watermark:
+    for segment in segments:
+        is_active = segment is segments[-1]
+        if segment.next_offset > high_watermark or (is_active and not segment.size_bytes):
             break
         reason = _reason(segment, config, log_start_offset, excess_bytes, now_ms)
-        if reason is None:
+        if reason is None or (is_active and reason is RetentionReason.LOG_START_OFFSET):
             break
         expired.append(ExpiredSegment(*segment[:5], reason, segment.serial))
         excess_bytes -= segment.size_bytes

@@ -251,6 +251,21 @@ class Segment(StoredSegment):
             raise self._corrupt(damage) from None
         return start + header.size_bytes
 
+    def last_offset_before(self, end: int) -> int:
+        """Last offset of the batch that ends at `end` (a batch boundary behind the segment's start)."""
+        last_offset = self._recent.last_offset_before(end)
+        if last_offset is not None:
+            return last_offset
+        return self._walk_with_sound_index(lambda: self._walk_to_end(end))
+
+    def _walk_to_end(self, end: int) -> int:
+        last_offset = self.base_offset - 1
+        for position, header in self._batches_from(*self._index.entry_for_position(end - 1)):
+            if position >= end:
+                break
+            last_offset = header.last_offset
+        return last_offset
+
     def _walk_to_offset(self, offset: int) -> int:
         for position, header in self._batches_from(*self._index.entry_for_offset(offset)):
             if header.last_offset >= offset:

@@ -21,6 +21,7 @@ class LogToClean:
     log: Log
     #: In offset order, without the active one.
     sealed: tuple[Segment, ...]
+    active: Segment
     log_start_offset: int
     active_base_offset: int
     #: The lower of high watermark and last stable offset (exclusive).
@@ -46,6 +47,7 @@ class LogToClean:
             partition=partition,
             log=log,
             sealed=tuple(sealed),
+            active=active,
             log_start_offset=log.log_start_offset,
             active_base_offset=active.base_offset,
             end_offset_max=end_offset_max,

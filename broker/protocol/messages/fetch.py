@@ -4,10 +4,12 @@ from uuid import UUID
 
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.schema import (
+    OWN_TAG_MIN,
     Buffer,
     Message,
     Struct,
     array,
+    boolean,
     int8,
     int16,
     int32,
@@ -32,6 +34,9 @@ class FetchPartition(Struct):
     log_start_offset: int = wire(int64, since=5, default=-1, ignorable=True)  #: of the follower
     partition_max_bytes: int = wire(int32)
     replica_directory_id: UUID = wire(uuid, since=17, tag=0, ignorable=True)
+    #: Between brokers of this kind, which have several fetches under way: `fetch_offset` only says what the follower
+    #: holds, and the leader goes on from what it has sent already. Others ignore it; they send some records twice.
+    is_progress: bool = wire(boolean, since=12, tag=OWN_TAG_MIN, default=False, ignorable=True)
 
 
 class FetchTopic(Struct):
