@@ -390,5 +390,6 @@ def test_retention_plan_made_before_a_cut_does_not_apply_to_what_grew_since(log,
     log.truncate_to(bounds[1] + 1)
     fill(log, 60)
     assert [segment.base_offset for segment in log.segments] == bounds, "the same offsets as planned"
+    assert not log.roll_expired(plan), "the active segment is another one too"
     log.apply(plan)
     assert (log.log_start_offset, len(records_of(log))) == (bounds[1], log.log_end_offset - bounds[1])
