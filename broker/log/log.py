@@ -316,11 +316,10 @@ class Log(FollowerLog, Truncation, LogReader):
         `flush` before `apply`: if the old segment's name went from the disk before the new one's came, offsets would
         begin anew. For the owner; quick. Raises ApiError(KAFKA_STORAGE_ERROR).
         """
-        if self._refusal is not None:
-            raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, self._refusal)
+        self._refuse_if_unwritable()
         active = self._segments.active
         last = plan.segments[-1] if plan.segments else None
-        if last is None or (last.base_offset, last.next_offset) != (active.base_offset, active.next_offset):
+        if last is None or (last.serial, last.next_offset) != (active.serial, active.next_offset):
             return False
         self._roll()
         self._roll_timer.set_segment_ms(self._config.segment_ms_max)

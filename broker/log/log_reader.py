@@ -127,8 +127,7 @@ class LogReader:
             try:
                 found = look()
             except OSError as error:
-                is_explained = isinstance(error, FileNotFoundError) or self._cuts.settled() != cuts
-                if not (is_explained and tries_left):
+                if not (isinstance(error, FileNotFoundError) and tries_left):
                     raise self._unreadable(error) from error
             except ApiError:
                 if self._cuts.settled() == cuts or not tries_left:
