@@ -114,8 +114,16 @@ class Log(LogReader):
 
     # --- writing
 
-    def append(self, batch: bytearray | memoryview, leader_epoch: int, now_ms: int | None = None) -> AppendResult:
+    def append(
+        self,
+        batch: bytearray | memoryview,
+        leader_epoch: int,
+        now_ms: int | None = None,
+        header: BatchHeader | None = None,
+    ) -> AppendResult:
         """Write one batch, which passed `check_produced_batch`, at the end; its offsets and epoch are set in `batch`.
+
+        `header` is what that check returned, for a caller who still has it.
 
         A batch an idempotent producer sends again is not written again. With LogAppendTime `now_ms`, by the wall clock,
         becomes the time of its records; without `now_ms` CreateTime has no bounds. Raises ApiError: MESSAGE_TOO_LARGE,
@@ -126,20 +134,24 @@ class Log(LogReader):
         """
         if self._refusal is not None:
             raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, self._refusal)
-        header = parse_batch_header(batch)
+        if header is None:
+            header = parse_batch_header(batch)
+        _, length, _, _, _, _, last_offset_delta, _, max_timestamp, producer_id, _, _, _ = header
         size = len(batch)
         config = self._config
-        self._check_size(header, size, config.max_message_bytes)
-        max_timestamp = header.max_timestamp
+        if length + LENGTH_PREFIX_BYTES != size or last_offset_delta < 0:
+            raise InvariantViolation(f"an unchecked batch came to the log {self.directory.name}")
+        if size > config.max_message_bytes:
+            self._refuse_size(size)
         if self._is_checking:
             max_timestamp = check_batch(batch, header, config, now_ms)
-        if header.producer_id != NO_PRODUCER_ID:
+        if producer_id != NO_PRODUCER_ID:
             sent = self._producers.check(header)
             if sent is not None:
                 return AppendResult(sent.base_offset, sent.last_offset, sent.timestamp_ms)
         active = self._segments.active
         base_offset = active.next_offset
-        last_offset = base_offset + header.last_offset_delta
+        last_offset = base_offset + last_offset_delta
         if max_timestamp > self._roll_timer.after_ms or not active.has_room_for(
             size, last_offset, config.segment_bytes, config.segment_index_bytes
         ):
@@ -154,20 +166,17 @@ class Log(LogReader):
         except OSError as error:
             HEADER.pack_into(batch, 0, *header)
             raise self._append_failed(error) from error
-        if header.producer_id != NO_PRODUCER_ID:
+        if producer_id != NO_PRODUCER_ID:
             self._producers.note(header, base_offset)
         if last_offset + 1 - self.recovery_point >= config.flush_messages:
             self.flush()
         return AppendResult(base_offset, last_offset, max_timestamp)
 
-    def _check_size(self, header: BatchHeader, size: int, max_message_bytes: int) -> None:
-        if header.batch_length + LENGTH_PREFIX_BYTES != size or header.last_offset_delta < 0:
-            raise InvariantViolation(f"an unchecked batch came to the log {self.directory.name}")
-        if size > max_message_bytes:
-            raise ApiError(
-                ErrorCode.MESSAGE_TOO_LARGE,
-                f"the batch has {size} bytes, max.message.bytes is {max_message_bytes}",
-            )
+    def _refuse_size(self, size: int) -> None:
+        raise ApiError(
+            ErrorCode.MESSAGE_TOO_LARGE,
+            f"the batch has {size} bytes, max.message.bytes is {self._config.max_message_bytes}",
+        )
 
     def _make_room(self, size: int, last_offset: int, max_timestamp: int, now_ms: int | None) -> Segment:
         """The segment the batch goes to: the active one, or a new one if that is full or old."""

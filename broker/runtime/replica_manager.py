@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import NamedTuple
 from uuid import UUID
 
 from broker.common.clock import Clock
@@ -19,7 +20,7 @@ from broker.log.log import Log
 from broker.log.log_slice import LogSlice
 from broker.log.manager import LogManager
 from broker.protocol.messages.leader_and_isr import LeaderAndIsrPartitionState, LeaderAndIsrRequest
-from broker.records.batch import check_produced_batch
+from broker.records.batch import BatchHeader, check_produced_batch
 from broker.replication.partition import LeadershipState, Partition
 from broker.runtime.purgatory import Purgatory
 
@@ -35,14 +36,12 @@ class HostedPartition:
     topic_id: UUID
 
 
-@dataclass(frozen=True, slots=True)
-class ProduceResult:
+class ProduceResult(NamedTuple):
     base_offset: int
     log_start_offset: int
 
 
-@dataclass(frozen=True, slots=True)
-class ReadResult:
+class ReadResult(NamedTuple):
     """What a consumer may see of a partition, and the records it asked for."""
 
     slice: LogSlice
@@ -190,12 +189,13 @@ class ReplicaManager:
     def append(self, topic_partition: TopicPartition, batch: memoryview) -> ProduceResult:
         """Append one record batch as leader; raises ApiError and writes nothing when it may not."""
         hosted = self._leader(topic_partition)
-        check_produced_batch(batch)
-        return self.append_checked(hosted, batch)
+        return self.append_checked(hosted, batch, check_produced_batch(batch))
 
-    def append_checked(self, hosted: HostedPartition, batch: memoryview | bytearray) -> ProduceResult:
-        """Append a batch this broker made or has checked."""
-        appended = hosted.log.append(batch, hosted.partition.leader_epoch, self._clock.now_ms())
+    def append_checked(
+        self, hosted: HostedPartition, batch: memoryview | bytearray, header: BatchHeader | None = None
+    ) -> ProduceResult:
+        """Append a batch this broker made or has checked; `header` is the batch's, for a caller who has it."""
+        appended = hosted.log.append(batch, hosted.partition.leader_epoch, self._clock.now_ms(), header)
         if hosted.partition.record_append(hosted.log.log_end_offset):
             self._purgatory.wake(hosted.partition.topic_partition)
         return ProduceResult(appended.base_offset, hosted.log.log_start_offset)
