@@ -24,7 +24,7 @@ from broker.log.loader import LoadedLog, load_log
 from broker.log.log_reader import LogReader
 from broker.log.producer_snapshots import load_producers, store_producers
 from broker.log.producer_state import ProducerState
-from broker.log.retention import ExpiredSegment, RetentionPlan, SegmentFacts
+from broker.log.retention import ExpiredSegment, RetentionPlan
 from broker.log.roll_timer import RollTimer
 from broker.log.segment import Segment
 from broker.log.truncation import BeforeCut, Truncation
@@ -33,7 +33,6 @@ from broker.records.batch import (
     HEADER,
     LENGTH_PREFIX_BYTES,
     NO_PRODUCER_ID,
-    NO_TIMESTAMP,
     BatchHeader,
     parse_batch_header,
     patch_batch,
@@ -317,16 +316,6 @@ class Log(FollowerLog, Truncation, LogReader):
 
     # --- letting go
 
-    def retention_facts(self) -> tuple[SegmentFacts, ...]:
-        """What `plan_retention` decides from. May read indexes, so it is for a worker thread. Raises ApiError."""
-
-        def look() -> tuple[SegmentFacts, ...]:
-            segments = tuple(self._segments)
-            ends = [*(segment.base_offset for segment in segments[1:]), self.log_end_offset]
-            return tuple(map(_facts, segments, ends))
-
-        return self._look_up(look)
-
     def roll_expired(self, plan: RetentionPlan) -> bool:
         """Begin a new segment if `plan` lets go of the active one and nothing was written to it since; whether so.
 
@@ -419,14 +408,3 @@ class Log(FollowerLog, Truncation, LogReader):
         The delay runs from the first call that sees a segment. Safe on a thread while the owner goes on.
         """
         return self._segments.set_aside.purge(now_ms, self._config.file_delete_delay_ms)
-
-
-def _facts(segment: Segment, next_offset: int) -> SegmentFacts:
-    try:
-        times = (segment.first_timestamp, segment.max_timestamp)
-    except ApiError as damage:
-        _log.warning("segment dated by its file", segment=segment.base_offset, reason=damage.message)
-        times = (NO_TIMESTAMP, NO_TIMESTAMP)
-    return SegmentFacts(
-        segment.base_offset, next_offset, segment.size_bytes, *times, segment.modified_ms, segment.serial
-    )

@@ -73,7 +73,7 @@ class ReplicaManager:
         self.on_leadership: list[Callable[[TopicPartition, bool], None]] = []
         #: Told of each partition whose role was set, and of those that are hosted no more (without a role then).
         self.on_role: list[Callable[[HostedPartition], None]] = []
-        #: Told of each append as leader.
+        #: Told of each append as leader of a partition that has followers.
         self.on_append: list[Callable[[HostedPartition], None]] = []
         #: Told when the high watermark of a partition this broker leads has moved.
         self.on_high_watermark: list[Callable[[HostedPartition], None]] = []
@@ -234,12 +234,14 @@ class ReplicaManager:
         self, hosted: HostedPartition, batch: memoryview | bytearray, header: BatchHeader | None = None
     ) -> ProduceResult:
         """Append a batch this broker made or has checked; `header` is the batch's, for a caller who has it."""
-        appended = hosted.log.append(batch, hosted.partition.leader_epoch, self._clock.now_ms(), header)
-        moved = hosted.partition.record_append(hosted.log.log_end_offset)
-        _tell(self.on_append, hosted)
+        log, partition = hosted.log, hosted.partition
+        base_offset, last_offset, _ = log.append(batch, partition.leader_epoch, self._clock.now_ms(), header)
+        moved = partition.record_append(log.log_end_offset)
+        if partition.followers:
+            _tell(self.on_append, hosted)
         if moved:
             self._high_watermark_moved(hosted)
-        return ProduceResult(appended.base_offset, appended.last_offset + 1, hosted.log.log_start_offset, hosted)
+        return ProduceResult(base_offset, last_offset + 1, log.log_start_offset, hosted)
 
     # -- replicas
 
