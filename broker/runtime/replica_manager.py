@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import NamedTuple
 from uuid import UUID
 
 from broker.common.clock import Clock
@@ -20,7 +21,7 @@ from broker.log.log import Log
 from broker.log.log_slice import LogSlice
 from broker.log.manager import LogManager
 from broker.protocol.messages.leader_and_isr import LeaderAndIsrPartitionState, LeaderAndIsrRequest
-from broker.records.batch import check_produced_batch
+from broker.records.batch import BatchHeader, check_produced_batch
 from broker.replication.partition import LeadershipState, Partition
 from broker.runtime.purgatory import Purgatory
 
@@ -36,8 +37,7 @@ class HostedPartition:
     topic_id: UUID
 
 
-@dataclass(frozen=True, slots=True)
-class ProduceResult:
+class ProduceResult(NamedTuple):
     base_offset: int
     #: Exclusive: committed when the high watermark has come here.
     end_offset: int
@@ -45,8 +45,7 @@ class ProduceResult:
     hosted: HostedPartition
 
 
-@dataclass(frozen=True, slots=True)
-class ReadResult:
+class ReadResult(NamedTuple):
     """What a consumer may see of a partition, and the records it asked for."""
 
     slice: LogSlice
@@ -74,7 +73,7 @@ class ReplicaManager:
         self.on_leadership: list[Callable[[TopicPartition, bool], None]] = []
         #: Told of each partition whose role was set, and of those that are hosted no more (without a role then).
         self.on_role: list[Callable[[HostedPartition], None]] = []
-        #: Told of each append as leader.
+        #: Told of each append as leader of a partition that has followers.
         self.on_append: list[Callable[[HostedPartition], None]] = []
         #: Told when the high watermark of a partition this broker leads has moved.
         self.on_high_watermark: list[Callable[[HostedPartition], None]] = []
@@ -229,17 +228,20 @@ class ReplicaManager:
         hosted = self._leader(topic_partition)
         if is_for_all:
             hosted.partition.check_enough_in_sync(hosted.log.config.min_insync_replicas)
-        check_produced_batch(batch)
-        return self.append_checked(hosted, batch)
+        return self.append_checked(hosted, batch, check_produced_batch(batch))
 
-    def append_checked(self, hosted: HostedPartition, batch: memoryview | bytearray) -> ProduceResult:
-        """Append a batch this broker made or has checked."""
-        appended = hosted.log.append(batch, hosted.partition.leader_epoch, self._clock.now_ms())
-        moved = hosted.partition.record_append(hosted.log.log_end_offset)
-        _tell(self.on_append, hosted)
+    def append_checked(
+        self, hosted: HostedPartition, batch: memoryview | bytearray, header: BatchHeader | None = None
+    ) -> ProduceResult:
+        """Append a batch this broker made or has checked; `header` is the batch's, for a caller who has it."""
+        log, partition = hosted.log, hosted.partition
+        base_offset, last_offset, _ = log.append(batch, partition.leader_epoch, self._clock.now_ms(), header)
+        moved = partition.record_append(log.log_end_offset)
+        if partition.followers:
+            _tell(self.on_append, hosted)
         if moved:
             self._high_watermark_moved(hosted)
-        return ProduceResult(appended.base_offset, appended.last_offset + 1, hosted.log.log_start_offset, hosted)
+        return ProduceResult(base_offset, last_offset + 1, log.log_start_offset, hosted)
 
     # -- replicas
 
