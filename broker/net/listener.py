@@ -7,9 +7,13 @@ closed at once and said so in the log.
 import asyncio
 import errno
 import socket
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import NamedTuple
 
 from broker.common.errors import StartupError
+from broker.common.limits import CONNECTIONS_MAX
 from broker.common.logs import logger
 from broker.config.broker import Endpoint
 from broker.net.connection import Connection
@@ -18,6 +22,14 @@ _log = logger(__name__)
 _ACCEPTS_PER_WAKE_UP = 128
 _PAUSE_WITHOUT_DESCRIPTORS_S = 0.5
 _BACKLOG = 1024
+
+
+class ConnectionLimits(NamedTuple):
+    """How many connections there may be at a time: in all, from one address, from single addresses that are named."""
+
+    total: int
+    per_address: int = 2**31 - 1
+    of_address: Mapping[str, int] = MappingProxyType({})
 
 
 class Listener:
@@ -30,7 +42,7 @@ class Listener:
         on_closed: Callable[[Connection], None],
         *,
         frame_bytes_max: int,
-        connections_max: int,
+        connections_max: int = CONNECTIONS_MAX,
         idle_ms_max: int,
     ):
         self.name = endpoint.listener
@@ -40,9 +52,11 @@ class Listener:
         self._on_frame = on_frame
         self._on_connection_closed = on_closed
         self._frame_bytes_max = frame_bytes_max
-        self._connections_max = connections_max
+        #: May be replaced at any time; who is connected stays.
+        self.limits = ConnectionLimits(connections_max)
         self._idle_s_max = idle_ms_max / 1000
         self._read_counts: dict[Connection, int] = {}
+        self._connections_of: Counter[str] = Counter()
         self._sweep_timer: asyncio.TimerHandle | None = None
 
     @property
@@ -80,9 +94,10 @@ class Listener:
             self._admit(sock, address)
 
     def _admit(self, sock: socket.socket, address: tuple) -> None:
-        if len(self._read_counts) >= self._connections_max:
+        reason = self._refusal(address[0])
+        if reason:
             sock.close()
-            _log.warning("connection refused", peer=f"{address[0]}:{address[1]}", reason="max.connections reached")
+            _log.warning("connection refused", peer=f"{address[0]}:{address[1]}", reason=reason)
             return
         try:
             sock.setblocking(False)
@@ -92,6 +107,15 @@ class Listener:
             sock.close()
             return
         self._read_counts[connection] = 0
+        self._connections_of[connection.peer_host] += 1
+
+    def _refusal(self, address: str) -> str:
+        total, per_address, of_address = self.limits
+        if len(self._read_counts) >= total:
+            return "max.connections reached"
+        if self._connections_of[address] >= of_address.get(address, per_address):
+            return "max.connections.per.ip reached"
+        return ""
 
     def _pause_accepting(self, error: OSError) -> None:
         if error.errno not in (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM):
@@ -106,6 +130,9 @@ class Listener:
 
     def _forget(self, connection: Connection, reason: str) -> None:
         self._read_counts.pop(connection, None)
+        self._connections_of[connection.peer_host] -= 1
+        if not self._connections_of[connection.peer_host]:
+            del self._connections_of[connection.peer_host]
         if reason:
             _log.info("connection closed", peer=connection.peer, reason=reason)
         self._on_connection_closed(connection)
