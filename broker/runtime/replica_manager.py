@@ -169,8 +169,8 @@ class ReplicaManager:
             self._hosted[topic_partition] = hosted
             self._relieved.discard(topic_partition)
             self.topic_names[topic_id] = topic_partition.topic
-        elif hosted.topic_id != topic_id:
-            raise ApiError(ErrorCode.INCONSISTENT_TOPIC_ID)
+        else:
+            self._logs.get_or_create(topic_partition, topic_id)
         return hosted
 
     def _drop_log_of_earlier_topic(self, topic_partition: TopicPartition, topic_id: UUID) -> None:

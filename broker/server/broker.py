@@ -31,6 +31,7 @@ from broker.runtime.fetch_requests import FetchSettings
 from broker.runtime.follower_feeds import FollowerFeeds
 from broker.runtime.housekeeping import Housekeeping
 from broker.runtime.isr_updater import IsrUpdater
+from broker.runtime.log_dir_failures import LogDirFailures
 from broker.runtime.log_dirs import LogDirs
 from broker.runtime.metadata_cache import MetadataCache
 from broker.runtime.produce_acks import ProduceAcks
@@ -80,8 +81,8 @@ class Broker:
             _log.warning("configuration keys that nothing reads", keys=",".join(config.unused))
         self._listener = self._bind()
         self._logs = LogManager([Path(path) for path in config.log_dirs], log_config({}, config), config.broker_id)
-        loop = asyncio.get_running_loop()
-        self._logs.on_directory_failed = lambda _path, was_last: was_last and loop.call_soon_threadsafe(self.failed.set)
+        self._log_dir_failures = LogDirFailures(self._store, config.broker_id, self.failed)
+        self._logs.on_directory_failed = self._log_dir_failures.report
         if config.metrics_listener[0]:
             await self._endpoint.start(*config.metrics_listener)
         await self._session.connect(config.zookeeper_connection_timeout_ms)
@@ -253,6 +254,7 @@ class Broker:
         if self._loading:
             await asyncio.gather(self._loading, return_exceptions=True)
         if hasattr(self, "_logs"):
+            self._log_dir_failures.stop()
             await asyncio.to_thread(self._logs.shutdown)
 
 
