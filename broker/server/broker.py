@@ -16,6 +16,7 @@ from broker.common.errors import StartupError
 from broker.common.logs import logger
 from broker.config.broker import BrokerConfig, Endpoint
 from broker.controller.cluster import BrokerEndpoint, BrokerRegistration
+from broker.controller.leader_rebalance import RebalanceSettings
 from broker.coordinator.group.config import GroupConfig
 from broker.handlers.handler import Services
 from broker.log.manager import LogManager
@@ -156,7 +157,11 @@ class Broker:
             self._housekeeping.reconfigure,
         ]
         self._controller = ControllerRuntime(
-            self._store, config.broker_id, self._clock, unclean_election=config.unclean_leader_election_enable
+            self._store,
+            config.broker_id,
+            self._clock,
+            unclean_election=config.unclean_leader_election_enable,
+            rebalance=_rebalance_settings(config),
         )
         self._controlled_shutdown = ControlledShutdown(self._store, self._metadata, replicas, config)
         fetch_sessions = FetchSessions(_random_session_id)
@@ -246,6 +251,8 @@ class Broker:
             self._keepers.stop()
         if hasattr(self, "_coordinators"):
             self._coordinators.stop()
+        if hasattr(self, "_log_dir_failures"):
+            self._log_dir_failures.stop()
         if hasattr(self, "_fetchers"):
             await self._isr.stop()
             for part in (self._fetchers, self._feeds, self._acks):
@@ -261,12 +268,19 @@ class Broker:
         if self._loading:
             await asyncio.gather(self._loading, return_exceptions=True)
         if hasattr(self, "_logs"):
-            self._log_dir_failures.stop()
             await asyncio.to_thread(self._logs.shutdown)
 
 
 def _random_session_id() -> int:
     return random.randint(1, 2**31 - 1)
+
+
+def _rebalance_settings(config: BrokerConfig) -> RebalanceSettings:
+    return RebalanceSettings(
+        is_enabled=config.auto_leader_rebalance_enable,
+        check_interval_ms=1000 * config.leader_imbalance_check_interval_seconds,
+        imbalance_percentage=config.leader_imbalance_per_broker_percentage,
+    )
 
 
 def _fetch_settings(config: BrokerConfig) -> FetchSettings:

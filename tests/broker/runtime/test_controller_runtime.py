@@ -1,87 +1,22 @@
 """The controller on a real ZooKeeper, with scripted brokers at the other end of its channels."""
 
 import asyncio
-import itertools
 
 import pytest
 
-from broker.common.clock import SystemClock
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
-from broker.controller.cluster import BrokerEndpoint, BrokerRegistration, TopicAssignment
+from broker.controller.cluster import TopicAssignment
 from broker.controller.events import ShutdownAsked
 from broker.controller.verdict import ShutdownAnswer
 from broker.protocol.api_keys import ApiKey
-from broker.runtime.controller_runtime import ControllerRuntime
-from broker.zookeeper.session import ZooKeeperSession
 from broker.zookeeper.store import ClusterStore
 from broker.zookeeper.znodes import encode_topic
+from tests.broker.runtime.controller_nodes import until
 from tests.eventually import eventually
-from tests.scripted_broker import ScriptedBroker
 from tests.severable_proxy import SeverableProxy
-from tests.zookeeper_server import running_zookeeper
 
 T0, T1 = TopicPartition("t", 0), TopicPartition("t", 1)
-_chroots = itertools.count()
-
-
-@pytest.fixture(scope="session")
-def zookeeper(tmp_path_factory):
-    with running_zookeeper(tmp_path_factory.mktemp("zookeeper")) as server:
-        yield server
-
-
-class Node:
-    """One broker as far as the controller is concerned: a session, a registration, a socket, and its own controller."""
-
-    def __init__(self, broker_id: int, connect: str, session_timeout_ms: int):
-        self.broker_id = broker_id
-        self._session = ZooKeeperSession(connect, session_timeout_ms)
-        self.store = ClusterStore(self._session, SystemClock())
-        self.broker = ScriptedBroker(broker_id)
-        self.runtime = ControllerRuntime(self.store, broker_id, SystemClock())
-
-    async def start(self) -> "Node":
-        await self.broker.__aenter__()
-        await self._session.connect(10_000)
-        await self.store.ensure_persistent_paths()
-        await self.register()
-        await self.runtime.start()
-        return self
-
-    async def register(self) -> None:
-        endpoint = BrokerEndpoint("PLAINTEXT", "127.0.0.1", self.broker.port)
-        await self.store.register_broker(BrokerRegistration(self.broker_id, (endpoint,)))
-
-    async def stop(self) -> None:
-        await self.runtime.stop()
-        await self._session.close()
-        await self.broker.__aexit__()
-
-
-class Cluster:
-    def __init__(self, zookeeper, chroot: str):
-        self._zookeeper = zookeeper
-        self._chroot = chroot
-        self.running: list[Node] = []
-
-    async def start(self, broker_id: int, port: int | None = None, session_timeout_ms: int = 4_000) -> Node:
-        connect = f"127.0.0.1:{port or self._zookeeper.port}{self._chroot}"
-        node = Node(broker_id, connect, session_timeout_ms)
-        self.running.append(node)
-        return await node.start()
-
-    async def stop(self, node: Node) -> None:
-        self.running.remove(node)
-        await node.stop()
-
-
-@pytest.fixture
-async def cluster(zookeeper):
-    cluster = Cluster(zookeeper, f"/runtime-{next(_chroots)}")
-    yield cluster
-    for node in list(cluster.running):
-        await cluster.stop(node)
 
 
 async def test_topic_gets_leaders_and_everybody_is_told(cluster):
@@ -306,19 +241,6 @@ async def test_znodes_that_cannot_be_read_do_not_stop_the_controller(cluster):
     await one.store.session.create("/brokers/ids/9", b"garbage")
     await one.store.create_topic("t", {0: (1,)}, {})
     await eventually(lambda: one.broker.leads == {T0: 0}, "leader")
-
-
-async def until(read, wanted, what: str) -> None:
-    """Waits until what `read` finds in ZooKeeper is `wanted`."""
-    seen = [None]
-
-    async def look() -> None:
-        while seen[0] != wanted:
-            seen[0] = await read()
-
-    task = asyncio.ensure_future(look())
-    await eventually(lambda: task.done(), what)
-    await task
 
 
 async def add_partition(store: ClusterStore, created) -> None:
