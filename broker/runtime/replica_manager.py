@@ -62,6 +62,8 @@ class ReplicaManager:
         self._purgatory = purgatory
         self._clock = clock
         self._hosted: dict[TopicPartition, HostedPartition] = {}
+        #: Stopped with their files kept, because this broker is about to stop; others lead them.
+        self._relieved: set[TopicPartition] = set()
         self._purging: asyncio.Task | None = None
         self._is_purge_due = False
         #: The newest controller heard of; an older one is refused (correctness: one controller at a time).
@@ -164,9 +166,10 @@ class ReplicaManager:
             known_committed = self._logs.high_watermark_of(topic_partition)
             hosted = HostedPartition(Partition(topic_partition, self._broker_id, known_committed), log, topic_id)
             self._hosted[topic_partition] = hosted
+            self._relieved.discard(topic_partition)
             self.topic_names[topic_id] = topic_partition.topic
-        elif hosted.topic_id != topic_id:
-            raise ApiError(ErrorCode.INCONSISTENT_TOPIC_ID)
+        else:
+            self._logs.get_or_create(topic_partition, topic_id)
         return hosted
 
     def _drop_log_of_earlier_topic(self, topic_partition: TopicPartition, topic_id: UUID) -> None:
@@ -203,6 +206,8 @@ class ReplicaManager:
             raise ApiError(ErrorCode.FENCED_LEADER_EPOCH)
         if hosted is not None:
             self._let_go(self._hosted.pop(topic_partition))
+        if not delete:
+            self._relieved.add(topic_partition)
         if delete and self._logs.delete(topic_partition):
             self._purge_later()
         self._purgatory.wake(topic_partition)
@@ -329,7 +334,8 @@ class ReplicaManager:
     def _leader(self, topic_partition: TopicPartition, current_leader_epoch: int = NO_LEADER_EPOCH) -> HostedPartition:
         hosted = self._hosted.get(topic_partition)
         if hosted is None:
-            raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+            is_elsewhere = topic_partition in self._relieved
+            raise ApiError(ErrorCode.NOT_LEADER_OR_FOLLOWER if is_elsewhere else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
         hosted.partition.check_leader(current_leader_epoch)
         return hosted
 
