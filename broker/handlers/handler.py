@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from broker.common.errors import BarnabasError
 from broker.config.broker import BrokerConfig
@@ -11,8 +11,10 @@ from broker.protocol.schema import Message
 from broker.replication.fetch_session import FetchSessions
 from broker.runtime.broker_configs import BrokerConfigs
 from broker.runtime.coordinator_runtime import CoordinatorRuntime
+from broker.runtime.follower_feeds import FollowerFeeds
 from broker.runtime.log_dirs import LogDirs
 from broker.runtime.metadata_cache import MetadataCache
+from broker.runtime.produce_acks import ProduceAcks
 from broker.runtime.producer_ids import ProducerIds
 from broker.runtime.purgatory import Purgatory
 from broker.runtime.replica_manager import ReplicaManager
@@ -31,6 +33,8 @@ class Services:
     replicas: ReplicaManager
     purgatory: Purgatory
     fetch_sessions: FetchSessions
+    feeds: FollowerFeeds
+    acks: ProduceAcks
     coordinators: CoordinatorRuntime
     topics: TopicAdmin
     topic_configs: TopicConfigs
@@ -41,8 +45,7 @@ class Services:
     clock: Any
 
 
-@dataclass(frozen=True, slots=True)
-class RequestContext:
+class RequestContext(NamedTuple):
     """One request's surroundings: version, who asks, through which listener."""
 
     services: Services

@@ -45,6 +45,8 @@ class LogConfig:
     min_compaction_lag_ms: int = 0
     max_compaction_lag_ms: int = UNLIMITED
     delete_retention_ms: int = 86_400_000
+    #: min.insync.replicas: a leader takes records of acks=all only with that many replicas in sync.
+    min_insync_replicas: int = 1
 
     def __post_init__(self) -> None:
         if not 0 < self.segment_bytes <= 2**31 - 1:

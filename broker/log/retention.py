@@ -26,6 +26,8 @@ class SegmentFacts(NamedTuple):
     max_timestamp: int
     #: When its file was last written: its age if its records have no times.
     modified_ms: int
+    #: Which it is of all segments there ever were at these offsets.
+    serial: int = 0
 
 
 class RetentionReason(Enum):
@@ -45,6 +47,7 @@ class ExpiredSegment(NamedTuple):
     first_timestamp: int
     max_timestamp: int
     reason: RetentionReason
+    serial: int = 0
 
 
 class RetentionPlan(NamedTuple):
@@ -71,7 +74,7 @@ def plan_retention(
         reason = _reason(segment, config, log_start_offset, excess_bytes, now_ms)
         if reason is None or (is_active and reason is RetentionReason.LOG_START_OFFSET):
             break
-        expired.append(ExpiredSegment(*segment[:5], reason))
+        expired.append(ExpiredSegment(*segment[:5], reason, segment.serial))
         excess_bytes -= segment.size_bytes
     start = max(log_start_offset, expired[-1].next_offset) if expired else log_start_offset
     return RetentionPlan(tuple(expired), start)

@@ -7,12 +7,13 @@ its own rhythm, one that fails is logged and tried again at the next beat, and n
 import asyncio
 import contextlib
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import Future
 
 from broker.common.clock import Clock
 from broker.common.errors import ApiError
 from broker.common.logs import logger
+from broker.common.types import TopicPartition
 from broker.config.broker import BrokerConfig
 from broker.log.compaction.log_cleaner import LogCleaner
 from broker.log.compaction.log_to_clean import LogToClean
@@ -25,9 +26,17 @@ _log = logger(__name__)
 
 
 class Housekeeping:
-    """The chores of one broker, from `start` to `stop`."""
+    """The chores of one broker, from `start` to `stop`. `high_watermarks` tells those of all hosted partitions now."""
 
-    def __init__(self, replicas: ReplicaManager, logs: LogManager, config: BrokerConfig, clock: Clock):
+    def __init__(
+        self,
+        replicas: ReplicaManager,
+        logs: LogManager,
+        config: BrokerConfig,
+        clock: Clock,
+        high_watermarks: Callable[[], Mapping[TopicPartition, int]],
+    ):
+        self._high_watermarks = high_watermarks
         self._replicas = replicas
         self._logs = logs
         self._config = config
@@ -37,6 +46,7 @@ class Housekeeping:
         self._alarm = asyncio.Event()
         self._stopping = threading.Event()
         self._cleaner = LogCleaner(self._cleaner_settings())
+        logs.on_cut = self._cleaner.truncate
 
     def start(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -44,6 +54,7 @@ class Housekeeping:
         chores = {
             "log_flush_scheduler_interval_ms": self._flush_and_purge,
             "log_flush_offset_checkpoint_interval_ms": self._checkpoint,
+            "replica_high_watermark_checkpoint_interval_ms": self._note_high_watermarks,
             "log_retention_check_interval_ms": self._retain,
         }
         if config.log_cleaner_enable:
@@ -51,10 +62,14 @@ class Housekeeping:
         self._tasks = [asyncio.create_task(self._every(interval, chore)) for interval, chore in chores.items()]
 
     async def stop(self) -> None:
-        """Returns when no chore is at work any more: what has begun comes to its end, a pass of the cleaner soon."""
+        """Returns when no chore is at work any more: what has begun comes to its end, a pass of the cleaner soon.
+
+        High watermarks are noted once more, as they are now.
+        """
         self._stopping.set()
         self._alarm.set()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._note_high_watermarks()
 
     def reconfigure(self) -> None:
         """The configuration has changed: each chore beats at once and then in its new rhythm.
@@ -101,10 +116,11 @@ class Housekeeping:
         await asyncio.to_thread(self._logs.purge_segments, self._clock.monotonic_ms())
 
     async def _checkpoint(self) -> None:
-        high_watermarks = {each.partition.topic_partition: each.partition.high_watermark for each in self._replicas}
         await asyncio.to_thread(self._logs.checkpoint_recovery_points)
         await asyncio.to_thread(self._logs.checkpoint_log_start_offsets)
-        await asyncio.to_thread(self._logs.checkpoint_high_watermarks, high_watermarks)
+
+    async def _note_high_watermarks(self) -> None:
+        await asyncio.to_thread(self._logs.store_high_watermarks, self._high_watermarks())
 
     async def _retain(self) -> None:
         for hosted in list(self._replicas):

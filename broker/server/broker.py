@@ -25,11 +25,16 @@ from broker.runtime.broker_configs import BrokerConfigs
 from broker.runtime.config_changes import ConfigKeepers
 from broker.runtime.controller_runtime import ControllerRuntime
 from broker.runtime.coordinator_runtime import CoordinatorRuntime
+from broker.runtime.fetch_requests import FetchSettings
+from broker.runtime.follower_feeds import FollowerFeeds
 from broker.runtime.housekeeping import Housekeeping
+from broker.runtime.isr_updater import IsrUpdater
 from broker.runtime.log_dirs import LogDirs
 from broker.runtime.metadata_cache import MetadataCache
+from broker.runtime.produce_acks import ProduceAcks
 from broker.runtime.producer_ids import ProducerIds
 from broker.runtime.purgatory import Purgatory
+from broker.runtime.replica_fetchers import ReplicaFetchers
 from broker.runtime.replica_manager import ReplicaManager
 from broker.runtime.retention_previews import RetentionPreviews
 from broker.runtime.topic_admin import TopicAdmin
@@ -91,6 +96,7 @@ class Broker:
             await self._broker_configs.apply()
             await self._registration.start()
             self._housekeeping.start()
+            self._isr.start()
             await self._controller.start()
         except ZooKeeperError as error:
             raise StartupError(f"ZooKeeper failed during the start: {error}; start the broker again") from error
@@ -133,11 +139,16 @@ class Broker:
             self._store, self._broker_registration(), replicas, SessionNote(Path(config.log_dirs[0]))
         )
         self._topic_configs = TopicConfigs(self._store, replicas, config)
+        self._feeds = FollowerFeeds(replicas, _random_session_id, self._clock)
+        self._isr = IsrUpdater(replicas, self._store, config.replica_lag_time_max_ms, self._clock)
+        self._feeds.on_isr_wanted = self._isr.want
+        self._acks = ProduceAcks(replicas, self._clock)
+        self._fetchers = ReplicaFetchers(replicas, self._address_of, _fetch_settings(config), self._clock)
         self._keepers = ConfigKeepers(
             self._session,
             {topic_configs.ENTITY: self._topic_configs.apply, broker_configs.ENTITY: self._broker_configs.apply},
         )
-        self._housekeeping = Housekeeping(replicas, self._logs, config, self._clock)
+        self._housekeeping = Housekeeping(replicas, self._logs, config, self._clock, replicas.high_watermarks)
         self._previews = RetentionPreviews(replicas, self._topic_configs, config, self._clock)
         self._limit_connections()
         self._broker_configs.on_changed += [
@@ -145,7 +156,9 @@ class Broker:
             self._limit_connections,
             self._housekeeping.reconfigure,
         ]
-        self._controller = ControllerRuntime(self._store, config.broker_id, self._clock)
+        self._controller = ControllerRuntime(
+            self._store, config.broker_id, self._clock, unclean_election=config.unclean_leader_election_enable
+        )
         fetch_sessions = FetchSessions(_random_session_id)
         services = Services(
             config=config,
@@ -154,6 +167,8 @@ class Broker:
             replicas=replicas,
             purgatory=self._purgatory,
             fetch_sessions=fetch_sessions,
+            feeds=self._feeds,
+            acks=self._acks,
             coordinators=self._coordinators,
             topics=TopicAdmin(self._store, self._metadata, config),
             topic_configs=self._topic_configs,
@@ -167,6 +182,11 @@ class Broker:
         self._registry.register(
             StateMetrics(replicas, self._metadata, self._purgatory, fetch_sessions, self._listener, config.broker_id)
         )
+
+    def _address_of(self, broker_id: int) -> tuple[str, int] | None:
+        """Where another broker is reached, by the listener brokers share."""
+        known = self._metadata.brokers.get(broker_id)
+        return known.endpoints.get(self._listener.name) if known else None
 
     @property
     def advertised(self) -> tuple[Endpoint, ...]:
@@ -210,6 +230,10 @@ class Broker:
             self._keepers.stop()
         if hasattr(self, "_coordinators"):
             self._coordinators.stop()
+        if hasattr(self, "_fetchers"):
+            await self._isr.stop()
+            for part in (self._fetchers, self._feeds, self._acks):
+                part.close()
         if hasattr(self, "_listener"):
             self._listener.stop()
         await self._endpoint.stop()
@@ -226,6 +250,17 @@ class Broker:
 
 def _random_session_id() -> int:
     return random.randint(1, 2**31 - 1)
+
+
+def _fetch_settings(config: BrokerConfig) -> FetchSettings:
+    return FetchSettings(
+        broker_id=config.broker_id,
+        max_wait_ms=config.replica_fetch_wait_max_ms,
+        max_bytes=config.replica_fetch_response_max_bytes,
+        max_bytes_per_partition=config.replica_fetch_max_bytes,
+        back_off_ms=config.replica_fetch_backoff_ms,
+        frame_bytes_max=config.replica_fetch_response_max_bytes + config.socket_request_max_bytes,
+    )
 
 
 def _group_config(config: BrokerConfig) -> GroupConfig:

@@ -70,7 +70,7 @@ class LogCleaner:
         """Carry `plan` out, due or not; otherwise as `clean_filthiest`."""
         try:
             stats = CleanerPass(target, plan, self.settings, self.settings.clock.now_ms()).run()
-            self._checkpoint(target).advance(target.partition, stats.end_offset)
+            self._checkpoint(target).advance(target.partition, stats.end_offset, unless=lambda: target.is_cut)
         except Exception as error:
             self._note_failure(target, error)
             return None
@@ -87,7 +87,7 @@ class LogCleaner:
         self._checkpoint_of(log_dir).forget(partition)
 
     def truncate(self, log_dir: Path, partition: TopicPartition, offset: int) -> None:
-        """The partition's log was cut at `offset`. Raises OSError."""
+        """The partition's log is about to be cut at `offset`. For the log's owner, a pass or none. Raises OSError."""
         self._checkpoint_of(log_dir).truncate(partition, offset)
 
     def _plan_or_quarantine(self, target: LogToClean) -> CompactionPlan | None:
@@ -114,18 +114,17 @@ class LogCleaner:
         return self._checkpoint_of(target.log.directory.parent)
 
     def _checkpoint_of(self, log_dir: Path) -> CleanerCheckpoint:
-        if log_dir not in self._checkpoints:
-            self._checkpoints[log_dir] = CleanerCheckpoint(log_dir)
-        return self._checkpoints[log_dir]
+        found = self._checkpoints.get(log_dir)
+        return found if found is not None else self._checkpoints.setdefault(log_dir, CleanerCheckpoint(log_dir))
 
 
 def _explains(target: LogToClean, error: Exception) -> bool:
     """Whether the owner's doings since the pass began are the reason.
 
     Under the name of a log that was closed there may be another one by now, or none; of one that is open segments may
-    have been dropped.
+    have been dropped, or cut short while they were read.
     """
-    if is_closed(target.log):
+    if is_closed(target.log) or target.is_cut:
         return True
     here = set(target.log.segments)
     return isinstance(error, FileNotFoundError) and any(segment not in here for segment in target.sealed)

@@ -141,7 +141,7 @@ def test_plan_of_a_log_names_offsets_times_and_bytes(log):
     found = plan(log, LogConfig(retention_ms=999), now_ms=now_ms)
     last_time = 1_000 * (second.base_offset - 1)
     assert found == (
-        ((0, second.base_offset, first.size_bytes, 0, last_time, RetentionReason.TIME),),
+        ((0, second.base_offset, first.size_bytes, 0, last_time, RetentionReason.TIME, first.serial),),
         second.base_offset,
     )
     assert len(log.segments) == 5, "a plan under another configuration touches nothing"

@@ -32,8 +32,10 @@ from broker.protocol.messages.update_metadata import (
 from broker.replication.fetch_session import FetchSessions
 from broker.runtime.broker_configs import BrokerConfigs
 from broker.runtime.coordinator_runtime import CoordinatorRuntime
+from broker.runtime.follower_feeds import FollowerFeeds
 from broker.runtime.log_dirs import LogDirs
 from broker.runtime.metadata_cache import LEADER_DURING_DELETE, MetadataCache
+from broker.runtime.produce_acks import ProduceAcks
 from broker.runtime.producer_ids import ProducerIds
 from broker.runtime.purgatory import Purgatory
 from broker.runtime.replica_manager import ReplicaManager
@@ -160,6 +162,8 @@ class Served:
             replicas=self.replicas,
             purgatory=self.purgatory,
             fetch_sessions=self.fetch_sessions,
+            feeds=FollowerFeeds(self.replicas, count(1).__next__, clock),
+            acks=ProduceAcks(self.replicas, clock),
             coordinators=self.coordinators,
             topics=TopicAdmin(self.store, self.metadata, self.config),
             topic_configs=topic_configs,
