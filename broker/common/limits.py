@@ -33,6 +33,9 @@ TOPIC_NAME_LENGTH_MAX = 249
 #: Partitions one CreateTopics request may ask for; each costs znodes, files and memory on brokers.
 PARTITIONS_PER_TOPIC_MAX = 10_000
 
+#: Topics being written to ZooKeeper at one time for clients: enough that the round trips of many topics overlap.
+TOPIC_WRITES_MAX = 64
+
 #: Idempotent producers a partition remembers; beyond it the one silent for longest is forgotten, as if expired.
 PRODUCERS_PER_PARTITION_MAX = 10_000
 
