@@ -36,6 +36,7 @@ from broker.protocol.primitives import (
 )
 
 __all__ = [
+    "OWN_TAG_MIN",
     "ZERO_UUID",
     "Array",
     "Buffer",
@@ -59,6 +60,8 @@ __all__ = [
 ]
 
 _LATEST = 1 << 15
+#: Tags from here on are our own, between brokers of this kind; Kafka hands its tags out one by one from 0.
+OWN_TAG_MIN = 10_000
 _FRESH = object()  # stands for "a new empty list or struct for each message" in constructor signatures
 
 

@@ -139,11 +139,7 @@ class Broker:
             self._store, self._broker_registration(), replicas, SessionNote(Path(config.log_dirs[0]))
         )
         self._topic_configs = TopicConfigs(self._store, replicas, config)
-        self._feeds = FollowerFeeds(replicas, _random_session_id, self._clock)
-        self._isr = IsrUpdater(replicas, self._store, config.replica_lag_time_max_ms, self._clock)
-        self._feeds.on_isr_wanted = self._isr.want
-        self._acks = ProduceAcks(replicas, self._clock)
-        self._fetchers = ReplicaFetchers(replicas, self._address_of, _fetch_settings(config), self._clock)
+        self._build_replication(replicas)
         self._keepers = ConfigKeepers(
             self._session,
             {topic_configs.ENTITY: self._topic_configs.apply, broker_configs.ENTITY: self._broker_configs.apply},
@@ -160,7 +156,15 @@ class Broker:
             self._store, config.broker_id, self._clock, unclean_election=config.unclean_leader_election_enable
         )
         fetch_sessions = FetchSessions(_random_session_id)
-        services = Services(
+        services = self._services(cluster_id, replicas, fetch_sessions)
+        self._dispatcher = Dispatcher(services, self._listener.name, RequestMetrics(self._registry))
+        self._registry.register(
+            StateMetrics(replicas, self._metadata, self._purgatory, fetch_sessions, self._listener, config.broker_id)
+        )
+
+    def _services(self, cluster_id: str, replicas: ReplicaManager, fetch_sessions: FetchSessions) -> Services:
+        config = self.config
+        return Services(
             config=config,
             cluster_id=cluster_id,
             metadata=self._metadata,
@@ -178,10 +182,13 @@ class Broker:
             producer_ids=ProducerIds(self._store, config.broker_id),
             clock=self._clock,
         )
-        self._dispatcher = Dispatcher(services, self._listener.name, RequestMetrics(self._registry))
-        self._registry.register(
-            StateMetrics(replicas, self._metadata, self._purgatory, fetch_sessions, self._listener, config.broker_id)
-        )
+
+    def _build_replication(self, replicas: ReplicaManager) -> None:
+        self._feeds = FollowerFeeds(replicas, _random_session_id, self._clock)
+        self._isr = IsrUpdater(replicas, self._store, self.config.replica_lag_time_max_ms, self._clock)
+        self._feeds.on_isr_wanted = self._isr.want
+        self._acks = ProduceAcks(replicas, self._clock)
+        self._fetchers = ReplicaFetchers(replicas, self._address_of, _fetch_settings(self.config), self._clock)
 
     def _address_of(self, broker_id: int) -> tuple[str, int] | None:
         """Where another broker is reached, by the listener brokers share."""
