@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from broker.common.errors import StartupError
+from broker.common.limits import CONNECTIONS_MAX, HELD_REQUEST_BYTES_MAX
 from broker.config.definition import (
     REQUIRED,
     ConfigError,
@@ -106,7 +107,15 @@ KEYS: tuple[Key, ...] = (
     Key("unclean.leader.election.enable", parse_boolean, False, "May a replica outside the ISR lead."),
     Key("message.max.bytes", parse_int, 1_048_588, "Largest record batch accepted.", at_least=0),
     Key("socket.request.max.bytes", parse_int, 104_857_600, "Largest request accepted.", at_least=1),
-    Key("max.connections", parse_int, 10_000, "Connections one listener accepts at a time.", at_least=1),
+    Key(
+        "queued.max.request.bytes",
+        parse_int,
+        HELD_REQUEST_BYTES_MAX,
+        "Half-received requests of all connections.",
+        at_least=1,
+    ),
+    Key("max.connections", parse_int, CONNECTIONS_MAX, "Connections one listener accepts at a time.", at_least=1),
+    Key("max.connections.per.ip", parse_int, 2**31 - 1, "Connections from one address at a time.", at_least=1),
     Key("connections.max.idle.ms", parse_int, 600_000, "Silence after which a connection is closed.", at_least=1),
     Key("fetch.max.bytes", parse_int, 57_671_680, "Bytes one fetch answers at most.", at_least=1024),
     Key("offsets.topic.num.partitions", parse_int, 50, "Partitions of __consumer_offsets.", at_least=1),

@@ -19,6 +19,7 @@ from broker.coordinator.group.config import GroupConfig
 from broker.handlers.handler import Services
 from broker.log.manager import LogManager
 from broker.net.listener import Listener
+from broker.net.memory import ConnectionMemory
 from broker.replication.fetch_session import FetchSessions
 from broker.runtime.controller_runtime import ControllerRuntime
 from broker.runtime.coordinator_runtime import CoordinatorRuntime
@@ -30,6 +31,7 @@ from broker.runtime.purgatory import Purgatory
 from broker.runtime.replica_manager import ReplicaManager
 from broker.runtime.topic_admin import TopicAdmin
 from broker.runtime.topic_configs import TopicConfigs, log_config
+from broker.server.descriptors import connections_within, raise_descriptor_limit
 from broker.server.dispatcher import Dispatcher
 from broker.server.metrics import RequestMetrics, StateMetrics, new_registry
 from broker.server.metrics_endpoint import MetricsEndpoint
@@ -55,6 +57,7 @@ class Broker:
         self._metadata = MetadataCache()
         self._purgatory = Purgatory(self._clock)
         self._registry = new_registry()
+        self._connection_memory = ConnectionMemory(config.queued_max_request_bytes)
         #: The last log directory has failed: nothing can be served any more.
         self.failed = asyncio.Event()
         self._endpoint = MetricsEndpoint(self._registry, self._health)
@@ -97,8 +100,10 @@ class Broker:
             lambda connection, frame: self._dispatcher.on_frame(connection, frame),
             lambda connection: self._dispatcher.on_closed(connection),
             frame_bytes_max=self.config.socket_request_max_bytes,
-            connections_max=self.config.max_connections,
+            connections_max=connections_within(raise_descriptor_limit(), self.config.max_connections),
+            connections_per_ip_max=self.config.max_connections_per_ip,
             idle_ms_max=self.config.connections_max_idle_ms,
+            memory=self._connection_memory,
         )
 
     async def _load_logs(self) -> None:

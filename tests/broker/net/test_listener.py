@@ -7,12 +7,19 @@ import pytest
 from broker.common.errors import StartupError
 from broker.config.broker import Endpoint
 from broker.net.listener import Listener
+from broker.net.memory import ConnectionMemory
 
 
 def listener(port: int = 0) -> Listener:
     endpoint = Endpoint("PLAINTEXT", "127.0.0.1", port)
     return Listener(
-        endpoint, lambda *_: None, lambda *_: None, frame_bytes_max=100, connections_max=1, idle_ms_max=60_000
+        endpoint,
+        lambda *_: None,
+        lambda *_: None,
+        frame_bytes_max=100,
+        connections_max=1,
+        idle_ms_max=60_000,
+        memory=ConnectionMemory(),
     )
 
 
