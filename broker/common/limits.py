@@ -11,8 +11,8 @@ CONNECTIONS_MAX = 10_000
 #: not hold the broker's memory.
 UNSENT_BYTES_PER_CONNECTION_MAX = 64 * 1024 * 1024
 
-#: Bytes of half-received large requests, of all connections together (queued.max.request.bytes sets another limit). Two
-#: of the largest requests fit, or the 1 MB requests of 256 producers that all arrive at once; whoever comes later waits.
+#: Bytes of half-received large requests of all connections together; queued.max.request.bytes sets another limit. Two
+#: of the largest requests fit, or the 1 MB requests of 256 producers that arrive at once; whoever comes later waits.
 HELD_REQUEST_BYTES_MAX = 256 * 1024 * 1024
 
 #: Bytes of answers in memory that clients have not taken, of all connections together: above half of it each connection
@@ -49,6 +49,17 @@ FETCH_SESSION_EVICTION_MS = 120_000
 #: Bytes of a request that carries no record batches. Decoded, a request of many tiny structs takes thirty times its own
 #: size, so what decodes to objects is bounded tighter than what stays bytes (socket.request.max.bytes).
 STRUCTURED_REQUEST_BYTES_MAX = 16 * 1024 * 1024
+
+#: What one record batch may unpack to where its records are looked at (compaction, coordinators, times): 64 times the
+#: largest batch a topic takes by default. A few hundred bytes of zstd can stand for gigabytes.
+DECOMPRESSED_BYTES_MAX = 64 * 1024 * 1024
+
+#: The same for a batch that a client just sent to a compacted topic: it is unpacked on the loop, about 1 ms a MB.
+PRODUCED_DECOMPRESSED_BYTES_MAX = 16 * 1024 * 1024
+
+#: Records of a batch that are looked at one by one, each about two microseconds and 300 bytes; clients put 10,000 into
+#: one (librdkafka's default) or fewer.
+RECORDS_PER_BATCH_MAX = 100_000
 
 #: Kafka's limit on the length of a topic name (file name minus the partition suffix).
 TOPIC_NAME_LENGTH_MAX = 249

@@ -9,6 +9,7 @@ its connection. What is given to the socket at once is not counted, nor are piec
 A peer that stalls in the middle of a frame while others wait for the memory it holds is closed, too.
 """
 
+from itertools import islice
 from typing import Protocol
 
 from broker.common.limits import (
@@ -90,9 +91,9 @@ class ConnectionMemory:
             self._resume_some()
 
     def _resume_some(self) -> None:
-        room = self._requests_max - self.request_bytes
-        chosen = [each for each, _ in zip(self._waiting, range(max(0, room // _RESUME_STEP_BYTES)), strict=False)]
-        first = next(iter(self._half_frames))
+        room = max(0, self._requests_max - self.request_bytes)
+        chosen = list(islice(self._waiting, -(-room // _RESUME_STEP_BYTES)))
+        first = next(iter(self._half_frames), None)
         if first in self._waiting and first not in chosen:
             chosen.append(first)
         for holder in chosen:
