@@ -53,6 +53,7 @@ def _median(runs: Sequence[Figure]) -> Figure:
         cpu_unit=first.cpu_unit,
         p50_ms=middle([run.p50_ms for run in runs]),
         p99_ms=middle([run.p99_ms for run in runs]),
+        alone_p99_ms=middle([run.alone_p99_ms for run in runs]),
         rss_mb=middle([run.rss_mb for run in runs]),
     )
 
@@ -64,12 +65,14 @@ def _print(name: str, figures: dict[str, Figure]) -> None:
             cells.append(f"{figure.cpu:6.2f} {figure.cpu_unit}")
         if figure.p50_ms is not None:
             cells.append(f"p50 {figure.p50_ms:.2f} ms  p99 {figure.p99_ms:.2f} ms")
+        if figure.alone_p99_ms is not None:
+            cells.append(f"p99 alone {figure.alone_p99_ms:.2f} ms")
         if figure.rss_mb is not None:
             cells.append(f"RSS {figure.rss_mb:.0f} MB")
-        print(f"{name:<38}{target:<10}" + "   ".join(cells), flush=True)
+        print(f"{name:<42}{target:<10}" + "   ".join(cells), flush=True)
     if len(figures) == 2:
         ours, other = figures.values()
-        print(f"{'':<38}ratio     {ours.rate / other.rate:>10.2f}")
+        print(f"{'':<42}ratio     {ours.rate / other.rate:>10.2f}")
 
 
 if __name__ == "__main__":
