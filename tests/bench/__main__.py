@@ -6,17 +6,26 @@ only figures of one run can be compared.
 
 import argparse
 import statistics
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import psutil
 
 from tests.barnabas_cluster import running_cluster
 from tests.bench.loads import Figure, Target, loads
+from tests.bench.scale import figures
 
 
 def main() -> None:
     arguments = _parser().parse_args()
     chosen = {name: load for name, load in loads(arguments.scale).items() if (arguments.only or "") in name}
+    if chosen:
+        _run_loads(chosen, arguments)
+    for name, figure in figures().items():
+        if (arguments.only or "") in name and not arguments.against:
+            print(f"{name:<42}barnabas  {figure()}", flush=True)
+
+
+def _run_loads(chosen: dict[str, Callable[[Target], Figure]], arguments: argparse.Namespace) -> None:
     with running_cluster(brokers=1) as cluster:
         broker = cluster.brokers[0]
         targets = [Target("barnabas", "127.0.0.1", broker.port, psutil.Process(broker.process.pid))]
@@ -24,11 +33,11 @@ def main() -> None:
             host, _, port = arguments.against.rpartition(":")
             targets.append(Target("other", host, int(port)))
         for name, load in chosen.items():
-            figures = {target.name: [] for target in targets}
+            runs = {target.name: [] for target in targets}
             for _ in range(arguments.rounds):
                 for target in targets:
-                    figures[target.name].append(load(target))
-            _print(name, {target: _median(runs) for target, runs in figures.items()})
+                    runs[target.name].append(load(target))
+            _print(name, {target: _median(its_runs) for target, its_runs in runs.items()})
 
 
 def _parser() -> argparse.ArgumentParser:
