@@ -31,6 +31,7 @@ class ScriptedBroker:
         self.connections = 0
         self.leads: dict[TopicPartition, int] = {}
         self.metadata: dict[TopicPartition, int] = {}
+        self.isrs: dict[TopicPartition, list[int]] = {}
         self.storage_errors: set[TopicPartition] = set()
         self._answer = answer or self._follow
         self._writers: set[asyncio.StreamWriter] = set()
@@ -75,7 +76,8 @@ class ScriptedBroker:
             case _:
                 for topic in request.topic_states:
                     for state in topic.partition_states:
-                        self.metadata[TopicPartition(topic.topic_name, state.partition_index)] = state.leader
+                        partition = TopicPartition(topic.topic_name, state.partition_index)
+                        self.metadata[partition], self.isrs[partition] = state.leader, state.isr
                 return UpdateMetadataResponse()
 
     def _take_roles(self, topic) -> LeaderAndIsrTopicError:

@@ -4,7 +4,7 @@
 #: default, benchmarks up to a few hundred.
 IN_FLIGHT_PER_CONNECTION_MAX = 1_000
 
-#: Open connections on one listener. Each costs a descriptor and about 10 KB.
+#: Open connections on one listener unless max.connections says otherwise. Each costs a descriptor and about 10 KB.
 CONNECTIONS_MAX = 10_000
 
 #: Bytes of unsent responses per connection before the broker stops reading from it: a reader that does not read must
@@ -69,6 +69,18 @@ PARTITIONS_PER_TOPIC_MAX = 10_000
 
 #: Idempotent producers a partition remembers; beyond it the one silent for longest is forgotten, as if expired.
 PRODUCERS_PER_PARTITION_MAX = 10_000
+
+#: Previews of retention that wait for their turn; one is made at a time, and beyond these a client is refused.
+PREVIEWS_WAITING_MAX = 8
+
+#: What one preview may take; reading a terabyte for a question would take the disk from everybody else.
+PREVIEW_MS_MAX = 60_000
+
+#: Memory for the keys of a preview of compaction, beside that of the cleaner itself.
+PREVIEW_OFFSET_MAP_BYTES_MAX = 64 * 1024 * 1024
+
+#: Segments one answer to a preview names, 0.1 KB each; counts are of all.
+PREVIEW_SEGMENTS_MAX = 10_000
 
 #: Buffers one sendmsg may carry (IOV_MAX on Linux).
 SENDMSG_BUFFERS_MAX = 1_024

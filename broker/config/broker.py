@@ -1,11 +1,13 @@
 """Broker configuration: the keys of `server.properties` this broker understands, with Kafka's names and defaults.
 
 A key that Kafka has and nothing here reads is accepted and reported once at start, so that an existing file works; a
-value that cannot be right stops the start with one sentence.
+value that cannot be right stops the start with one sentence. Which keys may change while brokers run is told in
+`dynamic`.
 """
 
 import re
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from ipaddress import ip_address
 from typing import Any, NamedTuple
 
 from broker.common.errors import StartupError
@@ -13,9 +15,11 @@ from broker.common.limits import CONNECTIONS_MAX, HELD_REQUEST_BYTES_MAX
 from broker.config.definition import (
     REQUIRED,
     ConfigError,
+    ConfigSource,
     Key,
     parse_boolean,
     parse_int,
+    parse_int32,
     parse_list,
     read_values,
     render_value,
@@ -52,6 +56,26 @@ def parse_host_port(text: str) -> tuple[str, int]:
     return host.strip("[]"), int(port)
 
 
+class HostLimit(NamedTuple):
+    """How many connections one address may have."""
+
+    address: str
+    connections: int
+
+    def __str__(self) -> str:
+        return f"{self.address}:{self.connections}"
+
+
+def parse_host_limits(text: str) -> tuple[HostLimit, ...]:
+    limits = []
+    for part in parse_list(text):
+        address, _, count = part.rpartition(":")
+        limits.append(HostLimit(str(ip_address(address.strip("[]"))), parse_int32(count)))
+    if any(limit.connections < 0 for limit in limits):
+        raise ValueError(text)
+    return tuple(limits)
+
+
 KEYS: tuple[Key, ...] = (
     Key("broker.id", parse_int, REQUIRED, "the number of this broker, unique in its cluster", at_least=0),
     Key("broker.rack", str, "", "Where this broker stands; placement spreads replicas over racks."),
@@ -70,10 +94,14 @@ KEYS: tuple[Key, ...] = (
     Key("default.replication.factor", parse_int, 1, "Replicas of a topic created without a number.", at_least=1),
     Key("auto.create.topics.enable", parse_boolean, True, "Create a topic when a client first asks for it."),
     Key("delete.topic.enable", parse_boolean, True, "Whether topics may be deleted."),
-    Key("log.segment.bytes", parse_int, 1_073_741_824, "Size at which a new segment starts.", at_least=14),
-    Key("log.index.interval.bytes", parse_int, 4096, "Bytes of log between two index entries.", at_least=0),
+    Key("log.segment.bytes", parse_int32, 1_073_741_824, "Size at which a new segment starts.", at_least=14),
+    Key("log.index.interval.bytes", parse_int32, 4096, "Bytes of log between two index entries.", at_least=0),
     Key(
-        "log.index.size.max.bytes", parse_int, 10_485_760, "Size of an index at which a new segment starts.", at_least=4
+        "log.index.size.max.bytes",
+        parse_int32,
+        10_485_760,
+        "Size of an index at which a new segment starts.",
+        at_least=4,
     ),
     Key("log.roll.ms", parse_int, None, "Age at which a new segment starts; before log.roll.hours.", at_least=1),
     Key("log.roll.hours", parse_int, 168, "Age in hours at which a new segment starts.", at_least=1),
@@ -102,10 +130,42 @@ KEYS: tuple[Key, ...] = (
     Key("log.initial.task.delay.ms", parse_int, 30_000, "How long upkeep waits after the start.", at_least=0),
     Key("log.flush.scheduler.interval.ms", parse_int, 3_000, "How often due flushes are looked for.", at_least=1),
     Key("log.flush.offset.checkpoint.interval.ms", parse_int, 60_000, "How often offsets are noted.", at_least=1),
+    Key(
+        "replica.high.watermark.checkpoint.interval.ms",
+        parse_int,
+        5_000,
+        "How often replicated offsets are noted.",
+        at_least=1,
+    ),
     Key("compression.type", str, "producer", "producer keeps what the client sent.", choices=COMPRESSION_TYPES),
-    Key("min.insync.replicas", parse_int, 1, "In-sync replicas that acks=all needs.", at_least=1),
+    Key(
+        "replica.lag.time.max.ms",
+        parse_int,
+        30_000,
+        "A follower that has not been caught up for so long leaves the ISR.",
+        at_least=1,
+    ),
+    Key("replica.fetch.wait.max.ms", parse_int, 500, "How long a follower's fetch may wait for records.", at_least=1),
+    Key(
+        "replica.fetch.max.bytes", parse_int, 1_048_576, "Bytes a follower fetches of a partition at once.", at_least=1
+    ),
+    Key(
+        "replica.fetch.response.max.bytes",
+        parse_int,
+        10_485_760,
+        "Bytes a follower fetches of all partitions at once.",
+        at_least=1,
+    ),
+    Key(
+        "replica.fetch.backoff.ms",
+        parse_int,
+        100,
+        "How long a follower waits before it asks again for a partition that was refused.",
+        at_least=1,
+    ),
+    Key("min.insync.replicas", parse_int32, 1, "In-sync replicas that acks=all needs.", at_least=1),
     Key("unclean.leader.election.enable", parse_boolean, False, "May a replica outside the ISR lead."),
-    Key("message.max.bytes", parse_int, 1_048_588, "Largest record batch accepted.", at_least=0),
+    Key("message.max.bytes", parse_int32, 1_048_588, "Largest record batch accepted.", at_least=0),
     Key("socket.request.max.bytes", parse_int, 104_857_600, "Largest request accepted.", at_least=1),
     Key(
         "queued.max.request.bytes",
@@ -114,13 +174,14 @@ KEYS: tuple[Key, ...] = (
         "Half-received requests of all connections.",
         at_least=1,
     ),
-    Key("max.connections", parse_int, CONNECTIONS_MAX, "Connections one listener accepts at a time.", at_least=1),
-    Key("max.connections.per.ip", parse_int, 2**31 - 1, "Connections from one address at a time.", at_least=1),
+    Key("max.connections", parse_int32, CONNECTIONS_MAX, "Connections one listener accepts at a time.", at_least=0),
+    Key("max.connections.per.ip", parse_int32, 2**31 - 1, "Connections from one address at a time.", at_least=0),
+    Key("max.connections.per.ip.overrides", parse_host_limits, (), "The same for single addresses: address:count,…"),
     Key("connections.max.idle.ms", parse_int, 600_000, "Silence after which a connection is closed.", at_least=1),
     Key("fetch.max.bytes", parse_int, 57_671_680, "Bytes one fetch answers at most.", at_least=1024),
     Key("offsets.topic.num.partitions", parse_int, 50, "Partitions of __consumer_offsets.", at_least=1),
     Key("offsets.topic.replication.factor", parse_int, 1, "Replicas of __consumer_offsets.", at_least=1),
-    Key("offsets.topic.segment.bytes", parse_int, 104_857_600, "Segment size of __consumer_offsets.", at_least=14),
+    Key("offsets.topic.segment.bytes", parse_int32, 104_857_600, "Segment size of __consumer_offsets.", at_least=14),
     Key("offset.metadata.max.bytes", parse_int, 4096, "Longest metadata of a commit.", at_least=0),
     Key("group.min.session.timeout.ms", parse_int, 6_000, "Shortest session timeout of a member.", at_least=0),
     Key("group.max.session.timeout.ms", parse_int, 1_800_000, "Longest session timeout of a member.", at_least=0),
@@ -131,13 +192,36 @@ KEYS: tuple[Key, ...] = (
 BY_NAME: dict[str, Key] = {key.name: key for key in KEYS}
 
 
-@dataclass(frozen=True)
 class BrokerConfig:
-    """Values by attribute (`config.broker_id` for `broker.id`), the keys of the file, and those that nothing reads."""
+    """What counts now, by attribute: `config.broker_id` for `broker.id`.
 
-    values: dict[str, Any]
-    given: frozenset[str] = field(default=frozenset())
-    unused: tuple[str, ...] = field(default=())
+    One object for the life of a broker, whose values change with `set_dynamic`: who reads a value when it is needed
+    always has the one that counts. `given` are the keys of the file, `unused` those of them that nothing reads.
+    """
+
+    def __init__(self, values: dict[str, Any], given: frozenset[str] = frozenset(), unused: tuple[str, ...] = ()):
+        self.given = given
+        self.unused = unused
+        self._at_start = values
+        self.values = values
+        self.layers: dict[ConfigSource, Mapping[str, Any]] = {}
+        self.set_dynamic({}, {})
+
+    def set_dynamic(self, own: Mapping[str, Any], cluster_wide: Mapping[str, Any]) -> bool:
+        """Values by key that count before the file's: for this broker, and for all; whether anything is different.
+
+        `layers` then holds every value by source and key, the source that counts first; for the owner's thread.
+        """
+        before = self.values
+        from_file = {name: self._at_start[BY_NAME[name].attribute] for name in self.given}
+        self.layers = {
+            ConfigSource.BROKER: dict(own),
+            ConfigSource.CLUSTER: dict(cluster_wide),
+            ConfigSource.BROKER_FILE: from_file,
+        }
+        changed = {BY_NAME[name].attribute: value for name, value in {**cluster_wide, **own}.items()}
+        self.values = {**self._at_start, **changed}
+        return self.values != before
 
     def text(self, name: str) -> str | None:
         """The value of the key `name` as it would be written."""
@@ -145,7 +229,7 @@ class BrokerConfig:
 
     def __getattr__(self, name: str) -> Any:
         try:
-            return self.values[name]
+            return self.__dict__["values"][name]
         except KeyError:
             raise AttributeError(name) from None
 

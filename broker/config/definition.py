@@ -7,7 +7,7 @@ from the table; nothing else in the product knows what a key is called in a file
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from enum import IntEnum
+from enum import Enum, IntEnum
 from typing import Any
 
 from broker.common.errors import ApiError, ErrorCode
@@ -30,6 +30,24 @@ class ConfigType(IntEnum):
     LIST = 7
 
 
+class ConfigSource(IntEnum):
+    """Who says a value; of several the smallest counts. Values of `config_source` on the wire."""
+
+    TOPIC = 1
+    BROKER = 2  #: set for one broker while it runs
+    CLUSTER = 3  #: set for all brokers while they run
+    BROKER_FILE = 4
+    DEFAULT = 5
+
+
+class UpdateMode(Enum):
+    """When a broker's key may change, and for whom (KIP-226)."""
+
+    READ_ONLY = "read-only"
+    PER_BROKER = "per-broker"
+    CLUSTER_WIDE = "cluster-wide"  #: for all brokers, or for one
+
+
 class ConfigError(ApiError):
     """A value that a key does not accept; the message names the key, the value and what is accepted."""
 
@@ -40,6 +58,13 @@ class ConfigError(ApiError):
 def parse_int(text: str) -> int:
     """As Java writes a long; Python's `1_000` and other scripts' digits are no numbers to Kafka's tools."""
     if not _INT.fullmatch(text) or not -(2**63) <= int(text) < 2**63:
+        raise ValueError(text)
+    return int(text)
+
+
+def parse_int32(text: str) -> int:
+    """As Java writes an int."""
+    if not -(2**31) <= parse_int(text) < 2**31:
         raise ValueError(text)
     return int(text)
 
@@ -74,7 +99,12 @@ class Key:
     @property
     def config_type(self) -> ConfigType:
         """As DescribeConfigs names it (KIP-569)."""
-        types = {parse_int: ConfigType.LONG, parse_boolean: ConfigType.BOOLEAN, float: ConfigType.DOUBLE}
+        types = {
+            parse_int: ConfigType.LONG,
+            parse_int32: ConfigType.INT,
+            parse_boolean: ConfigType.BOOLEAN,
+            float: ConfigType.DOUBLE,
+        }
         return types.get(self.parse, ConfigType.LIST if self.parse is parse_list else ConfigType.STRING)
 
     @property
@@ -86,7 +116,7 @@ class Key:
             value = self.parse(text.strip())
         except ValueError:
             raise ConfigError(f"{self.name}={text!r} is not {_kind(self.parse)}") from None
-        if self.at_least is not None and value < self.at_least:
+        if self.at_least is not None and not value >= self.at_least:
             raise ConfigError(f"{self.name}={text} must be at least {self.at_least:g}")
         if self.at_most is not None and value > self.at_most:
             raise ConfigError(f"{self.name}={text} must be at most {self.at_most:g}")
@@ -108,7 +138,13 @@ def render_value(value: Any) -> str | None:
 
 
 def _kind(parse: Callable[[str], Any]) -> str:
-    return {parse_int: "a whole number", parse_boolean: "true or false", float: "a number"}.get(parse, "a valid value")
+    kinds = {
+        parse_int: "a whole number",
+        parse_int32: f"a whole number up to {2**31 - 1}",
+        parse_boolean: "true or false",
+        float: "a number",
+    }
+    return kinds.get(parse, "a valid value")
 
 
 def read_values(keys: Iterable[Key], texts: Mapping[str, str]) -> dict[str, Any]:

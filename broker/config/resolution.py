@@ -1,18 +1,17 @@
-"""Where a topic's configuration value comes from: the topic itself, the broker's file, or the default (KIP-226).
+"""Where a configuration value comes from (KIP-226): the topic itself, one broker or all brokers as changed while they
+run, the broker's file, or the default.
 
-A topic key has synonyms among the broker's keys. Of several synonyms the most precise one that is set wins:
-`log.retention.ms` before `.minutes` before `.hours`.
+A topic key has synonyms among the broker's keys. Of several synonyms from one source the most precise one that is set
+wins: `log.retention.ms` before `.minutes` before `.hours`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from enum import IntEnum
 from typing import Any
 
 from broker.config import topic
-from broker.config.broker import BY_NAME as BROKER_KEYS
 from broker.config.broker import BrokerConfig
-from broker.config.definition import Key, render_value
+from broker.config.definition import REQUIRED, ConfigSource, Key, render_value
 
 #: Topic key -> broker keys with the factor that turns their unit into the topic key's, most precise first.
 SYNONYMS: dict[str, tuple[tuple[str, int], ...]] = {
@@ -40,12 +39,10 @@ SYNONYMS: dict[str, tuple[tuple[str, int], ...]] = {
 }
 
 
-class ConfigSource(IntEnum):
-    """Values of `config_source` on the wire."""
-
-    TOPIC = 1
-    BROKER_FILE = 4
-    DEFAULT = 5
+#: Broker key -> itself and those it is said instead of in another unit, most precise first.
+BROKER_SYNONYMS: dict[str, tuple[str, ...]] = {
+    name: tuple(each for each, _ in names) for names in SYNONYMS.values() if len(names) > 1 for name, _ in names
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +64,29 @@ def settings_of(key: Key, overrides: Mapping[str, str], broker: BrokerConfig) ->
     if key.name in overrides:
         found.append(Setting(key.name, key.read(overrides[key.name]), ConfigSource.TOPIC))
     synonyms = SYNONYMS.get(key.name, ())
-    for name, factor in synonyms:
-        if name in broker.given:
-            value = broker.values[BROKER_KEYS[name].attribute]
-            found.append(Setting(name, _scaled(value, factor), ConfigSource.BROKER_FILE))
+    found += _in_layers(synonyms, broker)
     default_name = synonyms[-1][0] if synonyms else key.name
     found.append(Setting(default_name, key.default, ConfigSource.DEFAULT))
     return found
+
+
+def broker_settings_of(key: Key, broker: BrokerConfig) -> tuple[Setting, list[Setting]]:
+    """What counts for a broker key, and every place that says a value for it or a synonym, the one that counts first.
+
+    Each in the unit of the name it is said under: log.retention.ms may count where log.retention.hours is asked for.
+    """
+    names = [(name, 1) for name in BROKER_SYNONYMS.get(key.name, (key.name,))]
+    found = list(_in_layers(names, broker))
+    if key.default is not REQUIRED:
+        found.append(Setting(key.name, key.default, ConfigSource.DEFAULT))
+    return next(each for each in found if each.name == key.name), found
+
+
+def _in_layers(names: Iterable[tuple[str, int]], broker: BrokerConfig) -> Iterator[Setting]:
+    for source, values in broker.layers.items():
+        for name, factor in names:
+            if name in values:
+                yield Setting(name, _scaled(values[name], factor), source)
 
 
 def _scaled(value: Any, factor: int) -> Any:

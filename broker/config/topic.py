@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from broker.config.definition import ConfigError, Key, parse_boolean, parse_int, parse_list
+from broker.config.definition import ConfigError, Key, parse_boolean, parse_int, parse_int32, parse_list
 
 #: What Kafka writes for "no limit" where -1 is not allowed.
 UNLIMITED = 2**63 - 1
@@ -23,9 +23,9 @@ KEYS: tuple[Key, ...] = (
     Key("file.delete.delay.ms", parse_int, 60_000, "How long a deleted file stays on disk.", at_least=0),
     Key("flush.messages", parse_int, UNLIMITED, "Records between two fsyncs.", at_least=1),
     Key("flush.ms", parse_int, UNLIMITED, "Milliseconds between two fsyncs.", at_least=0),
-    Key("index.interval.bytes", parse_int, 4096, "Bytes of log between two index entries.", at_least=0),
+    Key("index.interval.bytes", parse_int32, 4096, "Bytes of log between two index entries.", at_least=0),
     Key("max.compaction.lag.ms", parse_int, UNLIMITED, "A record is compacted at the latest after this.", at_least=1),
-    Key("max.message.bytes", parse_int, 1_048_588, "Largest record batch accepted.", at_least=0),
+    Key("max.message.bytes", parse_int32, 1_048_588, "Largest record batch accepted.", at_least=0),
     Key(
         "message.timestamp.type",
         str,
@@ -37,12 +37,12 @@ KEYS: tuple[Key, ...] = (
     Key("message.timestamp.after.max.ms", parse_int, UNLIMITED, "How far ahead a record may be.", at_least=0),
     Key("min.cleanable.dirty.ratio", float, 0.5, "Dirty share that starts compaction.", at_least=0, at_most=1),
     Key("min.compaction.lag.ms", parse_int, 0, "A record stays uncompacted at least this long.", at_least=0),
-    Key("min.insync.replicas", parse_int, 1, "In-sync replicas that acks=all needs.", at_least=1),
+    Key("min.insync.replicas", parse_int32, 1, "In-sync replicas that acks=all needs.", at_least=1),
     Key("preallocate", parse_boolean, False, "Allocate a segment's file at once."),
     Key("retention.bytes", parse_int, -1, "Size of a partition at which old segments go; -1 is no limit.", at_least=-1),
     Key("retention.ms", parse_int, 604_800_000, "Age at which old segments go; -1 is no limit.", at_least=-1),
-    Key("segment.bytes", parse_int, 1_073_741_824, "Size at which a new segment starts.", at_least=14),
-    Key("segment.index.bytes", parse_int, 10_485_760, "Size of an index at which a new segment starts.", at_least=4),
+    Key("segment.bytes", parse_int32, 1_073_741_824, "Size at which a new segment starts.", at_least=14),
+    Key("segment.index.bytes", parse_int32, 10_485_760, "Size of an index at which a new segment starts.", at_least=4),
     Key("segment.ms", parse_int, 604_800_000, "Age at which a new segment starts.", at_least=1),
     Key("unclean.leader.election.enable", parse_boolean, False, "May a replica outside the ISR lead."),
 )

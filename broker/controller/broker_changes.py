@@ -7,6 +7,7 @@ who came. A broker whose epoch changed has been away, even if nobody saw its zno
 from broker.controller.context import ControllerContext
 from broker.controller.effects import CloseChannel, Effect, OpenChannel, StepAgain
 from broker.controller.events import BrokersChanged, LeaderAndIsrAnswered
+from broker.controller.reassignment_end import removed_hosts_left, stop_strays
 from broker.controller.replica_states import Replica
 from broker.controller.request_batch import RequestBatch
 from broker.controller.state_changes import correct_states, replicas_went_offline, settle
@@ -31,12 +32,13 @@ def _brokers_left(context: ControllerContext, left: list[int]) -> list[Effect]:
         context.failed_replicas = {one for one in context.failed_replicas if one.broker_id != broker_id}
     brokers_left_deletion(context, left)
     writes = replicas_went_offline(context, context.partitions_on(left))
+    ended = removed_hosts_left(context, left)
     closed = [CloseChannel(broker_id) for broker_id in left]
     if writes:
-        return [*closed, *writes]
+        return [*closed, *writes, *ended]
     batch = RequestBatch(context)
     batch.add_metadata([], context.brokers)
-    return [*closed, *batch.effects()]
+    return [*closed, *batch.effects(), *ended]
 
 
 def _brokers_joined(context: ControllerContext, event: BrokersChanged, joined: list[int]) -> list[Effect]:
@@ -56,8 +58,8 @@ def _brokers_joined(context: ControllerContext, event: BrokersChanged, joined: l
     effects: list[Effect] = [OpenChannel(context.brokers[broker_id]) for broker_id in joined]
     effects += batch.effects()
     settle(context, [p for p in hosted if p in context.states and p not in to_correct])
-    effects += correct_states(context, to_correct)
-    return effects + resume_deletion(context, joined)
+    effects += correct_states(context, hosted)
+    return effects + stop_strays(context, joined) + resume_deletion(context, joined)
 
 
 def leader_and_isr_answered(context: ControllerContext, event: LeaderAndIsrAnswered) -> list[Effect]:

@@ -1,9 +1,11 @@
 """The facts of a cluster that the controller decides from, as ZooKeeper holds them."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from uuid import UUID
 
 from broker.common.types import NO_BROKER
+from broker.controller.replica_assignment import ReplicaAssignment
 
 #: Leader sent to brokers for a partition of a topic that is being deleted (Kafka's LeaderDuringDelete).
 LEADER_DURING_DELETE = -2
@@ -11,6 +13,9 @@ LEADER_DURING_DELETE = -2
 EPOCH_DURING_DELETE = -2
 #: zk_version of a state that has not been written yet.
 NOT_WRITTEN = -1
+#: Values of leader_recovery_state (KIP-704): RECOVERING after an unclean election.
+RECOVERED = 0
+RECOVERING = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +51,33 @@ class LiveBroker:
 
 @dataclass(frozen=True, slots=True)
 class TopicAssignment:
-    """A topic's znode: its id and the replicas of each partition, preferred leader first."""
+    """A topic's znode: its id and the replicas of each partition, preferred leader first.
+
+    `adding` and `removing` have an entry for partitions on the move only.
+    """
 
     topic: str
     topic_id: UUID
     partitions: dict[int, tuple[int, ...]]
+    adding: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    removing: dict[int, tuple[int, ...]] = field(default_factory=dict)
+
+    def of(self, index: int) -> ReplicaAssignment:
+        """Raises KeyError when there is no such partition."""
+        return ReplicaAssignment(self.partitions[index], self.adding.get(index, ()), self.removing.get(index, ()))
+
+    def having(self, changed: Mapping[int, ReplicaAssignment]) -> "TopicAssignment":
+        """This topic with other replicas for some partitions, which may be new."""
+        return replace(
+            self,
+            partitions=self.partitions | {index: one.replicas for index, one in changed.items()},
+            adding=_non_empty(self.adding | {index: one.adding for index, one in changed.items()}),
+            removing=_non_empty(self.removing | {index: one.removing for index, one in changed.items()}),
+        )
+
+
+def _non_empty(replicas: dict[int, tuple[int, ...]]) -> dict[int, tuple[int, ...]]:
+    return {index: ids for index, ids in replicas.items() if ids}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +89,23 @@ class LeaderAndIsr:
     isr: tuple[int, ...]
     controller_epoch: int
     zk_version: int = NOT_WRITTEN
-    leader_recovery_state: int = 0
+    leader_recovery_state: int = RECOVERED
 
     @property
     def has_leader(self) -> bool:
         return self.leader != NO_BROKER
+
+    def with_isr(self, isr: tuple[int, ...]) -> "LeaderAndIsr":
+        """The same leader in the same epoch with another ISR: what a leader may write itself, once it has recovered."""
+        return replace(self, isr=isr, leader_recovery_state=RECOVERED)
+
+    def recovering(self) -> "LeaderAndIsr":
+        """The same state under a leader that lacks committed records."""
+        return replace(self, leader_recovery_state=RECOVERING)
+
+    def at_version(self, zk_version: int) -> "LeaderAndIsr":
+        """The same state as it stands in ZooKeeper after a write."""
+        return replace(self, zk_version=zk_version)
 
     def next(self, leader: int, isr: tuple[int, ...], controller_epoch: int) -> "LeaderAndIsr":
         """The state that follows: another leader or ISR always means a higher leader epoch."""

@@ -4,8 +4,10 @@ from collections.abc import Iterable
 
 from broker.common.types import TopicPartition
 from broker.controller.cluster import LeaderAndIsr, LiveBroker, TopicAssignment
-from broker.controller.election import first_state, next_state
+from broker.controller.election import first_state, last_state, next_state
+from broker.controller.moves import Moves
 from broker.controller.partition_states import PartitionStatus, partition_machines
+from broker.controller.replica_assignment import ReplicaAssignment
 from broker.controller.replica_states import Replica, ReplicaStatus, replica_machines
 
 
@@ -26,6 +28,7 @@ class ControllerContext:
         self.deleting: set[str] = set()
         #: Replicas whose broker is alive but has lost their log directory.
         self.failed_replicas: set[Replica] = set()
+        self.moves = Moves()
 
     # -- asking
 
@@ -39,6 +42,9 @@ class ControllerContext:
 
     def assignment(self, partition: TopicPartition) -> tuple[int, ...]:
         return self.topics[partition.topic].partitions[partition.partition]
+
+    def replica_assignment(self, partition: TopicPartition) -> ReplicaAssignment:
+        return self.topics[partition.topic].of(partition.partition)
 
     def is_current(self, partition: TopicPartition) -> bool:
         """Whether the partition exists and its topic is not being deleted."""
@@ -73,15 +79,21 @@ class ControllerContext:
         """The states to be written for those of `partitions` that are not as they should be."""
         wanted = {}
         for partition in partitions:
-            state = self.states.get(partition)
-            assignment, online = self.assignment(partition), self.online_replicas(partition)
-            if state is None:
-                better = first_state(assignment, online, self.controller_epoch)
-            else:
-                better = next_state(assignment, state, online, self.controller_epoch)
+            better = self._wanted_state(partition)
             if better is not None:
                 wanted[partition] = better
         return wanted
+
+    def _wanted_state(self, partition: TopicPartition) -> LeaderAndIsr | None:
+        state, online = self.states.get(partition), self.online_replicas(partition)
+        assignment = self.replica_assignment(partition)
+        if state is None:
+            return first_state(assignment.replicas, online, self.controller_epoch)
+        last = last_state(assignment, state, online, self.controller_epoch) if assignment.is_reassigning else None
+        better = last or next_state(assignment.replicas, state, online, self.controller_epoch)
+        if better is None and partition in self.moves.epoch_due:
+            return state.next(state.leader, state.isr, self.controller_epoch)
+        return better
 
     # -- being told
 
@@ -89,18 +101,22 @@ class ControllerContext:
         """Take over a topic's znode; returns the partitions that are new by it. Known ones keep their replicas."""
         known = self.topics.get(assignment.topic)
         kept = known.partitions if known else {}
-        self.topics[assignment.topic] = TopicAssignment(
-            assignment.topic, assignment.topic_id, assignment.partitions | kept
-        )
-        new = [TopicPartition(assignment.topic, index) for index in assignment.partitions if index not in kept]
+        new_indexes = [index for index in assignment.partitions if index not in kept]
+        before = known or TopicAssignment(assignment.topic, assignment.topic_id, {})
+        self.topics[assignment.topic] = before.having({index: assignment.of(index) for index in new_indexes})
+        new = [TopicPartition(assignment.topic, index) for index in new_indexes]
         self.partition_status.move(new, PartitionStatus.NEW)
         for partition in new:
             self.replica_status.move(self.replicas(partition), ReplicaStatus.NEW)
         return new
 
+    def set_assignment(self, partition: TopicPartition, assignment: ReplicaAssignment) -> None:
+        self.topics[partition.topic] = self.topics[partition.topic].having({partition.partition: assignment})
+
     def forget_topic(self, topic: str) -> None:
         """Drop everything about a topic whose znodes are gone."""
         partitions, replicas = self.partitions(topic), self.topic_replicas(topic)
+        self.moves.forget(partitions)
         self.partition_status.forget(partitions)
         self.replica_status.forget(replicas)
         self.failed_replicas.difference_update(replicas)

@@ -6,26 +6,50 @@ every event but Elected means nothing.
 
 from broker.controller.broker_changes import brokers_changed, leader_and_isr_answered
 from broker.controller.context import ControllerContext
-from broker.controller.effects import CloseChannel, Effect, OpenChannel, UnwatchTopics, WatchTopics
+from broker.controller.effects import CloseChannel, Effect, OpenChannel, RemoveIsrChanges, UnwatchTopics, WatchTopics
 from broker.controller.events import (
+    AssignmentsWritten,
     BrokersChanged,
+    ConfigChanged,
     Elected,
+    ElectionAsked,
+    ElectionTried,
     Event,
+    IsrChangesListed,
+    IsrChangesRead,
     LeaderAndIsrAnswered,
+    ReassignmentsAsked,
+    ReassignmentsBegun,
+    ReassignmentsByZnode,
+    ReassignmentsByZnodeBegun,
     ReplicasDeleted,
     Resigned,
     StatesWritten,
+    Tick,
     TopicRead,
     TopicRemoved,
     TopicsListed,
     TopicsToDelete,
+    UncleanElectionRead,
 )
+from broker.controller.isr_changes import isr_changes_listed, isr_changes_read
+from broker.controller.leader_elections import election_asked, election_tried
+from broker.controller.leader_rebalance import LeaderRebalance, RebalanceSettings
 from broker.controller.partition_states import PartitionStatus
+from broker.controller.reassignment import (
+    assignments_written,
+    reassignments_asked,
+    reassignments_begun,
+    reassignments_by_znode,
+    reassignments_by_znode_begun,
+)
+from broker.controller.reassignment_end import removed_replicas_deleted
 from broker.controller.replica_states import Replica, ReplicaStatus
 from broker.controller.request_batch import RequestBatch
 from broker.controller.state_changes import correct_states, states_written
 from broker.controller.topic_changes import topic_read, topics_listed
 from broker.controller.topic_deletion import begin_deletion, replicas_deleted, topic_removed, topics_to_delete
+from broker.controller.unclean_election import config_changed, unclean_election_read
 
 _FLOWS = {
     BrokersChanged: brokers_changed,
@@ -35,24 +59,39 @@ _FLOWS = {
     StatesWritten: states_written,
     TopicRemoved: topic_removed,
     LeaderAndIsrAnswered: leader_and_isr_answered,
-    ReplicasDeleted: replicas_deleted,
+    ReplicasDeleted: lambda *told: [*replicas_deleted(*told), *removed_replicas_deleted(*told)],
+    ReassignmentsAsked: reassignments_asked,
+    ReassignmentsBegun: reassignments_begun,
+    ReassignmentsByZnode: reassignments_by_znode,
+    ReassignmentsByZnodeBegun: reassignments_by_znode_begun,
+    AssignmentsWritten: assignments_written,
+    ElectionAsked: election_asked,
+    ElectionTried: election_tried,
+    ConfigChanged: config_changed,
+    UncleanElectionRead: unclean_election_read,
+    IsrChangesListed: isr_changes_listed,
+    IsrChangesRead: isr_changes_read,
 }
 
 
 class Controller:
     """Pure: no clock, no sockets, no ZooKeeper. `context` is None while another broker is controller."""
 
-    def __init__(self) -> None:
+    def __init__(self, rebalance: RebalanceSettings = RebalanceSettings()) -> None:
         self.context: ControllerContext | None = None
+        self._rebalance = LeaderRebalance(rebalance)
 
     def step(self, event: Event, now_ms: int) -> list[Effect]:
         """Effects are to be carried out as `effects.py` says. `now_ms` is the time of the event, monotonic."""
         if isinstance(event, Elected):
+            self._rebalance.begin(now_ms)
             return self._become_controller(event)
         if self.context is None:
             return []
         if isinstance(event, Resigned):
             return self._resign()
+        if isinstance(event, Tick):
+            return self._rebalance.tick(self.context, now_ms)
         return _FLOWS[type(event)](self.context, event)
 
     def _become_controller(self, event: Elected) -> list[Effect]:
@@ -61,14 +100,20 @@ class Controller:
         All of it at once: a broker that knew only some partitions of a topic would hash groups over too few.
         """
         effects = self._let_go(event)
+        strays = self.context.moves.strays if self.context else {}
         self.context = context = _context_of(event)
+        context.moves.strays.update(strays)
         effects += [OpenChannel(broker) for _, broker in sorted(context.brokers.items())]
         to_correct = context.wanted_states(context.all_partitions())
         batch = RequestBatch(context)
         batch.add_metadata([p for p in context.all_partitions() if p in context.states], context.brokers)
-        batch.tell_everyone(p for p in context.all_partitions() if p in context.states and p not in to_correct)
+        for partition in context.all_partitions():
+            if partition in context.states and partition not in to_correct:
+                batch.add_leader_and_isr(partition, context.online_replicas(partition))
         effects += batch.effects()
-        effects += correct_states(context, to_correct)
+        effects += correct_states(context, context.all_partitions())
+        if event.isr_changes:
+            effects.append(RemoveIsrChanges(event.isr_changes))
         if context.topics:
             effects.append(WatchTopics(frozenset(context.topics)))
         for topic in sorted(context.topics_to_delete & context.topics.keys()):
@@ -100,6 +145,8 @@ def _context_of(event: Elected) -> ControllerContext:
         context.topics[assignment.topic] = assignment
         for partition in context.partitions(assignment.topic):
             _find_partition(context, event, partition)
+            if context.replica_assignment(partition).is_reassigning:
+                context.moves.epoch_due.add(partition)
     context.deleting = set(context.topics_to_delete & context.topics.keys())
     return context
 

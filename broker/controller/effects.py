@@ -10,6 +10,8 @@ from uuid import UUID
 from broker.common.types import TopicPartition
 from broker.controller.cluster import LeaderAndIsr, LiveBroker
 from broker.controller.events import Event
+from broker.controller.replica_assignment import ReplicaAssignment
+from broker.controller.verdict import Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +76,8 @@ class PartitionTold:
     replicas: tuple[int, ...]
     offline_replicas: tuple[int, ...] = ()
     is_new: bool = False
+    adding: tuple[int, ...] = ()
+    removing: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,12 +101,80 @@ class SendUpdateMetadata:
 
 
 @dataclass(frozen=True, slots=True)
+class ReplicaStop:
+    """One replica to be stopped, with its files when `delete`.
+
+    `leader_epoch` is that of the state which took the replica away, so that a late request cannot stop a replica that
+    was given back since; EPOCH_DURING_DELETE when the whole topic goes.
+    """
+
+    partition: TopicPartition
+    leader_epoch: int
+    delete: bool
+
+
+@dataclass(frozen=True, slots=True)
 class SendStopReplica:
-    """Delete these replicas, which belong to topics being deleted. Outcome, some time later: ReplicasDeleted."""
+    """Outcome, some time later and only about those to be deleted: ReplicasDeleted."""
 
     broker_id: int
     controller_epoch: int
-    partitions: tuple[TopicPartition, ...]
+    stops: tuple[ReplicaStop, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WriteAssignments:
+    """Write these partitions' replicas into the znodes of their topics, if these have still the ids given.
+
+    Outcome: AssignmentsWritten.
+    """
+
+    assignments: dict[TopicPartition, ReplicaAssignment]
+    topic_ids: dict[str, UUID]
+
+
+@dataclass(frozen=True, slots=True)
+class RewriteReassignmentRequest:
+    """Leave only these targets in /admin/reassign_partitions, which goes when none is left; log what was refused."""
+
+    targets: dict[TopicPartition, tuple[int, ...]]
+    refused: dict[TopicPartition, Verdict]
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveElectionRequest:
+    """Remove /admin/preferred_replica_election; log what did not succeed."""
+
+    verdicts: dict[TopicPartition, Verdict]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Tell whoever waits for this request what became of each of its partitions."""
+
+    request_id: int
+    verdicts: dict[TopicPartition, Verdict]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadUncleanElection:
+    """Look which of these topics let a replica lead that was not in sync. Outcome: UncleanElectionRead."""
+
+    topics: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadIsrChanges:
+    """Read these notifications and the states of the partitions they name. Outcome: IsrChangesRead."""
+
+    names: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveIsrChanges:
+    """Remove notifications that have been dealt with."""
+
+    names: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,5 +196,12 @@ Effect = (
     | SendLeaderAndIsr
     | SendUpdateMetadata
     | SendStopReplica
+    | WriteAssignments
+    | RewriteReassignmentRequest
+    | RemoveElectionRequest
+    | Answer
+    | ReadUncleanElection
+    | ReadIsrChanges
+    | RemoveIsrChanges
     | StepAgain
 )

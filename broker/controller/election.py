@@ -4,6 +4,7 @@ from collections.abc import Collection
 
 from broker.common.types import NO_BROKER
 from broker.controller.cluster import LeaderAndIsr
+from broker.controller.replica_assignment import ReplicaAssignment
 
 
 def first_state(assignment: tuple[int, ...], online: Collection[int], controller_epoch: int) -> LeaderAndIsr | None:
@@ -28,6 +29,44 @@ def next_state(
     if (leader, in_sync) == (state.leader, state.isr):
         return None
     return state.next(leader, in_sync, controller_epoch)
+
+
+def last_state(
+    assignment: ReplicaAssignment, state: LeaderAndIsr, online: Collection[int], controller_epoch: int
+) -> LeaderAndIsr | None:
+    """The state that ends a move, without the removed replicas; None while it may not end.
+
+    Nothing is lost by it: whoever stays is in sync and alive, and has all committed records.
+    """
+    staying = assignment.in_sync_targets(state.isr, online)
+    if not staying:
+        return None
+    leader = state.leader if state.leader in staying else _preferred(assignment.target, staying)
+    return state.next(leader, staying, controller_epoch)
+
+
+def preferred_state(
+    assignment: tuple[int, ...], state: LeaderAndIsr, online: Collection[int], controller_epoch: int
+) -> LeaderAndIsr | None:
+    """The state under the preferred leader, None when that one may not lead."""
+    preferred = assignment[0]
+    if preferred not in state.isr or preferred not in online:
+        return None
+    return state.next(preferred, state.isr, controller_epoch)
+
+
+def unclean_state(
+    assignment: tuple[int, ...], state: LeaderAndIsr, online: Collection[int], controller_epoch: int
+) -> LeaderAndIsr | None:
+    """The state under the first replica that is online, in sync or not, and alone; None when none is.
+
+    A leader that was not in sync is marked as recovering (KIP-704), until it writes an ISR itself.
+    """
+    leader = next((replica for replica in assignment if replica in online), None)
+    if leader is None:
+        return None
+    elected = state.next(leader, (leader,), controller_epoch)
+    return elected if leader in state.isr else elected.recovering()
 
 
 def _preferred(assignment: tuple[int, ...], in_sync: tuple[int, ...]) -> int:

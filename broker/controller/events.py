@@ -1,9 +1,15 @@
 """What the controller is told. Facts come from ZooKeeper and from brokers' answers; nothing else happens to it."""
 
 from dataclasses import dataclass
+from enum import Enum, auto
 
 from broker.common.types import TopicPartition
 from broker.controller.cluster import LeaderAndIsr, LiveBroker, TopicAssignment
+from broker.controller.replica_assignment import ReplicaAssignment
+from broker.controller.verdict import Verdict
+
+#: request_id of what was asked by a znode: nobody waits for an answer.
+BY_ZNODE = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +25,8 @@ class Elected:
     topics: dict[str, TopicAssignment]
     states: dict[TopicPartition, LeaderAndIsr]
     topics_to_delete: frozenset[str]
+    #: Names of notifications of ISR changes that were there before the states were read.
+    isr_changes: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +96,104 @@ class ReplicasDeleted:
     failed: frozenset[TopicPartition]
 
 
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """Time has passed: `now_ms` of the step says how much."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReassignmentsAsked:
+    """A client asks to move partitions; a target of None calls a move off. Answered, see `effects.Answer`."""
+
+    request_id: int
+    targets: dict[TopicPartition, tuple[int, ...] | None]
+
+
+@dataclass(frozen=True, slots=True)
+class ReassignmentsBegun:
+    """What was to be written for ReassignmentsAsked is written."""
+
+    request_id: int
+    begun: dict[TopicPartition, ReplicaAssignment]
+    refused: dict[TopicPartition, Verdict]
+
+
+@dataclass(frozen=True, slots=True)
+class ReassignmentsByZnode:
+    """/admin/reassign_partitions is there, with these targets; none if it cannot be read."""
+
+    targets: dict[TopicPartition, tuple[int, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class ReassignmentsByZnodeBegun:
+    """What was to be written for ReassignmentsByZnode is written."""
+
+    refused: dict[TopicPartition, Verdict]
+    is_empty: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AssignmentsWritten:
+    """Outcome of WriteAssignments. A partition whose topic is gone, or another one by now, is missing."""
+
+    written: dict[TopicPartition, ReplicaAssignment]
+
+
+class Election(Enum):
+    """Who shall lead: the first of the assignment, or whoever is alive where nobody leads, in sync or not."""
+
+    PREFERRED = auto()
+    UNCLEAN = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class ElectionAsked:
+    """A client (or, BY_ZNODE, /admin/preferred_replica_election) asks for an election; None means all partitions."""
+
+    request_id: int
+    election: Election
+    partitions: frozenset[TopicPartition] | None
+
+
+@dataclass(frozen=True, slots=True)
+class ElectionTried:
+    """The states elected for ElectionAsked are written, except where somebody else had written meanwhile."""
+
+    asked: ElectionAsked
+    tried: tuple[TopicPartition, ...]
+    verdicts: dict[TopicPartition, Verdict]
+    attempts_left: int
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigChanged:
+    """The configuration of a topic was changed, or (None) of brokers, which topics take their defaults from."""
+
+    topic: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class UncleanElectionRead:
+    """Outcome of ReadUncleanElection: the topics that allow it."""
+
+    allowed: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class IsrChangesListed:
+    """The names of all notifications of ISR changes as of now."""
+
+    names: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class IsrChangesRead:
+    """Outcome of ReadIsrChanges: the states of the partitions named, read after the notifications."""
+
+    states: dict[TopicPartition, LeaderAndIsr]
+
+
 Event = (
     Elected
     | Resigned
@@ -99,4 +205,16 @@ Event = (
     | TopicRemoved
     | LeaderAndIsrAnswered
     | ReplicasDeleted
+    | Tick
+    | ReassignmentsAsked
+    | ReassignmentsBegun
+    | ReassignmentsByZnode
+    | ReassignmentsByZnodeBegun
+    | AssignmentsWritten
+    | ElectionAsked
+    | ElectionTried
+    | ConfigChanged
+    | UncleanElectionRead
+    | IsrChangesListed
+    | IsrChangesRead
 )

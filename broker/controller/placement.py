@@ -1,38 +1,60 @@
-"""Which brokers get the replicas of a new topic: Kafka's round robin over brokers.
+"""Which brokers get the replicas of a new topic: Kafka's round robin over brokers, and over racks (KIP-36).
 
 The first replica of partition p goes to the broker p places after `start_index`; the others follow at a distance that
 grows by one after each round, so that the followers of one leader are spread over the cluster. Both starting numbers
 are arguments: whoever creates the topic draws them at random.
+
+With racks the brokers are first put in an order in which neighbours stand in different racks, and a candidate is passed
+over while its rack has a replica and another rack has none. Racks count only when every broker names one: where just
+some do (a rolling change of configuration), Kafka's tools may choose between refusing and this; a topic that can be
+placed is worth more to the operator than a refusal.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import count
 
 from broker.common.errors import ApiError, ErrorCode
 
 
 def place_replicas(
-    broker_ids: Sequence[int],
+    racks: Mapping[int, str | None],
     partition_count: int,
     replication_factor: int,
     start_index: int,
     shift: int,
     first_partition: int = 0,
 ) -> dict[int, tuple[int, ...]]:
-    """Replicas of each partition, preferred leader first.
+    """Replicas of each partition, preferred leader first. `racks` names the rack of every broker that is alive.
 
     `first_partition` > 0 places partitions added to a topic. ApiError INVALID_PARTITIONS or
     INVALID_REPLICATION_FACTOR when it cannot be done.
     """
-    _check_counts(broker_ids, partition_count, replication_factor)
-    brokers = sorted(broker_ids)
+    _check_counts(len(racks), partition_count, replication_factor)
+    is_by_rack = all(racks.values())
+    brokers = alternate_racks(racks) if is_by_rack else sorted(racks)
+    rack_of = racks if is_by_rack else dict.fromkeys(racks, "")
+    rack_count = len(set(rack_of.values()))
     assignment = {}
     for partition in range(first_partition, first_partition + partition_count):
         first = (partition + start_index) % len(brokers)
         round_shift = shift + _rounds(first_partition, partition, len(brokers))
-        assignment[partition] = tuple(
-            brokers[_index(first, round_shift, number, len(brokers))] for number in range(replication_factor)
-        )
+        candidates = _candidates(brokers, first, round_shift * rack_count)
+        assignment[partition] = _choose(candidates, rack_of, rack_count, replication_factor)
     return assignment
+
+
+def alternate_racks(racks: Mapping[int, str | None]) -> list[int]:
+    """The brokers in turn from each rack, so that neighbours stand in different racks as long as there are some."""
+    by_rack: dict[str | None, list[int]] = {}
+    for broker_id in sorted(racks):
+        by_rack.setdefault(racks[broker_id], []).append(broker_id)
+    ordered = []
+    while by_rack:
+        for rack in sorted(by_rack, key=str):
+            ordered.append(by_rack[rack].pop(0))
+            if not by_rack[rack]:
+                del by_rack[rack]
+    return ordered
 
 
 def check_assignment(assignment: Mapping[int, Sequence[int]], live: Collection[int]) -> dict[int, tuple[int, ...]]:
@@ -50,15 +72,15 @@ def check_assignment(assignment: Mapping[int, Sequence[int]], live: Collection[i
     return {partition: tuple(assignment[partition]) for partition in sorted(assignment)}
 
 
-def _check_counts(broker_ids: Sequence[int], partition_count: int, replication_factor: int) -> None:
+def _check_counts(broker_count: int, partition_count: int, replication_factor: int) -> None:
     if partition_count < 1:
         raise ApiError(ErrorCode.INVALID_PARTITIONS, "The number of partitions must be at least 1.")
     if replication_factor < 1:
         raise ApiError(ErrorCode.INVALID_REPLICATION_FACTOR, "The replication factor must be at least 1.")
-    if replication_factor > len(broker_ids):
+    if replication_factor > broker_count:
         raise ApiError(
             ErrorCode.INVALID_REPLICATION_FACTOR,
-            f"Replication factor {replication_factor} is larger than the number of live brokers, {len(broker_ids)}.",
+            f"Replication factor {replication_factor} is larger than the number of live brokers, {broker_count}.",
         )
 
 
@@ -68,10 +90,26 @@ def _rounds(first_partition: int, partition: int, broker_count: int) -> int:
     return partition // broker_count - before // broker_count
 
 
-def _index(first: int, shift: int, number: int, broker_count: int) -> int:
-    if number == 0:
-        return first
-    return (first + 1 + (shift + number - 1) % (broker_count - 1)) % broker_count
+def _candidates(brokers: Sequence[int], first: int, shift: int) -> Iterator[int]:
+    """The first replica, then every other broker in the order of the rounds, without end."""
+    yield brokers[first]
+    others = len(brokers) - 1
+    for number in count():
+        yield brokers[(first + 1 + (shift + number) % others) % len(brokers)]
+
+
+def _choose(
+    candidates: Iterator[int], rack_of: Mapping[int, str | None], rack_count: int, replication_factor: int
+) -> tuple[int, ...]:
+    chosen: list[int] = [next(candidates)]
+    racks = {rack_of[chosen[0]]}
+    while len(chosen) < replication_factor:
+        broker_id = next(candidates)
+        is_new_rack = rack_of[broker_id] not in racks or len(racks) == rack_count
+        if is_new_rack and broker_id not in chosen:
+            chosen.append(broker_id)
+            racks.add(rack_of[broker_id])
+    return tuple(chosen)
 
 
 def _refused(why: str) -> ApiError:

@@ -1,6 +1,7 @@
 """Collects what one step wants told to brokers and makes the fewest requests of it.
 
-Order of the requests: LeaderAndIsr first, so that a leader serves before clients are sent to it; then UpdateMetadata.
+Order of the requests: LeaderAndIsr first, so that a leader serves before clients are sent to it; then UpdateMetadata;
+then StopReplica, so that nobody is still sent to what is gone.
 """
 
 from collections.abc import Iterable
@@ -9,17 +10,25 @@ from dataclasses import replace
 from broker.common.types import NO_BROKER, TopicPartition
 from broker.controller.cluster import LEADER_DURING_DELETE, LeaderAndIsr
 from broker.controller.context import ControllerContext
-from broker.controller.effects import Effect, PartitionTold, SendLeaderAndIsr, SendUpdateMetadata
+from broker.controller.effects import (
+    Effect,
+    PartitionTold,
+    ReplicaStop,
+    SendLeaderAndIsr,
+    SendStopReplica,
+    SendUpdateMetadata,
+)
 from broker.controller.replica_states import Replica, ReplicaStatus
 
 
 class RequestBatch:
-    """LeaderAndIsr and UpdateMetadata of one step."""
+    """LeaderAndIsr, UpdateMetadata and StopReplica of one step."""
 
     def __init__(self, context: ControllerContext):
         self._context = context
         self._leader_and_isr: dict[int, list[PartitionTold]] = {}
         self._metadata: dict[int, list[PartitionTold]] = {}
+        self._stops: dict[int, list[ReplicaStop]] = {}
 
     def tell_everyone(self, partitions: Iterable[TopicPartition]) -> None:
         """New states: LeaderAndIsr to the online replicas, UpdateMetadata to every live broker."""
@@ -47,26 +56,39 @@ class RequestBatch:
             for broker_id in self._context.brokers:
                 self._metadata.setdefault(broker_id, []).append(told)
 
+    def add_stop(self, stop: ReplicaStop, broker_ids: Iterable[int]) -> None:
+        for broker_id in broker_ids:
+            self._stops.setdefault(broker_id, []).append(stop)
+
     def effects(self) -> list[Effect]:
-        return [*self._leader_and_isr_effects(), *self._metadata_effects()]
+        return [*self._leader_and_isr_effects(), *self._metadata_effects(), *self._stop_effects()]
 
     def _told(
         self, partition: TopicPartition, state: LeaderAndIsr | None = None, is_new: bool = False
     ) -> PartitionTold:
         context = self._context
+        assignment = context.replica_assignment(partition)
         return PartitionTold(
             partition=partition,
             topic_id=context.topics[partition.topic].topic_id,
             state=state or context.states[partition],
-            replicas=context.assignment(partition),
+            replicas=assignment.replicas,
             offline_replicas=context.offline_replicas(partition),
             is_new=is_new,
+            adding=assignment.adding,
+            removing=assignment.removing,
         )
 
     def _leader_and_isr_effects(self) -> list[Effect]:
         return [
             SendLeaderAndIsr(broker_id, self._context.controller_epoch, tuple(told), self._live_leaders(told))
             for broker_id, told in sorted(self._leader_and_isr.items())
+        ]
+
+    def _stop_effects(self) -> list[Effect]:
+        return [
+            SendStopReplica(broker_id, self._context.controller_epoch, tuple(stops))
+            for broker_id, stops in sorted(self._stops.items())
         ]
 
     def _live_leaders(self, told: list[PartitionTold]) -> tuple:

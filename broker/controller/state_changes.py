@@ -11,14 +11,17 @@ from broker.controller.context import ControllerContext
 from broker.controller.effects import Effect, WriteStates
 from broker.controller.events import StatesWritten
 from broker.controller.partition_states import PartitionStatus
+from broker.controller.reassignment_end import end_moves, write_when_deleted
 from broker.controller.replica_states import ReplicaStatus
 from broker.controller.request_batch import RequestBatch
+from broker.controller.unclean_election import ask_unclean
 
 
 def correct_states(context: ControllerContext, partitions: Iterable[TopicPartition]) -> list[Effect]:
-    """Write the states of those partitions that need another one."""
-    wanted = context.wanted_states(partitions)
-    return [WriteStates(wanted)] if wanted else []
+    """Write the states of those partitions that need another one; ask whether the hopeless may have an unclean one."""
+    asked = list(partitions)
+    wanted = context.wanted_states(asked)
+    return [*([WriteStates(wanted)] if wanted else []), *ask_unclean(context, asked)]
 
 
 def states_written(context: ControllerContext, event: StatesWritten) -> list[Effect]:
@@ -26,18 +29,20 @@ def states_written(context: ControllerContext, event: StatesWritten) -> list[Eff
     for partition, state in (event.written | event.found).items():
         if context.is_current(partition):
             context.states[partition] = state
-    found = [partition for partition in event.found if context.is_current(partition)]
-    again = context.wanted_states(found)
+    context.moves.epoch_due.difference_update(event.written)
+    batch = RequestBatch(context)
+    batch.add_metadata([], context.brokers)
+    ended = end_moves(context, event.written, batch)
+    again = context.wanted_states(p for p in (*event.written, *event.found) if context.is_current(p))
     settled = [
         partition
         for partition in (*event.written, *event.found)
         if partition not in again and context.is_current(partition)
     ]
-    batch = RequestBatch(context)
-    batch.add_metadata([], context.brokers)
     batch.tell_everyone(settled)
     settle(context, settled)
-    return [*batch.effects(), *([WriteStates(again)] if again else [])]
+    corrections = correct_states(context, dict.fromkeys((*again, *event.found)))
+    return [*batch.effects(), *corrections, *write_when_deleted(context, ended)]
 
 
 def settle(context: ControllerContext, partitions: Iterable[TopicPartition]) -> None:

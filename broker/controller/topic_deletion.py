@@ -6,10 +6,19 @@ not be made anew before. A deletion that a change of controller interrupts is be
 
 from collections.abc import Iterable
 
+from broker.controller.cluster import EPOCH_DURING_DELETE
 from broker.controller.context import ControllerContext
-from broker.controller.effects import Effect, RemoveDeletionRequest, RemoveTopic, SendStopReplica, UnwatchTopics
+from broker.controller.effects import (
+    Effect,
+    RemoveDeletionRequest,
+    RemoveTopic,
+    ReplicaStop,
+    SendStopReplica,
+    UnwatchTopics,
+)
 from broker.controller.events import ReplicasDeleted, TopicRemoved, TopicsToDelete
 from broker.controller.partition_states import PartitionStatus
+from broker.controller.reassignment import drop_ended_requests
 from broker.controller.replica_states import Replica, ReplicaStatus
 from broker.controller.request_batch import RequestBatch
 from broker.controller.state_changes import correct_states
@@ -33,13 +42,19 @@ def begin_deletion(context: ControllerContext, topic: str) -> list[Effect]:
     batch = RequestBatch(context)
     batch.add_deleted(context.partitions(topic))
     context.deleting.add(topic)
+    context.moves.forget(context.partitions(topic))
     replicas = context.topic_replicas(topic)
     context.partition_status.move(context.partitions(topic), PartitionStatus.OFFLINE)
     context.replica_status.move(replicas, ReplicaStatus.OFFLINE)
     away = [replica for replica in replicas if not context.is_online(replica)]
     context.replica_status.move(away, ReplicaStatus.DELETION_INELIGIBLE)
     online = [replica for replica in replicas if context.is_online(replica)]
-    return [*batch.effects(), *_delete_replicas(context, online), *_finish_if_done(context, topic)]
+    return [
+        *batch.effects(),
+        *_delete_replicas(context, online),
+        *_finish_if_done(context, topic),
+        *drop_ended_requests(context),
+    ]
 
 
 def resume_deletion(context: ControllerContext, joined: Iterable[int]) -> list[Effect]:
@@ -94,12 +109,12 @@ def topic_removed(context: ControllerContext, event: TopicRemoved) -> list[Effec
 
 def _delete_replicas(context: ControllerContext, replicas: list[Replica]) -> list[Effect]:
     context.replica_status.move(replicas, ReplicaStatus.DELETION_STARTED)
-    by_broker: dict[int, list] = {}
-    for replica in replicas:
-        by_broker.setdefault(replica.broker_id, []).append(replica.partition)
+    by_broker: dict[int, list[ReplicaStop]] = {}
+    for partition, broker_id in replicas:
+        by_broker.setdefault(broker_id, []).append(ReplicaStop(partition, EPOCH_DURING_DELETE, delete=True))
     return [
-        SendStopReplica(broker_id, context.controller_epoch, tuple(partitions))
-        for broker_id, partitions in sorted(by_broker.items())
+        SendStopReplica(broker_id, context.controller_epoch, tuple(stops))
+        for broker_id, stops in sorted(by_broker.items())
     ]
 
 

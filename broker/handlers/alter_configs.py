@@ -1,8 +1,10 @@
-"""AlterConfigs: replace all that is set for a topic. Tools that know IncrementalAlterConfigs use that instead."""
+"""AlterConfigs: replace all that is set for a topic, a broker or all brokers.
+
+Tools that know IncrementalAlterConfigs use that instead.
+"""
 
 from broker.common.errors import ApiError
-from broker.config.topic import check_topic_configs
-from broker.handlers.config_resources import ResourceType, check_topic, refuse_broker_change, unknown_resource
+from broker.handlers.config_resources import changeable_configs
 from broker.handlers.handler import RequestContext, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.alter_configs import (
@@ -22,7 +24,9 @@ async def handle_alter_configs(request: AlterConfigsRequest, context: RequestCon
 async def _alter(
     asked: AlterConfigsResource, validate_only: bool, context: RequestContext
 ) -> AlterConfigsResourceResponse:
-    response = AlterConfigsResourceResponse(resource_type=asked.resource_type, resource_name=asked.resource_name)
+    response = AlterConfigsResourceResponse(
+        error_message=None, resource_type=asked.resource_type, resource_name=asked.resource_name
+    )
     try:
         await _replace(asked, validate_only, context)
     except ApiError as error:
@@ -31,15 +35,11 @@ async def _alter(
 
 
 async def _replace(asked: AlterConfigsResource, validate_only: bool, context: RequestContext) -> None:
-    if asked.resource_type == ResourceType.BROKER:
-        raise refuse_broker_change()
-    if asked.resource_type != ResourceType.TOPIC:
-        raise unknown_resource(asked.resource_type)
-    check_topic(asked.resource_name, context)
+    configs = changeable_configs(asked.resource_type, asked.resource_name, context)
     overrides = {config.name: config.value for config in asked.configs if config.value is not None}
-    check_topic_configs(overrides)
+    configs.check(overrides)
     if not validate_only:
-        await context.services.topic_configs.replace(asked.resource_name, overrides)
+        await configs.replace(overrides)
 
 
 HANDLER = public(ApiKey.ALTER_CONFIGS, 0, 2, handle_alter_configs)

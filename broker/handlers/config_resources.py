@@ -1,8 +1,15 @@
 """What the three config APIs share: which resources there are, and who answers for them."""
 
+from collections.abc import Awaitable, Callable, Mapping
 from enum import IntEnum
+from functools import partial
+from typing import Any, NamedTuple
 
 from broker.common.errors import ApiError, ErrorCode
+from broker.config import broker, topic
+from broker.config.definition import ConfigError, Key
+from broker.config.dynamic import check_broker_change
+from broker.config.resolution import settings_of
 from broker.handlers.handler import RequestContext
 
 
@@ -19,15 +26,59 @@ def check_topic(name: str, context: RequestContext) -> None:
 
 
 def check_broker(name: str, context: RequestContext) -> None:
-    """A broker's configuration is known to itself alone."""
+    """A broker's configuration is known to itself alone; the empty name stands for what is set for all."""
     own = context.services.config.broker_id
-    if name != str(own):
+    if name not in ("", str(own)):
         raise ApiError(ErrorCode.INVALID_REQUEST, f"this is broker {own}; ask broker {name!r} for its configuration")
 
 
+class ChangeableConfigs(NamedTuple):
+    """What AlterConfigs and IncrementalAlterConfigs do with one resource; all of it raises ApiError."""
+
+    key_of: Callable[[str], Key]
+    #: Of a key, as it counts at present where nothing is set for the resource.
+    value_of: Callable[[Key, Mapping[str, str]], Any]
+    overrides: Callable[[], Awaitable[dict[str, str]]]
+    check: Callable[[Mapping[str, str]], None]
+    replace: Callable[[Mapping[str, str]], Awaitable[None]]
+
+
+def changeable_configs(resource_type: int, name: str, context: RequestContext) -> ChangeableConfigs:
+    """Raises ApiError if there is no such resource, or another broker answers for it."""
+    services = context.services
+    if resource_type == ResourceType.TOPIC:
+        check_topic(name, context)
+        configs = services.topic_configs
+        return ChangeableConfigs(
+            key_of=partial(_key, topic.BY_NAME, "topic"),
+            value_of=lambda key, overrides: settings_of(key, overrides, services.config)[0].value,
+            overrides=partial(configs.overrides, name),
+            check=topic.check_topic_configs,
+            replace=partial(configs.replace, name),
+        )
+    if resource_type == ResourceType.BROKER:
+        check_broker(name, context)
+        configs = services.broker_configs
+        return ChangeableConfigs(
+            key_of=partial(_key, broker.BY_NAME, "broker"),
+            value_of=lambda key, overrides: (
+                key.read(overrides[key.name]) if key.name in overrides else services.config.values[key.attribute]
+            ),
+            overrides=partial(configs.overrides, name),
+            check=partial(check_broker_change, is_for_all=not name),
+            replace=partial(configs.replace, name),
+        )
+    raise unknown_resource(resource_type)
+
+
+def _key(keys: Mapping[str, Key], kind: str, name: str) -> Key:
+    if name not in keys:
+        raise ConfigError(f"{name} is not a {kind} configuration")
+    return keys[name]
+
+
 def unknown_resource(resource_type: int) -> ApiError:
-    return ApiError(ErrorCode.INVALID_REQUEST, f"resource type {resource_type} has no configuration here; 2 is a topic")
-
-
-def refuse_broker_change() -> ApiError:
-    return ApiError(ErrorCode.INVALID_REQUEST, "a broker's configuration is its file; change that and restart it")
+    return ApiError(
+        ErrorCode.INVALID_REQUEST,
+        f"resource type {resource_type} has no configuration here; 2 is a topic, 4 a broker",
+    )

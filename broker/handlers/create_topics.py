@@ -9,7 +9,7 @@ from broker.protocol.messages.create_topics import (
     CreateTopicsRequest,
     CreateTopicsResponse,
 )
-from broker.runtime.topic_admin import NewTopic
+from broker.runtime.topic_placement import NewTopic
 
 
 async def handle_create_topics(request: CreateTopicsRequest, context: RequestContext) -> CreateTopicsResponse:

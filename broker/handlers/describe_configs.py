@@ -1,10 +1,17 @@
-"""DescribeConfigs: every value of a topic or of this broker, with its source, synonyms, type and meaning."""
+"""DescribeConfigs: every value of a topic or of this broker, or what is set for all brokers (the empty name).
+
+Each comes with its source, synonyms, type and meaning.
+"""
+
+from typing import NamedTuple
 
 from broker.common.errors import ApiError
 from broker.config import broker as broker_keys
 from broker.config import topic as topic_keys
-from broker.config.definition import Key
-from broker.config.resolution import ConfigSource, Setting, settings_of
+from broker.config.broker import BrokerConfig
+from broker.config.definition import ConfigSource, Key, UpdateMode
+from broker.config.dynamic import update_mode
+from broker.config.resolution import Setting, broker_settings_of, settings_of
 from broker.handlers.config_resources import ResourceType, check_broker, check_topic, unknown_resource
 from broker.handlers.handler import RequestContext, public
 from broker.protocol.api_keys import ApiKey
@@ -33,37 +40,50 @@ async def _describe(
         return result
     wanted = asked.configuration_keys
     result.configs = [
-        _entry(key, settings, request, context.api_version, is_read_only=asked.resource_type == ResourceType.BROKER)
-        for key, settings in described
-        if wanted is None or key.name in wanted
+        _entry(each, request, context.api_version) for each in described if wanted is None or each.key.name in wanted
     ]
     return result
 
 
-async def _settings(asked: DescribeConfigsResource, context: RequestContext) -> list[tuple[Key, list[Setting]]]:
+class _Described(NamedTuple):
+    """A key, what counts, and every place that says a value, the one that counts first."""
+
+    key: Key
+    counts: Setting
+    settings: list[Setting]
+    is_read_only: bool = False
+
+
+async def _settings(asked: DescribeConfigsResource, context: RequestContext) -> list[_Described]:
     config = context.services.config
     if asked.resource_type == ResourceType.TOPIC:
         check_topic(asked.resource_name, context)
         overrides = await context.services.topic_configs.overrides(asked.resource_name)
-        return [(key, settings_of(key, overrides, config)) for key in topic_keys.KEYS]
+        found = [(key, settings_of(key, overrides, config)) for key in topic_keys.KEYS]
+        return [_Described(key, settings[0], settings) for key, settings in found]
     if asked.resource_type == ResourceType.BROKER:
         check_broker(asked.resource_name, context)
-        return [(key, _broker_settings(key, context)) for key in broker_keys.KEYS]
+        return _of_broker(config) if asked.resource_name else _of_all_brokers(config)
     raise unknown_resource(asked.resource_type)
 
 
-def _broker_settings(key: Key, context: RequestContext) -> list[Setting]:
-    config = context.services.config
-    value = config.values[key.attribute]
-    if key.name in config.given:
-        return [Setting(key.name, value, ConfigSource.BROKER_FILE)]
-    return [Setting(key.name, value, ConfigSource.DEFAULT)]
+def _of_broker(config: BrokerConfig) -> list[_Described]:
+    return [
+        _Described(key, *broker_settings_of(key, config), update_mode(key.name) is UpdateMode.READ_ONLY)
+        for key in broker_keys.KEYS
+    ]
 
 
-def _entry(
-    key: Key, settings: list[Setting], request: DescribeConfigsRequest, version: int, *, is_read_only: bool
-) -> DescribeConfigsResourceResult:
-    counts = settings[0]
+def _of_all_brokers(config: BrokerConfig) -> list[_Described]:
+    """Only what is set, as Kafka answers: the rest is each broker's own."""
+    settings = [
+        Setting(name, value, ConfigSource.CLUSTER) for name, value in config.layers[ConfigSource.CLUSTER].items()
+    ]
+    return [_Described(broker_keys.BY_NAME[each.name], each, [each]) for each in settings]
+
+
+def _entry(described: _Described, request: DescribeConfigsRequest, version: int) -> DescribeConfigsResourceResult:
+    key, counts, settings, is_read_only = described
     synonyms = [DescribeConfigsSynonym(name=each.name, value=each.text, source=each.source) for each in settings]
     return DescribeConfigsResourceResult(
         name=key.name,

@@ -33,7 +33,6 @@ from broker.replication.fetch_session import (
 )
 from broker.runtime.replica_manager import ReadResult
 
-_CONSUMER = -1
 _FIRST_VERSION_WITH_IDS = 13
 _FIRST_VERSION_WITH_REPLICA_STATE = 15
 #: The refusals that come with the leader's name.
@@ -41,14 +40,15 @@ _MOVED = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)
 
 
 def handle_fetch(request: FetchRequest, context: RequestContext) -> Reply:
+    replica_id = _replica_id(request, context.api_version)
+    if replica_id >= 0:
+        by_id = context.api_version >= _FIRST_VERSION_WITH_IDS
+        return context.services.feeds.fetch(request, replica_id, by_id=by_id)
     try:
         fetch = _begin(request, context)
     except ApiError as error:
         return FetchResponse(error_code=error.code)
     reading = _Reading(request, fetch, context)
-    if _replica_id(request, context.api_version) != _CONSUMER:
-        reading.refuse_all(ErrorCode.NOT_LEADER_OR_FOLLOWER)
-        return _respond(fetch, reading, context)
     reading.read()
     if reading.is_enough or request.max_wait_ms <= 0:
         return _respond(fetch, reading, context)
@@ -66,8 +66,7 @@ def _begin(request: FetchRequest, context: RequestContext) -> Fetch:
         for topic in request.forgotten_topics_data
         for partition in topic.partitions
     ]
-    is_follower = _replica_id(request, context.api_version) in context.services.metadata.brokers
-    opening = Opening(request.session_id, request.session_epoch, asked, forgotten, by_id, is_follower)
+    opening = Opening(request.session_id, request.session_epoch, asked, forgotten, by_id)
     return context.services.fetch_sessions.begin(opening, context.services.clock.monotonic_ms())
 
 
@@ -144,9 +143,6 @@ class _Reading:
         self._can_gain = bool(self._fetch.partitions)
         self.has_errors = False
         self.answers = [(topic, self._read_partition(topic, asked)) for topic, asked in self._fetch.partitions]
-
-    def refuse_all(self, code: ErrorCode) -> None:
-        self.answers = [(topic, _refused(asked, code)) for topic, asked in self._fetch.partitions]
 
     def park(self, deadline_ms: int) -> Awaitable[bool]:
         keys = [TopicPartition(self._name_of(topic), asked.partition) for topic, asked in self._fetch.partitions]

@@ -2,19 +2,23 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from broker.common.errors import BarnabasError
 from broker.config.broker import BrokerConfig
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.schema import Message
 from broker.replication.fetch_session import FetchSessions
+from broker.runtime.broker_configs import BrokerConfigs
 from broker.runtime.coordinator_runtime import CoordinatorRuntime
+from broker.runtime.follower_feeds import FollowerFeeds
 from broker.runtime.log_dirs import LogDirs
 from broker.runtime.metadata_cache import MetadataCache
+from broker.runtime.produce_acks import ProduceAcks
 from broker.runtime.producer_ids import ProducerIds
 from broker.runtime.purgatory import Purgatory
 from broker.runtime.replica_manager import ReplicaManager
+from broker.runtime.retention_previews import RetentionPreviews
 from broker.runtime.topic_admin import TopicAdmin
 from broker.runtime.topic_configs import TopicConfigs
 
@@ -29,16 +33,19 @@ class Services:
     replicas: ReplicaManager
     purgatory: Purgatory
     fetch_sessions: FetchSessions
+    feeds: FollowerFeeds
+    acks: ProduceAcks
     coordinators: CoordinatorRuntime
     topics: TopicAdmin
     topic_configs: TopicConfigs
+    broker_configs: BrokerConfigs
     log_dirs: LogDirs
+    retention_previews: RetentionPreviews
     producer_ids: ProducerIds
     clock: Any
 
 
-@dataclass(frozen=True, slots=True)
-class RequestContext:
+class RequestContext(NamedTuple):
     """One request's surroundings: version, who asks, through which listener."""
 
     services: Services

@@ -1,10 +1,10 @@
-"""IncrementalAlterConfigs: set, delete, append to or subtract from single values of a topic (KIP-339)."""
+"""IncrementalAlterConfigs: set, delete, append to or subtract from single values of a topic or broker (KIP-339)."""
+
+from typing import Any
 
 from broker.common.errors import ApiError, ErrorCode
-from broker.config.definition import ConfigError, parse_list, render_value
-from broker.config.resolution import settings_of
-from broker.config.topic import BY_NAME, check_topic_configs
-from broker.handlers.config_resources import ResourceType, check_topic, refuse_broker_change, unknown_resource
+from broker.config.definition import ConfigError, Key, parse_list, render_value
+from broker.handlers.config_resources import ChangeableConfigs, changeable_configs
 from broker.handlers.handler import RequestContext, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.incremental_alter_configs import (
@@ -28,7 +28,9 @@ async def handle_incremental_alter_configs(
 async def _alter(
     asked: AlterConfigsResource, validate_only: bool, context: RequestContext
 ) -> AlterConfigsResourceResponse:
-    response = AlterConfigsResourceResponse(resource_type=asked.resource_type, resource_name=asked.resource_name)
+    response = AlterConfigsResourceResponse(
+        error_message=None, resource_type=asked.resource_type, resource_name=asked.resource_name
+    )
     try:
         await _change(asked, validate_only, context)
     except ApiError as error:
@@ -37,24 +39,19 @@ async def _alter(
 
 
 async def _change(asked: AlterConfigsResource, validate_only: bool, context: RequestContext) -> None:
-    if asked.resource_type == ResourceType.BROKER:
-        raise refuse_broker_change()
-    if asked.resource_type != ResourceType.TOPIC:
-        raise unknown_resource(asked.resource_type)
-    check_topic(asked.resource_name, context)
+    configs = changeable_configs(asked.resource_type, asked.resource_name, context)
     if len({config.name for config in asked.configs}) < len(asked.configs):
         raise ApiError(ErrorCode.INVALID_REQUEST, "a configuration is named twice in the request")
-    overrides = await context.services.topic_configs.overrides(asked.resource_name)
+    overrides = await configs.overrides()
     for config in asked.configs:
-        _apply(config, overrides, context)
-    check_topic_configs(overrides)
+        _apply(config, overrides, configs)
+    configs.check(overrides)
     if not validate_only:
-        await context.services.topic_configs.replace(asked.resource_name, overrides)
+        await configs.replace(overrides)
 
 
-def _apply(config: AlterableConfig, overrides: dict[str, str], context: RequestContext) -> None:
-    if config.name not in BY_NAME:
-        raise ConfigError(f"{config.name} is not a topic configuration")
+def _apply(config: AlterableConfig, overrides: dict[str, str], configs: ChangeableConfigs) -> None:
+    key = configs.key_of(config.name)
     if config.config_operation == ConfigOperation.DELETE:
         overrides.pop(config.name, None)
     elif config.value is None:
@@ -62,14 +59,12 @@ def _apply(config: AlterableConfig, overrides: dict[str, str], context: RequestC
     elif config.config_operation == ConfigOperation.SET:
         overrides[config.name] = config.value
     else:
-        overrides[config.name] = _changed_list(config, overrides, context)
+        overrides[config.name] = _changed_list(config, configs.value_of(key, overrides), key)
 
 
-def _changed_list(config: AlterableConfig, overrides: dict[str, str], context: RequestContext) -> str:
-    key = BY_NAME[config.name]
+def _changed_list(config: AlterableConfig, present: Any, key: Key) -> str:
     if key.parse is not parse_list:
         raise ConfigError(f"{config.name} is no list; it can be set, not appended to")
-    present = settings_of(key, overrides, context.services.config)[0].value
     given = parse_list(config.value)
     if config.config_operation == ConfigOperation.APPEND:
         return render_value((*present, *(each for each in given if each not in present)))

@@ -1,9 +1,12 @@
-"""Produce: append batches, answer per partition; with acks=0 there is nobody to answer, so an error closes."""
+"""Produce: append batches, answer per partition, with acks=all when the records are committed.
+
+With acks=0 there is nobody to answer, so an error closes the connection.
+"""
 
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.handlers.current_leader import addresses, current_leader, refusal
-from broker.handlers.handler import CloseConnectionError, RequestContext, public
+from broker.handlers.handler import CloseConnectionError, Reply, RequestContext, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.produce import (
     LeaderIdAndEpoch,
@@ -14,27 +17,54 @@ from broker.protocol.messages.produce import (
     ProduceResponse,
     TopicProduceResponse,
 )
+from broker.runtime.replica_manager import ProduceResult
 from broker.runtime.topic_admin import INTERNAL_TOPICS
 
-_ACKS = (-1, 0, 1)
+_ALL = -1
+_ACKS = (_ALL, 0, 1)
+
+#: What is to be answered of a partition once what was appended there is committed.
+Uncommitted = tuple[PartitionProduceResponse, ProduceResult]
 
 
-def handle_produce(request: ProduceRequest, context: RequestContext) -> ProduceResponse | None:
+def handle_produce(request: ProduceRequest, context: RequestContext) -> Reply:
+    uncommitted: list[Uncommitted] = []
     responses = [
         TopicProduceResponse(
             name=topic.name,
-            partition_responses=[_append(request, topic.name, data, context) for data in topic.partition_data],
+            partition_responses=[
+                _append(request, topic.name, data, context, uncommitted) for data in topic.partition_data
+            ],
         )
         for topic in request.topic_data
     ]
     if request.acks == 0:
         _close_on_error(responses)
         return None
+    if uncommitted:
+        return _when_committed(request, responses, uncommitted, context)
+    return ProduceResponse(responses=responses, node_endpoints=_endpoints(responses, context))
+
+
+async def _when_committed(
+    request: ProduceRequest,
+    responses: list[TopicProduceResponse],
+    uncommitted: list[Uncommitted],
+    context: RequestContext,
+) -> ProduceResponse:
+    codes = await context.services.acks.wait([result for _, result in uncommitted], request.timeout_ms)
+    for (answer, _), code in zip(uncommitted, codes, strict=True):
+        if code:
+            answer.error_code, answer.error_message, answer.base_offset = code, code.meaning, -1
     return ProduceResponse(responses=responses, node_endpoints=_endpoints(responses, context))
 
 
 def _append(
-    request: ProduceRequest, topic: str, data: PartitionProduceData, context: RequestContext
+    request: ProduceRequest,
+    topic: str,
+    data: PartitionProduceData,
+    context: RequestContext,
+    uncommitted: list[Uncommitted],
 ) -> PartitionProduceResponse:
     topic_partition = TopicPartition(topic, data.index)
     try:
@@ -46,12 +76,15 @@ def _append(
             raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"{topic} is internal; only brokers write to it")
         if data.records is None:
             raise ApiError(ErrorCode.INVALID_RECORD, "the request holds no record batch for the partition")
-        result = context.services.replicas.append(topic_partition, data.records)
+        result = context.services.replicas.append(topic_partition, data.records, is_for_all=request.acks == _ALL)
     except ApiError as error:
         return _refused(error, topic_partition, context)
-    return PartitionProduceResponse(
+    answer = PartitionProduceResponse(
         index=data.index, base_offset=result.base_offset, log_start_offset=result.log_start_offset
     )
+    if request.acks == _ALL and result.end_offset > result.hosted.partition.high_watermark:
+        uncommitted.append((answer, result))
+    return answer
 
 
 def _refused(error: ApiError, topic_partition: TopicPartition, context: RequestContext) -> PartitionProduceResponse:

@@ -25,6 +25,7 @@ from broker.handlers import (
     offset_commit,
     offset_fetch,
     offset_for_leader_epoch,
+    preview_retention,
     produce,
     stop_replica,
     sync_group,
@@ -62,6 +63,7 @@ _SERVED: tuple[Handler, ...] = (
     delete_groups.HANDLER,
     incremental_alter_configs.HANDLER,
     describe_cluster.HANDLER,
+    preview_retention.HANDLER,
 )
 
 HANDLERS: tuple[Handler, ...] = (*_SERVED, api_versions_handler(_SERVED))

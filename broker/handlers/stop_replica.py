@@ -32,7 +32,9 @@ def handle_stop_replica(request: StopReplicaRequest, context: RequestContext) ->
 
 def _stop(topic_partition: TopicPartition, state, context: RequestContext) -> ErrorCode:
     try:
-        context.services.replicas.stop_replica(topic_partition, delete=state.delete_partition)
+        context.services.replicas.stop_replica(
+            topic_partition, delete=state.delete_partition, leader_epoch=state.leader_epoch
+        )
     except ApiError as error:
         return error.code
     return ErrorCode.NONE

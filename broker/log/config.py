@@ -45,6 +45,8 @@ class LogConfig:
     min_compaction_lag_ms: int = 0
     max_compaction_lag_ms: int = UNLIMITED
     delete_retention_ms: int = 86_400_000
+    #: min.insync.replicas: a leader takes records of acks=all only with that many replicas in sync.
+    min_insync_replicas: int = 1
 
     def __post_init__(self) -> None:
         if not 0 < self.segment_bytes <= 2**31 - 1:
@@ -58,6 +60,11 @@ class LogConfig:
     def is_deleted(self) -> bool:
         """Whether retention by time and by bytes applies."""
         return "delete" in self.cleanup_policy
+
+    @property
+    def segment_ms_max(self) -> int:
+        """segment.ms, or less where records must be compacted before: the active segment never is (KIP-354)."""
+        return min(self.segment_ms, self.max_compaction_lag_ms) if self.is_compacted else self.segment_ms
 
     @property
     def uses_append_time(self) -> bool:

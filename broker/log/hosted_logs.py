@@ -37,6 +37,9 @@ class HostedLogs:
         #: Told of a directory that fails, and whether it was the last: then the broker must stop. Once for each,
         #: perhaps on a worker thread.
         self.on_directory_failed: Callable[[Path, bool], None] = lambda path, was_last: None
+        #: Told of a log directory and its partition whose log will end at an offset; on the owner's thread, before the
+        #: log is cut. May raise OSError, then it is not.
+        self.on_cut: Callable[[Path, TopicPartition, int], None] = lambda path, partition, end_offset: None
 
     @property
     def logs(self) -> Mapping[TopicPartition, Log]:
@@ -94,17 +97,37 @@ class HostedLogs:
             lambda partition, log: log.log_start_offset if log.log_start_offset > log.segments[0].base_offset else None,
         )
 
-    def checkpoint_high_watermarks(self, high_watermarks: Mapping[TopicPartition, int]) -> None:
-        """Note up to where each partition was known to be replicated."""
-        self._checkpoint(
-            lambda directory: directory.high_watermarks, lambda partition, log: high_watermarks.get(partition)
-        )
+    def store_high_watermarks(self, high_watermarks: Mapping[TopicPartition, int]) -> None:
+        """Note up to where each partition is known to be replicated.
 
-    def checkpointed_high_watermark(self, partition: TopicPartition) -> int:
-        """What was last noted before this start, within the bounds of the log; the log's start if nothing was."""
-        log = self._logs[partition]
-        noted = self._homes[partition].high_watermarks.get(partition)
-        return min(max(noted, log.log_start_offset), log.log_end_offset)
+        One that has a log and is not in `high_watermarks`, because nobody has given it a role yet, keeps its note.
+        """
+
+        def high_watermark_of(partition: TopicPartition, log: Log) -> int | None:
+            known = high_watermarks.get(partition)
+            return self._noted_high_watermark(partition) if known is None else min(known, log.log_end_offset)
+
+        self._checkpoint(lambda directory: directory.high_watermarks, high_watermark_of)
+
+    def high_watermark_of(self, partition: TopicPartition) -> int:
+        """What was last noted, within the bounds of the log; where the log starts if nothing was; 0 without a log."""
+        log = self._logs.get(partition)
+        if log is None:
+            return 0
+        return min(max(self._noted_high_watermark(partition) or 0, log.log_start_offset), log.log_end_offset)
+
+    def _noted_high_watermark(self, partition: TopicPartition) -> int | None:
+        home = self._homes.get(partition)
+        return None if home is None else home.high_watermarks.noted(partition)
+
+    def _before_cut(
+        self, partition: TopicPartition, directory: LogDirectory, end_offset: int, log_start_offset: int
+    ) -> None:
+        """The log of `partition` is about to be cut: nothing that is noted may speak of what goes. Raises OSError."""
+        directory.recovery_points.lower(partition, end_offset)
+        directory.high_watermarks.lower(partition, end_offset)
+        directory.log_start_offsets.lower(partition, log_start_offset)
+        self.on_cut(directory.path, partition, end_offset)
 
     def _checkpoint(
         self,

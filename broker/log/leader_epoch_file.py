@@ -47,18 +47,50 @@ class StoredEpochs:
     def __init__(self, directory: Path, cache: LeaderEpochs):
         self.cache = cache
         self._directory = directory
+        self._is_stored = True
         self._is_unsynced = True
+
+    def is_noted(self, epoch: int) -> bool:
+        """Whether records of `epoch` may follow without more ado: it is the latest, and the file says so."""
+        return self._is_stored and epoch == self.cache.latest_epoch
 
     def assign(self, epoch: int, start_offset: int) -> None:
         """See `LeaderEpochs.assign`. Raises OSError, then nothing is assigned."""
-        if not self.cache.assign(epoch, start_offset):
-            return
+        if self.cache.assign(epoch, start_offset):
+            self._is_stored = False
         try:
-            store_leader_epochs(self._directory, self.cache)
+            self._store()
         except OSError:
             self.cache.truncate_from_end(start_offset)
             raise
-        self._is_unsynced = True
+
+    def follow(self, epoch: int, start_offset: int, log_end_offset: int) -> None:
+        """A leader wrote what begins at `start_offset` under `epoch`, in whose log nothing is from `log_end_offset` on.
+
+        An epoch that this replica began as a leader and wrote nothing under is forgotten. Raises OSError as `assign`.
+        """
+        self._cut(log_end_offset)
+        self.assign(epoch, start_offset)
+
+    def truncate_from_end(self, end_offset: int) -> None:
+        """See `LeaderEpochs.truncate_from_end`. If the file cannot be written, that is made good before the next news.
+
+        Until then it speaks of epochs from beyond the log's end, which opening the log leaves out.
+        """
+        self._cut(end_offset)
+        try:
+            self._store()
+        except OSError as error:
+            _log.warning("leader epochs not written", directory=str(self._directory), reason=str(error))
+
+    def _cut(self, end_offset: int) -> None:
+        if self.cache.truncate_from_end(end_offset):
+            self._is_stored = False
+
+    def _store(self) -> None:
+        if not self._is_stored:
+            store_leader_epochs(self._directory, self.cache)
+            self._is_stored = self._is_unsynced = True
 
     def flush(self) -> None:
         """fsync the file if it was written since the last time; may run on another thread. Raises OSError."""

@@ -17,6 +17,7 @@ from broker.common.errors import ApiError, ErrorCode, InvariantViolation
 from broker.common.logs import logger
 from broker.log.config import LogConfig
 from broker.log.files import fsync_directory
+from broker.log.follower_log import FollowerLog
 from broker.log.leader_epoch_file import StoredEpochs
 from broker.log.leader_epochs import EpochEnd, LeaderEpochs
 from broker.log.loader import LoadedLog, load_log
@@ -26,6 +27,7 @@ from broker.log.producer_state import ProducerState
 from broker.log.retention import ExpiredSegment, RetentionPlan, SegmentFacts
 from broker.log.roll_timer import RollTimer
 from broker.log.segment import Segment
+from broker.log.truncation import BeforeCut, Truncation
 from broker.log.validation import asks_anything, check_batch, stamp_append_time
 from broker.records.batch import (
     HEADER,
@@ -50,7 +52,7 @@ class AppendResult(NamedTuple):
     max_timestamp: int
 
 
-class Log(LogReader):
+class Log(FollowerLog, Truncation, LogReader):
     """One partition's. `on_disk_error` is told when an append or a flush finds the disk broken."""
 
     def __init__(
@@ -71,6 +73,7 @@ class Log(LogReader):
         self._producers = producers
         self._epochs = StoredEpochs(directory, loaded.leader_epochs)
         self._roll_timer = RollTimer()
+        self.before_cut: BeforeCut = lambda end_offset, log_start_offset: None
         self.config = config
 
     @classmethod
@@ -110,7 +113,7 @@ class Log(LogReader):
     def config(self, config: LogConfig) -> None:
         self._config = config
         self._is_checking = asks_anything(config)
-        self._roll_timer.set_segment_ms(config.segment_ms)
+        self._roll_timer.set_segment_ms(config.segment_ms_max)
 
     # --- writing
 
@@ -184,11 +187,12 @@ class Log(LogReader):
             self._roll_timer.restart(max_timestamp, now_ms)
         return active
 
-    def _roll(self) -> Segment:
+    def _roll(self, base_offset: int | None = None) -> Segment:
         """Start a new active segment. If that cannot be created, the old one stays active and whole."""
         old = self._segments.active
+        base_offset = old.next_offset if base_offset is None else base_offset
         try:
-            new = Segment.create(self.directory, old.next_offset, self._config.index_interval_bytes)
+            new = Segment.create(self.directory, base_offset, self._config.index_interval_bytes)
         except OSError as error:
             raise self._append_failed(error) from error
         old.seal()
@@ -214,8 +218,8 @@ class Log(LogReader):
 
         May run on a worker thread, one at a time, while the owner appends: what was there when it began is safe then.
         """
-        if self._refusal is not None:
-            raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, self._refusal)
+        self._refuse_if_unwritable()
+        cuts = self._cuts.settled()
         log_end_offset, active_base = self.log_end_offset, self._segments.active.base_offset
         try:
             for segment in self._segments.from_offset(self.recovery_point - 1):
@@ -227,7 +231,9 @@ class Log(LogReader):
             self._refusal = f"the log could not be flushed: {error.strerror}"
             self._report_broken(error)
             raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, self._refusal) from error
-        self.recovery_point = max(self.recovery_point, log_end_offset)
+        with self._cuts.unless_cut_since(cuts) as is_uncut:
+            if is_uncut:
+                self.recovery_point = max(self.recovery_point, log_end_offset)
 
     def _flush_segment(self, segment: Segment) -> None:
         """One that is no longer the log's needs none; one that is may just be getting its name."""
@@ -236,6 +242,7 @@ class Log(LogReader):
                 segment.flush()
                 break
             except FileNotFoundError:
+                self._cuts.settled()
                 if segment not in self._segments:
                     break
                 if not tries_left:
@@ -303,6 +310,22 @@ class Log(LogReader):
 
         return self._look_up(look)
 
+    def roll_expired(self, plan: RetentionPlan) -> bool:
+        """Begin a new segment if `plan` lets go of the active one and nothing was written to it since; whether so.
+
+        `flush` before `apply`: if the old segment's name went from the disk before the new one's came, offsets would
+        begin anew. For the owner; quick. Raises ApiError(KAFKA_STORAGE_ERROR).
+        """
+        if self._refusal is not None:
+            raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, self._refusal)
+        active = self._segments.active
+        last = plan.segments[-1] if plan.segments else None
+        if last is None or (last.base_offset, last.next_offset) != (active.base_offset, active.next_offset):
+            return False
+        self._roll()
+        self._roll_timer.set_segment_ms(self._config.segment_ms_max)
+        return True
+
     def apply(self, plan: RetentionPlan) -> int:
         """Let go of the segments of `plan`, as far as they still are the oldest; the bytes `purge_segments` will free.
 
@@ -319,12 +342,14 @@ class Log(LogReader):
         return sum(segment.size_bytes for segment, _ in gone)
 
     def _still_oldest(self, plan: RetentionPlan) -> list[tuple[Segment, ExpiredSegment]]:
-        """The beginning of `plan` that still is what was planned: the cleaner may have been at work since."""
+        """The beginning of `plan` that still is what was planned: the cleaner may have been at work since, or the log
+        cut and grown again.
+        """
         *sealed, _ = self._segments
         ends = [*(segment.base_offset for segment in sealed[1:]), self._segments.active.base_offset]
         gone = []
         for segment, end, expired in zip(sealed, ends, plan.segments, strict=False):
-            if (segment.base_offset, end) != (expired.base_offset, expired.next_offset):
+            if (segment.serial, end) != (expired.serial, expired.next_offset):
                 break
             gone.append((segment, expired))
         return gone
@@ -385,4 +410,6 @@ def _facts(segment: Segment, next_offset: int) -> SegmentFacts:
     except ApiError as damage:
         _log.warning("segment dated by its file", segment=segment.base_offset, reason=damage.message)
         times = (NO_TIMESTAMP, NO_TIMESTAMP)
-    return SegmentFacts(segment.base_offset, next_offset, segment.size_bytes, *times, segment.modified_ms)
+    return SegmentFacts(
+        segment.base_offset, next_offset, segment.size_bytes, *times, segment.modified_ms, segment.serial
+    )

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from broker.common.errors import ApiError, ErrorCode, InvariantViolation
+from broker.log.cuts import Cuts
 from broker.log.files import is_full
 from broker.log.log_slice import EMPTY_SLICE, LogSlice
 from broker.log.segment import Segment
@@ -27,6 +28,7 @@ class LogReader:
         #: Told of failures of the disk that are not for want of space; perhaps on a worker thread.
         self.on_disk_error: Callable[[OSError], None] = lambda error: None
         self._segments = SegmentList(segments)
+        self._cuts = Cuts()
         #: Why nothing may be written, or not even read, any more; None while all is well.
         self._refusal: str | None = None
         self._read_refusal: str | None = None
@@ -34,6 +36,11 @@ class LogReader:
     @property
     def log_end_offset(self) -> int:
         return self._segments.active.next_offset
+
+    @property
+    def cuts_count(self) -> int:
+        """How often the end was cut off since the log was opened: what was looked up before may be gone."""
+        return self._cuts.count
 
     @property
     def size_bytes(self) -> int:
@@ -84,6 +91,15 @@ class LogReader:
         boundary = segment.boundary_within(start, max_bytes)
         return segment.end_of_batch(start) if boundary == start and at_least_one else boundary
 
+    def offset_after(self, fetch_offset: int, found: LogSlice) -> int:
+        """The offset that follows the last batch of `found`, just read from `fetch_offset` on. Raises ApiError."""
+        end = found.position + found.length
+        for segment in self._segments.opened_from(fetch_offset):
+            if segment.file is found.file:
+                is_all = segment is self._segments.active and end == segment.size_bytes
+                return self.log_end_offset if is_all else segment.last_offset_before(end) + 1
+        raise InvariantViolation(f"the slice is not of the log {self.directory.name}")
+
     def offset_for_timestamp(self, timestamp_ms: int) -> tuple[int, int] | None:
         """(offset, timestamp) of the first record with `timestamp_ms` or a later time, None if there is none.
 
@@ -101,19 +117,34 @@ class LogReader:
         return None if largest == NO_TIMESTAMP else self.offset_for_timestamp(largest)
 
     def _look_up(self, look: Callable[[], T]) -> T:
-        """Again if a file was not there: its segment may have been let go, or be getting its name, meanwhile."""
+        """Again if a file was not there: its segment may have been let go, or be getting its name, meanwhile.
+
+        And again if the log was cut meanwhile, whatever came of it.
+        """
         for tries_left in reversed(range(_LOOK_UP_TRIES)):
             self._refuse_if_offline()
+            cuts = self._cuts.settled()
             try:
-                return look()
+                found = look()
             except OSError as error:
-                if not (isinstance(error, FileNotFoundError) and tries_left):
+                is_explained = isinstance(error, FileNotFoundError) or self._cuts.settled() != cuts
+                if not (is_explained and tries_left):
                     raise self._unreadable(error) from error
+            except ApiError:
+                if self._cuts.settled() == cuts or not tries_left:
+                    raise
+            else:
+                if self._cuts.settled() == cuts or not tries_left:
+                    return found
         raise InvariantViolation("the last try returns or raises")
 
     def _refuse_if_offline(self) -> None:
         if self._read_refusal is not None:
             raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, self._read_refusal)
+
+    def _refuse_if_unwritable(self) -> None:
+        if self._refusal is not None:
+            raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, self._refusal)
 
     def _unreadable(self, error: OSError) -> ApiError:
         self._report(error)

@@ -110,6 +110,7 @@ class LogManager(HostedLogs):
 
     def _enter(self, partition: TopicPartition, log: Log, directory: LogDirectory, topic_id: UUID | None) -> None:
         log.on_disk_error = partial(self._fail, directory)
+        log.before_cut = partial(self._before_cut, partition, directory)
         self._logs[partition] = log
         self._homes[partition] = directory
         directory.logs_count += 1

@@ -36,10 +36,19 @@ class OffsetCheckpoint:
         """0 if it has no offset."""
         return self._offsets.get(partition, 0)
 
+    def noted(self, partition: TopicPartition) -> int | None:
+        return self._offsets.get(partition)
+
     def store(self, offsets: Callable[[], Mapping[TopicPartition, int]]) -> None:
         """Replace the file, durably, by what `offsets` answers now, unless it says that already. Raises OSError."""
         with self._lock:
             self._write(dict(offsets()))
+
+    def lower(self, partition: TopicPartition, offset: int) -> None:
+        """What was noted beyond `offset` is no longer true, and the file must not say it any more. Raises OSError."""
+        with self._lock:
+            if self._offsets.get(partition, 0) > offset:
+                self._write({**self._offsets, partition: offset})
 
     def forget(self, partition: TopicPartition) -> None:
         """Whatever was noted of a partition of this name is no longer true. Raises OSError."""

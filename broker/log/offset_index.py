@@ -73,6 +73,14 @@ class OffsetIndex:
             return self.base_offset - 1, 0
         return self.base_offset + self._relative_offsets[after - 1], self._positions[after - 1]
 
+    def until(self, position: int) -> "OffsetIndex":
+        """Another one, which knows only batches that start before `position`."""
+        index = OffsetIndex(self.base_offset, self._interval_bytes)
+        index.is_read = self.is_read
+        index._relative_offsets, index._positions = self._relative_offsets[:], self._positions[:]
+        index.truncate(position)
+        return index
+
     def truncate(self, position: int) -> None:
         """Forget batches that start at `position` or later."""
         keep = bisect_left(self._positions, position)

@@ -28,10 +28,8 @@ def load_producers(directory: Path, segments: Sequence[Segment], log_end_offset:
     Snapshots from beyond the log's end belong to records that recovery has cut; they are removed.
     """
     state, from_offset = ProducerState(), 0
+    remove_snapshots_beyond(directory, log_end_offset)
     for offset, path in reversed(_snapshots(directory)):
-        if offset > log_end_offset:
-            path.unlink()
-            continue
         found = ProducerState.decode(path.read_bytes())
         if found is not None:
             state, from_offset = found, offset
@@ -39,6 +37,14 @@ def load_producers(directory: Path, segments: Sequence[Segment], log_end_offset:
         _log.warning("producer snapshot damaged", path=str(path))
     _replay(state, segments, from_offset, log_end_offset)
     return state
+
+
+def remove_snapshots_beyond(directory: Path, offset: int) -> bool:
+    """Whether there were any. Raises OSError."""
+    beyond = [path for end_offset, path in _snapshots(directory) if end_offset > offset]
+    for path in beyond:
+        path.unlink()
+    return bool(beyond)
 
 
 def _replay(state: ProducerState, segments: Sequence[Segment], from_offset: int, log_end_offset: int) -> None:

@@ -95,6 +95,13 @@ class ProducerState:
         if len(self._producers) > PRODUCERS_PER_PARTITION_MAX:
             self._producers.popitem(last=False)
 
+    def forget_from(self, end_offset: int) -> bool:
+        """The log ends at `end_offset` now. False if a producer is left without a batch: then only the log can tell."""
+        for producer in self._producers.values():
+            while producer.batches and producer.batches[-1].last_offset >= end_offset:
+                producer.batches.pop()
+        return all(producer.batches for producer in self._producers.values())
+
     @property
     def last_offsets(self) -> frozenset[int]:
         """Last offset of each producer's newest batch; compaction keeps these, or the producers would be forgotten."""

@@ -39,3 +39,8 @@ class RecentBatches:
         """The greatest batch start that is at most `position`; None if it is not among those remembered."""
         at = bisect_right(self._positions, position)
         return self._positions[at - 1] if at else None
+
+    def last_offset_before(self, position: int) -> int | None:
+        """Last offset of the batch that ends at `position`, a batch boundary; None if it is not remembered."""
+        at = bisect_left(self._positions, position)
+        return self._last_offsets[at - 1] if at else None

@@ -1,8 +1,10 @@
 """Which segments a topic's retention lets go of: decided from facts, nothing is touched.
 
 The same plan is what is deleted and what a preview shows, perhaps under a configuration that is not in force: so the
-two cannot differ. Whole segments go, oldest first, never the active one and never one with records at or beyond the
-high watermark. A segment is as old as its newest record: one with a time in the future stays until that is past.
+two cannot differ. Whole segments go, oldest first, and never one with records at or beyond the high watermark. A
+segment is as old as its newest record: one with a time in the future stays until that is past. The active segment goes
+when all others do and it is too old as well: a new one is begun first (`Log.roll_expired`), so a topic nobody writes
+to becomes empty.
 """
 
 from collections.abc import Sequence
@@ -24,6 +26,8 @@ class SegmentFacts(NamedTuple):
     max_timestamp: int
     #: When its file was last written: its age if its records have no times.
     modified_ms: int
+    #: Which it is of all segments there ever were at these offsets.
+    serial: int = 0
 
 
 class RetentionReason(Enum):
@@ -43,6 +47,7 @@ class ExpiredSegment(NamedTuple):
     first_timestamp: int
     max_timestamp: int
     reason: RetentionReason
+    serial: int = 0
 
 
 class RetentionPlan(NamedTuple):
@@ -62,13 +67,14 @@ def plan_retention(
     """`segments` are all of a log in offset order, the last one active; `now_ms` is wall time."""
     expired = []
     excess_bytes = sum(segment.size_bytes for segment in segments) - config.retention_bytes
-    for segment in segments[:-1]:
-        if segment.next_offset > high_watermark:
+    for segment in segments:
+        is_active = segment is segments[-1]
+        if segment.next_offset > high_watermark or (is_active and not segment.size_bytes):
             break
         reason = _reason(segment, config, log_start_offset, excess_bytes, now_ms)
-        if reason is None:
+        if reason is None or (is_active and reason is RetentionReason.LOG_START_OFFSET):
             break
-        expired.append(ExpiredSegment(*segment[:5], reason))
+        expired.append(ExpiredSegment(*segment[:5], reason, segment.serial))
         excess_bytes -= segment.size_bytes
     start = max(log_start_offset, expired[-1].next_offset) if expired else log_start_offset
     return RetentionPlan(tuple(expired), start)

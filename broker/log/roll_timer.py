@@ -25,6 +25,10 @@ class RollTimer:
         self._segment_ms = segment_ms
         self.after_ms = _UNKNOWN
 
+    def forget(self) -> None:
+        """Another segment is active now: its first batch tells."""
+        self.after_ms, self._since_ms = _UNKNOWN, None
+
     def restart(self, first_timestamp: int, now_ms: int | None) -> None:
         """The segment begins with this batch."""
         self._since_ms = now_ms

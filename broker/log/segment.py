@@ -9,10 +9,11 @@ by recovery. Damage in the middle of a sealed segment is never skipped over: who
 """
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from broker.common.errors import ApiError
 from broker.common.logs import logger
 from broker.log.files import OpenFile, fsync_file, write_at
 from broker.log.leader_epochs import LeaderEpochs
@@ -22,7 +23,7 @@ from broker.log.scan import BadBatchError, scan_batches
 from broker.log.segment_files import SegmentFiles
 from broker.log.stored_segment import StoredSegment, note_batch
 from broker.log.time_index import TIME_ENTRY_BYTES, TimeIndex, load_time_index, store_time_index
-from broker.records.batch import BatchHeader
+from broker.records.batch import LENGTH_PREFIX_BYTES, BatchHeader
 
 _log = logger(__name__)
 
@@ -84,9 +85,60 @@ class Segment(StoredSegment):
         if is_indexed:
             times.add_entry()
 
+    def append_run(self, batches: memoryview, headers: Sequence[BatchHeader]) -> None:
+        """As `append`, of the batches with `headers` that lie back to back in `batches`, by one write."""
+        position = self.size_bytes
+        write_at(self._file, batches, position)
+        index, recent, times = self._index, self._recent, self._times
+        for header in headers:
+            size = header.batch_length + LENGTH_PREFIX_BYTES
+            last_offset = header.base_offset + header.last_offset_delta
+            recent.append(last_offset, position)
+            is_indexed = index.note_batch(last_offset, position, size)
+            times.note_batch(header.max_timestamp, last_offset)
+            if is_indexed:
+                times.add_entry()
+            position += size
+        self.size_bytes = position
+        self.next_offset = last_offset + 1
+
     def cut_tail(self) -> None:
         """Remove from the file what is behind the last whole batch. Raises OSError."""
         os.ftruncate(self._file.fd, self.size_bytes)
+
+    def shorten(self, position: int, next_offset: int) -> "Segment":
+        """Cut the file at `position`, where a batch starts; the active segment that is left ends at `next_offset`.
+
+        This one is of no more use then. Raises OSError; what is on disk then is whole batches still.
+        """
+        index, times = self._index, self._times_to_shorten()
+        left = Segment(self.files.log.parent, self.base_offset, position, self._index_interval_bytes)
+        for stale in (self.files.index, self.files.time_index):
+            stale.unlink(missing_ok=True)
+        left._open_active()
+        os.ftruncate(left._file.fd, position)
+        left.size_bytes = position
+        left._take_indexes(index, times)
+        left.size_bytes, left.next_offset = position, next_offset
+        return left
+
+    def _times_to_shorten(self) -> TimeIndex | None:
+        try:
+            return self._sound_times()
+        except ApiError:
+            return None
+
+    def _take_indexes(self, index: OffsetIndex | None, times: TimeIndex | None) -> None:
+        """What `index` and `times`, which reach further, say of the batches there are; or what those themselves say."""
+        if index is None or times is None:
+            self._rebuild_indexes()
+            return
+        self._index = index.until(self.size_bytes)
+        self._times = times.until(self._index.last_entry()[0])
+        if self._extend(self._index, self._times).damage is None:
+            self.store_indexes()
+        else:
+            self._rebuild_indexes()
 
     def seal(self) -> None:
         """No more appends."""
@@ -200,6 +252,21 @@ class Segment(StoredSegment):
         except BadBatchError as damage:
             raise self._corrupt(damage) from None
         return start + header.size_bytes
+
+    def last_offset_before(self, end: int) -> int:
+        """Last offset of the batch that ends at `end` (a batch boundary behind the segment's start)."""
+        last_offset = self._recent.last_offset_before(end)
+        if last_offset is not None:
+            return last_offset
+        return self._walk_with_sound_index(lambda: self._walk_to_end(end))
+
+    def _walk_to_end(self, end: int) -> int:
+        last_offset = self.base_offset - 1
+        for position, header in self._batches_from(*self._index.entry_for_position(end - 1)):
+            if position >= end:
+                break
+            last_offset = header.last_offset
+        return last_offset
 
     def _walk_to_offset(self, offset: int) -> int:
         for position, header in self._batches_from(*self._index.entry_for_offset(offset)):

@@ -1,6 +1,6 @@
 """The segments of one log in offset order: which holds an offset, which stay open, which come and go."""
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 
 from broker.common.errors import InvariantViolation
@@ -77,6 +77,28 @@ class SegmentList:
         self.set_aside.add(old)
         if self._open_sealed in old:
             self._open_sealed = None
+
+    @property
+    def first(self) -> Segment:
+        return self._segments[0]
+
+    def restart(self, fresh: Segment, gone: Sequence[Segment]) -> None:
+        """`fresh` is all there is now, and active."""
+        self._segments, self._base_offsets = [fresh], [fresh.base_offset]
+        self.active, self._open_sealed = fresh, None
+        self.set_aside.add(gone)
+
+    def cut(self, last: Segment, gone: Sequence[Segment]) -> None:
+        """`last` is active now, and stands where all segments from its base offset on stood; of those `gone` have got
+        `.deleted` behind their names.
+        """
+        keep = bisect_left(self._base_offsets, last.base_offset)
+        if self._open_sealed in self._segments[keep:]:
+            self._open_sealed = None
+        self._segments[keep:] = [last]
+        self._base_offsets[keep:] = [last.base_offset]
+        self.active = last
+        self.set_aside.add(gone)
 
     def _place_of(self, run: Sequence[Segment]) -> int:
         """Index of the first of `run`. Raises InvariantViolation if it is not a run of sealed segments."""

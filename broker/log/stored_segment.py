@@ -4,6 +4,7 @@ Everything here is safe on another thread than the owner's and leaves nothing op
 """
 
 from collections.abc import Iterator
+from itertools import count
 
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.logs import logger
@@ -13,6 +14,8 @@ from broker.log.scan import BadBatchError, scan_batches
 from broker.log.segment_files import SegmentFiles
 from broker.log.time_index import TimeEntry, TimeIndex, load_time_index, store_time_index
 from broker.records.batch import NO_TIMESTAMP, BatchHeader
+
+_serials = count(1)
 
 _log = logger(__name__)
 
@@ -30,11 +33,14 @@ class StoredSegment:
         "_times",
         "base_offset",
         "files",
+        "serial",
         "size_bytes",
     )
 
     def __init__(self, files: SegmentFiles, base_offset: int, size_bytes: int, index_interval_bytes: int):
         self.base_offset = base_offset
+        #: No other has it in this process: not even the one that is written at the same offsets after a cut.
+        self.serial = next(_serials)
         self.size_bytes = size_bytes
         self.files = files
         self._index_interval_bytes = index_interval_bytes

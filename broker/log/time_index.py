@@ -11,7 +11,7 @@ the batch it speaks of.
 """
 
 from array import array
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from pathlib import Path
 from typing import NamedTuple
 
@@ -66,6 +66,15 @@ class TimeIndex:
     def entry_before(self, timestamp_ms: int) -> TimeEntry | None:
         """The last entry with an earlier timestamp: what is sought is not at its offset or before."""
         return self._entry(bisect_left(self._timestamps, timestamp_ms))
+
+    def until(self, offset: int) -> "TimeIndex":
+        """Another one, as it was when an entry of the offset index was added with the batch that ends at `offset`."""
+        index = TimeIndex(self.base_offset)
+        after = bisect_right(self._relative_offsets, offset - self.base_offset)
+        index._relative_offsets, index._timestamps = self._relative_offsets[:after], self._timestamps[:after]
+        if after:
+            index.max_timestamp, index._max_timestamp_offset = index.last_entry()
+        return index
 
     def _entry(self, after: int) -> TimeEntry | None:
         if not after:

@@ -8,17 +8,17 @@ Large pieces of files go by sendfile.
   only that frame. A frame of LARGE_FRAME_BYTES or more is received straight into its own bytearray: no second copy.
   That bytearray grows with what has arrived, so announcing a large frame costs the broker nothing; all that grow so
   share one limit (`memory.py`).
-- Each request reserves a `Slot`; a slot's bytes leave when every earlier slot's bytes have left.
+- A request is answered at once (`answer`), or reserves a `Slot` that is filled later; answers leave in the order of
+  the requests.
 - While too much is unanswered or unsent (common/limits.py) the connection stops reading and handles no more of what it
   has read; both go on when it drains. A kilobyte of pipelined fetches can ask for a gigabyte of answers.
 """
 
 import asyncio
-import os
 import socket
 from collections import deque
 from collections.abc import Callable, Sequence
-from itertools import chain, islice, takewhile
+from itertools import chain, takewhile
 
 from broker.common.errors import ProtocolError
 from broker.common.limits import (
@@ -29,16 +29,18 @@ from broker.common.limits import (
 )
 from broker.net.file_part import FilePart
 from broker.net.memory import ConnectionMemory
-from broker.protocol.framing import SIZE_BYTES, next_frame
+from broker.net.send_queue import Part, SendQueue
+from broker.protocol.framing import SIZE_BYTES, split_frames
 
 LARGE_FRAME_BYTES = 64 * 1024
 #: Shared by all connections of the process: there is one loop, and nothing stays in them between two wake-ups.
 _SCRATCH = bytearray(4 * LARGE_FRAME_BYTES)
+_SCRATCH_VIEW = memoryview(_SCRATCH)
 _LARGE_SCRATCH = memoryview(bytearray(2 * 1024 * 1024))
 #: Besides its bytes, what a frame that waits costs.
 _WAITING_FRAME_COST_BYTES = 100
 
-Parts = Sequence[bytes | bytearray | memoryview | FilePart]
+Parts = Sequence[Part]
 
 
 class Slot:
@@ -79,8 +81,9 @@ class Connection:
         #: Received and not yet handled; empty unless the limits were reached.
         self._frames: deque[bytearray] = deque()
         self._is_handling = False
+        #: Empty unless an answer is late: then it and all after it wait here.
         self._slots: deque[Slot] = deque()
-        self._unsent: deque[memoryview | FilePart] = deque()
+        self._unsent = SendQueue(sock)
         #: Of all answers that are ready, also of those that wait for an earlier one.
         self._unsent_bytes = 0
         self._is_counted = False
@@ -140,23 +143,17 @@ class Connection:
         start = len(self._partial)
         _SCRATCH[:start] = self._partial
         limit = start + UNCOUNTED_BYTES_MAX if self._memory.is_short_of_requests else len(_SCRATCH)
-        received = self._sock.recv_into(memoryview(_SCRATCH)[start:limit])
+        received = self._sock.recv_into(_SCRATCH_VIEW[start:limit])
         if not received:
             self.close("" if not start else "closed in the middle of a request")
             return
         end = start + received
         # The frames are copied out first: a handler may run the scratch buffer's next user only after this wake-up.
-        at = self._cut_frames(end)
+        frames, at = split_frames(_SCRATCH, end, self._frame_bytes_max)
         self._keep_rest(at, end)
+        self._frames.extend(frames)
+        self.progress_count += len(frames)
         self._handle_frames()
-
-    def _cut_frames(self, end: int) -> int:
-        at = 0
-        while found := next_frame(_SCRATCH, at, end, self._frame_bytes_max):
-            body, at = found
-            self._frames.append(_SCRATCH[body:at])
-            self.progress_count += 1
-        return at
 
     def _keep_rest(self, at: int, end: int) -> None:
         rest = end - at
@@ -175,40 +172,42 @@ class Connection:
 
     def _handle_frames(self) -> None:
         """Handle what was received, as far as the limits allow, and send what is answered by then."""
+        frames = self._frames
         self._is_handling = True
         try:
-            while self._frames:
-                if self._is_full():
-                    self._flush()
-                    if self._is_full():
-                        break
-                self._on_frame(self, memoryview(self._frames.popleft()))
+            while frames and (not self._is_full() or self._makes_room()):
+                self._on_frame(self, memoryview(frames.popleft()))
         finally:
             self._is_handling = False
         if self.is_open:
             self._flush()
         if self.is_open:
             self._pause_or_resume()
-            if self._is_counted or self._unsent_bytes > UNCOUNTED_BYTES_MAX or self._frames:
+            if self._is_counted or self._unsent_bytes > UNCOUNTED_BYTES_MAX or frames:
                 self._count()
 
     def _is_full(self) -> bool:
+        unsent_bytes = self._unsent_bytes
         return (
-            len(self._slots) >= IN_FLIGHT_PER_CONNECTION_MAX
-            or self._unsent_bytes >= UNSENT_BYTES_PER_CONNECTION_MAX
-            or (self._unsent_bytes > 0 and self._memory.is_short_of_answers)
+            unsent_bytes >= UNSENT_BYTES_PER_CONNECTION_MAX
+            or len(self._slots) >= IN_FLIGHT_PER_CONNECTION_MAX
+            or (unsent_bytes > 0 and self._memory.is_short_of_answers)
         )
 
     def _count(self) -> None:
         """Tell what is held because the peer does not read: answers, and requests that wait for their turn."""
-        waiting = chain.from_iterable(slot.parts for slot in self._slots if slot.parts)
-        unsent = sum(len(part) for part in chain(self._unsent, waiting) if part.__class__ is not FilePart)
+        late = chain.from_iterable(slot.parts for slot in self._slots if slot.parts)
+        unsent = sum(len(part) for part in chain(self._unsent.parts, late) if part.__class__ is not FilePart)
         held = unsent + sum(len(frame) + _WAITING_FRAME_COST_BYTES for frame in self._frames)
         self._is_counted = held > UNCOUNTED_BYTES_MAX
         self._memory.hold_answers(self, held if self._is_counted else 0)
 
+    def _makes_room(self) -> bool:
+        self._flush()
+        return self.is_open and not self._is_full()
+
     def _pause_or_resume(self) -> None:
-        may_read = not self._waits_for_memory and not self._is_full()
+        may_read = not self._waits_for_memory and not self._frames
         if may_read and not self._is_reading:
             self._loop.add_reader(self._fd, self._on_readable)
         elif not may_read and self._is_reading:
@@ -219,24 +218,35 @@ class Connection:
 
     @property
     def in_flight(self) -> int:
+        """Requests whose answers are late."""
         return len(self._slots)
 
+    def answer(self, parts: Parts) -> int:
+        """The response to the request that is being handled; how many bytes it has."""
+        if self._slots:
+            return self.fill(self.reserve(), parts)
+        self._unsent.parts += parts
+        size = sum(map(len, parts))
+        self._unsent_bytes += size
+        return size
+
     def reserve(self) -> Slot:
-        """Keep the place of the response to the request just received."""
+        """Keep the place of the response to the request that is being handled."""
         slot = Slot()
         self._slots.append(slot)
         return slot
 
-    def fill(self, slot: Slot, parts: Parts) -> None:
-        """Give a slot its bytes (none for acks=0); they leave when all earlier slots have theirs."""
+    def fill(self, slot: Slot, parts: Parts) -> int:
+        """Give a slot its bytes (none for acks=0) and return how many; they leave after those of all earlier slots."""
         slot.parts = parts
+        size = sum(map(len, parts))
         if not self.is_open:
-            return
-        self._unsent_bytes += sum(map(len, parts))
-        if self._is_handling or self._flush_scheduled or self._slots[0] is not slot:
-            return
-        self._flush_scheduled = True
-        self._loop.call_soon(self._flush_soon)
+            return size
+        self._unsent_bytes += size
+        if not self._is_handling and not self._flush_scheduled and self._slots[0] is slot:
+            self._flush_scheduled = True
+            self._loop.call_soon(self._flush_soon)
+        return size
 
     def _flush_soon(self) -> None:
         self._flush_scheduled = False
@@ -246,51 +256,24 @@ class Connection:
     def _flush(self) -> None:
         slots = self._slots
         while slots and slots[0].parts is not None:
-            for part in slots.popleft().parts:
-                self._unsent.append(part if part.__class__ is FilePart else memoryview(part))
-        if self._unsent and not self._is_writing:
+            self._unsent.parts += slots.popleft().parts
+        if self._unsent.parts and not self._is_writing:
             self._send()
 
     def _send(self) -> None:
         try:
-            while self._unsent:
-                if self._unsent[0].__class__ is FilePart:
-                    self._send_file(self._unsent[0])
-                else:
-                    self._send_buffers()
-        except (BlockingIOError, InterruptedError):
-            if not self._is_writing:
-                self._is_writing = True
-                self._loop.add_writer(self._fd, self._on_writable)
+            self._unsent_bytes -= self._unsent.send()
         except OSError as error:
             self.close(error.strerror or str(error))
-
-    def _send_buffers(self) -> None:
-        """What stands before a piece of a file travels with it, not in a packet of its own."""
-        buffers = list(islice(takewhile(lambda part: part.__class__ is memoryview, self._unsent), SENDMSG_BUFFERS_MAX))
-        more = socket.MSG_MORE if len(buffers) < len(self._unsent) else 0
-        self._drop_sent(self._sock.sendmsg(buffers, (), more))
-
-    def _send_file(self, part: FilePart) -> None:
-        sent = os.sendfile(self._fd, part.file.fileno(), part.position, part.length)
-        if not sent:
-            raise OSError(f"a file ends {part.length} bytes before the answer does")
-        part.drop(sent)
-        self._unsent_bytes -= sent
-        if not part.length:
-            self._unsent.popleft()
-
-    def _drop_sent(self, sent: int) -> None:
-        self._unsent_bytes -= sent
-        while self._unsent and sent >= len(self._unsent[0]):
-            sent -= len(self._unsent.popleft())
-        if sent:
-            self._unsent[0] = self._unsent[0][sent:]
+            return
+        if self._unsent.parts and not self._is_writing:
+            self._is_writing = True
+            self._loop.add_writer(self._fd, self._on_writable)
 
     def _on_writable(self) -> None:
         self.progress_count += 1
         self._send()
-        if self.is_open and not self._unsent:
+        if self.is_open and not self._unsent.parts:
             self._is_writing = False
             self._loop.remove_writer(self._fd)
         if self.is_open:
@@ -309,7 +292,7 @@ class Connection:
         self._loop.remove_writer(self._fd)
         self._sock.close()
         self._frames.clear()
-        self._unsent.clear()
+        self._unsent.parts.clear()
         self._slots.clear()
         self._large = None
         self._memory.frame_ended(self)
@@ -318,7 +301,7 @@ class Connection:
 
     def _last_words(self) -> None:
         filled = takewhile(lambda slot: slot.parts is not None, self._slots)
-        parts = [part for slot in filled for part in slot.parts]
+        parts = [*self._unsent.parts, *(part for slot in filled for part in slot.parts)]
         ready = list(takewhile(lambda part: part.__class__ is not FilePart, parts))
         try:
             if ready:

@@ -8,10 +8,12 @@ import asyncio
 import errno
 import socket
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import NamedTuple
 
 from broker.common.errors import StartupError
-from broker.common.limits import REFUSALS_LOGGED_EVERY_S
+from broker.common.limits import CONNECTIONS_MAX, REFUSALS_LOGGED_EVERY_S
 from broker.common.logs import logger
 from broker.config.broker import Endpoint
 from broker.net.connection import Connection
@@ -24,6 +26,14 @@ _BACKLOG = 1024
 _BEAT_S = 1.0
 
 
+class ConnectionLimits(NamedTuple):
+    """How many connections there may be at a time: in all, from one address, from single addresses that are named."""
+
+    total: int
+    per_address: int = 2**31 - 1
+    of_address: Mapping[str, int] = MappingProxyType({})
+
+
 class Listener:
     """Binds on construction (StartupError with one sentence if it cannot), serves from `start` until `stop`."""
 
@@ -34,10 +44,9 @@ class Listener:
         on_closed: Callable[[Connection], None],
         *,
         frame_bytes_max: int,
-        connections_max: int,
+        connections_max: int = CONNECTIONS_MAX,
         idle_ms_max: int,
         memory: ConnectionMemory,
-        connections_per_ip_max: int = 2**31 - 1,
     ):
         """`memory` is shared by all listeners of a broker."""
         self.name = endpoint.listener
@@ -47,12 +56,12 @@ class Listener:
         self._on_frame = on_frame
         self._on_connection_closed = on_closed
         self._frame_bytes_max = frame_bytes_max
-        self._connections_max = connections_max
-        self._connections_per_ip_max = connections_per_ip_max
+        #: May be replaced at any time; who is connected stays.
+        self.limits = ConnectionLimits(connections_max)
         self._idle_s_max = idle_ms_max / 1000
-        self._memory = memory
         self._progress_counts: dict[Connection, int] = {}
-        self._per_ip: Counter[str] = Counter()
+        self._connections_of: Counter[str] = Counter()
+        self._memory = memory
         self._refused: Counter[str] = Counter()
         self._refusals_logged_at = float("-inf")
         self._sweep_timer: asyncio.TimerHandle | None = None
@@ -109,19 +118,22 @@ class Listener:
             sock.close()
             return
         self._progress_counts[connection] = 0
-        self._per_ip[connection.peer_host] += 1
+        self._connections_of[connection.peer_host] += 1
 
-    def _limit_reached(self, host: str) -> str:
-        if len(self._progress_counts) >= self._connections_max:
+    def _limit_reached(self, address: str) -> str:
+        total, per_address, of_address = self.limits
+        if len(self._progress_counts) >= total:
             return "max.connections"
-        return "max.connections.per.ip" if self._per_ip[host] >= self._connections_per_ip_max else ""
+        if self._connections_of[address] >= of_address.get(address, per_address):
+            return "max.connections.per.ip"
+        return ""
 
-    def _log_refusals(self, host: str = "") -> None:
+    def _log_refusals(self, last_address: str = "") -> None:
         """The first at once, then the sum of what came since, at intervals."""
         now = self._loop.time()
         if self._refused and now - self._refusals_logged_at >= REFUSALS_LOGGED_EVERY_S:
             for limit, count in self._refused.items():
-                _log.warning("connections refused", limit_reached=limit, count=count, last_host=host)
+                _log.warning("connections refused", limit_reached=limit, count=count, last_address=last_address)
             self._refused.clear()
             self._refusals_logged_at = now
 
@@ -137,10 +149,10 @@ class Listener:
         )
 
     def _forget(self, connection: Connection, reason: str) -> None:
-        if self._progress_counts.pop(connection, None) is not None:
-            self._per_ip[connection.peer_host] -= 1
-            if not self._per_ip[connection.peer_host]:
-                del self._per_ip[connection.peer_host]
+        self._progress_counts.pop(connection, None)
+        self._connections_of[connection.peer_host] -= 1
+        if not self._connections_of[connection.peer_host]:
+            del self._connections_of[connection.peer_host]
         if reason:
             _log.info("connection closed", peer=connection.peer, reason=reason)
         self._on_connection_closed(connection)

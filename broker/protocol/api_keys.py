@@ -1,6 +1,7 @@
-"""The number of every API in Kafka 3.9's table, whether or not this broker serves it.
+"""The number of every API in Kafka 3.9's table, whether or not this broker serves it, and of this broker's own.
 
-Which versions are served is not said here: that is computed from the handlers.
+Which versions are served is not said here: that is computed from the handlers. Own APIs have numbers Kafka will not
+come to; clients skip numbers they do not know in ApiVersions (the Java client, librdkafka and kafka-python do).
 """
 
 from enum import IntEnum
@@ -97,3 +98,4 @@ class ApiKey(IntEnum):
     WRITE_SHARE_GROUP_STATE = 85
     DELETE_SHARE_GROUP_STATE = 86
     READ_SHARE_GROUP_STATE_SUMMARY = 87
+    PREVIEW_RETENTION = 20_000

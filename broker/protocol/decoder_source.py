@@ -24,8 +24,8 @@ _SHORT_ARRAYS = {
 }
 
 
-def compile_decoder(message: type[Message], version: int, ignore_rest: bool) -> Callable[[Any], Message]:
-    """A function of the body (bytes, or a memoryview if the message `has_bytes`) that returns the message.
+def compile_decoder(message: type[Message], version: int, ignore_rest: bool) -> Callable[[Any, int], Message]:
+    """A function of a buffer and the place where the message begins that returns the message.
 
     With `ignore_rest` there may be bytes behind the message. On malformed input it raises ProtocolError, struct.error,
     IndexError or UnicodeDecodeError.
@@ -35,11 +35,11 @@ def compile_decoder(message: type[Message], version: int, ignore_rest: bool) -> 
     return writer.load(f"decoder of {message.__name__} version {version}")["decode"]
 
 
-def has_bytes(struct: Any, version: int) -> bool:
+def _has_bytes(struct: Any, version: int) -> bool:
     """Whether messages of this version hold byte fields."""
     kinds = (_element(field.type) for field in struct.fields if field.exists_in(version))
     return any(
-        kind in (bytes_, records) or (isinstance(kind, Declaration) and has_bytes(kind, version)) for kind in kinds
+        kind in (bytes_, records) or (isinstance(kind, Declaration) and _has_bytes(kind, version)) for kind in kinds
     )
 
 
@@ -85,14 +85,15 @@ class _DecoderSource(Source):
         self._version = version
         self._ignore_rest = ignore_rest
         self._flexible = message.is_flexible(version)
-        self._to_text = 'str(data[at:end], "utf-8")' if has_bytes(message, version) else "data[at:end].decode()"
+        self._has_bytes = _has_bytes(message, version)
+        self._to_text = 'str(data[at:end], "utf-8")' if self._has_bytes else "data[at:end].decode()"
         #: Fixed-width reads not yet written: (where the value goes, its layout).
         self._run: list[tuple[str, str]] = []
         self._tag_readers: list[tuple[str, Any]] = []
 
     def write(self) -> None:
-        with self.block("def decode(data):"):
-            self.line("at = 0")
+        with self.block("def decode(data, at):"):
+            self.line("data = memoryview(data)" if self._has_bytes else "data = bytes(data)")
             self.line("size = len(data)")
             self._struct(self._message, "o", depth=0)
             self._flush()
@@ -175,8 +176,7 @@ class _DecoderSource(Source):
             body()
             return
         if self._flexible:
-            with self.block("if n > 127:"):
-                self.line("n, at = read_uvarint(data, at - 1)")
+            self._long_length()
         else:
             with self.block("if n < -1:" if nullable else "if n < 0:"):
                 self.line(f"refuse_length(n, {what!r})")
@@ -187,6 +187,15 @@ class _DecoderSource(Source):
             self.line(f"{target} = None")
         with self.block("else:"):
             body()
+
+    def _long_length(self) -> None:
+        """`n` is the first byte of a varint. Two bytes are read in place: most record batches have so many."""
+        with self.block("if n > 127:"):
+            self.line("high = data[at]")
+            with self.block("if high < 128:"):
+                self.line("n += (high << 7) - 128; at += 1")
+            with self.block("else:"):
+                self.line("n, at = read_uvarint(data, at - 1)")
 
     def _slice(self, kind: Primitive, target: str) -> None:
         self.line(f"end = at + n{' - 1' if self._flexible else ''}")

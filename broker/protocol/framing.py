@@ -1,12 +1,11 @@
 """Finding frames in a stream of bytes: four bytes of size, then as many bytes of header and body.
 
-Sans-io: the caller owns the buffer, reads into it and moves what is left over; nothing here copies.
+Sans-io: the caller owns the buffer, reads into it and moves what is left over.
 """
 
 import struct
 
 from broker.common.errors import ProtocolError
-from broker.protocol.primitives import Buffer
 
 _SIZE = struct.Struct(">i")
 
@@ -18,18 +17,24 @@ class FrameTooLarge(ProtocolError):
     """The peer announces more bytes than the caller's limit (`socket.request.max.bytes`) allows."""
 
 
-def next_frame(buffer: Buffer, start: int, end: int, limit_bytes: int) -> tuple[int, int] | None:
-    """Where the first frame of buffer[start:end] begins and ends, its size left out; None until all of it is there.
+def split_frames(buffer: bytearray, end: int, limit_bytes: int) -> tuple[list[bytearray], int]:
+    """Copies of the whole frames at the start of buffer[:end], their sizes left out, and where the rest begins.
 
-    Raises FrameTooLarge or ProtocolError as soon as the size can be read and is impossible.
+    Raises FrameTooLarge or ProtocolError as soon as a size can be read and is impossible.
     """
-    body_start = start + SIZE_BYTES
-    if body_start > end:
-        return None
-    (size,) = _SIZE.unpack_from(buffer, start)
+    frames, at = [], 0
+    while (start := at + SIZE_BYTES) <= end:
+        (size,) = _SIZE.unpack_from(buffer, at)
+        if not 0 <= size <= limit_bytes:
+            _refuse_size(size, limit_bytes)
+        if start + size > end:
+            break
+        at = start + size
+        frames.append(buffer[start:at])
+    return frames, at
+
+
+def _refuse_size(size: int, limit_bytes: int) -> None:
     if size < 0:
         raise ProtocolError(f"a frame announces {size} bytes")
-    if size > limit_bytes:
-        raise FrameTooLarge(f"a frame announces {size} bytes, {limit_bytes} are allowed")
-    body_end = body_start + size
-    return (body_start, body_end) if body_end <= end else None
+    raise FrameTooLarge(f"a frame announces {size} bytes, {limit_bytes} are allowed")

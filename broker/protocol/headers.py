@@ -15,6 +15,9 @@ from broker.protocol.primitives import Buffer, skip_tagged_fields
 
 _REQUEST = struct.Struct(">hhih")
 _CORRELATION_ID = struct.Struct(">i")
+_read_request = _REQUEST.unpack_from
+#: What a named tuple's constructor does, without the call of a Python function.
+_new_tuple = tuple.__new__
 _API_KEYS = {int(key): key for key in ApiKey}
 _FLEXIBLE = {
     (int(api), version)
@@ -40,7 +43,7 @@ def decode_request_header(frame: Buffer) -> tuple[RequestHeader, int]:
     position then tells nothing. Raises ProtocolError if the header is truncated or not text.
     """
     try:
-        api_key, api_version, correlation_id, length = _REQUEST.unpack_from(frame, 0)
+        api_key, api_version, correlation_id, length = _read_request(frame)
         at = _REQUEST.size
         client_id = None
         if length >= 0:
@@ -48,13 +51,14 @@ def decode_request_header(frame: Buffer) -> tuple[RequestHeader, int]:
             at += length
         elif length != -1:
             raise ProtocolError(f"client_id has length {length}")
-        if _is_flexible(api_key, api_version):
-            at = skip_tagged_fields(frame, at)
+        if (api_key, api_version) in _FLEXIBLE:
+            at = at + 1 if frame[at] == 0 else skip_tagged_fields(frame, at)
     except (struct.error, IndexError, UnicodeDecodeError) as error:
         raise ProtocolError(f"the request header is malformed: {error}") from error
     if at > len(frame):
         raise ProtocolError("the request header is truncated")
-    return RequestHeader(_API_KEYS.get(api_key, api_key), api_version, correlation_id, client_id), at
+    fields = (_API_KEYS.get(api_key, api_key), api_version, correlation_id, client_id)
+    return _new_tuple(RequestHeader, fields), at
 
 
 def encode_request_header(header: RequestHeader) -> bytes:
@@ -66,7 +70,7 @@ def encode_request_header(header: RequestHeader) -> bytes:
 
 def encode_response_header(api_key: int, api_version: int, correlation_id: int) -> bytes:
     fixed = _CORRELATION_ID.pack(correlation_id)
-    return fixed + b"\0" if _has_flexible_response_header(api_key, api_version) else fixed
+    return fixed + b"\0" if has_flexible_response_header(api_key, api_version) else fixed
 
 
 def decode_response_header(api_key: int, api_version: int, frame: Buffer) -> tuple[int, int]:
@@ -74,7 +78,7 @@ def decode_response_header(api_key: int, api_version: int, frame: Buffer) -> tup
     try:
         (correlation_id,) = _CORRELATION_ID.unpack_from(frame, 0)
         at = _CORRELATION_ID.size
-        if _has_flexible_response_header(api_key, api_version):
+        if has_flexible_response_header(api_key, api_version):
             at = skip_tagged_fields(frame, at)
     except (struct.error, IndexError) as error:
         raise ProtocolError(f"the response header is malformed: {error}") from error
@@ -88,5 +92,6 @@ def _is_flexible(api_key: int, api_version: int) -> bool:
     return (api_key, api_version) in _FLEXIBLE
 
 
-def _has_flexible_response_header(api_key: int, api_version: int) -> bool:
+def has_flexible_response_header(api_key: int, api_version: int) -> bool:
+    """Whether tagged fields follow the correlation id."""
     return api_key != ApiKey.API_VERSIONS and _is_flexible(api_key, api_version)

@@ -53,7 +53,7 @@ uuid = Primitive("uuid", "16s", ZERO_UUID)
 string = Primitive("string", None, "")
 #: Any bytes-like object when encoding, a memoryview of the decoded buffer when decoding.
 bytes_ = Primitive("bytes", None, b"")
-#: Record batches; on the wire the same as nullable bytes, but `encode_parts` never copies a large one.
+#: Record batches; on the wire the same as nullable bytes, but `response_framer` never copies a large one.
 records = Primitive("records", None, None)
 
 

@@ -57,7 +57,6 @@ class Opening(NamedTuple):
     #: (topic, partition) pairs a session need not look at any longer.
     forgotten: Sequence[tuple[TopicKey, int]] = ()
     uses_topic_ids: bool = False
-    is_follower: bool = False
 
 
 class Fetch(Protocol):
@@ -94,7 +93,6 @@ class _Remembered:
 class _Session:
     session_id: int
     uses_topic_ids: bool
-    is_follower: bool
     created_ms: int
     last_used_ms: int
     epoch: int = 1
@@ -167,8 +165,9 @@ class _IncrementalFetch:
 class FetchSessions:
     """All sessions of a broker, bounded in number and in partitions.
 
-    When all places are taken, a new session gets that of one unused for long; else a follower's gets a consumer's, and
-    a larger one that of a smaller one that has lived for long. Otherwise its client goes on without.
+    When all places are taken, a new session gets that of one unused for long, or a larger one that of a smaller one
+    that has lived for long. Otherwise its client goes on without. Followers have sessions of their own kind
+    (`follower_feed`).
     """
 
     def __init__(
@@ -230,35 +229,31 @@ class FetchSessions:
     def create(self, opening: Opening, now_ms: int) -> _Session | None:
         """A session for what `opening` asks for, None when there is no room for it."""
         size = len(opening.partitions)
-        if not self._has_room(opening.is_follower, size, now_ms):
+        if not self._has_room(size, now_ms):
             return None
-        session = _Session(self._unused_id(), opening.uses_topic_ids, opening.is_follower, now_ms, now_ms)
+        session = _Session(self._unused_id(), opening.uses_topic_ids, now_ms, now_ms)
         session.update(opening.partitions, ())
         self._sessions[session.session_id] = session
         self.partition_count += len(session.partitions)
         return session
 
-    def _has_room(self, is_follower: bool, size: int, now_ms: int) -> bool:
+    def _has_room(self, size: int, now_ms: int) -> bool:
         if len(self._sessions) < self._sessions_max and self.partition_count + size <= self._partitions_max:
             return True
-        victim = self._least_worthy(is_follower, size, now_ms)
+        victim = self._least_worthy(size, now_ms)
         if victim is None or self.partition_count - len(victim.partitions) + size > self._partitions_max:
             return False
         self._remove(victim.session_id)
         return True
 
-    def _least_worthy(self, is_follower: bool, size: int, now_ms: int) -> _Session | None:
+    def _least_worthy(self, size: int, now_ms: int) -> _Session | None:
         """The session whose place a new one of `size` partitions may take (KIP-227, "session cache")."""
         oldest = next(iter(self._sessions.values()), None)
         if oldest is None or now_ms - oldest.last_used_ms > FETCH_SESSION_EVICTION_MS:
             return oldest
-        evictable = [
-            each
-            for each in self._sessions.values()
-            if now_ms - each.created_ms > FETCH_SESSION_EVICTION_MS or (is_follower and not each.is_follower)
-        ]
-        least = min(evictable, key=_worth, default=None)
-        return least if least is not None and _worth(least) < (is_follower, size) else None
+        evictable = [each for each in self._sessions.values() if now_ms - each.created_ms > FETCH_SESSION_EVICTION_MS]
+        least = min(evictable, key=_size, default=None)
+        return least if least is not None and _size(least) < size else None
 
     def _unused_id(self) -> int:
         while (session_id := self._new_id()) in self._sessions:
@@ -271,5 +266,5 @@ class FetchSessions:
             self.partition_count -= len(session.partitions)
 
 
-def _worth(session: _Session) -> tuple[bool, int]:
-    return session.is_follower, len(session.partitions)
+def _size(session: _Session) -> int:
+    return len(session.partitions)

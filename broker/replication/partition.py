@@ -1,18 +1,20 @@
 """What one replica of a partition believes, and what it may do because of it.
 
-The controller tells a replica its role (LeaderAndIsr); the log tells it how far it has written. From these follow the
-high watermark and the answers "not the leader", "fenced", "unknown epoch" (KIP-320).
+The controller tells a replica its role (LeaderAndIsr); its own log and the fetches of the followers tell it how far
+each replica has come. From these follow the high watermark, the ISR a leader wants, and the answers "not the leader",
+"fenced", "unknown epoch" (KIP-320).
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from broker.common.errors import ApiError, ErrorCode, InvariantViolation
 from broker.common.types import NO_LEADER_EPOCH, TopicPartition
+from broker.replication.follower_state import FollowerState
 
 
 @dataclass(frozen=True, slots=True)
 class LeadershipState:
-    """What LeaderAndIsr said of a partition."""
+    """What LeaderAndIsr said of a partition; a leader replaces `isr` and `zk_version` when it has changed the ISR."""
 
     leader: int
     leader_epoch: int
@@ -24,15 +26,20 @@ class LeadershipState:
 
 @dataclass(slots=True)
 class Partition:
-    """One replica's view of its partition; `broker_id` is who we are."""
+    """One replica's view of its partition; `broker_id` is who we are. Times are monotonic."""
 
     topic_partition: TopicPartition
     broker_id: int
-    state: LeadershipState | None = None
     #: Exclusive: every record below is committed. Never moves backwards within one leader epoch.
     high_watermark: int = 0
-    #: Log end offset of each replica as far as the leader knows.
-    _end_offsets: dict[int, int] = field(default_factory=dict)
+    state: LeadershipState | None = None
+    #: Where the log ended when this leader epoch began; nobody joins the ISR below it.
+    epoch_start_offset: int = 0
+    log_end_offset: int = 0
+    #: The other replicas as their fetches show them; empty unless we lead.
+    followers: dict[int, FollowerState] = field(default_factory=dict)
+    #: The ISR that is being written to ZooKeeper, None when none is.
+    pending_isr: tuple[int, ...] | None = None
 
     @property
     def is_leader(self) -> bool:
@@ -42,17 +49,33 @@ class Partition:
     def leader_epoch(self) -> int:
         return self.state.leader_epoch if self.state else NO_LEADER_EPOCH
 
-    def apply(self, state: LeadershipState, log_end_offset: int) -> bool:
+    def apply(self, state: LeadershipState, log_end_offset: int, now_ms: int = 0) -> bool:
         """Take a new state; False when it is older than what we have (it is then ignored)."""
         if self.state and state.leader_epoch < self.state.leader_epoch:
             return False
+        is_new_epoch = self.state is None or state.leader_epoch > self.state.leader_epoch
+        if not is_new_epoch and state.zk_version < self.state.zk_version:
+            # The controller has not read yet how we changed the ISR.
+            state = replace(state, isr=self.state.isr, zk_version=self.state.zk_version)
         self.state = state
-        self._end_offsets = {self.broker_id: log_end_offset}
+        self.pending_isr = None
+        self.log_end_offset = log_end_offset
+        if not self.is_leader:
+            self.followers = {}
+            self.high_watermark = min(self.high_watermark, log_end_offset)
+            return True
+        if is_new_epoch:
+            self.epoch_start_offset = log_end_offset
+            self.followers = {}
+        others = {*state.replicas, *state.isr} - {self.broker_id}
+        self.followers = {each: self.followers.get(each) or FollowerState(last_caught_up_ms=now_ms) for each in others}
         self._advance_high_watermark()
         return True
 
-    def check_leader(self, current_leader_epoch: int = NO_LEADER_EPOCH) -> None:
-        """Raise the ApiError a client gets when this replica may not serve it as leader."""
+    # -- what clients may
+
+    def check_epoch(self, current_leader_epoch: int) -> None:
+        """Raise FENCED_LEADER_EPOCH for an epoch that is over, UNKNOWN_LEADER_EPOCH for one not heard of yet."""
         if self.state is None:
             raise ApiError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
         if current_leader_epoch != NO_LEADER_EPOCH:
@@ -60,21 +83,111 @@ class Partition:
                 raise ApiError(ErrorCode.FENCED_LEADER_EPOCH)
             if current_leader_epoch > self.leader_epoch:
                 raise ApiError(ErrorCode.UNKNOWN_LEADER_EPOCH)
+
+    def check_leader(self, current_leader_epoch: int = NO_LEADER_EPOCH) -> None:
+        """Raise the ApiError a client gets when this replica may not serve it as leader."""
+        self.check_epoch(current_leader_epoch)
         if not self.is_leader:
             raise ApiError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
 
+    def check_enough_in_sync(self, min_insync_replicas: int, code: ErrorCode = ErrorCode.NOT_ENOUGH_REPLICAS) -> None:
+        """For acks=all: raise `code` when fewer replicas are in sync than the topic asks for."""
+        in_sync = len(self.state.isr)
+        if in_sync < min_insync_replicas:
+            raise ApiError(code, f"{in_sync} replicas are in sync, min.insync.replicas is {min_insync_replicas}")
+
+    @property
+    def is_high_watermark_established(self) -> bool:
+        """Whether a leader knows that all records its predecessors committed lie below its high watermark.
+
+        Until then "the latest offset" would go backwards for whoever asked the predecessor (KIP-207).
+        """
+        return self.high_watermark >= self.epoch_start_offset
+
+    # -- how far the replicas are
+
     def record_append(self, log_end_offset: int) -> bool:
         """The leader wrote up to `log_end_offset`; True when the high watermark moved."""
-        if log_end_offset < self._end_offsets.get(self.broker_id, 0):
+        if log_end_offset < self.log_end_offset:
             raise InvariantViolation(f"log end of {self.topic_partition} moved backwards to {log_end_offset}")
-        self._end_offsets[self.broker_id] = log_end_offset
-        return self._advance_high_watermark()
+        self.log_end_offset = log_end_offset
+        return not self.followers and self._advance_high_watermark()
+
+    def record_fetch(self, replica_id: int, log_end_offset: int, now_ms: int) -> bool:
+        """A follower holds everything below `log_end_offset`; True when that moved the high watermark."""
+        follower = self.followers.get(replica_id)
+        if follower is None:
+            return False
+        before = follower.log_end_offset
+        follower.record_fetch(log_end_offset, self.log_end_offset, now_ms)
+        return before <= self.high_watermark and self._advance_high_watermark()
+
+    def record_fetched(self, log_end_offset: int, leader_high_watermark: int) -> None:
+        """As follower: we hold everything below `log_end_offset`, and the leader says how much is committed."""
+        self.log_end_offset = log_end_offset
+        self.high_watermark = max(self.high_watermark, min(leader_high_watermark, log_end_offset))
+
+    def record_truncation(self, log_end_offset: int) -> None:
+        """As follower: our log was cut, and ends at `log_end_offset` now."""
+        self.log_end_offset = log_end_offset
+        self.high_watermark = min(self.high_watermark, log_end_offset)
 
     def _advance_high_watermark(self) -> bool:
-        """The smallest log end over the in-sync replicas is committed, once each of them has been heard of."""
-        if not self.is_leader or any(replica not in self._end_offsets for replica in self.state.isr):
-            return False
-        committed = min((self._end_offsets[replica] for replica in self.state.isr), default=self.high_watermark)
+        """What the whole maximal ISR holds is committed: the ISR, with whoever may be joining it at this moment.
+
+        A member that was not heard of in this epoch holds everything back. Otherwise an acknowledged record could be
+        missing from a replica that has just been counted in.
+        """
+        committed = self.log_end_offset
+        for replica in self.maximal_isr:
+            follower = self.followers.get(replica)
+            if follower is not None:
+                committed = min(committed, follower.log_end_offset)
         moved = committed > self.high_watermark
         self.high_watermark = max(self.high_watermark, committed)
         return moved
+
+    # -- the ISR as the leader wants it
+
+    @property
+    def maximal_isr(self) -> tuple[int, ...]:
+        if self.pending_isr is None:
+            return self.state.isr
+        return self.state.isr + tuple(each for each in self.pending_isr if each not in self.state.isr)
+
+    def isr_with(self, replica_id: int) -> tuple[int, ...] | None:
+        """The ISR to write because of what `replica_id` holds now; None when there is no reason, or one is pending.
+
+        A replica may join when it holds all that is committed, and all that was there when this epoch began.
+        """
+        follower = self.followers.get(replica_id)
+        if follower is None or self.pending_isr is not None or replica_id in self.state.isr:
+            return None
+        if follower.log_end_offset < max(self.high_watermark, self.epoch_start_offset):
+            return None
+        return tuple(each for each in self.state.replicas if each in self.state.isr or each == replica_id)
+
+    def isr_without_laggards(self, now_ms: int, lag_ms_max: int) -> tuple[int, ...] | None:
+        """The ISR to write because followers have not been caught up for `lag_ms_max`; None when there is no reason."""
+        if not self.is_leader or self.pending_isr is not None or len(self.state.isr) == 1:
+            return None
+        kept = tuple(each for each in self.state.isr if not self._lags(each, now_ms, lag_ms_max))
+        return kept if kept != self.state.isr else None
+
+    def _lags(self, replica_id: int, now_ms: int, lag_ms_max: int) -> bool:
+        if replica_id == self.broker_id:
+            return False
+        follower = self.followers.get(replica_id)
+        if follower is None:
+            return True
+        return follower.log_end_offset != self.log_end_offset and now_ms - follower.last_caught_up_ms > lag_ms_max
+
+    def isr_written(self, isr: tuple[int, ...], zk_version: int) -> bool:
+        """What we wanted stands in ZooKeeper; True when that moved the high watermark."""
+        self.pending_isr = None
+        self.state = replace(self.state, isr=isr, zk_version=zk_version)
+        return self._advance_high_watermark()
+
+    def isr_not_written(self) -> None:
+        """ZooKeeper has something newer; LeaderAndIsr will say what."""
+        self.pending_isr = None

@@ -81,7 +81,7 @@ class ControllerChannels:
     def send_stop_replica(self, effect: SendStopReplica) -> None:
         channel = self._channels[effect.broker_id]
         request = stop_replica_request(effect, self._controller_id, channel.broker.epoch)
-        channel.send(request, STOP_REPLICA_VERSION, lambda response: replicas_deleted(channel.broker, response))
+        channel.send(request, STOP_REPLICA_VERSION, lambda response: replicas_deleted(channel.broker, effect, response))
 
 
 class _Channel:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from broker.common.errors import ErrorCode
 from broker.common.types import TopicPartition
-from broker.controller.cluster import EPOCH_DURING_DELETE, BrokerEndpoint, LiveBroker
+from broker.controller.cluster import BrokerEndpoint, LiveBroker
 from broker.controller.effects import PartitionTold, SendLeaderAndIsr, SendStopReplica, SendUpdateMetadata
 from broker.controller.events import LeaderAndIsrAnswered, ReplicasDeleted
 from broker.protocol.messages.leader_and_isr import (
@@ -67,6 +67,8 @@ def _leader_and_isr_state(told: PartitionTold) -> LeaderAndIsrPartitionState:
         isr=list(told.state.isr),
         partition_epoch=told.state.zk_version,
         replicas=list(told.replicas),
+        adding_replicas=list(told.adding),
+        removing_replicas=list(told.removing),
         is_new=told.is_new,
         leader_recovery_state=told.state.leader_recovery_state,
     )
@@ -139,9 +141,10 @@ def _metadata_broker(broker: LiveBroker) -> UpdateMetadataBroker:
 
 def stop_replica_request(effect: SendStopReplica, controller_id: int, broker_epoch: int) -> StopReplicaRequest:
     topics: dict[str, list[StopReplicaPartitionState]] = {}
-    for topic, index in effect.partitions:
+    for stop in effect.stops:
+        topic, index = stop.partition
         state = StopReplicaPartitionState(
-            partition_index=index, leader_epoch=EPOCH_DURING_DELETE, delete_partition=True
+            partition_index=index, leader_epoch=stop.leader_epoch, delete_partition=stop.delete
         )
         topics.setdefault(topic, []).append(state)
     return StopReplicaRequest(
@@ -154,12 +157,18 @@ def stop_replica_request(effect: SendStopReplica, controller_id: int, broker_epo
     )
 
 
-def replicas_deleted(broker: LiveBroker, response: StopReplicaResponse) -> ReplicasDeleted:
+def replicas_deleted(
+    broker: LiveBroker, effect: SendStopReplica, response: StopReplicaResponse
+) -> ReplicasDeleted | None:
+    """What became of those that were to be deleted; None when there were none."""
+    asked = {stop.partition for stop in effect.stops if stop.delete}
     deleted, failed = set(), set()
     for one in response.partition_errors:
         answered = deleted if one.error_code == ErrorCode.NONE else failed
         answered.add(TopicPartition(one.topic_name, one.partition_index))
-    return ReplicasDeleted(broker.broker_id, broker.epoch, frozenset(deleted), frozenset(failed))
+    if not asked:
+        return None
+    return ReplicasDeleted(broker.broker_id, broker.epoch, frozenset(deleted & asked), frozenset(failed & asked))
 
 
 def _by_topic(partitions: Iterable[PartitionTold]) -> dict[str, list[PartitionTold]]:

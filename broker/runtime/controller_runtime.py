@@ -8,6 +8,7 @@ epoch. A lost session, or a fence that no longer holds, ends the term.
 import asyncio
 from collections.abc import Callable
 from enum import Enum, auto
+from typing import Any
 
 from broker.common.clock import Clock
 from broker.common.logs import logger
@@ -16,23 +17,30 @@ from broker.controller import effects as do
 from broker.controller.controller import Controller
 from broker.controller.events import (
     BrokersChanged,
+    ConfigChanged,
     Elected,
     Event,
+    IsrChangesListed,
+    IsrChangesRead,
     Resigned,
     StatesWritten,
     TopicRead,
     TopicRemoved,
     TopicsListed,
     TopicsToDelete,
+    UncleanElectionRead,
 )
 from broker.runtime.controller_channels import ControllerChannels
+from broker.runtime.unclean_topics import topics_with_unclean_election
 from broker.zookeeper.controller_store import ControllerMoved, ControllerStore
 from broker.zookeeper.election import ControllerTerm, read_controller, resign, try_become_controller
 from broker.zookeeper.errors import ConnectionInterrupted, SessionLost, ZooKeeperError
+from broker.zookeeper.notification_znodes import ISR_CHANGES
+from broker.zookeeper.notifications import read_isr_changes
 from broker.zookeeper.session import SessionState
 from broker.zookeeper.snapshot import read_snapshot
 from broker.zookeeper.store import ClusterStore
-from broker.zookeeper.watches import Watch
+from broker.zookeeper.watches import ConfigChanges, Watch
 
 _log = logger(__name__)
 
@@ -56,11 +64,15 @@ class ControllerRuntime:
         broker_id: int,
         clock: Clock,
         channels: Callable[[int, Callable[[Event], None]], ControllerChannels] = ControllerChannels,
+        *,
+        unclean_election: bool = False,
     ):
+        """`unclean_election`: what this broker's file says of topics that say nothing themselves."""
         self._store = store
         self._session = store.session
         self._broker_id = broker_id
         self._clock = clock
+        self._unclean_election = unclean_election
         self._machine = Controller()
         self._channels = channels(broker_id, self._deliver)
         self._queue: asyncio.Queue[tuple[int, Event | _Call]] = asyncio.Queue()
@@ -69,7 +81,7 @@ class ControllerRuntime:
         self._is_acting = False
         self._term: ControllerTerm | None = None
         self._writes: ControllerStore | None = None
-        self._list_watches: list[Watch] = []
+        self._list_watches: list[Watch | ConfigChanges] = []
         self._topic_watches: dict[str, Watch] = {}
         self._tasks: list[asyncio.Task] = []
         self._controller_watch: Watch | None = None
@@ -173,14 +185,22 @@ class ControllerRuntime:
         _log.info("acting as controller", controller_epoch=term.epoch)
         self._close_list_watches()
         self._list_watches = [
-            Watch(self._session, self._store.brokers, lambda seen: self._deliver(BrokersChanged(seen))),
-            Watch(self._session, self._store.topic_names, lambda seen: self._deliver(TopicsListed(frozenset(seen)))),
-            Watch(
-                self._session, self._store.topics_to_delete, lambda seen: self._deliver(TopicsToDelete(frozenset(seen)))
-            ),
+            self._watch(self._store.brokers, BrokersChanged),
+            self._watch(self._store.topic_names, lambda names: TopicsListed(frozenset(names))),
+            self._watch(self._store.topics_to_delete, lambda names: TopicsToDelete(frozenset(names))),
+            self._watch(self._store.isr_changes, lambda names: IsrChangesListed(frozenset(names))),
+            ConfigChanges(self._session, self._on_config_changed),
         ]
         seen = await read_snapshot(self._store)
-        await self._step(Elected(term.epoch, seen.brokers, seen.topics, seen.states, seen.topics_to_delete))
+        await self._step(Elected(term.epoch, **vars(seen)))
+
+    def _watch(self, read: Callable, event_of: Callable[[Any], Event]) -> Watch:
+        return Watch(self._session, read, lambda seen: self._deliver(event_of(seen)))
+
+    def _on_config_changed(self, entity_path: str) -> None:
+        entity_type, _, name = entity_path.partition("/")
+        if entity_type in ("topics", "brokers"):
+            self._deliver(ConfigChanged(name if entity_type == "topics" else None))
 
     def _step_down(self) -> None:
         if self._term is None:
@@ -221,6 +241,16 @@ class ControllerRuntime:
                 await self._writes.remove_deletion_request(topic)
             case do.ReadTopicsToDelete():
                 return TopicsToDelete(frozenset(await self._store.topics_to_delete()))
+            case do.ReadIsrChanges(names):
+                named = await read_isr_changes(self._session, names)
+                return IsrChangesRead(await self._store.states(sorted(named)))
+            case do.RemoveIsrChanges(names):
+                await self._writes.remove_notifications(ISR_CHANGES, names)
+            case do.ReadUncleanElection(topics):
+                allowed = await topics_with_unclean_election(
+                    self._store, topics, self._broker_id, by_file=self._unclean_election
+                )
+                return UncleanElectionRead(allowed)
             case do.StepAgain(event):
                 return event
             case _:

@@ -8,6 +8,7 @@ others; meanwhile requests are answered COORDINATOR_LOAD_IN_PROGRESS.
 import asyncio
 import itertools
 import uuid
+from collections import deque
 from collections.abc import Awaitable, Callable
 
 from broker.common.clock import Clock
@@ -37,6 +38,8 @@ class _Shard:
         self.coordinator = coordinator
         self.is_loaded = False
         self.loading: asyncio.Task | None = None
+        #: Outcomes whose answers wait, in order: (offset the high watermark must reach, outcome).
+        self.uncommitted: deque[tuple[int, Outcome]] = deque()
 
 
 class CoordinatorRuntime:
@@ -51,6 +54,7 @@ class CoordinatorRuntime:
         self._tokens = itertools.count(1)
         self._timer: asyncio.TimerHandle | None = None
         replicas.on_leadership.append(self._on_leadership)
+        replicas.on_high_watermark.append(self._on_high_watermark)
 
     def stop(self) -> None:
         for partition in list(self._shards):
@@ -71,7 +75,8 @@ class CoordinatorRuntime:
         token = next(self._tokens)
         outcome = ask(shard.coordinator, token, self._clock.monotonic_ms())
         answer = next((each.response for each in outcome.responses if each.token == token), None)
-        if answer is not None and not outcome.records and not outcome.notes and len(outcome.responses) == 1:
+        is_plain = not outcome.records and not outcome.notes and not shard.uncommitted
+        if answer is not None and is_plain and len(outcome.responses) == 1:
             self._arm()
             return answer
         future = self._waiting[token] = asyncio.get_running_loop().create_future()
@@ -106,29 +111,46 @@ class CoordinatorRuntime:
     # -- outcomes
 
     def _carry_out(self, shard: _Shard, outcome: Outcome) -> None:
+        committed_at = shard.uncommitted[-1][0] if shard.uncommitted else 0
         try:
             if outcome.records:
-                self._append(shard, outcome)
+                committed_at = self._append(shard, outcome)
         except ApiError as error:
             outcome = shard.coordinator.abort(outcome, error.code)
         for note in outcome.notes:
             _log.info(note.event, **note.facts)
+        if committed_at > shard.hosted.partition.high_watermark:
+            shard.uncommitted.append((committed_at, outcome))
+        else:
+            self._answer(outcome)
+        self._arm()
+
+    def _answer(self, outcome: Outcome) -> None:
         for answer in outcome.responses:
             future = self._waiting.pop(answer.token, None)
             if future is not None and not future.done():
                 future.set_result(answer.response)
-        self._arm()
 
-    def _append(self, shard: _Shard, outcome: Outcome) -> None:
+    def _on_high_watermark(self, hosted: HostedPartition) -> None:
+        """What was waiting in the order of the log is answered in that order."""
+        topic_partition = hosted.partition.topic_partition
+        shard = self._shards.get(topic_partition.partition) if topic_partition.topic == OFFSETS_TOPIC else None
+        while shard and shard.uncommitted and shard.uncommitted[0][0] <= hosted.partition.high_watermark:
+            self._answer(shard.uncommitted.popleft()[1])
+
+    def _append(self, shard: _Shard, outcome: Outcome) -> int:
+        """Append and replay; where the high watermark must be for the records to be committed. Raises ApiError."""
         shard.hosted.partition.check_leader()
         now_ms = self._clock.now_ms()
         records = [
             Record(offset=i, timestamp_ms=now_ms, key=r.key, value=r.value, headers=())
             for i, r in enumerate(outcome.records)
         ]
-        self._replicas.append_checked(shard.hosted, build_batch(records))
+        shard.hosted.partition.check_enough_in_sync(shard.hosted.log.config.min_insync_replicas)
+        appended = self._replicas.append_checked(shard.hosted, build_batch(records))
         for record in outcome.records:
             shard.coordinator.replay(record.key, record.value)
+        return appended.end_offset
 
     # -- time
 
@@ -169,11 +191,10 @@ class CoordinatorRuntime:
             return
         if shard.loading:
             shard.loading.cancel()
+        for _, outcome in shard.uncommitted:
+            self._answer(shard.coordinator.abort(outcome, ErrorCode.NOT_LEADER_OR_FOLLOWER))
         if shard.is_loaded:
-            for answer in shard.coordinator.unload().responses:
-                future = self._waiting.pop(answer.token, None)
-                if future is not None and not future.done():
-                    future.set_result(answer.response)
+            self._answer(shard.coordinator.unload())
 
     def _take_over(self, partition: int) -> None:
         hosted = self._replicas.get(OFFSETS_TOPIC, partition)

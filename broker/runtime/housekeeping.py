@@ -5,13 +5,15 @@ its own rhythm, one that fails is logged and tried again at the next beat, and n
 """
 
 import asyncio
+import contextlib
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import Future
 
 from broker.common.clock import Clock
 from broker.common.errors import ApiError
 from broker.common.logs import logger
+from broker.common.types import TopicPartition
 from broker.config.broker import BrokerConfig
 from broker.log.compaction.log_cleaner import LogCleaner
 from broker.log.compaction.log_to_clean import LogToClean
@@ -24,48 +26,73 @@ _log = logger(__name__)
 
 
 class Housekeeping:
-    """The chores of one broker, from `start` to `stop`."""
+    """The chores of one broker, from `start` to `stop`. `high_watermarks` tells those of all hosted partitions now."""
 
-    def __init__(self, replicas: ReplicaManager, logs: LogManager, config: BrokerConfig, clock: Clock):
+    def __init__(
+        self,
+        replicas: ReplicaManager,
+        logs: LogManager,
+        config: BrokerConfig,
+        clock: Clock,
+        high_watermarks: Callable[[], Mapping[TopicPartition, int]],
+    ):
+        self._high_watermarks = high_watermarks
         self._replicas = replicas
         self._logs = logs
         self._config = config
         self._clock = clock
         self._tasks: list[asyncio.Task] = []
-        self._is_over = asyncio.Event()
-        #: The same for the cleaner's thread.
+        #: Ends every pause: of a chore that is to stop, or to go by another rhythm.
+        self._alarm = asyncio.Event()
         self._stopping = threading.Event()
-        self._cleaner = LogCleaner(
-            CleanerSettings(
-                clock=clock,
-                on_owner=self._on_owner,
-                sleep=self._stopping.wait,
-                should_stop=self._stopping.is_set,
-                offset_map_bytes=config.log_cleaner_dedupe_buffer_size,
-                bytes_per_second=config.log_cleaner_io_max_bytes_per_second,
-            )
-        )
+        self._cleaner = LogCleaner(self._cleaner_settings())
+        logs.on_cut = self._cleaner.truncate
 
     def start(self) -> None:
         self._loop = asyncio.get_running_loop()
         config = self._config
-        chores = [
-            (config.log_flush_scheduler_interval_ms, self._flush_and_purge),
-            (config.log_flush_offset_checkpoint_interval_ms, self._checkpoint),
-            (config.log_retention_check_interval_ms, self._retain),
-        ]
+        chores = {
+            "log_flush_scheduler_interval_ms": self._flush_and_purge,
+            "log_flush_offset_checkpoint_interval_ms": self._checkpoint,
+            "replica_high_watermark_checkpoint_interval_ms": self._note_high_watermarks,
+            "log_retention_check_interval_ms": self._retain,
+        }
         if config.log_cleaner_enable:
-            chores.append((config.log_cleaner_backoff_ms, self._compact))
-        self._tasks = [asyncio.create_task(self._every(interval_ms, chore)) for interval_ms, chore in chores]
+            chores["log_cleaner_backoff_ms"] = self._compact
+        self._tasks = [asyncio.create_task(self._every(interval, chore)) for interval, chore in chores.items()]
 
     async def stop(self) -> None:
-        """Returns when no chore is at work any more: what has begun comes to its end, a pass of the cleaner soon."""
-        self._stopping.set()
-        self._is_over.set()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        """Returns when no chore is at work any more: what has begun comes to its end, a pass of the cleaner soon.
 
-    async def _every(self, interval_ms: int, chore: Callable[[], Awaitable[None]]) -> None:
-        pause_ms = min(interval_ms, self._config.log_initial_task_delay_ms)
+        High watermarks are noted once more, as they are now.
+        """
+        self._stopping.set()
+        self._alarm.set()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._note_high_watermarks()
+
+    def reconfigure(self) -> None:
+        """The configuration has changed: each chore beats at once and then in its new rhythm.
+
+        A pass of the cleaner that has begun ends as it began.
+        """
+        self._cleaner.settings = self._cleaner_settings()
+        self._alarm.set()
+        self._alarm = asyncio.Event()
+
+    def _cleaner_settings(self) -> CleanerSettings:
+        return CleanerSettings(
+            clock=self._clock,
+            on_owner=self._on_owner,
+            sleep=self._stopping.wait,
+            should_stop=self._stopping.is_set,
+            offset_map_bytes=self._config.log_cleaner_dedupe_buffer_size,
+            bytes_per_second=self._config.log_cleaner_io_max_bytes_per_second,
+        )
+
+    async def _every(self, interval: str, chore: Callable[[], Awaitable[None]]) -> None:
+        """`interval` is the attribute of the configuration, which may change."""
+        pause_ms = min(getattr(self._config, interval), self._config.log_initial_task_delay_ms)
         while not await self._is_over_after(pause_ms):
             try:
                 await chore()
@@ -73,14 +100,14 @@ class Housekeeping:
                 return
             except Exception:
                 _log.exception("chore failed", chore=chore.__name__)
-            pause_ms = interval_ms
+            pause_ms = getattr(self._config, interval)
 
     async def _is_over_after(self, pause_ms: int) -> bool:
-        try:
+        """Whether the chores are to stop, asked after `pause_ms`, or earlier at an alarm."""
+        with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(pause_ms / 1000):
-                return await self._is_over.wait()
-        except TimeoutError:
-            return False
+                await self._alarm.wait()
+        return self._stopping.is_set()
 
     # -- chores
 
@@ -89,10 +116,11 @@ class Housekeeping:
         await asyncio.to_thread(self._logs.purge_segments, self._clock.monotonic_ms())
 
     async def _checkpoint(self) -> None:
-        high_watermarks = {each.partition.topic_partition: each.partition.high_watermark for each in self._replicas}
         await asyncio.to_thread(self._logs.checkpoint_recovery_points)
         await asyncio.to_thread(self._logs.checkpoint_log_start_offsets)
-        await asyncio.to_thread(self._logs.checkpoint_high_watermarks, high_watermarks)
+
+    async def _note_high_watermarks(self) -> None:
+        await asyncio.to_thread(self._logs.store_high_watermarks, self._high_watermarks())
 
     async def _retain(self) -> None:
         for hosted in list(self._replicas):
@@ -111,6 +139,8 @@ class Housekeeping:
             hosted.partition.high_watermark,
             self._clock.now_ms(),
         )
+        if hosted.log.roll_expired(plan):
+            await asyncio.to_thread(hosted.log.flush)
         hosted.log.apply(plan)
 
     async def _compact(self) -> None:

@@ -1,4 +1,5 @@
-"""The partitions this broker hosts: takes roles from the controller, appends for producers, reads for consumers.
+"""The partitions this broker hosts: takes roles from the controller, appends for producers and from leaders, reads for
+consumers. Others hear of what happens: fetchers of roles, followers of appends, waiting producers of what is committed.
 
 Everything here runs on the broker's loop. A partition is served only after LeaderAndIsr named this broker its leader;
 the logs were loaded before that, at start, by the log manager.
@@ -38,7 +39,10 @@ class HostedPartition:
 @dataclass(frozen=True, slots=True)
 class ProduceResult:
     base_offset: int
+    #: Exclusive: committed when the high watermark has come here.
+    end_offset: int
     log_start_offset: int
+    hosted: HostedPartition
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,14 +69,25 @@ class ReplicaManager:
         self.controller_epoch = -1
         #: czxid of our registration; what was meant for an earlier incarnation of us is refused (KIP-380).
         self.broker_epoch = -1
+        self.topic_names: dict[UUID, str] = {}
         #: Told of each partition this broker starts or stops leading.
         self.on_leadership: list[Callable[[TopicPartition, bool], None]] = []
+        #: Told of each partition whose role was set, and of those that are hosted no more (without a role then).
+        self.on_role: list[Callable[[HostedPartition], None]] = []
+        #: Told of each append as leader.
+        self.on_append: list[Callable[[HostedPartition], None]] = []
+        #: Told when the high watermark of a partition this broker leads has moved.
+        self.on_high_watermark: list[Callable[[HostedPartition], None]] = []
 
     def __iter__(self) -> Iterator[HostedPartition]:
         return iter(self._hosted.values())
 
     def __len__(self) -> int:
         return len(self._hosted)
+
+    def high_watermarks(self) -> dict[TopicPartition, int]:
+        """Of all hosted partitions, as they are now."""
+        return {topic_partition: hosted.partition.high_watermark for topic_partition, hosted in self._hosted.items()}
 
     def get(self, topic: str, partition: int) -> HostedPartition | None:
         return self._hosted.get(TopicPartition(topic, partition))
@@ -129,12 +144,15 @@ class ReplicaManager:
             controller_epoch=state.controller_epoch,
             zk_version=state.partition_epoch,
         )
-        if not hosted.partition.apply(role, hosted.log.log_end_offset):
+        if not hosted.partition.apply(role, hosted.log.log_end_offset, self._clock.monotonic_ms()):
             raise ApiError(ErrorCode.STALE_CONTROLLER_EPOCH)
         if hosted.partition.is_leader:
             hosted.log.begin_leader_epoch(state.leader_epoch)
         if was_leader != hosted.partition.is_leader:
             self._leadership_changed(hosted.partition.topic_partition, hosted.partition.is_leader)
+        _tell(self.on_role, hosted)
+        if hosted.partition.is_leader:
+            self._high_watermark_moved(hosted)
 
     def _host(
         self, topic_partition: TopicPartition, topic_id: UUID, is_new: bool, config: LogConfig | None
@@ -144,8 +162,10 @@ class ReplicaManager:
             self._drop_log_of_earlier_topic(topic_partition, topic_id)
             log = self._logs.get_or_create(topic_partition, topic_id, is_new=is_new)
             log.config = config or log.config
-            hosted = HostedPartition(Partition(topic_partition, self._broker_id), log, topic_id)
+            known_committed = self._logs.high_watermark_of(topic_partition)
+            hosted = HostedPartition(Partition(topic_partition, self._broker_id, known_committed), log, topic_id)
             self._hosted[topic_partition] = hosted
+            self.topic_names[topic_id] = topic_partition.topic
         elif hosted.topic_id != topic_id:
             raise ApiError(ErrorCode.INCONSISTENT_TOPIC_ID)
         return hosted
@@ -172,14 +192,28 @@ class ReplicaManager:
             except OSError as error:
                 _log.error("deleted logs stay on disk until the next start", reason=str(error))
 
-    def stop_replica(self, topic_partition: TopicPartition, *, delete: bool) -> None:
-        """Serve the partition no more; with `delete` its files go too."""
-        hosted = self._hosted.pop(topic_partition, None)
-        if hosted is not None and hosted.partition.is_leader:
-            self._leadership_changed(topic_partition, False)
+    def stop_replica(
+        self, topic_partition: TopicPartition, *, delete: bool, leader_epoch: int = NO_LEADER_EPOCH
+    ) -> None:
+        """Serve the partition no more; with `delete` its files go too.
+
+        FENCED_LEADER_EPOCH when this broker has had a role of a later epoch since; a negative epoch always counts.
+        """
+        hosted = self._hosted.get(topic_partition)
+        if hosted is not None and 0 <= leader_epoch < hosted.partition.leader_epoch:
+            raise ApiError(ErrorCode.FENCED_LEADER_EPOCH)
+        if hosted is not None:
+            self._let_go(self._hosted.pop(topic_partition))
         if delete and self._logs.delete(topic_partition):
             self._purge_later()
         self._purgatory.wake(topic_partition)
+
+    def _let_go(self, hosted: HostedPartition) -> None:
+        was_leader = hosted.partition.is_leader
+        hosted.partition.state = None
+        if was_leader:
+            self._leadership_changed(hosted.partition.topic_partition, False)
+        _tell(self.on_role, hosted)
 
     def _leadership_changed(self, topic_partition: TopicPartition, is_leader: bool) -> None:
         for listener in self.on_leadership:
@@ -187,18 +221,68 @@ class ReplicaManager:
 
     # -- what clients ask
 
-    def append(self, topic_partition: TopicPartition, batch: memoryview) -> ProduceResult:
-        """Append one record batch as leader; raises ApiError and writes nothing when it may not."""
+    def append(self, topic_partition: TopicPartition, batch: memoryview, *, is_for_all: bool = False) -> ProduceResult:
+        """Append one record batch as leader; raises ApiError and writes nothing when it may not.
+
+        `is_for_all` (acks=all): not while fewer than min.insync.replicas are in sync.
+        """
         hosted = self._leader(topic_partition)
+        if is_for_all:
+            hosted.partition.check_enough_in_sync(hosted.log.config.min_insync_replicas)
         check_produced_batch(batch)
         return self.append_checked(hosted, batch)
 
     def append_checked(self, hosted: HostedPartition, batch: memoryview | bytearray) -> ProduceResult:
         """Append a batch this broker made or has checked."""
         appended = hosted.log.append(batch, hosted.partition.leader_epoch, self._clock.now_ms())
-        if hosted.partition.record_append(hosted.log.log_end_offset):
-            self._purgatory.wake(hosted.partition.topic_partition)
-        return ProduceResult(appended.base_offset, hosted.log.log_start_offset)
+        moved = hosted.partition.record_append(hosted.log.log_end_offset)
+        _tell(self.on_append, hosted)
+        if moved:
+            self._high_watermark_moved(hosted)
+        return ProduceResult(appended.base_offset, appended.last_offset + 1, hosted.log.log_start_offset, hosted)
+
+    # -- replicas
+
+    def follower_holds(self, hosted: HostedPartition, replica_id: int, log_end_offset: int) -> None:
+        """A follower of this leader holds everything before `log_end_offset`."""
+        if hosted.partition.record_fetch(replica_id, log_end_offset, self._clock.monotonic_ms()):
+            self._high_watermark_moved(hosted)
+
+    def isr_written(self, hosted: HostedPartition, isr: tuple[int, ...], zk_version: int) -> None:
+        if hosted.partition.isr_written(isr, zk_version):
+            self._high_watermark_moved(hosted)
+
+    def take_fetched(
+        self, hosted: HostedPartition, records: memoryview, high_watermark: int, log_start_offset: int
+    ) -> None:
+        """Append what the leader sent, and know what it knows. Raises ApiError."""
+        if len(records):
+            hosted.log.append_as_follower(records)
+        hosted.log.follow_log_start(log_start_offset)
+        hosted.partition.record_fetched(hosted.log.log_end_offset, high_watermark)
+
+    def truncate(self, hosted: HostedPartition, offset: int) -> None:
+        """As follower: cut what the leader does not have. Raises ApiError."""
+        if offset < hosted.partition.high_watermark:
+            _log.warning(
+                "committed records are cut off: the leader was elected from outside the ISR, or lost its disk",
+                partition=str(hosted.partition.topic_partition),
+                high_watermark=hosted.partition.high_watermark,
+                offset=offset,
+            )
+        hosted.log.truncate_to(offset)
+        hosted.partition.record_truncation(hosted.log.log_end_offset)
+
+    def start_over_at(self, hosted: HostedPartition, offset: int) -> None:
+        """As follower: the leader's log begins only at `offset`, behind ours. Raises ApiError."""
+        hosted.log.truncate_fully_and_start_at(offset)
+        hosted.partition.log_end_offset = hosted.partition.high_watermark = offset
+
+    def _high_watermark_moved(self, hosted: HostedPartition) -> None:
+        self._purgatory.wake(hosted.partition.topic_partition)
+        _tell(self.on_high_watermark, hosted)
+
+    # -- reading
 
     def read(
         self,
@@ -246,3 +330,8 @@ class ReplicaManager:
             raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
         hosted.partition.check_leader(current_leader_epoch)
         return hosted
+
+
+def _tell(listeners: list[Callable[[HostedPartition], None]], hosted: HostedPartition) -> None:
+    for listener in listeners:
+        listener(hosted)

@@ -5,20 +5,19 @@ gives the partitions leaders. The creator answers when its own metadata shows th
 """
 
 import asyncio
-import random
 import re
 import uuid
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from uuid import UUID
 
 from broker.common.errors import ApiError, ErrorCode
-from broker.common.limits import PARTITIONS_PER_TOPIC_MAX, TOPIC_NAME_LENGTH_MAX
+from broker.common.limits import TOPIC_NAME_LENGTH_MAX
 from broker.common.logs import logger
 from broker.config.broker import BrokerConfig
 from broker.config.topic import check_topic_configs
-from broker.controller.placement import check_assignment, place_replicas
 from broker.runtime.coordinator_runtime import OFFSETS_TOPIC
 from broker.runtime.metadata_cache import MetadataCache
+from broker.runtime.topic_placement import NewTopic, place_added, place_topic
 from broker.zookeeper.errors import ZooKeeperError
 from broker.zookeeper.store import ClusterStore
 
@@ -27,19 +26,7 @@ _log = logger(__name__)
 INTERNAL_TOPICS = frozenset({OFFSETS_TOPIC, "__transaction_state"})
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
 _AUTOMATIC_CREATION_TIMEOUT_MS = 5_000
-_USE_DEFAULT = -1
 NO_TOPIC_ID = UUID(int=0)
-
-
-@dataclass(frozen=True, slots=True)
-class NewTopic:
-    """What a client asks for; -1 leaves a number to the broker, an assignment excludes both numbers."""
-
-    name: str
-    partitions: int = _USE_DEFAULT
-    replication_factor: int = _USE_DEFAULT
-    assignment: dict[int, tuple[int, ...]] = field(default_factory=dict)
-    configs: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +53,7 @@ class TopicAdmin:
             raise ApiError(ErrorCode.TOPIC_ALREADY_EXISTS, f"topic {topic.name!r} exists already")
         self._refuse_collision(topic.name)
         check_topic_configs(topic.configs)
-        assignment = self._assign(topic)
+        assignment = place_topic(topic, self._metadata, self._config)
         created = CreatedTopic(NO_TOPIC_ID if validate_only else uuid.uuid4(), assignment)
         if not validate_only:
             await self._write(topic, created)
@@ -83,7 +70,12 @@ class TopicAdmin:
         validate_only: bool = False,
     ) -> None:
         """Enlarge a topic to `count` partitions and wait until the new ones have leaders; raises ApiError."""
-        added = self._assign_added(name, count, assignments)
+        topic = self._metadata.topics.get(name)
+        if topic is None:
+            raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no topic {name!r}")
+        if name in INTERNAL_TOPICS:
+            raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"groups find their partition of {name} by their number")
+        added = place_added(topic, count, assignments, self._metadata)
         if validate_only:
             return
         try:
@@ -92,33 +84,6 @@ class TopicAdmin:
             raise ApiError(ErrorCode.REQUEST_TIMED_OUT, f"ZooKeeper: {error}") from error
         _log.info("partitions added", topic=name, partitions=count)
         await self._wait_for_leaders(name, count, timeout_ms)
-
-    def _assign_added(
-        self, name: str, count: int, assignments: list[tuple[int, ...]] | None
-    ) -> dict[int, tuple[int, ...]]:
-        topic = self._metadata.topics.get(name)
-        if topic is None:
-            raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no topic {name!r}")
-        present = len(topic.partitions)
-        if name in INTERNAL_TOPICS:
-            raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"groups find their partition of {name} by their number")
-        if not present < count <= PARTITIONS_PER_TOPIC_MAX:
-            raise ApiError(
-                ErrorCode.INVALID_PARTITIONS,
-                f"topic {name!r} has {present} partitions; {count} is not between that and {PARTITIONS_PER_TOPIC_MAX}",
-            )
-        if assignments is None:
-            broker_ids = sorted(self._metadata.brokers)
-            return place_replicas(broker_ids, count - present, 1, random.randrange(len(broker_ids)), 0, present)
-        if len(assignments) != count - present:
-            raise ApiError(
-                ErrorCode.INVALID_REPLICA_ASSIGNMENT,
-                f"{len(assignments)} assignments for {count - present} new partitions",
-            )
-        for replicas in assignments:
-            _check_replication_factor(len(replicas))
-        checked = check_assignment(dict(enumerate(assignments)), self._metadata.brokers)
-        return {present + index: replicas for index, replicas in checked.items()}
 
     async def create_automatically(self, name: str) -> None:
         """Create a topic with the broker's defaults because a client asked for it; a race is not an error."""
@@ -182,33 +147,6 @@ class TopicAdmin:
         if same:
             raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"topic {name!r} collides with {', '.join(same)}")
 
-    def _assign(self, topic: NewTopic) -> dict[int, tuple[int, ...]]:
-        if topic.assignment:
-            return self._check_assignment(topic)
-        partitions = self._config.num_partitions if topic.partitions == _USE_DEFAULT else topic.partitions
-        factor = topic.replication_factor
-        if factor == _USE_DEFAULT:
-            factor = self._config.default_replication_factor
-        if not 1 <= partitions <= PARTITIONS_PER_TOPIC_MAX:
-            raise ApiError(
-                ErrorCode.INVALID_PARTITIONS, f"{partitions} partitions; 1 to {PARTITIONS_PER_TOPIC_MAX} are possible"
-            )
-        _check_replication_factor(factor)
-        broker_ids = sorted(self._metadata.brokers)
-        if not broker_ids:
-            raise ApiError(ErrorCode.BROKER_NOT_AVAILABLE, "no broker is known yet; try again")
-        start = random.randrange(len(broker_ids))
-        return place_replicas(broker_ids, partitions, factor, start, start)
-
-    def _check_assignment(self, topic: NewTopic) -> dict[int, tuple[int, ...]]:
-        if topic.partitions != _USE_DEFAULT or topic.replication_factor != _USE_DEFAULT:
-            raise ApiError(
-                ErrorCode.INVALID_REQUEST, "give either an assignment or partitions and replication factor, not both"
-            )
-        for replicas in topic.assignment.values():
-            _check_replication_factor(len(replicas))
-        return check_assignment(topic.assignment, self._metadata.brokers)
-
     async def _write(self, topic: NewTopic, created: CreatedTopic) -> None:
         try:
             await self._store.create_topic(topic.name, created.assignment, topic.configs, created.topic_id)
@@ -228,11 +166,3 @@ def check_topic_name(name: str) -> None:
     """Kafka's rule for names of topics; raises INVALID_TOPIC_EXCEPTION."""
     if name in (".", "..") or len(name) > TOPIC_NAME_LENGTH_MAX or not _NAME.fullmatch(name):
         raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION)
-
-
-def _check_replication_factor(factor: int) -> None:
-    if factor != 1:
-        raise ApiError(
-            ErrorCode.INVALID_REPLICATION_FACTOR,
-            f"replication factor {factor}: this release keeps one replica of each partition; ask for 1",
-        )

@@ -1,7 +1,8 @@
 """The configuration of topics while the broker runs: read from ZooKeeper, applied to logs, changed for clients.
 
 A change written by any broker or tool to `/config/topics/T` with a notification reaches every broker, and the logs it
-hosts of that topic work by it from the next append on.
+hosts of that topic work by it from the next append on. What a topic does not say itself, the broker's configuration
+says, which may change too.
 """
 
 import asyncio
@@ -18,10 +19,9 @@ from broker.log.config import LogConfig
 from broker.runtime.replica_manager import ReplicaManager
 from broker.zookeeper.errors import ZooKeeperError
 from broker.zookeeper.store import ClusterStore
-from broker.zookeeper.watches import ConfigChanges
 
 _log = logger(__name__)
-_ENTITY = "topics"
+ENTITY = "topics"
 
 
 class TopicConfigs:
@@ -31,30 +31,23 @@ class TopicConfigs:
         self._store = store
         self._replicas = replicas
         self._broker_config = broker_config
-        self._changes: ConfigChanges | None = None
-        self._applying: set[asyncio.Task] = set()
-
-    def start(self) -> None:
-        """From now on every notified change is applied."""
-        self._changes = ConfigChanges(self._store.session, self._on_change)
-
-    def stop(self) -> None:
-        if self._changes:
-            self._changes.close()
-        for task in self._applying:
-            task.cancel()
+        #: Counts what may have made a configuration that was read a moment ago an old one.
+        self._changes = 0
 
     async def overrides(self, topic: str) -> dict[str, str]:
         """What is set for the topic itself; raises ApiError while ZooKeeper is away."""
         try:
-            return await self._store.config(_ENTITY, topic)
+            return await self._store.config(ENTITY, topic)
         except ZooKeeperError as error:
             raise ApiError(ErrorCode.REQUEST_TIMED_OUT, f"ZooKeeper: {error}") from error
 
     async def log_configs(self, topics: Iterable[str]) -> dict[str, LogConfig]:
         """What the logs of `topics` go by, to be known before they are hosted; without those that cannot be had now."""
         names = list(topics)
-        found = await asyncio.gather(*(self._log_config(name) for name in names))
+        changes_before = -1
+        while changes_before != self._changes:
+            changes_before = self._changes
+            found = await asyncio.gather(*(self._log_config(name) for name in names))
         return {name: config for name, config in zip(names, found, strict=True) if config is not None}
 
     async def _log_config(self, topic: str) -> LogConfig | None:
@@ -68,28 +61,32 @@ class TopicConfigs:
         """Set exactly `overrides`, and tell every broker; raises ApiError when a value is not possible."""
         check_topic_configs(overrides)
         try:
-            await self._store.set_config(_ENTITY, topic, dict(overrides))
+            await self._store.set_config(ENTITY, topic, dict(overrides))
         except ZooKeeperError as error:
             raise ApiError(ErrorCode.REQUEST_TIMED_OUT, f"ZooKeeper: {error}") from error
         _log.info("topic configuration changed", topic=topic, overrides=",".join(sorted(overrides)))
 
-    def _on_change(self, entity_path: str) -> None:
-        entity_type, _, name = entity_path.partition("/")
-        if entity_type == _ENTITY:
-            self._apply_soon(name)
-
-    def _apply_soon(self, topic: str) -> None:
-        task = asyncio.get_running_loop().create_task(self._apply(topic))
-        self._applying.add(task)
-        task.add_done_callback(self._applying.discard)
-
-    async def _apply(self, topic: str) -> None:
-        config = await self._log_config(topic)
-        if config is None:
+    async def apply(self, topic: str) -> None:
+        """Let what the topic's configuration is now count for its logs here; raises ZooKeeperError."""
+        self._changes += 1
+        if topic not in self._hosted_topics():
+            return
+        try:
+            config = log_config(await self._store.config(ENTITY, topic), self._broker_config)
+        except ConfigError as error:
+            _log.error("topic configuration not applied", topic=topic, reason=error.message)
             return
         for hosted in self._replicas:
             if hosted.partition.topic_partition.topic == topic:
                 hosted.log.config = config
+
+    async def apply_all(self) -> None:
+        """The same for every topic hosted here: the broker's own configuration has changed."""
+        self._changes += 1
+        await asyncio.gather(*(self.apply(topic) for topic in self._hosted_topics()))
+
+    def _hosted_topics(self) -> set[str]:
+        return {hosted.partition.topic_partition.topic for hosted in self._replicas}
 
 
 def log_config(overrides: Mapping[str, str], broker_config: BrokerConfig) -> LogConfig:

@@ -18,17 +18,26 @@ from broker.controller.cluster import BrokerEndpoint, BrokerRegistration
 from broker.coordinator.group.config import GroupConfig
 from broker.handlers.handler import Services
 from broker.log.manager import LogManager
-from broker.net.listener import Listener
+from broker.net.listener import ConnectionLimits, Listener
 from broker.net.memory import ConnectionMemory
 from broker.replication.fetch_session import FetchSessions
+from broker.runtime import broker_configs, topic_configs
+from broker.runtime.broker_configs import BrokerConfigs
+from broker.runtime.config_changes import ConfigKeepers
 from broker.runtime.controller_runtime import ControllerRuntime
 from broker.runtime.coordinator_runtime import CoordinatorRuntime
+from broker.runtime.fetch_requests import FetchSettings
+from broker.runtime.follower_feeds import FollowerFeeds
 from broker.runtime.housekeeping import Housekeeping
+from broker.runtime.isr_updater import IsrUpdater
 from broker.runtime.log_dirs import LogDirs
 from broker.runtime.metadata_cache import MetadataCache
+from broker.runtime.produce_acks import ProduceAcks
 from broker.runtime.producer_ids import ProducerIds
 from broker.runtime.purgatory import Purgatory
+from broker.runtime.replica_fetchers import ReplicaFetchers
 from broker.runtime.replica_manager import ReplicaManager
+from broker.runtime.retention_previews import RetentionPreviews
 from broker.runtime.topic_admin import TopicAdmin
 from broker.runtime.topic_configs import TopicConfigs, log_config
 from broker.server.descriptors import connections_within, raise_descriptor_limit
@@ -57,6 +66,7 @@ class Broker:
         self._metadata = MetadataCache()
         self._purgatory = Purgatory(self._clock)
         self._registry = new_registry()
+        self._descriptor_limit = raise_descriptor_limit()
         self._connection_memory = ConnectionMemory(config.queued_max_request_bytes)
         #: The last log directory has failed: nothing can be served any more.
         self.failed = asyncio.Event()
@@ -81,12 +91,16 @@ class Broker:
             await self._store.ensure_persistent_paths()
             cluster_id = await self._store.cluster_id()
             self._logs.set_cluster_id(cluster_id)
+            self._broker_configs = BrokerConfigs(self._store, config)
+            await self._broker_configs.apply()
             await self._load_logs()
             self._build(cluster_id)
             self._listener.start(asyncio.get_running_loop())
+            await self._keepers.start()
+            await self._broker_configs.apply()
             await self._registration.start()
-            self._topic_configs.start()
             self._housekeeping.start()
+            self._isr.start()
             await self._controller.start()
         except ZooKeeperError as error:
             raise StartupError(f"ZooKeeper failed during the start: {error}; start the broker again") from error
@@ -100,10 +114,16 @@ class Broker:
             lambda connection, frame: self._dispatcher.on_frame(connection, frame),
             lambda connection: self._dispatcher.on_closed(connection),
             frame_bytes_max=self.config.socket_request_max_bytes,
-            connections_max=connections_within(raise_descriptor_limit(), self.config.max_connections),
-            connections_per_ip_max=self.config.max_connections_per_ip,
             idle_ms_max=self.config.connections_max_idle_ms,
             memory=self._connection_memory,
+        )
+
+    def _limit_connections(self) -> None:
+        config = self.config
+        self._listener.limits = ConnectionLimits(
+            connections_within(self._descriptor_limit, config.max_connections),
+            config.max_connections_per_ip,
+            dict(config.max_connections_per_ip_overrides),
         )
 
     async def _load_logs(self) -> None:
@@ -126,8 +146,26 @@ class Broker:
             self._store, self._broker_registration(), replicas, SessionNote(Path(config.log_dirs[0]))
         )
         self._topic_configs = TopicConfigs(self._store, replicas, config)
-        self._housekeeping = Housekeeping(replicas, self._logs, config, self._clock)
-        self._controller = ControllerRuntime(self._store, config.broker_id, self._clock)
+        self._feeds = FollowerFeeds(replicas, _random_session_id, self._clock)
+        self._isr = IsrUpdater(replicas, self._store, config.replica_lag_time_max_ms, self._clock)
+        self._feeds.on_isr_wanted = self._isr.want
+        self._acks = ProduceAcks(replicas, self._clock)
+        self._fetchers = ReplicaFetchers(replicas, self._address_of, _fetch_settings(config), self._clock)
+        self._keepers = ConfigKeepers(
+            self._session,
+            {topic_configs.ENTITY: self._topic_configs.apply, broker_configs.ENTITY: self._broker_configs.apply},
+        )
+        self._housekeeping = Housekeeping(replicas, self._logs, config, self._clock, replicas.high_watermarks)
+        self._previews = RetentionPreviews(replicas, self._topic_configs, config, self._clock)
+        self._limit_connections()
+        self._broker_configs.on_changed += [
+            self._topic_configs.apply_all,
+            self._limit_connections,
+            self._housekeeping.reconfigure,
+        ]
+        self._controller = ControllerRuntime(
+            self._store, config.broker_id, self._clock, unclean_election=config.unclean_leader_election_enable
+        )
         fetch_sessions = FetchSessions(_random_session_id)
         services = Services(
             config=config,
@@ -136,10 +174,14 @@ class Broker:
             replicas=replicas,
             purgatory=self._purgatory,
             fetch_sessions=fetch_sessions,
+            feeds=self._feeds,
+            acks=self._acks,
             coordinators=self._coordinators,
             topics=TopicAdmin(self._store, self._metadata, config),
             topic_configs=self._topic_configs,
+            broker_configs=self._broker_configs,
             log_dirs=LogDirs([Path(path) for path in config.log_dirs], replicas),
+            retention_previews=self._previews,
             producer_ids=ProducerIds(self._store, config.broker_id),
             clock=self._clock,
         )
@@ -147,6 +189,11 @@ class Broker:
         self._registry.register(
             StateMetrics(replicas, self._metadata, self._purgatory, fetch_sessions, self._listener, config.broker_id)
         )
+
+    def _address_of(self, broker_id: int) -> tuple[str, int] | None:
+        """Where another broker is reached, by the listener brokers share."""
+        known = self._metadata.brokers.get(broker_id)
+        return known.endpoints.get(self._listener.name) if known else None
 
     @property
     def advertised(self) -> tuple[Endpoint, ...]:
@@ -186,10 +233,14 @@ class Broker:
             _log.warning("not signed off; that ends with the session", reason=str(error))
 
     async def _close_clients(self) -> None:
-        if hasattr(self, "_topic_configs"):
-            self._topic_configs.stop()
+        if hasattr(self, "_keepers"):
+            self._keepers.stop()
         if hasattr(self, "_coordinators"):
             self._coordinators.stop()
+        if hasattr(self, "_fetchers"):
+            await self._isr.stop()
+            for part in (self._fetchers, self._feeds, self._acks):
+                part.close()
         if hasattr(self, "_listener"):
             self._listener.stop()
         await self._endpoint.stop()
@@ -197,6 +248,7 @@ class Broker:
     async def _close_logs(self) -> None:
         if hasattr(self, "_housekeeping"):
             await self._housekeeping.stop()
+            await asyncio.to_thread(self._previews.close)
         if self._loading:
             await asyncio.gather(self._loading, return_exceptions=True)
         if hasattr(self, "_logs"):
@@ -205,6 +257,17 @@ class Broker:
 
 def _random_session_id() -> int:
     return random.randint(1, 2**31 - 1)
+
+
+def _fetch_settings(config: BrokerConfig) -> FetchSettings:
+    return FetchSettings(
+        broker_id=config.broker_id,
+        max_wait_ms=config.replica_fetch_wait_max_ms,
+        max_bytes=config.replica_fetch_response_max_bytes,
+        max_bytes_per_partition=config.replica_fetch_max_bytes,
+        back_off_ms=config.replica_fetch_backoff_ms,
+        frame_bytes_max=config.replica_fetch_response_max_bytes + config.socket_request_max_bytes,
+    )
 
 
 def _group_config(config: BrokerConfig) -> GroupConfig:

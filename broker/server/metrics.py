@@ -5,8 +5,8 @@ Requests are counted as they pass; sizes and states are read from the rooms when
 
 from collections.abc import Iterable
 
-from prometheus_client import CollectorRegistry, Counter
-from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client import CollectorRegistry
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.process_collector import ProcessCollector
 
 from broker.handlers.registry import HANDLERS
@@ -21,30 +21,25 @@ _PREFIX = "barnabas_broker_"
 
 
 class RequestMetrics:
-    """Counters of the request path."""
+    """Counters of the request path: plain integers that only the broker's loop changes, read when somebody asks."""
 
     def __init__(self, registry: CollectorRegistry):
-        requests = Counter(_PREFIX + "requests", "Requests received.", ["api"], registry=registry)
-        self._requests = {handler.api: requests.labels(handler.api.name.lower()) for handler in HANDLERS}
-        self._bytes_in = Counter(_PREFIX + "request_bytes", "Bytes of requests.", registry=registry)
-        self._bytes_out = Counter(_PREFIX + "response_bytes", "Bytes of responses.", registry=registry)
-        self._rejected = Counter(
-            _PREFIX + "rejected_requests", "Connections closed because of what they sent.", registry=registry
-        )
-        self._failed = Counter(_PREFIX + "failed_requests", "Requests that met a fault of ours.", registry=registry)
+        self.requests: dict[ApiKey, int] = {handler.api: 0 for handler in HANDLERS}
+        self.bytes_in = 0
+        self.bytes_out = 0
+        self.rejected = 0
+        self.failed = 0
+        registry.register(self)
 
-    def request(self, api: ApiKey, size_bytes: int) -> None:
-        self._requests[api].inc()
-        self._bytes_in.inc(size_bytes)
-
-    def response(self, size_bytes: int) -> None:
-        self._bytes_out.inc(size_bytes)
-
-    def rejected(self) -> None:
-        self._rejected.inc()
-
-    def failed(self) -> None:
-        self._failed.inc()
+    def collect(self) -> Iterable[Metric]:
+        requests = CounterMetricFamily(_PREFIX + "requests", "Requests received.", labels=["api"])
+        for api, count in self.requests.items():
+            requests.add_metric([api.name.lower()], count)
+        yield requests
+        yield _counter("request_bytes", "Bytes of requests.", self.bytes_in)
+        yield _counter("response_bytes", "Bytes of responses.", self.bytes_out)
+        yield _counter("rejected_requests", "Connections closed because of what they sent.", self.rejected)
+        yield _counter("failed_requests", "Requests that met a fault of ours.", self.failed)
 
 
 class StateMetrics:
@@ -85,6 +80,10 @@ class StateMetrics:
             topic, index = each.partition.topic_partition
             end_offsets.add_metric([topic, str(index)], each.log.log_end_offset)
         yield end_offsets
+
+
+def _counter(name: str, meaning: str, value: int) -> CounterMetricFamily:
+    return CounterMetricFamily(_PREFIX + name, meaning, value=value)
 
 
 def _gauge(name: str, meaning: str, value: float) -> GaugeMetricFamily:

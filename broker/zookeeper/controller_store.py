@@ -57,9 +57,9 @@ class ControllerStore:
         return written, await self._store.states(refused)
 
     async def _write_chunk(self, chunk: list[tuple[TopicPartition, LeaderAndIsr]]) -> States:
-        results = await self._fenced([_state_operation(partition, state) for partition, state in chunk])
+        results = await self.fenced([_state_operation(partition, state) for partition, state in chunk])
         return {
-            partition: _with_version(state, 0 if state.zk_version == NOT_WRITTEN else result)
+            partition: state.at_version(0 if state.zk_version == NOT_WRITTEN else result)
             for (partition, state), result in zip(chunk, results, strict=True)
         }
 
@@ -74,11 +74,11 @@ class ControllerStore:
         missing = [path for path, znode in zip(paths, found, strict=True) if znode is None]
         for chunk in _chunks(missing):
             try:
-                await self._fenced([Create(path) for path in chunk])
+                await self.fenced([Create(path) for path in chunk])
             except (NodeExists, NodeMissing):
                 for path in chunk:
                     with contextlib.suppress(NodeExists, NodeMissing):
-                        await self._fenced([Create(path)])
+                        await self.fenced([Create(path)])
 
     async def remove_topic(self, topic: str) -> None:
         """Remove a topic's znodes, its config and the request to delete it, in an order that survives interruption.
@@ -89,12 +89,12 @@ class ControllerStore:
             below = await self._descendants(znodes.topic_path(topic))
             for chunk in _chunks(below):
                 with contextlib.suppress(NodeMissing, NodeNotEmpty):
-                    await self._fenced([Delete(path) for path in chunk])
+                    await self.fenced([Delete(path) for path in chunk])
             last = (znodes.topic_path(topic), znodes.config_path("topics", topic), znodes.delete_topic_path(topic))
             standing = [path for path in last if await self._session.exists(path)]
             with contextlib.suppress(NodeMissing, NodeNotEmpty):
                 if standing:
-                    await self._fenced([Delete(path) for path in standing])
+                    await self.fenced([Delete(path) for path in standing])
                 return
 
     async def remove_deletion_request(self, topic: str) -> None:
@@ -102,7 +102,17 @@ class ControllerStore:
         if await self._session.exists(znodes.topic_path(topic)):
             return
         with contextlib.suppress(NodeMissing):
-            await self._fenced([Delete(znodes.delete_topic_path(topic))])
+            await self.fenced([Delete(znodes.delete_topic_path(topic))])
+
+    async def remove_notifications(self, parent: str, names: Iterable[str]) -> None:
+        """Remove the children of that name; those that are gone already are none of the caller's concern."""
+        for chunk in _chunks(f"{parent}/{name}" for name in sorted(names)):
+            try:
+                await self.fenced([Delete(path) for path in chunk])
+            except NodeMissing:
+                for path in chunk:
+                    with contextlib.suppress(NodeMissing):
+                        await self.fenced([Delete(path)])
 
     async def _descendants(self, path: str) -> list[str]:
         """Everything below `path`, children before their parents."""
@@ -115,7 +125,8 @@ class ControllerStore:
             below += deeper
         return below + [f"{path}/{name}" for name in names]
 
-    async def _fenced(self, operations: list[Operation]) -> list:
+    async def fenced(self, operations: list[Operation]) -> list:
+        """All of the operations or none, and none after this term: ControllerMoved."""
         try:
             return (await self._session.multi([self.term.fence, *operations]))[1:]
         except (WrongVersion, NodeMissing) as error:
@@ -127,12 +138,6 @@ class ControllerStore:
 def _state_operation(partition: TopicPartition, state: LeaderAndIsr) -> Operation:
     path, data = znodes.state_path(partition), znodes.encode_state(state)
     return Create(path, data) if state.zk_version == NOT_WRITTEN else SetData(path, data, state.zk_version)
-
-
-def _with_version(state: LeaderAndIsr, zk_version: int) -> LeaderAndIsr:
-    return LeaderAndIsr(
-        state.leader, state.leader_epoch, state.isr, state.controller_epoch, zk_version, state.leader_recovery_state
-    )
 
 
 def _chunks(items: Iterable) -> Iterable[list]:

@@ -16,10 +16,14 @@ class Snapshot:
     topics: dict[str, TopicAssignment]
     states: dict[TopicPartition, LeaderAndIsr]
     topics_to_delete: frozenset[str]
+    #: Names of notifications of ISR changes that are older than every state here.
+    isr_changes: frozenset[str]
 
 
 async def read_snapshot(store: ClusterStore) -> Snapshot:
-    brokers, names, to_delete = await asyncio.gather(store.brokers(), store.topic_names(), store.topics_to_delete())
+    brokers, names, to_delete, isr_changes = await asyncio.gather(
+        store.brokers(), store.topic_names(), store.topics_to_delete(), store.isr_changes()
+    )
     topics = {assignment.topic: assignment for assignment in await store.topics(names)}
     partitions = [TopicPartition(name, index) for name, one in topics.items() for index in one.partitions]
-    return Snapshot(brokers, topics, await store.states(partitions), frozenset(to_delete))
+    return Snapshot(brokers, topics, await store.states(partitions), frozenset(to_delete), frozenset(isr_changes))

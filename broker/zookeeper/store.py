@@ -6,6 +6,7 @@ The controller's own writes, which carry its fence, are in `controller_store.py`
 import asyncio
 import base64
 import contextlib
+from collections.abc import Iterable
 from uuid import UUID, uuid4
 
 from broker.common.clock import Clock
@@ -13,7 +14,7 @@ from broker.common.errors import ApiError, ErrorCode, StartupError
 from broker.common.logs import logger
 from broker.common.types import TopicPartition
 from broker.controller.cluster import BrokerRegistration, LeaderAndIsr, LiveBroker, TopicAssignment
-from broker.zookeeper import znodes
+from broker.zookeeper import notification_znodes, notifications, znodes
 from broker.zookeeper.errors import MalformedZnode, NodeExists, NodeMissing, OperationRefused, WrongVersion
 from broker.zookeeper.session import Create, Operation, SetData, Watcher, ZooKeeperSession
 
@@ -147,6 +148,14 @@ class ClusterStore:
     async def topics_to_delete(self, watch: Watcher | None = None) -> list[str]:
         return await self.session.children(znodes.DELETE_TOPICS, watch)
 
+    async def isr_changes(self, watch: Watcher | None = None) -> list[str]:
+        """Names of the notifications that ISRs were changed."""
+        return await self.session.children(notification_znodes.ISR_CHANGES, watch)
+
+    async def log_dir_events(self, watch: Watcher | None = None) -> list[str]:
+        """Names of the notifications that log directories have failed."""
+        return await self.session.children(notification_znodes.LOG_DIR_EVENTS, watch)
+
     async def config(self, entity_type: str, name: str) -> dict[str, str]:
         """The overrides set for a topic, broker…; none when nothing is set."""
         path = znodes.config_path(entity_type, name)
@@ -154,6 +163,18 @@ class ClusterStore:
             return znodes.decode_config(path, (await self.session.get(path)).data)
         except NodeMissing:
             return {}
+
+    # -- what a leader tells
+
+    async def write_isr(self, partition: TopicPartition, state: LeaderAndIsr) -> LeaderAndIsr | None:
+        """As `notifications.write_isr`: what stands in ZooKeeper afterwards, ours or another's."""
+        return await notifications.write_isr(self.session, partition, state)
+
+    async def announce_isr_changes(self, partitions: Iterable[TopicPartition]) -> None:
+        await notifications.announce_isr_changes(self.session, partitions)
+
+    async def announce_log_dir_failure(self, broker_id: int) -> None:
+        await notifications.announce_log_dir_failure(self.session, broker_id)
 
     # -- topics
 
@@ -180,6 +201,8 @@ class ClusterStore:
         try:
             znode = await self.session.get(path)
             present = znodes.decode_topic(name, znode.data)
+            if present.adding or present.removing:
+                raise ApiError(ErrorCode.REASSIGNMENT_IN_PROGRESS, f"Partitions of topic '{name}' are being moved.")
             if added.keys() & present.partitions.keys():
                 raise ApiError(ErrorCode.INVALID_PARTITIONS, f"Topic '{name}' has these partitions already.")
             grown = TopicAssignment(name, present.topic_id, {**present.partitions, **added})

@@ -59,7 +59,7 @@ class Watch(Generic[Seen]):
 
 
 class ConfigChanges:
-    """Tells which entities' configs changed (`topics/T`, `brokers/N`), from the moment it is made.
+    """Tells which entities' configs changed (`topics/T`, `brokers/N`), from the moment it `is_watching`.
 
     Notifications of /config/changes are numbered; each is told once. Those older than 15 minutes, by ZooKeeper's own
     clock, are removed in passing.
@@ -69,6 +69,7 @@ class ConfigChanges:
         self._session = session
         self._deliver = deliver
         self._last_seen: str | None = None
+        self.is_watching = asyncio.Event()
         self._watch = Watch(session, self._look, lambda _seen: None)
 
     def close(self) -> None:
@@ -78,6 +79,7 @@ class ConfigChanges:
         names = await self._session.children(CONFIG_CHANGES, watcher)
         if self._last_seen is None:
             self._last_seen = names[-1] if names else ""
+            self.is_watching.set()
             return
         fresh = [name for name in names if name > self._last_seen]
         for name in fresh:

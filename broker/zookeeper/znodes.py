@@ -6,7 +6,6 @@ and raise MalformedZnode for anything else.
 
 import base64
 import binascii
-import json
 import re
 from typing import Any
 from uuid import UUID
@@ -20,6 +19,8 @@ from broker.controller.cluster import (
     TopicAssignment,
 )
 from broker.zookeeper.errors import MalformedZnode
+from broker.zookeeper.json_fields import decode_fields as _decode
+from broker.zookeeper.json_fields import encode_fields as _encode
 
 BROKER_IDS = "/brokers/ids"
 TOPICS = "/brokers/topics"
@@ -133,9 +134,9 @@ def encode_topic(assignment: TopicAssignment) -> bytes:
         {
             "version": 3,
             "topic_id": encode_uuid(assignment.topic_id),
-            "partitions": {str(index): list(replicas) for index, replicas in sorted(assignment.partitions.items())},
-            "adding_replicas": {},
-            "removing_replicas": {},
+            "partitions": _render_replicas(assignment.partitions),
+            "adding_replicas": _render_replicas(assignment.adding),
+            "removing_replicas": _render_replicas(assignment.removing),
         }
     )
 
@@ -145,13 +146,23 @@ def decode_topic(topic: str, data: bytes) -> TopicAssignment:
     path = topic_path(topic)
     fields = _decode(path, data)
     try:
-        partitions = {
-            int(index): tuple(int(replica) for replica in replicas)
-            for index, replicas in sorted(fields["partitions"].items(), key=lambda item: int(item[0]))
-        }
+        partitions = _parse_replicas(fields["partitions"])
+        adding = _parse_replicas(fields.get("adding_replicas") or {})
+        removing = _parse_replicas(fields.get("removing_replicas") or {})
     except (KeyError, ValueError, TypeError, AttributeError) as error:
         raise MalformedZnode(f"{path} has no readable partitions") from error
-    return TopicAssignment(topic, decode_uuid(path, fields.get("topic_id")), partitions)
+    return TopicAssignment(topic, decode_uuid(path, fields.get("topic_id")), partitions, adding, removing)
+
+
+def _render_replicas(partitions: dict[int, tuple[int, ...]]) -> dict[str, list[int]]:
+    return {str(index): list(replicas) for index, replicas in sorted(partitions.items())}
+
+
+def _parse_replicas(fields: dict[str, list[int]]) -> dict[int, tuple[int, ...]]:
+    return {
+        int(index): tuple(int(replica) for replica in replicas)
+        for index, replicas in sorted(fields.items(), key=lambda item: int(item[0]))
+    }
 
 
 def encode_state(state: LeaderAndIsr) -> bytes:
@@ -260,20 +271,6 @@ def decode_uuid(path: str, text: Any) -> UUID:
         return UUID(bytes=base64.urlsafe_b64decode(text + "==")) if text else UUID(int=0)
     except (ValueError, TypeError, binascii.Error) as error:
         raise MalformedZnode(f"{path} has the topic id {text!r}") from error
-
-
-def _encode(fields: dict[str, Any]) -> bytes:
-    return json.dumps(fields, separators=(",", ":"), ensure_ascii=False).encode()
-
-
-def _decode(path: str, data: bytes) -> dict[str, Any]:
-    try:
-        fields = json.loads(data)
-    except ValueError as error:
-        raise MalformedZnode(f"{path} is not JSON: {error}") from error
-    if not isinstance(fields, dict):
-        raise MalformedZnode(f"{path} is not a JSON object")
-    return fields
 
 
 def _integer(path: str, value: Any) -> int:

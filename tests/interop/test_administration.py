@@ -84,17 +84,6 @@ def test_a_small_segment_size_makes_more_segments(cluster, name, admin):
     await_true(lambda: segments() > 2, "several segments", 20)
 
 
-def test_a_brokers_configuration_is_described_and_not_changed(cluster, admin):
-    resource = ConfigResource(ConfigResource.Type.BROKER, "2")
-    configs = admin.describe_configs([resource])[resource].result(10)
-    assert configs["broker.id"].value == "2"
-    assert configs["log.retention.hours"].is_default
-    entry = ConfigEntry("log.retention.hours", "1", incremental_operation=AlterConfigOpType.SET)
-    changed = ConfigResource(ConfigResource.Type.BROKER, "2", incremental_configs=[entry])
-    with pytest.raises(KafkaException, match="restart"):
-        admin.incremental_alter_configs([changed])[changed].result(10)
-
-
 def test_partitions_are_added_and_can_be_written_to(cluster, name, admin):
     create_topic(cluster, name, partitions=2)
     admin.create_partitions([NewPartitions(name, 5)])[name].result(30)

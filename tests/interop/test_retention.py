@@ -53,13 +53,16 @@ def files(cluster, name, pattern="*.log"):
     return sorted((cluster.broker(1).directory / "logs" / f"{name}-0").glob(pattern))
 
 
-def test_old_segments_go_and_the_active_one_stays(cluster, name, admin):
+def test_a_topic_nobody_writes_to_becomes_empty(cluster, name, admin):
     create(admin, name, segment_bytes=1_000, retention_ms=DAY_MS, file_delete_delay_ms=0)
     old_ms = int(time.time() * 1000) - 3 * DAY_MS
     produce(cluster, name, [(b"k", b"x" * 300)] * 30, old_ms)
-    await_true(lambda: len(files(cluster, name)) == 1, "one segment left")
-    assert 0 < first_offset(cluster, name) < 30
+    await_true(lambda: first_offset(cluster, name) == 30, "every record gone")
     await_true(lambda: not files(cluster, name, "*.deleted"), "deleted files gone")
+    assert [path.stat().st_size for path in files(cluster, name)] == [0]
+    produce(cluster, name, [(b"k", b"young")])
+    assert read_all(cluster, name) == [(b"k", b"young")]
+    assert first_offset(cluster, name) == 30
 
 
 def test_a_partition_is_kept_below_retention_bytes(cluster, name, admin):

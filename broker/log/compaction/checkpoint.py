@@ -3,7 +3,9 @@
 Losing it costs one pass over everything, so a malformed one is no reason not to start.
 """
 
+from collections.abc import Callable
 from pathlib import Path
+from threading import Lock
 
 from broker.common.errors import StartupError
 from broker.common.logs import logger
@@ -16,11 +18,12 @@ _log = logger(__name__)
 
 
 class CleanerCheckpoint:
-    """Of one log directory; read once, written through."""
+    """Of one log directory; read once, written through. Logs are cut on another thread than the cleaner's."""
 
     def __init__(self, log_dir: Path):
         """Raises OSError."""
         self._path = log_dir / CLEANER_OFFSET_CHECKPOINT
+        self._lock = Lock()
         try:
             self._offsets = read_offset_checkpoint(self._path)
         except StartupError as error:
@@ -32,19 +35,23 @@ class CleanerCheckpoint:
         offset = self._offsets.get(partition, log_start_offset)
         return offset if log_start_offset <= offset <= active_base_offset else log_start_offset
 
-    def advance(self, partition: TopicPartition, offset: int) -> None:
-        """Raises OSError."""
-        self._write({**self._offsets, partition: offset})
+    def advance(self, partition: TopicPartition, offset: int, unless: Callable[[], bool] = lambda: False) -> None:
+        """A pass came to `offset`. Not noted if `unless`, asked when no `truncate` is under way. Raises OSError."""
+        with self._lock:
+            if not unless():
+                self._write({**self._offsets, partition: offset})
 
     def truncate(self, partition: TopicPartition, offset: int) -> None:
-        """The log was cut at `offset`: what is written there from now on is dirty. Raises OSError."""
-        if self._offsets.get(partition, 0) > offset:
-            self._write({**self._offsets, partition: offset})
+        """The log is cut at `offset`: what is written there from now on is dirty. Raises OSError."""
+        with self._lock:
+            if self._offsets.get(partition, 0) > offset:
+                self._write({**self._offsets, partition: offset})
 
     def forget(self, partition: TopicPartition) -> None:
         """The log is gone. Raises OSError."""
-        if partition in self._offsets:
-            self._write({known: offset for known, offset in self._offsets.items() if known != partition})
+        with self._lock:
+            if partition in self._offsets:
+                self._write({known: offset for known, offset in self._offsets.items() if known != partition})
 
     def _write(self, offsets: dict[TopicPartition, int]) -> None:
         if offsets != self._offsets:

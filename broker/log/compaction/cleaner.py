@@ -114,7 +114,7 @@ class CleanerPass:
 
     def _replace_group(self, group: Sequence[Segment], bytes_before: int, rewriter: Rewriter) -> int:
         """The size of what is there afterwards."""
-        replacement = Replacement(self._target.log, group, self._target.config.index_interval_bytes)
+        replacement = Replacement(self._target, group)
         try:
             are_unchanged = self._fill(replacement, group, rewriter)
         except BaseException:

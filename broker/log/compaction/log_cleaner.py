@@ -28,7 +28,8 @@ class LogCleaner:
     """One per broker; blocks, so it is for a worker thread, and for one at a time."""
 
     def __init__(self, settings: CleanerSettings):
-        self._settings = settings
+        #: May be replaced at any time; the next pass goes by them.
+        self.settings = settings
         self._checkpoints: dict[Path, CleanerCheckpoint] = {}
         self._uncleanable: dict[TopicPartition, str] = {}
 
@@ -43,7 +44,7 @@ class LogCleaner:
             target.partition, target.log_start_offset, target.active_base_offset
         )
         facts = target.facts(first_dirty_offset)
-        now_ms = self._settings.clock.now_ms()
+        now_ms = self.settings.clock.now_ms()
         return plan_compaction(facts, first_dirty_offset, target.end_offset_max, target.config, now_ms)
 
     def preview(self, target: LogToClean) -> PassStats:
@@ -51,8 +52,8 @@ class LogCleaner:
 
         Raises ApiError(CORRUPT_MESSAGE), OSError, CleaningStopped.
         """
-        now_ms = self._settings.clock.now_ms()
-        return CleanerPass(target, self.plan(target), self._settings, now_ms, is_dry=True).run()
+        now_ms = self.settings.clock.now_ms()
+        return CleanerPass(target, self.plan(target), self.settings, now_ms, is_dry=True).run()
 
     def clean_filthiest(self, targets: Iterable[LogToClean]) -> PassStats | None:
         """Clean the one of the compacted logs `targets` that needs it most.
@@ -68,8 +69,8 @@ class LogCleaner:
     def clean(self, target: LogToClean, plan: CompactionPlan) -> PassStats | None:
         """Carry `plan` out, due or not; otherwise as `clean_filthiest`."""
         try:
-            stats = CleanerPass(target, plan, self._settings, self._settings.clock.now_ms()).run()
-            self._checkpoint(target).advance(target.partition, stats.end_offset)
+            stats = CleanerPass(target, plan, self.settings, self.settings.clock.now_ms()).run()
+            self._checkpoint(target).advance(target.partition, stats.end_offset, unless=lambda: target.is_cut)
         except Exception as error:
             self._note_failure(target, error)
             return None
@@ -86,7 +87,7 @@ class LogCleaner:
         self._checkpoint_of(log_dir).forget(partition)
 
     def truncate(self, log_dir: Path, partition: TopicPartition, offset: int) -> None:
-        """The partition's log was cut at `offset`. Raises OSError."""
+        """The partition's log is about to be cut at `offset`. For the log's owner, a pass or none. Raises OSError."""
         self._checkpoint_of(log_dir).truncate(partition, offset)
 
     def _plan_or_quarantine(self, target: LogToClean) -> CompactionPlan | None:
@@ -100,7 +101,7 @@ class LogCleaner:
         """Quarantine the log if the failure is its own."""
         partition = str(target.partition)
         if isinstance(error, CleaningStopped) or _explains(target, error):
-            self._settings.refuse_if_stopping()
+            self.settings.refuse_if_stopping()
             _log.info("compaction stopped", partition=partition, reason=str(error))
         elif isinstance(error, OSError) and error.errno in _DISK_IS_FULL:
             _log.error("no room for compaction", partition=partition, reason=str(error))
@@ -113,18 +114,17 @@ class LogCleaner:
         return self._checkpoint_of(target.log.directory.parent)
 
     def _checkpoint_of(self, log_dir: Path) -> CleanerCheckpoint:
-        if log_dir not in self._checkpoints:
-            self._checkpoints[log_dir] = CleanerCheckpoint(log_dir)
-        return self._checkpoints[log_dir]
+        found = self._checkpoints.get(log_dir)
+        return found if found is not None else self._checkpoints.setdefault(log_dir, CleanerCheckpoint(log_dir))
 
 
 def _explains(target: LogToClean, error: Exception) -> bool:
     """Whether the owner's doings since the pass began are the reason.
 
     Under the name of a log that was closed there may be another one by now, or none; of one that is open segments may
-    have been dropped.
+    have been dropped, or cut short while they were read.
     """
-    if is_closed(target.log):
+    if is_closed(target.log) or target.is_cut:
         return True
     here = set(target.log.segments)
     return isinstance(error, FileNotFoundError) and any(segment not in here for segment in target.sealed)

@@ -21,6 +21,7 @@ class LogToClean:
     log: Log
     #: In offset order, without the active one.
     sealed: tuple[Segment, ...]
+    active: Segment
     log_start_offset: int
     active_base_offset: int
     #: The lower of high watermark and last stable offset (exclusive).
@@ -28,6 +29,8 @@ class LogToClean:
     config: LogConfig
     #: Of the last batch of each producer that the partition remembers: those batches stay, perhaps without records.
     last_offsets_of_producers: frozenset[int]
+    #: `Log.cuts_count` at that moment.
+    cuts_count: int = 0
 
     @classmethod
     def of(
@@ -44,12 +47,19 @@ class LogToClean:
             partition=partition,
             log=log,
             sealed=tuple(sealed),
+            active=active,
             log_start_offset=log.log_start_offset,
             active_base_offset=active.base_offset,
             end_offset_max=end_offset_max,
             config=config or log.config,
             last_offsets_of_producers=last_offsets_of_producers,
+            cuts_count=log.cuts_count,
         )
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the log's end was cut off since: what was read may be gone, and something else be in its place."""
+        return self.log.cuts_count != self.cuts_count
 
     def facts(self, first_dirty_offset: int) -> list[SegmentFacts]:
         """Of the sealed segments; times only of what is dirty, which is all that is judged by time.

@@ -5,10 +5,9 @@ The order of the steps on disk, and what a stop between them means, is told in `
 
 from collections.abc import Sequence
 
-from broker.log.compaction.log_to_clean import is_closed
+from broker.log.compaction.log_to_clean import LogToClean, is_closed
 from broker.log.compaction.settings import CleaningStopped, OnOwner
 from broker.log.files import fsync_directory
-from broker.log.log import Log
 from broker.log.segment import Segment
 from broker.log.segment_files import CLEANED_SUFFIX, SWAP_SUFFIX
 from broker.records.batch import parse_batch_header
@@ -17,9 +16,11 @@ from broker.records.batch import parse_batch_header
 class Replacement:
     """Either `exchange` or `discard` ends its life."""
 
-    def __init__(self, log: Log, group: Sequence[Segment], index_interval_bytes: int):
+    def __init__(self, target: LogToClean, group: Sequence[Segment]):
         """Creates the files, removing what a pass that failed may have left under their names. Raises OSError."""
-        self._log = log
+        self._target = target
+        self._log = log = target.log
+        index_interval_bytes = target.config.index_interval_bytes
         self._group = group
         self._is_handed_over = False
         place = log.directory, group[0].base_offset
@@ -74,6 +75,9 @@ class Replacement:
         self._log.replace_segments(self._group, [self._segment])
 
     def _refuse_if_changed(self) -> None:
-        """The owner may have closed the log, and dropped or truncated segments, since the pass began."""
-        if is_closed(self._log) or not set(self._group) <= set(self._log.segments[:-1]):
+        """The owner may have closed or cut the log, or dropped segments, since the pass began.
+
+        A cut of what is beyond the group ends the pass as well: it removed the `.swap` files, whosever they were.
+        """
+        if is_closed(self._log) or self._target.is_cut or not set(self._group) <= set(self._log.segments[:-1]):
             raise CleaningStopped("the log changed during the pass")

@@ -59,3 +59,18 @@ class SegmentReader:
 
 def _corrupt(segment: Segment, reason: str) -> ApiError:
     return ApiError(ErrorCode.CORRUPT_MESSAGE, f"{segment.files.log.name} is damaged: {reason}")
+
+
+def count_records(segment: Segment, size_bytes: int, from_offset: int, settings: CleanerSettings) -> int:
+    """Records in the first `size_bytes` of the segment, without batches that end before `from_offset`.
+
+    Raises ApiError(CORRUPT_MESSAGE), OSError, CleaningStopped.
+    """
+    count = 0
+    try:
+        for _, header in scan_batches(OpenFile(segment.files.log), 0, size_bytes, segment.base_offset):
+            settings.pause(0)
+            count += header.records_count if header.next_offset > from_offset else 0
+    except BadBatchError as damage:
+        raise _corrupt(segment, str(damage)) from None
+    return count

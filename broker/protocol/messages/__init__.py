@@ -63,6 +63,7 @@ from broker.protocol.messages.offset_commit import OffsetCommitRequest, OffsetCo
 from broker.protocol.messages.offset_delete import OffsetDeleteRequest, OffsetDeleteResponse
 from broker.protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchResponse
 from broker.protocol.messages.offset_for_leader_epoch import OffsetForLeaderEpochRequest, OffsetForLeaderEpochResponse
+from broker.protocol.messages.preview_retention import PreviewRetentionRequest, PreviewRetentionResponse
 from broker.protocol.messages.produce import ProduceRequest, ProduceResponse
 from broker.protocol.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
 from broker.protocol.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
@@ -127,6 +128,7 @@ _PAIRS = (
     MessagePair(OffsetDeleteRequest, OffsetDeleteResponse),
     MessagePair(OffsetFetchRequest, OffsetFetchResponse),
     MessagePair(OffsetForLeaderEpochRequest, OffsetForLeaderEpochResponse),
+    MessagePair(PreviewRetentionRequest, PreviewRetentionResponse),
     MessagePair(ProduceRequest, ProduceResponse),
     MessagePair(SaslAuthenticateRequest, SaslAuthenticateResponse),
     MessagePair(SaslHandshakeRequest, SaslHandshakeResponse),

@@ -8,6 +8,7 @@ from broker.protocol.schema import (
     Message,
     Struct,
     array,
+    boolean,
     int8,
     int16,
     int32,
@@ -17,6 +18,9 @@ from broker.protocol.schema import (
     uuid,
     wire,
 )
+
+#: Far from the tags Kafka hands out one by one.
+FOLLOWER_PROGRESS_TAG = 10_000
 
 
 class ReplicaState(Struct):
@@ -32,6 +36,9 @@ class FetchPartition(Struct):
     log_start_offset: int = wire(int64, since=5, default=-1, ignorable=True)  #: of the follower
     partition_max_bytes: int = wire(int32)
     replica_directory_id: UUID = wire(uuid, since=17, tag=0, ignorable=True)
+    #: Between brokers of this kind, which have several fetches under way: `fetch_offset` only says what the follower
+    #: holds, and the leader goes on from what it has sent already. Others ignore it; they send some records twice.
+    is_progress: bool = wire(boolean, since=12, tag=FOLLOWER_PROGRESS_TAG, default=False, ignorable=True)
 
 
 class FetchTopic(Struct):

@@ -15,18 +15,31 @@ before the next effect. What a WatchTopics reads is told after the command's own
     undeletable 1:10 t-0        ... : these could not be deleted
     failed 1:10 t-0             broker 1 answers LeaderAndIsr: log directory offline
     foreign t-0 leader=1 isr=1  somebody else writes a state; the controller is not told
+    isr t-0 1,2                 the leader writes another ISR and announces it
+    announced t-0               an ISR change of this partition is announced (once more)
+    unclean t yes               t may be led by a replica that was not in sync (no: not); the controller is told
+    unclean * yes               all topics may that say nothing themselves
+    move t-0 3,4                a client asks to reassign a partition
+    call-off t-0                ... or to cancel that
+    request-moves t-0=3,4       /admin/reassign_partitions appears (without any: what it says cannot be read)
+    elect-preferred t-0 t-1     a client asks for the preferred leaders (without any: of all partitions)
+    elect-unclean t-0           a client asks for any leader
+    request-election t-0        /admin/preferred_replica_election appears
+    tick 5000                   so many milliseconds pass
     quietly down 1              any of these, but the controller is not told
     topics-to-delete a b        what a look at /admin/delete_topics shows, right or wrong
     show                        states of all machines
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from uuid import UUID
 
 from broker.common.types import TopicPartition
 from broker.controller import effects as do
 from broker.controller import events as told
 from broker.controller.cluster import (
+    EPOCH_DURING_DELETE,
     BrokerEndpoint,
     BrokerRegistration,
     LeaderAndIsr,
@@ -34,6 +47,8 @@ from broker.controller.cluster import (
     TopicAssignment,
 )
 from broker.controller.controller import Controller
+from broker.controller.replica_assignment import ReplicaAssignment
+from broker.controller.verdict import DONE, Verdict
 
 
 class Story:
@@ -47,6 +62,15 @@ class Story:
         self.to_delete: set[str] = set()
         self.topics_made = 0
         self._to_read: list[str] = []
+        #: What topics say of unclean elections; "*" is the default.
+        self.unclean: dict[str, bool] = {"*": False}
+        #: Number of each notification of an ISR change, and what it names.
+        self.isr_changes: dict[str, TopicPartition] = {}
+        self._announcements = 0
+        #: What /admin/reassign_partitions asks for; None when it is not there.
+        self.requested_moves: dict[TopicPartition, tuple[int, ...]] | None = None
+        self.now_ms = 0
+        self._requests = 0
 
     def run(self, command: str) -> list[str]:
         name, *arguments = command.split()
@@ -75,7 +99,12 @@ class Story:
 
     def _elect(self, epoch: str) -> told.Event:
         return told.Elected(
-            int(epoch), dict(self.brokers), dict(self.topics), dict(self.states), frozenset(self.to_delete)
+            int(epoch),
+            dict(self.brokers),
+            dict(self.topics),
+            dict(self.states),
+            frozenset(self.to_delete),
+            frozenset(self.isr_changes),
         )
 
     def _resign(self) -> told.Event:
@@ -85,8 +114,8 @@ class Story:
         known = self.topics.get(topic)
         if known is None:
             self.topics_made += 1
-        topic_id = known.topic_id if known else UUID(int=self.topics_made)
-        self.topics[topic] = TopicAssignment(topic, topic_id, dict(_replicas(text) for text in partitions))
+        before = known or TopicAssignment(topic, UUID(int=self.topics_made), {})
+        self.topics[topic] = replace(before, partitions=dict(_replicas(text) for text in partitions))
         if known:
             return told.TopicRead(self.topics[topic])
         return told.TopicsListed(frozenset(self.topics))
@@ -122,6 +151,50 @@ class Story:
             int(leader.removeprefix("leader=")), before.leader_epoch + 1, members, 0, before.zk_version + 1
         )
 
+    def _unclean(self, topic: str, allowed: str) -> told.Event:
+        self.unclean[topic] = allowed == "yes"
+        return told.ConfigChanged(None if topic == "*" else topic)
+
+    def _isr(self, partition: str, isr: str) -> told.Event:
+        key = _partition(partition)
+        state = self.states[key]
+        self.states[key] = state.with_isr(tuple(int(one) for one in isr.split(","))).at_version(state.zk_version + 1)
+        return self._announced(partition)
+
+    def _announced(self, partition: str) -> told.Event:
+        self._announcements += 1
+        self.isr_changes[str(self._announcements)] = _partition(partition)
+        return told.IsrChangesListed(frozenset(self.isr_changes))
+
+    def _move(self, partition: str, target: str) -> told.Event:
+        return told.ReassignmentsAsked(self._next_request(), {_partition(partition): _ids_of(target)})
+
+    def _call_off(self, partition: str) -> told.Event:
+        return told.ReassignmentsAsked(self._next_request(), {_partition(partition): None})
+
+    def _request_moves(self, *moves: str) -> told.Event:
+        asked = (move.split("=") for move in moves)
+        self.requested_moves = {_partition(partition): _ids_of(target) for partition, target in asked}
+        return told.ReassignmentsByZnode(self.requested_moves)
+
+    def _elect_preferred(self, *partitions: str) -> told.Event:
+        asked = _partitions(partitions) or None
+        return told.ElectionAsked(self._next_request(), told.Election.PREFERRED, asked)
+
+    def _elect_unclean(self, *partitions: str) -> told.Event:
+        return told.ElectionAsked(self._next_request(), told.Election.UNCLEAN, _partitions(partitions))
+
+    def _request_election(self, *partitions: str) -> told.Event:
+        return told.ElectionAsked(told.BY_ZNODE, told.Election.PREFERRED, _partitions(partitions))
+
+    def _tick(self, milliseconds: str) -> told.Event:
+        self.now_ms += int(milliseconds)
+        return told.Tick()
+
+    def _next_request(self) -> int:
+        self._requests += 1
+        return self._requests
+
     def _show(self) -> list[str]:
         context = self.controller.context
         if context is None:
@@ -139,7 +212,7 @@ class Story:
 
     def _step(self, event: told.Event, indent: str) -> list[str]:
         lines = []
-        for effect in self.controller.step(event, 0):
+        for effect in self.controller.step(event, self.now_ms):
             lines += [indent + line for line in _told(effect)]
             outcome = self._carry_out(effect)
             if isinstance(outcome, told.StatesWritten):
@@ -162,19 +235,35 @@ class Story:
             case do.WatchTopics(names):
                 known = self.controller.context.topics
                 self._to_read += sorted(names - known.keys())
+            case do.ReadUncleanElection(topics):
+                allowed = (topic for topic in topics if self.unclean.get(topic, self.unclean["*"]))
+                return told.UncleanElectionRead(frozenset(allowed))
+            case do.ReadIsrChanges(names):
+                named = sorted({self.isr_changes[name] for name in names})
+                return told.IsrChangesRead({key: self.states[key] for key in named if key in self.states})
+            case do.RemoveIsrChanges(names):
+                for name in names:
+                    del self.isr_changes[name]
+            case do.WriteAssignments(assignments):
+                return self._write_assignments(assignments)
+            case do.RewriteReassignmentRequest(targets):
+                self.requested_moves = targets or None
             case do.StepAgain(event):
                 return event
         return None
+
+    def _write_assignments(self, assignments: dict[TopicPartition, ReplicaAssignment]) -> told.Event:
+        written = {partition: one for partition, one in assignments.items() if partition.topic in self.topics}
+        for (topic, index), one in written.items():
+            self.topics[topic] = self.topics[topic].having({index: one})
+        return told.AssignmentsWritten(written)
 
     def _write(self, states: dict[TopicPartition, LeaderAndIsr]) -> told.Event:
         written, found = {}, {}
         for partition, state in states.items():
             standing = self.states.get(partition)
             if (standing.zk_version if standing else -1) == state.zk_version:
-                new = LeaderAndIsr(
-                    state.leader, state.leader_epoch, state.isr, state.controller_epoch, state.zk_version + 1
-                )
-                written[partition] = self.states[partition] = new
+                written[partition] = self.states[partition] = state.at_version(state.zk_version + 1)
             else:
                 found[partition] = standing
         return told.StatesWritten(written, found)
@@ -213,9 +302,26 @@ def _told(effect: do.Effect) -> Iterator[str]:
             to, live = ",".join(map(str, broker_ids)), ",".join(str(one.broker_id) for one in brokers)
             yield f"UpdateMetadata to {to}: controller epoch {epoch}, brokers {live}"
             yield from (f"  {_partition_told(one)}" for one in partitions)
-        case do.SendStopReplica(broker_id, epoch, partitions):
-            names = " ".join(map(str, partitions))
-            yield f"StopReplica to {broker_id}: controller epoch {epoch}, delete {names}"
+        case do.SendStopReplica(broker_id, epoch, stops):
+            yield f"StopReplica to {broker_id}: controller epoch {epoch}, {' '.join(map(_stop, stops))}"
+        case do.ReadUncleanElection(topics):
+            yield f"may {' '.join(sorted(topics))} be led unclean?"
+        case do.ReadIsrChanges(names):
+            yield f"read ISR changes {' '.join(sorted(names))}"
+        case do.RemoveIsrChanges(names):
+            yield f"remove ISR changes {' '.join(sorted(names))}"
+        case do.WriteAssignments(assignments):
+            yield from (f"write {partition} {_replicas_told(one)}" for partition, one in assignments.items())
+        case do.RewriteReassignmentRequest(targets, refused):
+            kept = " ".join(f"{partition}={_ids(target)}" for partition, target in targets.items())
+            yield f"rewrite the request for moves: {kept}" if kept else "remove the request for moves"
+            yield from (f"  {partition} {_verdict(verdict)}" for partition, verdict in refused.items())
+        case do.RemoveElectionRequest(verdicts):
+            yield "remove the request for an election"
+            yield from (f"  {partition} {_verdict(verdict)}" for partition, verdict in verdicts.items())
+        case do.Answer(request_id, verdicts):
+            yield f"answer request {request_id}"
+            yield from (f"  {partition} {_verdict(verdict)}" for partition, verdict in verdicts.items())
         case do.StepAgain():
             yield "again"
 
@@ -223,11 +329,28 @@ def _told(effect: do.Effect) -> Iterator[str]:
 def _partition_told(one: do.PartitionTold) -> str:
     offline = f" offline={_ids(one.offline_replicas)}" if one.offline_replicas else ""
     new = " new" if one.is_new else ""
-    return f"{one.partition} {_state(one.state)} replicas={_ids(one.replicas)}{offline}{new}"
+    replicas = _replicas_told(ReplicaAssignment(one.replicas, one.adding, one.removing))
+    return f"{one.partition} {_state(one.state)} {replicas}{offline}{new}"
+
+
+def _replicas_told(assignment: ReplicaAssignment) -> str:
+    adding = f" adding={_ids(assignment.adding)}" if assignment.adding else ""
+    removing = f" removing={_ids(assignment.removing)}" if assignment.removing else ""
+    return f"replicas={_ids(assignment.replicas)}{adding}{removing}"
+
+
+def _verdict(verdict: Verdict) -> str:
+    return "done" if verdict == DONE else f"{verdict.code.name}: {verdict.message}"
+
+
+def _stop(stop: do.ReplicaStop) -> str:
+    epoch = "" if stop.leader_epoch == EPOCH_DURING_DELETE else f" epoch={stop.leader_epoch}"
+    return f"{'delete' if stop.delete else 'stop'} {stop.partition}{epoch}"
 
 
 def _state(state: LeaderAndIsr) -> str:
-    return f"leader={state.leader} epoch={state.leader_epoch} isr={_ids(state.isr)}"
+    recovering = " recovering" if state.leader_recovery_state else ""
+    return f"leader={state.leader} epoch={state.leader_epoch} isr={_ids(state.isr)}{recovering}"
 
 
 def _ids(ids: tuple[int, ...]) -> str:
@@ -247,7 +370,11 @@ def _incarnation(text: str) -> tuple[int, int]:
 
 def _replicas(text: str) -> tuple[int, tuple[int, ...]]:
     index, replicas = text.split("=")
-    return int(index), tuple(int(one) for one in replicas.split(","))
+    return int(index), _ids_of(replicas)
+
+
+def _ids_of(text: str) -> tuple[int, ...]:
+    return tuple(int(one) for one in text.split(","))
 
 
 def _partition(text: str) -> TopicPartition:

@@ -8,6 +8,8 @@ from broker.controller import effects as do
 from broker.controller import events as told
 from tests.broker.controller.story import Story
 
+_STEPS = ("come", "go", "topic", "grow", "delete", "answer", "answer", "elect", "isr", "isr", "unclean")
+
 
 class Walk(Story):
     """A story told by dice. Remembers which deletions brokers still have to answer."""
@@ -20,9 +22,7 @@ class Walk(Story):
         self._next_broker_epoch = 100
 
     def step_at_random(self) -> None:
-        getattr(
-            self, "_do_" + self._dice.choice(["come", "go", "topic", "grow", "delete", "answer", "answer", "elect"])
-        )()
+        getattr(self, f"_do_{self._dice.choice(_STEPS)}")()
 
     def settle(self) -> None:
         """Everybody comes back, and every question is answered."""
@@ -67,6 +67,22 @@ class Walk(Story):
             broker, partitions = self._unanswered.pop(self._dice.randrange(len(self._unanswered)))
             self.run(f"deleted {broker} {' '.join(map(str, partitions))}")
 
+    def _do_isr(self) -> None:
+        """A leader that is alive, or just died, shrinks or grows its ISR by whom it likes."""
+        led = [key for key, state in sorted(self.states.items()) if state.has_leader and key.topic in self.topics]
+        if led:
+            partition = self._dice.choice(led)
+            leader, replicas = (
+                self.states[partition].leader,
+                self.topics[partition.topic].partitions[partition.partition],
+            )
+            isr = [one for one in replicas if one == leader or self._dice.random() < 0.5]
+            quietly = self._dice.choice(("", "", "quietly "))
+            self.run(f"{quietly}isr {partition} {','.join(map(str, isr))}")
+
+    def _do_unclean(self) -> None:
+        self.run(f"unclean {self._dice.choice('abcd*')} {self._dice.choice(('yes', 'no'))}")
+
     def _do_elect(self) -> None:
         if self._dice.random() < 0.5:
             self._epoch += 1
@@ -76,7 +92,7 @@ class Walk(Story):
     def _carry_out(self, effect: do.Effect) -> told.Event | None:
         if isinstance(effect, do.SendStopReplica):
             epoch = self.controller.context.brokers[effect.broker_id].epoch
-            self._unanswered.append((f"{effect.broker_id}:{epoch}", effect.partitions))
+            self._unanswered.append((f"{effect.broker_id}:{epoch}", tuple(stop.partition for stop in effect.stops)))
         return super()._carry_out(effect)
 
     def _write(self, states) -> told.Event:

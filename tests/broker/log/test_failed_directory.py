@@ -170,7 +170,7 @@ def test_directory_that_cannot_be_made_is_offline_unless_it_is_the_only_one(tmp_
 
 def test_checkpoint_that_cannot_be_written_takes_the_directory_offline(manager, monkeypatch):
     monkeypatch.setattr("broker.log.offset_checkpoint.write_offset_checkpoint", failing())
-    manager.checkpoint_high_watermarks({TopicPartition("t", 0): 3, TopicPartition("t", 1): 3})
+    manager.store_high_watermarks({TopicPartition("t", 0): 3, TopicPartition("t", 1): 3})
     assert sorted(manager.failed) == [("a", False), ("b", True)]
 
 

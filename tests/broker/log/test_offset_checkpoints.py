@@ -5,6 +5,7 @@ from uuid import UUID
 
 import pytest
 
+from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.log.checkpoints import read_offset_checkpoint
 from broker.log.config import LogConfig
@@ -88,13 +89,13 @@ def test_clean_stop_notes_log_starts_and_stopping_twice_changes_nothing(manager,
 
 def test_high_watermarks_come_back_within_the_bounds_of_the_log(manager, start, tmp_path):
     end = manager.get(ORDERS_0).log_end_offset
-    manager.checkpoint_high_watermarks({ORDERS_0: 5, ORDERS_1: end + 9, TopicPartition("other", 0): 1})
-    assert noted(tmp_path, REPLICATION) == {ORDERS_0: 5, ORDERS_1: end + 9}
+    manager.store_high_watermarks({ORDERS_0: 5, ORDERS_1: end + 9, TopicPartition("other", 0): 1})
+    assert noted(tmp_path, REPLICATION) == {ORDERS_0: 5, ORDERS_1: end}
     manager.get(ORDERS_0).delete_records(5, high_watermark=5)
     kill(manager)
     again = start()
-    assert again.checkpointed_high_watermark(ORDERS_0) == 5
-    assert again.checkpointed_high_watermark(ORDERS_1) == end
+    assert again.high_watermark_of(ORDERS_0) == 5
+    assert again.high_watermark_of(ORDERS_1) == end
 
 
 @pytest.mark.parametrize("is_killed", [True, False])
@@ -103,7 +104,7 @@ def test_topic_made_anew_inherits_nothing_of_the_old_one(manager, start, tmp_pat
     manager.flush_due(0)
     manager.checkpoint_recovery_points()
     manager.checkpoint_log_start_offsets()
-    manager.checkpoint_high_watermarks({ORDERS_0: 5, ORDERS_1: 5})
+    manager.store_high_watermarks({ORDERS_0: 5, ORDERS_1: 5})
     if is_killed:
         kill(manager)
         manager = start()
@@ -114,7 +115,7 @@ def test_topic_made_anew_inherits_nothing_of_the_old_one(manager, start, tmp_pat
     assert ORDERS_1 in noted(tmp_path, REPLICATION)
     kill(manager)
     again = start()
-    assert (again.get(ORDERS_0).log_start_offset, again.checkpointed_high_watermark(ORDERS_0)) == (0, 0)
+    assert (again.get(ORDERS_0).log_start_offset, again.high_watermark_of(ORDERS_0)) == (0, 0)
 
 
 @pytest.mark.parametrize("name", [RECOVERY, START, REPLICATION])
@@ -123,7 +124,7 @@ def test_checkpoint_that_is_damaged_or_missing_costs_no_record(manager, start, t
     end = manager.get(ORDERS_0).log_end_offset
     manager.checkpoint_recovery_points()
     manager.checkpoint_log_start_offsets()
-    manager.checkpoint_high_watermarks({ORDERS_0: 5})
+    manager.store_high_watermarks({ORDERS_0: 5})
     kill(manager)
     if damage is None:
         (tmp_path / "data" / name).unlink()
@@ -162,3 +163,79 @@ def test_segments_let_go_are_purged_in_all_logs(manager):
     assert manager.purge_segments(0) == 0
     assert manager.purge_segments(50) > 0
     assert not list(manager.get(ORDERS_0).directory.glob("*.deleted"))
+
+
+def test_high_watermark_that_nobody_noted_is_where_the_log_starts(manager):
+    assert manager.high_watermark_of(ORDERS_0) == 0
+    assert manager.high_watermark_of(TopicPartition("unknown", 0)) == 0
+    manager.get(ORDERS_0).delete_records(4, high_watermark=5)
+    assert manager.high_watermark_of(ORDERS_0) == 4
+
+
+def test_high_watermark_of_a_partition_without_a_role_stays_noted(manager, start, tmp_path):
+    """After a start the first LeaderAndIsr may come later than the next note is taken."""
+    manager.store_high_watermarks({ORDERS_0: 5, ORDERS_1: 6})
+    kill(manager)
+    again = start()
+    again.store_high_watermarks({ORDERS_1: 7})
+    assert noted(tmp_path, REPLICATION) == {ORDERS_0: 5, ORDERS_1: 7}
+
+
+def test_deleted_partition_leaves_the_file(manager, tmp_path):
+    manager.store_high_watermarks({ORDERS_0: 5, ORDERS_1: 6})
+    manager.delete(ORDERS_0)
+    manager.store_high_watermarks({ORDERS_0: 5, ORDERS_1: 6})
+    assert noted(tmp_path, REPLICATION) == {ORDERS_1: 6}
+
+
+def test_nothing_noted_speaks_of_records_that_were_cut(manager, start, tmp_path):
+    """They would be other records by the time somebody reads the note."""
+    told = []
+    manager.on_cut = lambda *cut: told.append(cut)
+    log, end = manager.get(ORDERS_0), manager.get(ORDERS_0).log_end_offset
+    log.delete_records(6, high_watermark=end)
+    manager.flush_due(0)
+    manager.checkpoint_recovery_points()
+    manager.checkpoint_log_start_offsets()
+    manager.store_high_watermarks({ORDERS_0: end, ORDERS_1: end})
+    log.truncate_to(5)
+    assert told == [(tmp_path / "data", ORDERS_0, 5)]
+    assert noted(tmp_path, RECOVERY) == {ORDERS_0: 5, ORDERS_1: end}
+    assert noted(tmp_path, REPLICATION) == {ORDERS_0: 5, ORDERS_1: end}
+    assert noted(tmp_path, START) == {ORDERS_0: 5}
+    kill(manager)
+    again = start().get(ORDERS_0)
+    assert (again.log_start_offset, again.log_end_offset, again.recovery_point) == (5, 5, 5)
+
+
+@pytest.mark.parametrize("offset", [3, 1_000])
+def test_nothing_noted_speaks_of_a_log_that_was_emptied(manager, start, tmp_path, offset):
+    manager.flush_due(0)
+    manager.checkpoint_recovery_points()
+    manager.store_high_watermarks({ORDERS_0: 8, ORDERS_1: 8})
+    manager.get(ORDERS_0).truncate_fully_and_start_at(offset)
+    for name in (RECOVERY, REPLICATION):
+        assert noted(tmp_path, name)[ORDERS_0] == 0
+    kill(manager)
+    again = start()
+    log = again.get(ORDERS_0)
+    assert (log.log_start_offset, log.log_end_offset, again.high_watermark_of(ORDERS_0)) == (offset, offset, offset)
+
+
+def test_notes_cannot_be_lowered_on_a_full_disk_so_nothing_is_cut(manager, monkeypatch, records_of):
+    manager.store_high_watermarks({ORDERS_0: 8})
+    log = manager.get(ORDERS_0)
+    before = records_of(log)
+
+    def no_space(path, offsets):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as full:
+        full.setattr("broker.log.offset_checkpoint.write_offset_checkpoint", no_space)
+        with pytest.raises(ApiError) as caught:
+            log.truncate_to(4)
+    assert caught.value.code is ErrorCode.KAFKA_STORAGE_ERROR
+    assert records_of(log) == before
+    assert manager.offline_directories == {}
+    log.truncate_to(4)
+    assert records_of(log) == before[:4]

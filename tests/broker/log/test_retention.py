@@ -10,6 +10,8 @@ from broker.common.errors import ApiError, ErrorCode
 from broker.log.config import LogConfig
 from broker.log.log import Log
 from broker.log.retention import RetentionPlan, RetentionReason, SegmentFacts, plan_retention
+from broker.records.builder import build_batch
+from broker.records.record import Record
 
 NOW_MS = 1_000_000
 EVERYTHING = 2**40
@@ -39,6 +41,20 @@ def test_segment_goes_when_its_newest_record_is_older_than_retention_ms():
     assert expired(segments, FOREVER) == []
 
 
+def test_active_segment_goes_last_and_only_if_it_holds_something():
+    segments = facts((1, NOW_MS - 101), (1, NOW_MS - 101))
+    config = LogConfig(retention_ms=100)
+    assert len(expired(segments, config)) == 2
+    assert len(expired([*segments[:1], segments[1]._replace(size_bytes=0)], config)) == 1
+    assert expired(segments, config, high_watermark=19) == [(0, RetentionReason.TIME)]
+    assert expired(segments[:1], LogConfig(retention_ms=-1, retention_bytes=0)) == [(0, RetentionReason.BYTES)]
+
+
+def test_active_segment_stays_when_only_its_records_were_deleted():
+    """It is written to again: it is let go of when it is too old or too large, as in Kafka."""
+    assert expired(facts((1, NOW_MS)), FOREVER, log_start_offset=10) == []
+
+
 def test_time_in_the_future_keeps_a_segment_and_all_behind_it():
     segments = facts((1, 0), (1, NOW_MS + 10**9), (1, 0), (1, 0))
     assert expired(segments, LogConfig(retention_ms=100)) == [(0, RetentionReason.TIME)]
@@ -47,12 +63,12 @@ def test_time_in_the_future_keeps_a_segment_and_all_behind_it():
 def test_segment_without_times_is_as_old_as_its_file():
     segments = facts((1, -1), (1, -1), modified_ms=NOW_MS - 50)
     assert expired(segments, LogConfig(retention_ms=50)) == []
-    assert expired(segments, LogConfig(retention_ms=49)) == [(0, RetentionReason.TIME)]
+    assert len(expired(segments, LogConfig(retention_ms=49))) == 2
 
 
 def test_whole_segments_beyond_retention_bytes_go():
     segments = facts((100, 0), (100, 0), (100, 0), (50, 0))
-    for retention_bytes, count in ((350, 0), (251, 0), (250, 1), (150, 2), (51, 2), (50, 3), (0, 3)):
+    for retention_bytes, count in ((350, 0), (251, 0), (250, 1), (150, 2), (51, 2), (50, 3), (1, 3), (0, 4)):
         config = LogConfig(retention_ms=-1, retention_bytes=retention_bytes)
         assert expired(segments, config) == [(10 * place, RetentionReason.BYTES) for place in range(count)]
 
@@ -69,7 +85,7 @@ def test_compacted_topic_keeps_old_and_many_records_unless_deleting_as_well():
     config = LogConfig(cleanup_policy=("compact",), retention_ms=1, retention_bytes=1)
     assert expired(segments, config) == []
     both = LogConfig(cleanup_policy=("compact", "delete"), retention_ms=1)
-    assert expired(segments, both) == [(0, RetentionReason.TIME)]
+    assert len(expired(segments, both)) == 2
 
 
 def test_records_not_yet_replicated_stay():
@@ -85,18 +101,18 @@ def test_records_not_yet_replicated_stay():
     log_start_offset=st.integers(0, 80),
     high_watermark=st.integers(0, 80),
 )
-def test_plan_is_always_a_beginning_without_the_active_segment(
+def test_plan_is_always_a_beginning_below_the_high_watermark(
     segments, retention_ms, retention_bytes, log_start_offset, high_watermark
 ):
     segments = facts(*segments)
     config = LogConfig(retention_ms=retention_ms, retention_bytes=retention_bytes)
     plan = plan_retention(segments, config, log_start_offset, high_watermark, NOW_MS)
     assert [each.base_offset for each in plan.segments] == [each.base_offset for each in segments[: len(plan.segments)]]
-    assert len(plan.segments) < len(segments)
     assert plan.log_start_offset >= log_start_offset
     left = segments[len(plan.segments) :]
     if plan.segments:
-        assert plan.segments[-1].next_offset <= min(high_watermark, left[0].base_offset)
+        assert plan.segments[-1].next_offset <= high_watermark
+        assert plan.log_start_offset >= plan.segments[-1].next_offset
     if plan.segments and plan.segments[-1].reason is RetentionReason.BYTES:
         assert sum(each.size_bytes for each in left) >= retention_bytes
     assert plan.size_bytes == sum(each.size_bytes for each in segments) - sum(each.size_bytes for each in left)
@@ -125,7 +141,7 @@ def test_plan_of_a_log_names_offsets_times_and_bytes(log):
     found = plan(log, LogConfig(retention_ms=999), now_ms=now_ms)
     last_time = 1_000 * (second.base_offset - 1)
     assert found == (
-        ((0, second.base_offset, first.size_bytes, 0, last_time, RetentionReason.TIME),),
+        ((0, second.base_offset, first.size_bytes, 0, last_time, RetentionReason.TIME, first.serial),),
         second.base_offset,
     )
     assert len(log.segments) == 5, "a plan under another configuration touches nothing"
@@ -155,13 +171,59 @@ def test_applied_plan_moves_the_log_start_and_frees_the_disk_later(log, records_
 
 def test_plan_that_time_has_overtaken_deletes_nothing_else(log):
     everything = plan(log, LogConfig(retention_ms=0), now_ms=10**9)
-    assert len(everything.segments) == 4
+    assert len(everything.segments) == 5
     second = log.segments[1]
     log.replace_segments([second], [])
     assert log.apply(everything) == 0, "the first segment now reaches further than the plan knew"
     assert log.apply(plan(log, LogConfig(retention_ms=0), now_ms=10**9)) > 0
     assert len(log.segments) == 1
     assert log.apply(everything) == 0
+
+
+def test_idle_log_becomes_empty_and_goes_on_where_it_ended(log, batch_of, records_of):
+    end = log.log_end_offset
+    everything = plan(log, LogConfig(retention_ms=0), now_ms=10**9)
+    assert everything.log_start_offset == end
+    assert log.roll_expired(everything)
+    log.flush()
+    assert log.apply(everything) == everything.size_bytes
+    assert (log.log_start_offset, log.log_end_offset, log.size_bytes) == (end, end, 0)
+    assert plan(log, LogConfig(retention_ms=0), now_ms=10**9).segments == ()
+    assert log.append(batch_of(b"later"), 0).base_offset == end
+    for is_clean in (False, True):
+        again = Log.open(log.directory, CONFIG, is_clean=is_clean, recovery_point=end)
+        assert records_of(again) == [(end, b"later")]
+
+
+def test_idle_log_that_became_empty_keeps_its_offsets_when_opened(log):
+    end = log.log_end_offset
+    everything = plan(log, LogConfig(retention_ms=0), now_ms=10**9)
+    log.roll_expired(everything)
+    log.apply(everything)
+    again = Log.open(log.directory, CONFIG)
+    assert (again.log_start_offset, again.log_end_offset) == (end, end)
+
+
+def test_idempotent_producer_goes_on_after_its_records_expired(tmp_path):
+    log = Log.open(tmp_path / "t-0", CONFIG)
+    first = build_batch([Record(0, 1_000, None, b"a")], producer_id=5, producer_epoch=0, base_sequence=0)
+    log.append(first, 0)
+    everything = plan(log, LogConfig(retention_ms=0), now_ms=10**9)
+    log.roll_expired(everything)
+    log.apply(everything)
+    again = build_batch([Record(0, 1_000, None, b"a")], producer_id=5, producer_epoch=0, base_sequence=0)
+    assert log.append(again, 0).base_offset == 0, "a batch sent again is answered, not written"
+    second = build_batch([Record(0, 2_000, None, b"b")], producer_id=5, producer_epoch=0, base_sequence=1)
+    assert log.append(second, 0).base_offset == 1
+
+
+def test_record_written_after_the_plan_keeps_the_active_segment(log, batch_of):
+    everything = plan(log, LogConfig(retention_ms=0), now_ms=10**9)
+    active = log.segments[-1]
+    log.append(batch_of(b"young"), 0)
+    assert not log.roll_expired(everything)
+    log.apply(everything)
+    assert log.segments == (active,)
 
 
 def test_time_look_up_and_epochs_begin_at_the_new_start(log, batch_of):

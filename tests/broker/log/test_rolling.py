@@ -4,6 +4,8 @@ import pytest
 
 from broker.log.config import LogConfig
 from broker.log.log import Log
+from broker.records.builder import build_batch
+from broker.records.record import Record
 
 HOUR_MS = 3_600_000
 CONFIG = LogConfig(segment_ms=HOUR_MS)
@@ -28,6 +30,17 @@ def test_batch_much_younger_than_the_first_starts_a_new_segment(log, batch_of):
     assert bases(log) == [0, 3]
     log.append(batch_of(b"v", timestamp_ms=1_002 + 2 * HOUR_MS), 0)
     assert bases(log) == [0, 3, 5]
+
+
+def test_compacted_log_rolls_as_early_as_records_must_be_compacted(tmp_path, batch_of):
+    """The active segment is never compacted, so it must not stay active for longer."""
+    both = LogConfig(segment_ms=HOUR_MS, max_compaction_lag_ms=1_000, cleanup_policy=("compact",))
+    for config, count in ((both, 2), (LogConfig(segment_ms=HOUR_MS, max_compaction_lag_ms=1_000), 1)):
+        log = Log.open(tmp_path / f"t-{count}", config)
+        for timestamp_ms in (1_000, 2_001):
+            batch = build_batch([Record(0, timestamp_ms, b"k", b"v")])
+            log.append(batch, 0)
+        assert len(log.segments) == count
 
 
 @pytest.mark.parametrize("is_clean", [True, False])

@@ -69,17 +69,6 @@ async def test_five_hundred_connections_stay_and_cost_little_when_they_end():
         await eventually(lambda: started.connection_count == 0, "all are gone")
 
 
-async def test_one_address_may_not_take_every_connection():
-    async with listening(connections_max=10, connections_per_ip_max=2) as started:
-        kept = [await connect(started) for _ in range(2)]
-        third, _ = await connect(started)
-        assert await is_closed(third)
-        kept.pop()[1].close()
-        await eventually(lambda: started.connection_count == 1, "one has gone")
-        kept.append(await connect(started))
-        await eventually(lambda: started.connection_count == 2, "another may come")
-
-
 async def test_a_flood_of_refused_connections_is_one_line_in_the_log(monkeypatch):
     async with listening(connections_max=1) as started:
         _kept = await connect(started)

@@ -9,7 +9,7 @@ import pytest
 from broker.common.errors import ProtocolError
 from broker.protocol import codec
 from broker.protocol.api_keys import ApiKey
-from broker.protocol.codec import PART_BYTES_MIN, decode, encode, encode_parts
+from broker.protocol.codec import decode, encode
 from broker.protocol.primitives import read_uvarint, uvarint
 from broker.protocol.schema import (
     Message,
@@ -190,19 +190,6 @@ def test_byte_fields_are_slices_of_the_buffer():
 @pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])
 def test_byte_fields_accept_any_bytes_like(kind):
     assert encode(Payload(records=kind(b"abc")), CLASSIC) == encode(Payload(records=b"abc"), CLASSIC)
-
-
-def test_large_payloads_are_passed_on_uncopied():
-    payload = memoryview(bytes(PART_BYTES_MIN))
-    head, passed_on, tail = encode_parts(Payload(before=1, records=payload, after=2), FLEXIBLE)
-    assert passed_on is payload
-    assert head == pack(">i", 1) + uvarint(PART_BYTES_MIN + 1)
-    assert tail == pack(">i", 2) + b"\0"
-
-
-def test_small_payloads_are_joined_with_their_surroundings():
-    message = Payload(before=1, records=bytes(PART_BYTES_MIN - 1), after=2)
-    assert encode_parts(message, FLEXIBLE) == [encode(message, FLEXIBLE)]
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 
 from broker.common.errors import ProtocolError
-from broker.protocol.framing import FrameTooLarge, next_frame
+from broker.protocol.framing import FrameTooLarge, split_frames
 
 LIMIT_BYTES = 1000
 BODIES = [b"first", b"", b"the third one", b"\0\0\0\1"]
@@ -12,13 +12,13 @@ STREAM = b"".join(len(body).to_bytes(4) + body for body in BODIES)
 
 def _receive(stream, cuts):
     """Feed the stream piece by piece, as a connection does; the frames found and the bytes left over."""
-    buffer, found, start = bytearray(), [], 0
+    buffer, found = bytearray(), []
     for begin, end in zip([0, *cuts], [*cuts, len(stream)], strict=True):
         buffer += stream[begin:end]
-        while frame := next_frame(buffer, start, len(buffer), LIMIT_BYTES):
-            found.append(bytes(buffer[frame[0] : frame[1]]))
-            start = frame[1]
-    return found, bytes(buffer[start:])
+        frames, rest = split_frames(buffer, len(buffer), LIMIT_BYTES)
+        found += frames
+        del buffer[:rest]
+    return found, bytes(buffer)
 
 
 def test_frames_are_found_when_all_arrive_at_once():
@@ -39,25 +39,33 @@ def test_unfinished_frame_is_left_in_the_buffer():
 
 
 def test_bytes_beyond_the_end_are_not_looked_at():
-    assert next_frame(STREAM, 0, 3, LIMIT_BYTES) is None
-    assert next_frame(STREAM, 0, 8, LIMIT_BYTES) is None
-    assert next_frame(STREAM, 0, 9, LIMIT_BYTES) == (4, 9)
+    assert split_frames(bytearray(STREAM), 3, LIMIT_BYTES) == ([], 0)
+    assert split_frames(bytearray(STREAM), 8, LIMIT_BYTES) == ([], 0)
+    assert split_frames(bytearray(STREAM), 9, LIMIT_BYTES) == ([b"first"], 9)
+
+
+def test_frames_are_copies_that_outlive_the_buffer():
+    buffer = bytearray(STREAM)
+    frames, _ = split_frames(buffer, len(buffer), LIMIT_BYTES)
+    buffer[:] = bytes(len(buffer))
+    assert frames == BODIES
 
 
 def test_frame_of_exactly_the_limit_is_accepted():
-    assert next_frame((LIMIT_BYTES).to_bytes(4) + bytes(LIMIT_BYTES), 0, 4 + LIMIT_BYTES, LIMIT_BYTES) is not None
+    stream = bytearray((LIMIT_BYTES).to_bytes(4) + bytes(LIMIT_BYTES))
+    assert split_frames(stream, len(stream), LIMIT_BYTES) == ([bytes(LIMIT_BYTES)], len(stream))
 
 
 def test_frame_above_the_limit_is_refused_as_soon_as_its_size_is_known():
     with pytest.raises(FrameTooLarge, match="1001 bytes"):
-        next_frame((LIMIT_BYTES + 1).to_bytes(4), 0, 4, LIMIT_BYTES)
+        split_frames(bytearray((LIMIT_BYTES + 1).to_bytes(4)), 4, LIMIT_BYTES)
 
 
 def test_text_sent_to_the_port_is_refused():
     with pytest.raises(FrameTooLarge):
-        next_frame(b"GET / HTTP/1.1\r\n", 0, 16, LIMIT_BYTES)
+        split_frames(bytearray(b"GET / HTTP/1.1\r\n"), 16, LIMIT_BYTES)
 
 
 def test_negative_size_is_refused():
     with pytest.raises(ProtocolError, match="-1 bytes"):
-        next_frame(b"\xff\xff\xff\xff", 0, 4, LIMIT_BYTES)
+        split_frames(bytearray(b"\xff\xff\xff\xff"), 4, LIMIT_BYTES)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from broker.common.errors import ProtocolError
 from broker.protocol.api_keys import ApiKey
-from broker.protocol.codec import decode, encode, encode_parts
+from broker.protocol.codec import decode, encode
 from broker.protocol.messages import MESSAGES
 
 VERSIONS = [
@@ -46,14 +46,6 @@ def test_decoding_does_not_depend_on_the_kind_of_buffer(message, sample):
         inside_a_larger_buffer = memoryview(bytearray(b"before" + body + b"after"))[6 : 6 + len(body)]
         assert decode(message, bytearray(body), version) == sent, version
         assert decode(message, inside_a_larger_buffer, version) == sent, version
-
-
-@every_message
-def test_parts_joined_are_the_encoding(message, sample):
-    for version in versions_of(message):
-        for seed in range(3):
-            sent = sample(message, version, seed)
-            assert b"".join(encode_parts(sent, version)) == encode(sent, version), version
 
 
 @every_message

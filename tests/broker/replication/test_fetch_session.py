@@ -40,10 +40,10 @@ class Story:
         self.sessions = FetchSessions(count(1).__next__, **limits)
         self.now_ms = 0
 
-    def begin(self, session_id, epoch, *asked, forgotten=(), topic="t", by_id=False, follower=False):
+    def begin(self, session_id, epoch, *asked, forgotten=(), topic="t", by_id=False):
         asked = [(topic, each if isinstance(each, Asked) else Asked(each)) for each in asked]
         forgotten = [(topic, partition) for partition in forgotten]
-        return self.sessions.begin(Opening(session_id, epoch, asked, forgotten, by_id, follower), self.now_ms)
+        return self.sessions.begin(Opening(session_id, epoch, asked, forgotten, by_id), self.now_ms)
 
     def ask(self, session_id, epoch, *asked, reads=(), **more):
         """(session id, answered partitions); a partition not in `reads` is as it was."""
@@ -221,35 +221,31 @@ def test_an_id_in_use_is_not_given_again():
     assert [story.ask(NO_SESSION, 0, 0)[0] for _ in range(2)] == [5, 6]
 
 
-def opens(story: Story, size: int, follower: bool = False) -> int:
-    return story.ask(NO_SESSION, 0, *range(size), follower=follower)[0]
+def opens(story: Story, size: int) -> int:
+    return story.ask(NO_SESSION, 0, *range(size))[0]
 
 
 @pytest.mark.parametrize(
     ("held", "new", "waited_ms", "is_taken"),
     [
-        # (partitions, of a follower) of the session in the only place, of the one that wants it
-        ((2, False), (9, False), 0, False),  # young and in use
-        ((2, False), (3, False), LONG, True),  # old, and smaller
-        ((2, False), (2, False), LONG, False),  # old, but not smaller
-        ((9, False), (1, True), 0, True),  # a follower comes before a consumer
-        ((2, True), (9, False), LONG, False),  # whatever their age and size
-        ((2, True), (9, True), 0, False),
-        ((2, True), (9, True), LONG, True),
+        # partitions of the session in the only place, of the one that wants it
+        (2, 9, 0, False),  # young and in use
+        (2, 3, LONG, True),  # old, and smaller
+        (2, 2, LONG, False),  # old, but not smaller
     ],
 )
 def test_a_place_goes_to_who_is_worth_more(held, new, waited_ms, is_taken):
     story = Story(sessions_max=1)
-    opens(story, *held)
+    opens(story, held)
     story.now_ms = waited_ms
     story.ask(1, 1)
-    assert opens(story, *new) == (2 if is_taken else NO_SESSION)
+    assert opens(story, new) == (2 if is_taken else NO_SESSION)
     assert (1 in story.sessions._sessions) is not is_taken
 
 
 def test_a_place_nobody_used_for_long_goes_to_anybody():
     story = Story(sessions_max=2)
-    opens(story, 9, follower=True)
+    opens(story, 9)
     opens(story, 9)
     story.now_ms = LONG
     story.ask(1, 1)
@@ -273,7 +269,6 @@ requests = st.tuples(
     st.lists(st.integers(0, 5), max_size=4),
     st.lists(st.integers(0, 5), max_size=2),
     st.lists(st.integers(0, 5), max_size=3),
-    st.booleans(),
 )
 
 
@@ -284,12 +279,12 @@ def test_a_client_that_keeps_what_it_was_told_always_knows_every_high_watermark(
     marks = dict.fromkeys(range(6), 0)
     believed: dict[int, dict[int, int]] = {}
     epochs: dict[int, int] = {}
-    for kind, session_id, asked, forgotten, moved, follower in steps:
+    for kind, session_id, asked, forgotten, moved in steps:
         for partition in moved:
             marks[partition] += 1
         epoch = {"open": 0, "close": -1, "wrong": 99}.get(kind, epochs.get(session_id, 1))
         try:
-            fetch = story.begin(session_id, epoch, *asked, forgotten=forgotten, follower=follower)
+            fetch = story.begin(session_id, epoch, *asked, forgotten=forgotten)
             answers = [
                 (topic, Read(each.partition, high_watermark=marks[each.partition])) for topic, each in fetch.partitions
             ]

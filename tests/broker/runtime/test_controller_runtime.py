@@ -149,6 +149,38 @@ async def test_partitions_added_get_leaders(cluster):
     await eventually(lambda: one.broker.leads == {T0: 0, T1: 0}, "second partition")
 
 
+async def test_isr_a_leader_has_changed_is_told_to_everybody(cluster):
+    one, two = await cluster.start(1), await cluster.start(2)
+    await one.store.create_topic("t", {0: (2, 1)}, {})
+    await eventually(lambda: two.broker.leads == {T0: 0} and one.broker.isrs == {T0: [2, 1]}, "leader")
+    roles = len(one.broker.requests(ApiKey.LEADER_AND_ISR))
+    state = await two.store.state(T0)
+    shrunk = await two.store.write_isr(T0, state.with_isr((2,)))
+    await two.store.announce_isr_changes([T0])
+    for node in (one, two):
+        await eventually(lambda: node.broker.isrs == {T0: [2]}, "told")  # noqa: B023
+    await until(one.store.isr_changes, [], "announcement removed")
+    assert len(one.broker.requests(ApiKey.LEADER_AND_ISR)) == roles
+    await cluster.stop(two)
+    await eventually(lambda: one.broker.metadata == {T0: -1}, "the controller writes over the leader's version")
+    assert (await one.store.state(T0)).zk_version == shrunk.zk_version + 1
+
+
+async def test_unclean_election_waits_until_the_topic_allows_it(cluster):
+    one, two = await cluster.start(1), await cluster.start(2)
+    await one.store.create_topic("t", {0: (2, 1)}, {})
+    await eventually(lambda: two.broker.leads == {T0: 0} and one.broker.metadata == {T0: 2}, "leader")
+    await one.store.write_isr(T0, (await one.store.state(T0)).with_isr((2,)))
+    await one.store.announce_isr_changes([T0])
+    await eventually(lambda: one.broker.isrs == {T0: [2]}, "told")
+    await cluster.stop(two)
+    await eventually(lambda: one.broker.metadata == {T0: -1}, "nobody leads")
+    await one.store.set_config("topics", "t", {"unclean.leader.election.enable": "true"})
+    await eventually(lambda: one.broker.leads == {T0: 2}, "1 leads")
+    state = await one.store.state(T0)
+    assert (state.leader, state.isr, state.leader_recovery_state) == (1, (1,), 1)
+
+
 async def test_another_broker_takes_over_when_the_controller_stops(cluster):
     one, two = await cluster.start(1), await cluster.start(2)
     await one.store.create_topic("t", {0: (1,), 1: (2,)}, {})

@@ -1,4 +1,4 @@
-"""Deleted partitions leave the disk."""
+"""Replicas that are stopped: what leaves the disk, and what a late request may not stop."""
 
 import asyncio
 import threading
@@ -7,9 +7,15 @@ from uuid import UUID
 import pytest
 
 from broker.common.clock import SystemClock
+from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.log.config import LogConfig
 from broker.log.manager import LogManager
+from broker.protocol.messages.leader_and_isr import (
+    LeaderAndIsrPartitionState,
+    LeaderAndIsrRequest,
+    LeaderAndIsrTopicState,
+)
 from broker.runtime.purgatory import Purgatory
 from broker.runtime.replica_manager import ReplicaManager
 from tests.eventually import eventually
@@ -41,3 +47,22 @@ async def test_a_log_deleted_as_an_earlier_purge_ends_is_purged_too(logs, tmp_pa
     replicas.stop_replica(partitions[1], delete=True)
     may_end.set()
     await eventually(lambda: not list((tmp_path / "logs").glob("*-delete")), "the files of both logs are gone")
+
+
+async def test_late_stop_of_an_earlier_epoch_leaves_a_replica_that_was_given_back(logs):
+    replicas = ReplicaManager(1, logs, Purgatory(SystemClock()), SystemClock())
+    replicas.apply_leader_and_isr(_led_by_1(leader_epoch=5))
+    with pytest.raises(ApiError) as refusal:
+        replicas.stop_replica(TopicPartition("t", 0), delete=True, leader_epoch=4)
+    assert refusal.value.code is ErrorCode.FENCED_LEADER_EPOCH
+    assert replicas.get("t", 0).partition.is_leader
+    replicas.stop_replica(TopicPartition("t", 0), delete=True, leader_epoch=5)
+    assert replicas.get("t", 0) is None
+
+
+def _led_by_1(leader_epoch: int) -> LeaderAndIsrRequest:
+    state = LeaderAndIsrPartitionState(
+        partition_index=0, leader=1, leader_epoch=leader_epoch, isr=[1], replicas=[1], is_new=True
+    )
+    topic = LeaderAndIsrTopicState(topic_name="t", topic_id=UUID(int=1), partition_states=[state])
+    return LeaderAndIsrRequest(topic_states=[topic])

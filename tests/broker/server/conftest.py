@@ -31,12 +31,16 @@ from broker.protocol.messages.update_metadata import (
     UpdateMetadataTopicState,
 )
 from broker.replication.fetch_session import FetchSessions
+from broker.runtime.broker_configs import BrokerConfigs
 from broker.runtime.coordinator_runtime import CoordinatorRuntime
+from broker.runtime.follower_feeds import FollowerFeeds
 from broker.runtime.log_dirs import LogDirs
 from broker.runtime.metadata_cache import LEADER_DURING_DELETE, MetadataCache
+from broker.runtime.produce_acks import ProduceAcks
 from broker.runtime.producer_ids import ProducerIds
 from broker.runtime.purgatory import Purgatory
 from broker.runtime.replica_manager import ReplicaManager
+from broker.runtime.retention_previews import RetentionPreviews
 from broker.runtime.topic_admin import TopicAdmin
 from broker.runtime.topic_configs import TopicConfigs
 from broker.server.dispatcher import Dispatcher
@@ -148,7 +152,10 @@ class Served:
         self.registry = new_registry()
         self.coordinators = CoordinatorRuntime(self.replicas, GroupConfig(), clock)
         self.store = Store(self)
-        topic_configs = TopicConfigs(self.store, self.replicas, self.config)
+        self.topic_configs = topic_configs = TopicConfigs(self.store, self.replicas, self.config)
+        broker_configs = BrokerConfigs(self.store, self.config)
+        broker_configs.on_changed.append(topic_configs.apply_all)
+        self.previews = RetentionPreviews(self.replicas, topic_configs, self.config, clock)
         services = Services(
             config=self.config,
             cluster_id="cluster",
@@ -156,10 +163,14 @@ class Served:
             replicas=self.replicas,
             purgatory=self.purgatory,
             fetch_sessions=self.fetch_sessions,
+            feeds=FollowerFeeds(self.replicas, count(1).__next__, clock),
+            acks=ProduceAcks(self.replicas, clock),
             coordinators=self.coordinators,
             topics=TopicAdmin(self.store, self.metadata, self.config),
             topic_configs=topic_configs,
+            broker_configs=broker_configs,
             log_dirs=LogDirs([directory / "logs"], self.replicas),
+            retention_previews=self.previews,
             producer_ids=ProducerIds(self.store, 1),
             clock=clock,
         )
@@ -215,6 +226,7 @@ class Served:
     def stop(self) -> None:
         self.listener.stop()
         self.coordinators.stop()
+        self.previews.close()
         self.logs.shutdown()
 
 

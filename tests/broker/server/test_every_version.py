@@ -53,6 +53,7 @@ from broker.protocol.messages.offset_for_leader_epoch import (
     OffsetForLeaderPartition,
     OffsetForLeaderTopic,
 )
+from broker.protocol.messages.preview_retention import PreviewRetentionRequest, PreviewRetentionTopic
 from broker.protocol.messages.stop_replica import StopReplicaRequest
 from broker.protocol.messages.sync_group import SyncGroupRequest
 from broker.protocol.messages.update_metadata import UpdateMetadataRequest
@@ -173,6 +174,9 @@ REQUESTS = {
     ),
     ApiKey.DELETE_GROUPS: lambda version, topic: DeleteGroupsRequest(groups_names=["g"]),
     ApiKey.DESCRIBE_CLUSTER: lambda version, topic: DescribeClusterRequest(),
+    ApiKey.PREVIEW_RETENTION: lambda version, topic: PreviewRetentionRequest(
+        topics=[PreviewRetentionTopic(name=topic, partitions=None)]
+    ),
 }
 ALL = [
     pytest.param(handler, version, id=f"{handler.api.name} {version}")

@@ -248,19 +248,6 @@ async def test_a_producer_is_told_who_leads_instead(served, version, is_hosted):
         assert [(node.node_id, node.host, node.port) for node in response.node_endpoints] == [(OTHER, "host-2", 9093)]
 
 
-@pytest.mark.parametrize("version", [12, 14, 15, 17])
-@pytest.mark.parametrize("replica", [OTHER, 77])
-async def test_only_a_broker_of_the_cluster_has_a_followers_privilege(served, version, replica):
-    tell_of_other_leader(served)
-    request = fetch(topic(of()), session=(0, 0))
-    if version < 15:
-        request.replica_id = replica
-    else:
-        request.replica_state = ReplicaState(replica_id=replica)
-    await (await served.client()).ask(request, version)
-    assert [each.is_follower for each in served.fetch_sessions._sessions.values()] == [replica == OTHER]
-
-
 async def test_nobody_is_named_where_nobody_leads(served):
     served.lead("t", leader=-1, leader_epoch=3)
     client = await served.client()

@@ -1,0 +1,91 @@
+"""Leaders elected because somebody asks: the preferred ones (KIP-183), or any that is alive (KIP-460)."""
+
+from broker.common.errors import ApiError, ErrorCode
+from broker.common.types import TopicPartition
+from broker.controller.cluster import LeaderAndIsr
+from broker.controller.context import ControllerContext
+from broker.controller.effects import Answer, Effect, RemoveElectionRequest, StepAgain, WriteStates
+from broker.controller.election import preferred_state, unclean_state
+from broker.controller.events import BY_ZNODE, Election, ElectionAsked, ElectionTried
+from broker.controller.verdict import DONE, Verdict
+
+#: How often an election is tried whose partition's state somebody else writes meanwhile.
+_ATTEMPTS = 3
+
+
+def election_asked(context: ControllerContext, event: ElectionAsked) -> list[Effect]:
+    partitions = context.all_partitions() if event.partitions is None else sorted(event.partitions)
+    return _try(context, event, partitions, {}, _ATTEMPTS)
+
+
+def election_tried(context: ControllerContext, event: ElectionTried) -> list[Effect]:
+    """What was written is done; where somebody else was faster, the election is held again over their state."""
+    done = {partition: DONE for partition in event.tried if _is_as_asked(context, event.asked.election, partition)}
+    verdicts = event.verdicts | done
+    open_ones = [partition for partition in event.tried if partition not in done]
+    if open_ones and event.attempts_left:
+        return _try(context, event.asked, open_ones, verdicts, event.attempts_left)
+    unsettled = Verdict(ErrorCode.LEADER_NOT_AVAILABLE, "the partition's state keeps changing; try again")
+    verdicts |= dict.fromkeys(open_ones, unsettled)
+    if event.asked.request_id == BY_ZNODE:
+        return [RemoveElectionRequest(verdicts)]
+    return [Answer(event.asked.request_id, verdicts)]
+
+
+def _try(
+    context: ControllerContext,
+    asked: ElectionAsked,
+    partitions: list[TopicPartition],
+    verdicts: dict[TopicPartition, Verdict],
+    attempts_left: int,
+) -> list[Effect]:
+    wanted: dict[TopicPartition, LeaderAndIsr] = {}
+    refused: dict[TopicPartition, Verdict] = {}
+    for partition in partitions:
+        try:
+            wanted[partition] = _elect(context, asked.election, partition)
+        except ApiError as error:
+            refused[partition] = Verdict.of(error)
+    writes = [WriteStates(wanted)] if wanted else []
+    tried = ElectionTried(asked, tuple(wanted), verdicts | refused, attempts_left - 1)
+    return [*writes, StepAgain(tried)]
+
+
+def _elect(context: ControllerContext, election: Election, partition: TopicPartition) -> LeaderAndIsr:
+    """The state to be written; ApiError when there is nothing to do or nobody to elect."""
+    if not context.is_current(partition):
+        raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no partition {partition}")
+    if _is_as_asked(context, election, partition):
+        raise ApiError(ErrorCode.ELECTION_NOT_NEEDED)
+    if election is Election.PREFERRED:
+        return _elect_preferred(context, partition)
+    return _elect_unclean(context, partition)
+
+
+def _elect_preferred(context: ControllerContext, partition: TopicPartition) -> LeaderAndIsr:
+    assignment, state = context.assignment(partition), context.states.get(partition)
+    online = context.online_replicas(partition)
+    elected = state and preferred_state(assignment, state, online, context.controller_epoch)
+    if elected is None:
+        reason = "is not in sync" if assignment[0] in online else "is not alive"
+        raise ApiError(
+            ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE, f"broker {assignment[0]}, preferred for {partition}, {reason}"
+        )
+    return elected
+
+
+def _elect_unclean(context: ControllerContext, partition: TopicPartition) -> LeaderAndIsr:
+    assignment, state = context.assignment(partition), context.states.get(partition)
+    elected = state and unclean_state(assignment, state, context.online_replicas(partition), context.controller_epoch)
+    if elected is None:
+        raise ApiError(ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE, f"no replica of {partition} is alive")
+    return elected
+
+
+def _is_as_asked(context: ControllerContext, election: Election, partition: TopicPartition) -> bool:
+    state = context.states.get(partition)
+    if state is None or not context.is_current(partition):
+        return False
+    if election is Election.PREFERRED:
+        return state.leader == context.assignment(partition)[0]
+    return state.leader in context.online_replicas(partition)

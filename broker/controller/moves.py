@@ -1,0 +1,26 @@
+"""What the controller remembers of partitions on the move besides what their znodes say."""
+
+from dataclasses import dataclass, field
+
+from broker.common.types import TopicPartition
+from broker.controller.replica_states import Replica
+
+
+@dataclass(slots=True)
+class Moves:
+    #: Partitions whose replicas were changed: their next state has a higher epoch, whatever else it says, so that
+    #: every replica takes notice and requests of before are fenced.
+    epoch_due: set[TopicPartition] = field(default_factory=set)
+    #: Brokers still to say that they have deleted a replica which a finished move took away; the znode names these
+    #: replicas until then. A partition whose brokers have all answered stays here until its znode is written.
+    leaving: dict[TopicPartition, set[int]] = field(default_factory=dict)
+    #: Replicas to be deleted when their broker is back, and the leader epoch that took them away.
+    strays: dict[Replica, int] = field(default_factory=dict)
+    #: Targets in /admin/reassign_partitions that are not reached yet.
+    by_znode: dict[TopicPartition, tuple[int, ...]] = field(default_factory=dict)
+
+    def forget(self, partitions: list[TopicPartition]) -> None:
+        """Their topic is gone. Strays stay: no topic of whatever name has use for them."""
+        self.epoch_due.difference_update(partitions)
+        for partition in partitions:
+            self.leaving.pop(partition, None)

@@ -1,0 +1,155 @@
+"""Moving partitions to other brokers: how a move begins, is redirected or called off (KIP-455).
+
+    asked -> znode says where from and where to -> a higher epoch tells everybody involved, the added replicas copy
+          -> all of the target in sync -> leader and ISR within the target are written        (reassignment_end.py)
+          -> the removed replicas are deleted -> znode says only the target
+
+Every arrow leaves enough in ZooKeeper for the next controller to go on from there. Between the second and the third
+nothing is waited for in particular: whatever changes a state asks anew what it should be (`wanted_states`), and that is
+where a move ends. Calling off is a move back to the origin.
+"""
+
+from collections.abc import Mapping
+
+from broker.common.errors import ApiError, ErrorCode
+from broker.common.types import TopicPartition
+from broker.controller.context import ControllerContext
+from broker.controller.effects import Answer, Effect, RewriteReassignmentRequest, StepAgain
+from broker.controller.events import (
+    AssignmentsWritten,
+    ReassignmentsAsked,
+    ReassignmentsBegun,
+    ReassignmentsByZnode,
+    ReassignmentsByZnodeBegun,
+)
+from broker.controller.reassignment_end import write_assignments
+from broker.controller.replica_assignment import ReplicaAssignment
+from broker.controller.replica_states import Replica, ReplicaStatus
+from broker.controller.state_changes import correct_states
+from broker.controller.verdict import DONE, Verdict
+
+Plans = dict[TopicPartition, ReplicaAssignment]
+
+
+def reassignments_asked(context: ControllerContext, event: ReassignmentsAsked) -> list[Effect]:
+    """A client's request takes a partition over from /admin/reassign_partitions."""
+    plans, refused = _plan(context, event.targets)
+    for partition in plans:
+        context.moves.by_znode.pop(partition, None)
+    begun = ReassignmentsBegun(event.request_id, plans, refused)
+    return [*write_assignments(context, plans), StepAgain(begun)]
+
+
+def reassignments_begun(context: ControllerContext, event: ReassignmentsBegun) -> list[Effect]:
+    """Answered as soon as ZooKeeper knows the target; a topic that went meanwhile knows none."""
+    gone = Verdict(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "the topic was deleted meanwhile")
+    answers = {
+        partition: DONE if _goes_to(context, partition, plan.target) else gone
+        for partition, plan in event.begun.items()
+    }
+    return [Answer(event.request_id, answers | event.refused)]
+
+
+def reassignments_by_znode(context: ControllerContext, event: ReassignmentsByZnode) -> list[Effect]:
+    """The old way to ask: /admin/reassign_partitions, kept until each of its partitions is there or cannot go there."""
+    known = context.moves.by_znode
+    fresh = {partition: target for partition, target in event.targets.items() if known.get(partition) != target}
+    plans, refused = _plan(context, fresh)
+    context.moves.by_znode = {key: target for key, target in event.targets.items() if key not in refused}
+    under_way = {partition for partition in plans if _goes_to(context, partition, plans[partition].target)}
+    news = {partition: plan for partition, plan in plans.items() if partition not in under_way}
+    return [
+        *write_assignments(context, news),
+        StepAgain(ReassignmentsByZnodeBegun(refused, is_empty=not event.targets)),
+    ]
+
+
+def reassignments_by_znode_begun(context: ControllerContext, event: ReassignmentsByZnodeBegun) -> list[Effect]:
+    return drop_ended_requests(context, event.refused, is_due=event.is_empty)
+
+
+def assignments_written(context: ControllerContext, event: AssignmentsWritten) -> list[Effect]:
+    """A move begins, or is over for good. What a znode says that is news needs a state of a higher epoch."""
+    begun = []
+    for partition, written in sorted(event.written.items()):
+        if not context.is_current(partition):
+            continue
+        context.moves.leaving.pop(partition, None)
+        if written != context.replica_assignment(partition):
+            _take(context, partition, written)
+            begun.append(partition)
+    return [*correct_states(context, begun), *drop_ended_requests(context)]
+
+
+def drop_ended_requests(
+    context: ControllerContext, refused: Mapping[TopicPartition, Verdict] | None = None, *, is_due: bool = False
+) -> list[Effect]:
+    """/admin/reassign_partitions without what is done, was refused, or has no topic any more."""
+    asked = context.moves.by_znode
+    open_ones = {partition: target for partition, target in asked.items() if _is_on_the_way(context, partition)}
+    if not (is_due or refused or open_ones != asked):
+        return []
+    context.moves.by_znode = open_ones
+    return [RewriteReassignmentRequest(dict(open_ones), dict(refused or {}))]
+
+
+def _plan(
+    context: ControllerContext, targets: Mapping[TopicPartition, tuple[int, ...] | None]
+) -> tuple[Plans, dict[TopicPartition, Verdict]]:
+    plans: Plans = {}
+    refused: dict[TopicPartition, Verdict] = {}
+    for partition, target in targets.items():
+        try:
+            plans[partition] = _plan_one(context, partition, target)
+        except ApiError as error:
+            refused[partition] = Verdict.of(error)
+    return plans, refused
+
+
+def _plan_one(
+    context: ControllerContext, partition: TopicPartition, target: tuple[int, ...] | None
+) -> ReplicaAssignment:
+    if not context.is_current(partition) or partition.topic in context.topics_to_delete:
+        raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no partition {partition}")
+    current = context.replica_assignment(partition)
+    if target is None:
+        if not current.is_reassigning:
+            raise ApiError(ErrorCode.NO_REASSIGNMENT_IN_PROGRESS, f"{partition} is not being reassigned")
+        return current.reassigned_to(current.origin)
+    _check_target(context, current, target)
+    return current.reassigned_to(target)
+
+
+def _check_target(context: ControllerContext, current: ReplicaAssignment, target: tuple[int, ...]) -> None:
+    if not target:
+        raise _bad_target("a partition needs at least one replica")
+    if len(set(target)) < len(target):
+        raise _bad_target(f"replicas {list(target)} name a broker twice")
+    unknown = [replica for replica in target if replica not in context.brokers and replica not in current.replicas]
+    if unknown:
+        live = sorted(context.brokers)
+        raise _bad_target(f"replicas {list(target)} would be added on brokers {unknown}; {live} are alive")
+
+
+def _bad_target(message: str) -> ApiError:
+    return ApiError(ErrorCode.INVALID_REPLICA_ASSIGNMENT, message)
+
+
+def _take(context: ControllerContext, partition: TopicPartition, assignment: ReplicaAssignment) -> None:
+    context.set_assignment(partition, assignment)
+    context.moves.epoch_due.add(partition)
+    replicas = [Replica(partition, broker_id) for broker_id in assignment.replicas]
+    for replica in replicas:
+        context.moves.strays.pop(replica, None)
+    added = [replica for replica in replicas if context.replica_status[replica] is ReplicaStatus.NON_EXISTENT]
+    context.replica_status.move(added, ReplicaStatus.NEW)
+
+
+def _goes_to(context: ControllerContext, partition: TopicPartition, target: tuple[int, ...]) -> bool:
+    return context.is_current(partition) and context.replica_assignment(partition).target == target
+
+
+def _is_on_the_way(context: ControllerContext, partition: TopicPartition) -> bool:
+    if not context.is_current(partition):
+        return False
+    return context.replica_assignment(partition).is_reassigning or partition in context.moves.leaving

@@ -1,0 +1,51 @@
+"""A partition none of whose in-sync replicas is alive waits for one of them, unless its topic would rather be served.
+
+`unclean.leader.election.enable` then lets a live replica lead that was not in sync: committed records it never had are
+given up, consumers see the log cut (KIP-320). The controller holds no configurations; it asks when there is somebody to
+elect, and again when the configuration of such a topic changes.
+"""
+
+from collections.abc import Iterable
+
+from broker.common.types import TopicPartition
+from broker.controller.context import ControllerContext
+from broker.controller.effects import Effect, ReadUncleanElection, WriteStates
+from broker.controller.election import unclean_state
+from broker.controller.events import ConfigChanged, UncleanElectionRead
+
+
+def ask_unclean(context: ControllerContext, partitions: Iterable[TopicPartition]) -> list[Effect]:
+    """Ask for the topics of those partitions that only an unclean election could give a leader."""
+    topics = frozenset(partition.topic for partition in partitions if _is_stuck(context, partition))
+    return [ReadUncleanElection(topics)] if topics else []
+
+
+def unclean_election_read(context: ControllerContext, event: UncleanElectionRead) -> list[Effect]:
+    elected = {
+        partition: unclean_state(
+            context.assignment(partition),
+            context.states[partition],
+            context.online_replicas(partition),
+            context.controller_epoch,
+        )
+        for topic in sorted(event.allowed & context.topics.keys())
+        for partition in context.partitions(topic)
+        if _is_stuck(context, partition)
+    }
+    return [WriteStates(elected)] if elected else []
+
+
+def config_changed(context: ControllerContext, event: ConfigChanged) -> list[Effect]:
+    """Of a topic, or of brokers, from which topics take what they do not set themselves."""
+    if event.topic is None:
+        return ask_unclean(context, context.all_partitions())
+    return ask_unclean(context, context.partitions(event.topic)) if event.topic in context.topics else []
+
+
+def _is_stuck(context: ControllerContext, partition: TopicPartition) -> bool:
+    """Nobody of the ISR is alive, but another replica is."""
+    state = context.states.get(partition)
+    if state is None or not context.is_current(partition):
+        return False
+    online = context.online_replicas(partition)
+    return bool(online) and not set(online).intersection(state.isr)

@@ -1,0 +1,132 @@
+"""PreviewRetention: the same code that deletes answers what it would delete, for the partitions this broker leads."""
+
+from collections.abc import Iterator
+from itertools import islice
+
+from broker.common.errors import ApiError, ErrorCode
+from broker.common.limits import PREVIEW_SEGMENTS_MAX
+from broker.common.types import TopicPartition
+from broker.config.definition import render_value
+from broker.handlers.config_resources import check_topic
+from broker.handlers.current_leader import refusal
+from broker.handlers.handler import RequestContext, public
+from broker.log.compaction.rewrite import Fate
+from broker.log.config import LogConfig
+from broker.log.preview import CompactionPreview, LogPreview
+from broker.log.retention import RetentionReason
+from broker.protocol.api_keys import ApiKey
+from broker.protocol.messages.preview_retention import (
+    DeletionReason,
+    PreviewRetentionCompaction,
+    PreviewRetentionPartitionResult,
+    PreviewRetentionRequest,
+    PreviewRetentionResponse,
+    PreviewRetentionSegment,
+    PreviewRetentionTopic,
+    PreviewRetentionTopicResult,
+)
+
+_REASONS = {
+    RetentionReason.LOG_START_OFFSET: DeletionReason.LOG_START_OFFSET,
+    RetentionReason.TIME: DeletionReason.TIME,
+    RetentionReason.BYTES: DeletionReason.SIZE,
+}
+
+
+async def handle_preview_retention(
+    request: PreviewRetentionRequest, context: RequestContext
+) -> PreviewRetentionResponse:
+    answer = _Answer(request, context)
+    return PreviewRetentionResponse(topics=[await answer.topic(each) for each in request.topics])
+
+
+class _Answer:
+    """To one request."""
+
+    def __init__(self, request: PreviewRetentionRequest, context: RequestContext):
+        self._context = context
+        self._previews = context.services.retention_previews
+        self._include_compaction = request.include_compaction
+        self._deadline_ms = self._previews.deadline_ms(request.timeout_ms)
+        self._segments_left = PREVIEW_SEGMENTS_MAX
+
+    async def topic(self, asked: PreviewRetentionTopic) -> PreviewRetentionTopicResult:
+        try:
+            check_topic(asked.name, self._context)
+            if len({config.name for config in asked.configs}) < len(asked.configs):
+                raise ApiError(ErrorCode.INVALID_REQUEST, "a configuration is named twice in the request")
+            config = await self._previews.config_with(asked.name, {each.name: each.value for each in asked.configs})
+        except ApiError as error:
+            return PreviewRetentionTopicResult(name=asked.name, error_code=error.code, error_message=error.message)
+        partitions = self._previews.led_partitions(asked.name) if asked.partitions is None else asked.partitions
+        return PreviewRetentionTopicResult(
+            name=asked.name,
+            cleanup_policy=render_value(config.cleanup_policy),
+            retention_ms=config.retention_ms,
+            retention_bytes=config.retention_bytes,
+            partitions=[await self._partition(asked.name, each, config) for each in partitions],
+        )
+
+    async def _partition(self, topic: str, index: int, config: LogConfig) -> PreviewRetentionPartitionResult:
+        try:
+            found = await self._previews.preview(
+                topic, index, config, self._deadline_ms, with_compaction=self._include_compaction
+            )
+        except ApiError as error:
+            code = refusal(error, TopicPartition(topic, index), self._context)
+            message = error.message if code == error.code else code.meaning
+            return PreviewRetentionPartitionResult(partition_index=index, error_code=code, error_message=message)
+        segments = list(islice(_segments(found), self._segments_left))
+        self._segments_left -= len(segments)
+        return PreviewRetentionPartitionResult(
+            partition_index=index,
+            log_start_offset=found.log_start_offset,
+            new_log_start_offset=found.retention.log_start_offset,
+            log_end_offset=found.log_end_offset,
+            segment_count=found.segments_count,
+            size_bytes=found.size_bytes,
+            deleted_segments=len(found.retention.segments),
+            deleted_bytes=found.retention.size_bytes,
+            deleted_records=sum(found.records),
+            segments=segments,
+            compaction=found.compaction and _compaction(found.compaction),
+        )
+
+
+def _segments(found: LogPreview) -> Iterator[PreviewRetentionSegment]:
+    for each in found.retention.segments:
+        yield PreviewRetentionSegment(
+            base_offset=each.base_offset,
+            last_offset=each.next_offset - 1,
+            size_bytes=each.size_bytes,
+            max_timestamp=each.max_timestamp,
+            reason=_REASONS[each.reason],
+        )
+    for each in found.compaction.plan.segments if found.compaction else ():
+        yield PreviewRetentionSegment(
+            base_offset=each.base_offset,
+            last_offset=each.next_offset - 1,
+            size_bytes=each.size_bytes,
+            max_timestamp=each.max_timestamp,
+            reason=DeletionReason.COMPACTION,
+        )
+
+
+def _compaction(found: CompactionPreview) -> PreviewRetentionCompaction:
+    plan, stats = found.plan, found.stats
+    return PreviewRetentionCompaction(
+        is_due=plan.is_due,
+        dirty_ratio=plan.dirty_ratio,
+        is_complete=not stats.is_map_full,
+        end_offset=stats.end_offset,
+        bytes_before=stats.bytes_before,
+        bytes_after=stats.bytes_after,
+        records_kept=stats.records_kept,
+        records_superseded=stats.records.get(Fate.SUPERSEDED, 0),
+        records_expired=stats.records.get(Fate.EXPIRED, 0),
+        records_without_key=stats.records.get(Fate.WITHOUT_KEY, 0),
+        records_aborted=stats.records.get(Fate.ABORTED, 0),
+    )
+
+
+HANDLER = public(ApiKey.PREVIEW_RETENTION, 0, 0, handle_preview_retention)

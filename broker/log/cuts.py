@@ -1,0 +1,38 @@
+"""Lets work on other threads notice that the end of the log was cut off under it.
+
+The owner of a log truncates it while a flush, a look-up or the cleaner may be reading what goes. None of them is waited
+for: each compares the number of cuts before and after, and what it found in between does not count.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Lock
+
+
+class Cuts:
+    """Of one log. The owner waits at most while a thread writes down one number."""
+
+    __slots__ = ("_lock", "count")
+
+    def __init__(self) -> None:
+        #: Includes one that is under way.
+        self.count = 0
+        self._lock = Lock()
+
+    @contextmanager
+    def cutting(self) -> Iterator[None]:
+        """For the owner, around all steps of one cut."""
+        with self._lock:
+            self.count += 1
+            yield
+
+    def settled(self) -> int:
+        """How many there were, none being under way."""
+        with self._lock:
+            return self.count
+
+    @contextmanager
+    def unless_cut_since(self, count: int) -> Iterator[bool]:
+        """Whether there were no more than `count`, which stays so inside."""
+        with self._lock:
+            yield self.count == count

@@ -1,0 +1,109 @@
+"""The half of a log that takes what a leader wrote: its batches, byte for byte, and where its log begins.
+
+Offsets, leader epochs and CRCs stay as the leader set them. What belongs to one segment is one write, however many
+batches it is: with acks=all every producer waits for it.
+"""
+
+from broker.log.config import LogConfig
+from broker.log.fetched_batches import FetchedBatches, check_fetched_batches
+from broker.log.leader_epoch_file import StoredEpochs
+from broker.log.offset_index import RELATIVE_OFFSET_MAX
+from broker.log.producer_state import ProducerState
+from broker.log.roll_timer import RollTimer
+from broker.log.segment_list import SegmentList
+from broker.log.time_index import TIME_ENTRY_BYTES
+from broker.records.batch import LENGTH_PREFIX_BYTES, NO_PRODUCER_ID, BatchHeader
+
+
+class FollowerLog:
+    """What `Log` can do as a follower; it writes with what the leader's half writes with."""
+
+    config: LogConfig
+    log_end_offset: int
+    recovery_point: int
+    _segments: SegmentList
+    _epochs: StoredEpochs
+    _producers: ProducerState
+    _roll_timer: RollTimer
+
+    def append_as_follower(self, batches: memoryview, now_ms: int | None = None) -> int:
+        """Write what of `batches`, fetched from the leader, is not in the log yet; the new log end offset.
+
+        `batches` are whole batches in offset order, perhaps with the beginning of one more, which is ignored. Those
+        wholly below the log's end are skipped: a fetch may be repeated. Offsets may leave gaps. Neither
+        max.message.bytes nor segment.bytes can refuse a batch that the leader took. `now_ms`, by the wall clock, ages
+        segments whose records have no times.
+
+        Raises ApiError, and nothing is written: CORRUPT_MESSAGE (see `check_fetched_batches`). KAFKA_STORAGE_ERROR: as
+        `append`, but of several segments' batches those of the first may be in the log, whole; `log_end_offset` says.
+        """
+        self._refuse_if_unwritable()
+        log_end_offset = self._segments.active.next_offset
+        leader_epoch = self._epochs.cache.epoch_at(log_end_offset - 1)
+        fetched = check_fetched_batches(memoryview(batches), log_end_offset, leader_epoch)
+        if not fetched.headers:
+            return log_end_offset
+        self._write_runs(memoryview(batches), fetched, now_ms)
+        log_end_offset = self._segments.active.next_offset
+        if log_end_offset - self.recovery_point >= self.config.flush_messages:
+            self.flush()
+        return log_end_offset
+
+    def follow_log_start(self, offset: int) -> None:
+        """The leader's log starts at `offset`: what is before is gone here too, as far as this log reaches.
+
+        Only the start moves, never backwards: files go when retention next looks.
+        """
+        self._refuse_if_offline()
+        self._start_at(min(offset, self.log_end_offset))
+
+    def _write_runs(self, batches: memoryview, fetched: FetchedBatches, now_ms: int | None) -> None:
+        """A run ends where the segment does, or the leader's term."""
+        run: list[BatchHeader] = []
+        start = at = fetched.start
+        for header in fetched.headers:
+            has_new_epoch = not self._epochs.is_noted(header.partition_leader_epoch)
+            if has_new_epoch or not self._belongs_to_run(header, run, at - start):
+                self._write_run(batches[start:at], run)
+                run, start = [], at
+                self._room_for(header, now_ms)
+                if has_new_epoch:
+                    self._follow_epoch(header)
+            run.append(header)
+            at += header.batch_length + LENGTH_PREFIX_BYTES
+        self._write_run(batches[start:at], run)
+
+    def _belongs_to_run(self, header: BatchHeader, run: list[BatchHeader], run_bytes: int) -> bool:
+        """Whether there is certainly room behind the run in the active segment, and that one is young enough."""
+        config = self.config
+        return header.max_timestamp <= self._roll_timer.after_ms and self._segments.active.has_room_for(
+            run_bytes + header.batch_length + LENGTH_PREFIX_BYTES,
+            header.base_offset + header.last_offset_delta,
+            config.segment_bytes,
+            config.segment_index_bytes - len(run) * TIME_ENTRY_BYTES,
+        )
+
+    def _room_for(self, header: BatchHeader, now_ms: int | None) -> None:
+        """Start a new segment if need be. A batch that none may hold gets one of its own."""
+        size = min(header.size_bytes, self.config.segment_bytes)
+        active = self._make_room(size, header.last_offset, header.max_timestamp, now_ms)
+        if header.last_offset - active.base_offset > RELATIVE_OFFSET_MAX:
+            self._roll(header.base_offset)
+
+    def _follow_epoch(self, header: BatchHeader) -> None:
+        try:
+            self._epochs.follow(header.partition_leader_epoch, header.base_offset, self.log_end_offset)
+        except OSError as error:
+            raise self._append_failed(error) from error
+
+    def _write_run(self, batches: memoryview, run: list[BatchHeader]) -> None:
+        if not run:
+            return
+        try:
+            self._segments.active.append_run(batches, run)
+        except OSError as error:
+            self._epochs.truncate_from_end(self.log_end_offset)
+            raise self._append_failed(error) from error
+        for header in run:
+            if header.producer_id != NO_PRODUCER_ID:
+                self._producers.note(header, header.base_offset)

@@ -1,0 +1,96 @@
+"""What a leader still has to send to one follower.
+
+A follower names its partitions once, in one session (KIP-227), and has several fetches under way, so that one of them
+is always here when records arrive; a fetch then says what the follower holds (its acknowledgement) and does not say
+where to read on: that is known here. What is looked at for an answer is what has news, never all partitions.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from broker.common.errors import ApiError, ErrorCode
+from broker.common.types import TopicPartition
+
+_EPOCH_MAX = 2**31 - 1
+
+
+@dataclass(slots=True)
+class FedPartition:
+    """One partition as the follower asked for it and as far as it was served."""
+
+    topic_partition: TopicPartition
+    topic_id: UUID
+    #: The leader epoch the follower goes by, -1 if it did not say.
+    leader_epoch: int
+    #: Everything before it is held by the follower or on its way.
+    read_from: int
+    max_bytes: int
+    #: What the follower was told last.
+    high_watermark: int = -1
+    log_start_offset: int = -1
+    #: False after an error or a divergence was told: nothing is sent until the follower asks anew.
+    is_served: bool = True
+
+
+@dataclass(slots=True)
+class FollowerFeed:
+    """One follower's session, named `session_id`. `replica_id` is its broker."""
+
+    replica_id: int
+    session_id: int
+    next_epoch: int = 1
+    partitions: dict[TopicPartition, FedPartition] = field(default_factory=dict)
+    #: With records to send, or an error: an answer is due at once. In the order they are sent in.
+    _urgent: dict[TopicPartition, None] = field(default_factory=dict)
+    #: Only the high watermark or the log start has moved: that goes along with the next answer.
+    _stale: dict[TopicPartition, None] = field(default_factory=dict)
+
+    @property
+    def has_news(self) -> bool:
+        return bool(self._urgent)
+
+    def accept(self, epoch: int) -> None:
+        """The next request of the session came. Raises INVALID_FETCH_SESSION_EPOCH if it is not the next one."""
+        if epoch != self.next_epoch:
+            raise ApiError(ErrorCode.INVALID_FETCH_SESSION_EPOCH, f"epoch {epoch} instead of {self.next_epoch}")
+        self.next_epoch = epoch % _EPOCH_MAX + 1
+
+    def ask(self, asked: FedPartition) -> None:
+        """The follower wants the partition from an offset on, whatever it was sent before."""
+        self.partitions[asked.topic_partition] = asked
+        self._urgent[asked.topic_partition] = None
+
+    def acknowledge(self, topic_partition: TopicPartition, log_end_offset: int) -> None:
+        """The follower holds all before `log_end_offset`; it may be that it skipped what it was sent."""
+        fed = self.partitions.get(topic_partition)
+        if fed is not None and fed.is_served and log_end_offset > fed.read_from:
+            fed.read_from = log_end_offset
+
+    def forget(self, topic_partition: TopicPartition) -> None:
+        for known in (self.partitions, self._urgent, self._stale):
+            known.pop(topic_partition, None)
+
+    def records_came(self, topic_partition: TopicPartition) -> None:
+        """Or anything else a follower should hear of at once."""
+        fed = self.partitions.get(topic_partition)
+        if fed is not None and fed.is_served:
+            self._urgent[topic_partition] = None
+
+    def high_watermark_moved(self, topic_partition: TopicPartition) -> None:
+        fed = self.partitions.get(topic_partition)
+        if fed is not None and fed.is_served:
+            self._stale[topic_partition] = None
+
+    def news(self) -> Iterator[FedPartition]:
+        """What to look at for an answer, most urgent first; each counts as told unless `keep` says otherwise."""
+        for waiting in (self._urgent, self._stale):
+            for topic_partition in list(waiting):
+                del waiting[topic_partition]
+                fed = self.partitions.get(topic_partition)
+                if fed is not None and fed.is_served:
+                    yield fed
+
+    def keep(self, fed: FedPartition) -> None:
+        """There is more of it than went into this answer: others go first in the next one."""
+        self._urgent[fed.topic_partition] = None

@@ -1,0 +1,179 @@
+"""A follower's end of its session with one leader: what to ask, and which answers still count.
+
+Several fetches are under way at a time, so that one waits at the leader whenever records arrive; answers come in the
+order of the requests. A partition that is asked for from a certain offset (it is new, its leader epoch changed, its log
+was cut) takes no records from answers to requests sent before: they belong to what it was then.
+"""
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+from uuid import UUID
+
+from broker.common.types import TopicPartition
+
+#: Fetches under way to one leader. Two would do for one partition on an idle machine; the third is there while an
+#: answer is on its way and an acknowledgement too.
+FETCHES_UNDER_WAY = 3
+_EPOCH_MAX = 2**31 - 1
+NO_SESSION = 0
+
+
+class Position(NamedTuple):
+    """How far a follower's log has come."""
+
+    log_end_offset: int
+    #: Leader epoch of the last record held, -1 if there is none.
+    last_epoch: int
+    log_start_offset: int
+
+
+class Ask(NamedTuple):
+    """One partition of a request. `is_progress`: only says what is held; the leader reads on from where it was."""
+
+    topic_partition: TopicPartition
+    topic_id: UUID
+    leader_epoch: int
+    position: Position
+    is_progress: bool
+
+
+class FetchPlan(NamedTuple):
+    """One request. A session that is being opened is answered at once."""
+
+    session_id: int
+    session_epoch: int
+    asks: list[Ask]
+    forgotten: list[tuple[UUID, int]]
+
+    @property
+    def opens_session(self) -> bool:
+        return self.session_epoch == 0
+
+
+@dataclass(slots=True)
+class Followed:
+    """A partition this broker follows its leader in."""
+
+    topic_partition: TopicPartition
+    topic_id: UUID
+    leader_epoch: int
+    #: Number of the request that asked for it anew; answers to earlier ones do not count.
+    asked_in: int = -1
+
+
+@dataclass(slots=True)
+class LeaderLink:
+    """What is followed of one leader, and the session as it stands. Times are monotonic."""
+
+    followed: dict[TopicPartition, Followed] = field(default_factory=dict)
+    session_id: int = NO_SESSION
+    _session_epoch: int = 0
+    _sent: int = 0
+    _under_way: deque[int] = field(default_factory=deque)
+    #: To be asked for from where the log ends.
+    _anew: dict[TopicPartition, None] = field(default_factory=dict)
+    #: Taken records of; the leader is to know.
+    _progressed: dict[TopicPartition, None] = field(default_factory=dict)
+    _forgotten: dict[tuple[UUID, int], None] = field(default_factory=dict)
+    #: Refused by the leader, or not to be taken by us, and when to ask again.
+    _refused: dict[TopicPartition, int] = field(default_factory=dict)
+
+    def follow(self, topic_partition: TopicPartition, topic_id: UUID, leader_epoch: int) -> None:
+        known = self.followed.get(topic_partition)
+        if known is not None and (known.topic_id, known.leader_epoch) == (topic_id, leader_epoch):
+            return
+        if known is not None and known.topic_id != topic_id:
+            self.unfollow(topic_partition)
+        self.followed[topic_partition] = Followed(topic_partition, topic_id, leader_epoch)
+        self._refused.pop(topic_partition, None)
+        self._anew[topic_partition] = None
+
+    def unfollow(self, topic_partition: TopicPartition) -> None:
+        known = self.followed.pop(topic_partition, None)
+        for waiting in (self._anew, self._progressed, self._refused):
+            waiting.pop(topic_partition, None)
+        if known is not None and known.asked_in >= 0:
+            self._forgotten[known.topic_id, topic_partition.partition] = None
+
+    def disconnected(self) -> None:
+        """Nothing is under way any more; everything is asked for anew in a session of its own."""
+        self.session_id, self._session_epoch = NO_SESSION, 0
+        self._under_way.clear()
+        self._progressed.clear()
+        self._forgotten.clear()
+        self._refused.clear()
+        for known in self.followed.values():
+            known.asked_in = -1
+            self._anew[known.topic_partition] = None
+
+    # -- asking
+
+    def next_plan(self, position_of: Callable[[TopicPartition], Position], now_ms: int) -> FetchPlan | None:
+        """The next request to send now, None if there is none."""
+        self._take_up_refused(now_ms)
+        if self.session_id == NO_SESSION:
+            if self._under_way or not self._anew:
+                return None
+        elif len(self._under_way) >= FETCHES_UNDER_WAY and not self._has_to_say():
+            return None
+        return self._plan(position_of)
+
+    def _has_to_say(self) -> bool:
+        return bool(self._anew or self._progressed or self._forgotten)
+
+    def _plan(self, position_of: Callable[[TopicPartition], Position]) -> FetchPlan:
+        asks = [self._ask(self.followed[each], position_of, is_progress=True) for each in self._progressed]
+        for topic_partition in self._anew:
+            known = self.followed[topic_partition]
+            known.asked_in = self._sent
+            asks.append(self._ask(known, position_of, is_progress=False))
+        asked = {(each.topic_id, each.topic_partition.partition) for each in asks}
+        forgotten = [each for each in self._forgotten if each not in asked]
+        plan = FetchPlan(self.session_id, self._session_epoch, asks, forgotten)
+        self._progressed.clear()
+        self._anew.clear()
+        self._forgotten.clear()
+        self._under_way.append(self._sent)
+        self._sent += 1
+        self._session_epoch = self._session_epoch % _EPOCH_MAX + 1
+        return plan
+
+    def _ask(self, known: Followed, position_of: Callable[[TopicPartition], Position], is_progress: bool) -> Ask:
+        position = position_of(known.topic_partition)
+        return Ask(known.topic_partition, known.topic_id, known.leader_epoch, position, is_progress)
+
+    def _take_up_refused(self, now_ms: int) -> None:
+        for topic_partition in [each for each, retry_at_ms in self._refused.items() if retry_at_ms <= now_ms]:
+            del self._refused[topic_partition]
+            self._anew[topic_partition] = None
+
+    def next_retry_ms(self) -> int | None:
+        """When a refused partition is to be asked for again; call `next_plan` then."""
+        return min(self._refused.values(), default=None)
+
+    # -- answers
+
+    def answered(self, session_id: int) -> int:
+        """An answer came; the number of its request."""
+        self.session_id = session_id
+        return self._under_way.popleft()
+
+    def counts(self, topic_partition: TopicPartition, request: int) -> bool:
+        """Whether what the answer to that request says of the partition is to be gone by."""
+        known = self.followed.get(topic_partition)
+        return known is not None and 0 <= known.asked_in <= request and topic_partition not in self._refused
+
+    def took_records(self, topic_partition: TopicPartition) -> None:
+        self._progressed[topic_partition] = None
+
+    def ask_anew(self, topic_partition: TopicPartition) -> None:
+        """Our log was cut, or starts elsewhere."""
+        self._progressed.pop(topic_partition, None)
+        self._anew[topic_partition] = None
+
+    def ask_later(self, topic_partition: TopicPartition, retry_at_ms: int) -> None:
+        self._progressed.pop(topic_partition, None)
+        self._anew.pop(topic_partition, None)
+        self._refused[topic_partition] = retry_at_ms

@@ -1,0 +1,84 @@
+"""The configuration of this broker while it runs: read from ZooKeeper, resolved, changed for clients (KIP-226).
+
+`/config/brokers/<id>` is for one broker, `/config/brokers/<default>` for all; a change written by any broker or tool,
+with a notification, counts at once. What cannot count (a key that is read at the start only, a value out of range,
+written past every check) is left out and logged.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from broker.common.errors import ApiError, ErrorCode
+from broker.common.logs import logger
+from broker.config.broker import BrokerConfig
+from broker.config.definition import ConfigError
+from broker.config.dynamic import check_broker_change, read_broker_change
+from broker.zookeeper.errors import ZooKeeperError
+from broker.zookeeper.store import ClusterStore
+
+_log = logger(__name__)
+
+ENTITY = "brokers"
+#: The znode of what is set for all brokers.
+FOR_ALL = "<default>"
+
+
+class BrokerConfigs:
+    """Loads, applies and replaces what is set for this broker and for all."""
+
+    def __init__(self, store: ClusterStore, config: BrokerConfig):
+        self._store = store
+        self._config = config
+        self._own = str(config.broker_id)
+        self._applying = asyncio.Lock()
+        #: Whether somebody has not heard of the last change.
+        self._is_telling = False
+        #: Awaited, in order, after `config` has other values than before.
+        self.on_changed: list[Callable[[], Awaitable[None] | None]] = []
+
+    async def apply(self, name: str = FOR_ALL) -> None:
+        """Look what is set, and let it count; raises ZooKeeperError. `name` may be another broker's."""
+        if name not in (self._own, FOR_ALL):
+            return
+        async with self._applying:
+            own, cluster_wide = await asyncio.gather(self._read(self._own), self._read(FOR_ALL))
+            if self._config.set_dynamic(own, cluster_wide):
+                self._is_telling = True
+                _log.info("configuration changed", own=",".join(sorted(own)), for_all=",".join(sorted(cluster_wide)))
+            if self._is_telling:
+                await self._tell()
+
+    async def _tell(self) -> None:
+        for listener in self.on_changed:
+            waiting = listener()
+            if waiting is not None:
+                await waiting
+        self._is_telling = False
+
+    async def _read(self, name: str) -> dict[str, Any]:
+        values = {}
+        for key, text in (await self._store.config(ENTITY, name)).items():
+            try:
+                values[key] = read_broker_change(key, text, is_for_all=name == FOR_ALL)
+            except ConfigError as error:
+                _log.error("configuration left out", entity=name, reason=error.message)
+        return values
+
+    async def overrides(self, broker_id: str) -> dict[str, str]:
+        """What is set for this broker, or for all with the empty name; ApiError while ZooKeeper is away."""
+        try:
+            return await self._store.config(ENTITY, broker_id or FOR_ALL)
+        except ZooKeeperError as error:
+            raise ApiError(ErrorCode.REQUEST_TIMED_OUT, f"ZooKeeper: {error}") from error
+
+    async def replace(self, broker_id: str, overrides: Mapping[str, str]) -> None:
+        """Set exactly `overrides` and tell every broker; they count here when this returns. Raises ApiError."""
+        check_broker_change(overrides, is_for_all=not broker_id)
+        name = broker_id or FOR_ALL
+        try:
+            await self._store.set_config(ENTITY, name, dict(overrides))
+            await self.apply(name)
+        except ZooKeeperError as error:
+            raise ApiError(ErrorCode.REQUEST_TIMED_OUT, f"ZooKeeper: {error}") from error
+        _log.info("broker configuration set", entity=name, overrides=",".join(sorted(overrides)))

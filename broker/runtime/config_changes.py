@@ -1,0 +1,62 @@
+"""Hands each change of a configuration in ZooKeeper to whoever keeps that kind: topics, brokers.
+
+Changes are applied one at a time in the order of their notifications, and none is lost to an interrupted connection.
+A keeper is told which entity changed, not what: it looks, so being told twice is no harm.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+
+from broker.common.errors import BarnabasError
+from broker.common.logs import logger
+from broker.zookeeper.errors import ConnectionInterrupted, SessionLost
+from broker.zookeeper.session import ZooKeeperSession
+from broker.zookeeper.watches import ConfigChanges
+
+_log = logger(__name__)
+
+#: Applies the configuration that the named entity has now; may raise the errors of ZooKeeper.
+Apply = Callable[[str], Awaitable[None]]
+
+
+class ConfigKeepers:
+    """`keepers` are by entity type, as it stands in the path: `topics/T`, `brokers/1`, `brokers/<default>`."""
+
+    def __init__(self, session: ZooKeeperSession, keepers: Mapping[str, Apply]):
+        self._session = session
+        self._keepers = dict(keepers)
+        self._changed: asyncio.Queue[tuple[Apply, str]] = asyncio.Queue()
+        self._changes: ConfigChanges | None = None
+        self._task: asyncio.Task | None = None
+
+    async def start(self) -> None:
+        """Returns when every further change will be applied; what was read before may be old by then."""
+        self._changes = ConfigChanges(self._session, self._on_change)
+        self._task = asyncio.get_running_loop().create_task(self._run())
+        await self._changes.is_watching.wait()
+
+    def stop(self) -> None:
+        if self._changes and self._task:
+            self._changes.close()
+            self._task.cancel()
+
+    def _on_change(self, entity_path: str) -> None:
+        entity_type, _, name = entity_path.partition("/")
+        apply = self._keepers.get(entity_type)
+        if apply is not None:
+            self._changed.put_nowait((apply, name))
+
+    async def _run(self) -> None:
+        while True:
+            apply, name = await self._changed.get()
+            await self._apply(apply, name)
+
+    async def _apply(self, apply: Apply, name: str) -> None:
+        while True:
+            try:
+                return await apply(name)
+            except (ConnectionInterrupted, SessionLost):
+                await self._session.wait_connected()
+            except BarnabasError as error:
+                _log.error("changed configuration not applied", entity=name, reason=str(error))
+                return None

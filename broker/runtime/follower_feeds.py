@@ -1,0 +1,270 @@
+"""Answers the fetches of followers: a queue of waiting fetches for each, the log read for whatever has news.
+
+The fetches of one follower are answered in their order. One that has come waits until there are records for any
+partition of its session or its time is up; answers leave in the wake-up in which the records came. What a fetch says
+the follower holds is taken first of all: that is what commits records.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+
+from broker.common.clock import Clock
+from broker.common.errors import ApiError, ErrorCode
+from broker.common.limits import FETCH_SESSIONS_MAX
+from broker.common.types import TopicPartition
+from broker.protocol.messages.fetch import (
+    FetchableTopicResponse,
+    FetchPartition,
+    FetchRequest,
+    FetchResponse,
+    FetchTopic,
+    ForgottenTopic,
+    PartitionData,
+)
+from broker.replication.fetch_session import FINAL_EPOCH
+from broker.replication.follower_feed import FedPartition, FollowerFeed
+from broker.runtime.follower_reads import disagreement, read_for_follower, refused
+from broker.runtime.replica_manager import HostedPartition, ReplicaManager
+
+#: A follower has a few fetches under way, and one more for each time it had something to say meanwhile.
+_WAITING_MAX = 100
+
+Answer = FetchResponse | asyncio.Future[FetchResponse]
+
+
+class _Waiting:
+    __slots__ = ("deadline_ms", "future", "max_bytes")
+
+    def __init__(self, future: asyncio.Future, max_bytes: int, deadline_ms: int):
+        self.future = future
+        self.max_bytes = max_bytes
+        self.deadline_ms = deadline_ms
+
+
+class _Served:
+    """A follower's session and its fetches that wait, the oldest first."""
+
+    __slots__ = ("feed", "is_answering_due", "timer", "waiting")
+
+    def __init__(self, feed: FollowerFeed):
+        self.feed = feed
+        self.waiting: deque[_Waiting] = deque()
+        self.timer: asyncio.TimerHandle | None = None
+        self.is_answering_due = False
+
+
+class FollowerFeeds:
+    """The followers of the partitions this broker leads. Everything runs on the broker's loop."""
+
+    def __init__(self, replicas: ReplicaManager, new_session_id: Callable[[], int], clock: Clock):
+        self._replicas = replicas
+        self._new_session_id = new_session_id
+        self._clock = clock
+        self._served: dict[int, _Served] = {}
+        #: Told of the ISR a partition should have, now that a follower has caught up.
+        self.on_isr_wanted: Callable[[HostedPartition, tuple[int, ...]], None] = lambda hosted, isr: None
+        replicas.on_append.append(self._on_append)
+        replicas.on_high_watermark.append(self._on_high_watermark)
+        replicas.on_role.append(self._on_append)
+
+    def __len__(self) -> int:
+        return len(self._served)
+
+    def close(self) -> None:
+        for served in self._served.values():
+            self._end(served)
+        self._served.clear()
+
+    # -- what followers ask
+
+    def fetch(self, request: FetchRequest, replica_id: int, *, by_id: bool) -> Answer:
+        """The answer now, or when there are records or `max_wait_ms` have passed."""
+        try:
+            served = self._served_for(request, replica_id)
+        except ApiError as error:
+            return FetchResponse(error_code=error.code)
+        for topic in request.forgotten_topics_data:
+            for index in topic.partitions:
+                served.feed.forget(self._key(topic, index, by_id=by_id))
+        told = self._take_all(served, request, by_id=by_id)
+        if request.session_epoch == FINAL_EPOCH:
+            del self._served[replica_id]
+        if told is not None or request.max_wait_ms <= 0:
+            return self._answer(served.feed, request.max_bytes, told or [])
+        return self._wait(served, request)
+
+    def _served_for(self, request: FetchRequest, replica_id: int) -> _Served:
+        if request.session_epoch in (0, FINAL_EPOCH):
+            return self._open(replica_id)
+        served = self._served.get(replica_id)
+        if served is None or served.feed.session_id != request.session_id:
+            raise ApiError(ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
+        served.feed.accept(request.session_epoch)
+        return served
+
+    def _open(self, replica_id: int) -> _Served:
+        before = self._served.pop(replica_id, None)
+        if before is not None:
+            self._end(before)
+        while len(self._served) >= FETCH_SESSIONS_MAX:
+            self._end(self._served.pop(next(iter(self._served))))
+        served = self._served[replica_id] = _Served(FollowerFeed(replica_id, self._new_session_id()))
+        return served
+
+    def _key(self, topic: FetchTopic | ForgottenTopic, partition: int, *, by_id: bool) -> TopicPartition:
+        name = self._replicas.topic_names.get(topic.topic_id, "") if by_id else topic.topic
+        return TopicPartition(name, partition)
+
+    def _take_all(self, served: _Served, request: FetchRequest, *, by_id: bool) -> list[FetchableTopicResponse] | None:
+        """Take what the follower says; None if it only says how far it has come.
+
+        If it asks for anything anew, what it asked before is answered first: it goes by the order of the answers.
+        """
+        told: list[FetchableTopicResponse] | None = None
+        for topic in request.topics:
+            for asked in topic.partitions:
+                key = self._key(topic, asked.partition, by_id=by_id)
+                if asked.is_progress:
+                    self._progress(served.feed, key, asked.fetch_offset)
+                    continue
+                if told is None:
+                    told = []
+                    self._answer_all(served)
+                refusal = self._ask(served.feed, key, topic, asked)
+                if refusal is not None:
+                    told.append(FetchableTopicResponse(topic=key.topic, topic_id=topic.topic_id, partitions=[refusal]))
+        return told
+
+    def _progress(self, feed: FollowerFeed, key: TopicPartition, log_end_offset: int) -> None:
+        """Counts if it was made under the epoch we lead in; if it was not, an answer under way says so."""
+        hosted, fed = self._replicas.get(*key), feed.partitions.get(key)
+        if hosted is None or fed is None or not fed.is_served or fed.leader_epoch != hosted.partition.leader_epoch:
+            return
+        feed.acknowledge(key, log_end_offset)
+        self._holds(hosted, feed.replica_id, log_end_offset)
+
+    def _ask(
+        self, feed: FollowerFeed, key: TopicPartition, topic: FetchTopic, asked: FetchPartition
+    ) -> PartitionData | None:
+        """Serve the partition from the offset asked for on; what to answer if that cannot be."""
+        feed.forget(key)
+        hosted = self._replicas.get(*key)
+        try:
+            if hosted is None:
+                raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if key.topic else ErrorCode.UNKNOWN_TOPIC_ID)
+            found = disagreement(hosted, asked)
+            if feed.replica_id not in hosted.partition.followers:
+                raise ApiError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+        except ApiError as error:
+            return refused(asked.partition, error.code)
+        if found is not None:
+            return found
+        feed.ask(
+            FedPartition(
+                key, topic.topic_id, hosted.partition.leader_epoch, asked.fetch_offset, asked.partition_max_bytes
+            )
+        )
+        self._holds(hosted, feed.replica_id, asked.fetch_offset)
+        return None
+
+    def _holds(self, hosted: HostedPartition, replica_id: int, log_end_offset: int) -> None:
+        self._replicas.follower_holds(hosted, replica_id, log_end_offset)
+        isr = hosted.partition.isr_with(replica_id)
+        if isr is not None:
+            self.on_isr_wanted(hosted, isr)
+
+    # -- waiting
+
+    def _wait(self, served: _Served, request: FetchRequest) -> asyncio.Future[FetchResponse]:
+        loop = asyncio.get_running_loop()
+        future = loop.create_future()
+        deadline_ms = self._clock.monotonic_ms() + request.max_wait_ms
+        served.waiting.append(_Waiting(future, request.max_bytes, deadline_ms))
+        if served.feed.has_news or len(served.waiting) > _WAITING_MAX:
+            self._answer_soon(served)
+        elif served.timer is None:
+            self._arm(served)
+        return future
+
+    def _on_append(self, hosted: HostedPartition) -> None:
+        for served in self._served.values():
+            served.feed.records_came(hosted.partition.topic_partition)
+            if served.waiting and served.feed.has_news:
+                self._answer_soon(served)
+
+    def _on_high_watermark(self, hosted: HostedPartition) -> None:
+        for served in self._served.values():
+            served.feed.high_watermark_moved(hosted.partition.topic_partition)
+
+    def _answer_soon(self, served: _Served) -> None:
+        """After what this wake-up of the loop still brings: then many small appends make one answer."""
+        if not served.is_answering_due:
+            served.is_answering_due = True
+            asyncio.get_running_loop().call_soon(self._answer_waiting, served)
+
+    def _answer_waiting(self, served: _Served) -> None:
+        served.is_answering_due = False
+        while served.waiting and (served.feed.has_news or len(served.waiting) > _WAITING_MAX):
+            self._answer_next(served)
+
+    def _answer_all(self, served: _Served) -> None:
+        while served.waiting:
+            self._answer_next(served)
+
+    def _answer_next(self, served: _Served) -> None:
+        waiting = served.waiting.popleft()
+        if not waiting.future.done():
+            waiting.future.set_result(self._answer(served.feed, waiting.max_bytes, []))
+
+    def _arm(self, served: _Served) -> None:
+        delay_ms = max(1, served.waiting[0].deadline_ms - self._clock.monotonic_ms())
+        served.timer = asyncio.get_running_loop().call_later(delay_ms / 1000, self._expire, served)
+
+    def _expire(self, served: _Served) -> None:
+        served.timer = None
+        now_ms = self._clock.monotonic_ms()
+        while served.waiting and served.waiting[0].deadline_ms <= now_ms:
+            self._answer_next(served)
+        if served.waiting:
+            self._arm(served)
+
+    def _end(self, served: _Served) -> None:
+        """The follower has opened another session, or the broker stops."""
+        if served.timer:
+            served.timer.cancel()
+        while served.waiting:
+            waiting = served.waiting.popleft()
+            if not waiting.future.done():
+                waiting.future.set_result(FetchResponse(error_code=ErrorCode.FETCH_SESSION_ID_NOT_FOUND))
+
+    # -- answering
+
+    def _answer(self, feed: FollowerFeed, max_bytes: int, told: list[FetchableTopicResponse]) -> FetchResponse:
+        left = max_bytes
+        for fed in feed.news():
+            if left <= 0:
+                feed.keep(fed)
+                break
+            data = self._read(feed, fed, left, at_least_one=left == max_bytes)
+            if data is not None:
+                left -= len(data.records)
+                told.append(
+                    FetchableTopicResponse(topic=fed.topic_partition.topic, topic_id=fed.topic_id, partitions=[data])
+                )
+        return FetchResponse(session_id=feed.session_id, responses=told)
+
+    def _read(self, feed: FollowerFeed, fed: FedPartition, left: int, *, at_least_one: bool) -> PartitionData | None:
+        """What the follower is to hear of the partition; None if nothing is new."""
+        try:
+            hosted = self._replicas.leader_log(*fed.topic_partition, fed.leader_epoch)
+            data = read_for_follower(hosted, fed, left, at_least_one=at_least_one)
+        except ApiError as error:
+            fed.is_served = False
+            hosted = self._replicas.get(*fed.topic_partition)
+            return refused(
+                fed.topic_partition.partition, error.code, hosted.log.log_start_offset if hosted is not None else -1
+            )
+        if fed.read_from < hosted.log.log_end_offset:
+            feed.keep(fed)
+        return data

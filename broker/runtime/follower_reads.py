@@ -1,0 +1,70 @@
+"""What a leader answers of one partition to a follower: records up to the log's end, or why there are none."""
+
+from broker.common.errors import ErrorCode
+from broker.common.types import NO_LEADER_EPOCH
+from broker.log.log_slice import LogSlice
+from broker.net.file_part import SENDFILE_BYTES_MIN, FilePart
+from broker.protocol.messages.fetch import EpochEndOffset, FetchPartition, PartitionData
+from broker.replication.follower_feed import FedPartition
+from broker.runtime.replica_manager import HostedPartition
+
+
+def refused(partition: int, code: ErrorCode, log_start_offset: int = -1) -> PartitionData:
+    return PartitionData(
+        partition_index=partition,
+        error_code=code,
+        high_watermark=-1,
+        log_start_offset=log_start_offset,
+        records=b"",
+    )
+
+
+def disagreement(hosted: HostedPartition, asked: FetchPartition) -> PartitionData | None:
+    """What a follower must hear whose log is not the beginning of ours; None if it is (KIP-595).
+
+    Raises ApiError when we do not lead under the follower's epoch.
+    """
+    hosted.partition.check_leader(asked.current_leader_epoch)
+    if asked.last_fetched_epoch != NO_LEADER_EPOCH:
+        found = hosted.log.end_offset_for_epoch(asked.last_fetched_epoch)
+        if found.epoch != asked.last_fetched_epoch or found.end_offset < asked.fetch_offset:
+            return _diverging(asked.partition, found.epoch, found.end_offset)
+    log_start_offset, log_end_offset = hosted.log.log_start_offset, hosted.log.log_end_offset
+    if asked.fetch_offset > log_end_offset:
+        return _diverging(asked.partition, hosted.log.leader_epoch_at(log_end_offset - 1), log_end_offset)
+    if asked.fetch_offset < log_start_offset:
+        return refused(asked.partition, ErrorCode.OFFSET_OUT_OF_RANGE, log_start_offset)
+    return None
+
+
+def _diverging(partition: int, epoch: int, end_offset: int) -> PartitionData:
+    answer = refused(partition, ErrorCode.NONE)
+    answer.diverging_epoch = EpochEndOffset(epoch=epoch, end_offset=end_offset)
+    return answer
+
+
+def read_for_follower(
+    hosted: HostedPartition, fed: FedPartition, max_bytes: int, *, at_least_one: bool
+) -> PartitionData | None:
+    """What is new in the partition; it counts as sent then. None if nothing is. Raises ApiError."""
+    log, high_watermark = hosted.log, hosted.partition.high_watermark
+    found = log.read(fed.read_from, min(max_bytes, fed.max_bytes), log.log_end_offset, at_least_one=at_least_one)
+    told = (high_watermark, log.log_start_offset)
+    if not found.length and told == (fed.high_watermark, fed.log_start_offset):
+        return None
+    if found.length:
+        fed.read_from = log.offset_after(fed.read_from, found)
+    fed.high_watermark, fed.log_start_offset = told
+    return PartitionData(
+        partition_index=fed.topic_partition.partition,
+        high_watermark=high_watermark,
+        last_stable_offset=high_watermark,
+        log_start_offset=log.log_start_offset,
+        records=_payload(found),
+    )
+
+
+def _payload(found: LogSlice) -> bytes | FilePart:
+    if found.length >= SENDFILE_BYTES_MIN:
+        return FilePart(found.file, found.position, found.length)
+    return found.read()

@@ -1,0 +1,112 @@
+"""Writes the ISR a leader wants to ZooKeeper, and tells the controller (Kafka's way before KIP-497).
+
+A write stands only over the version the leader knows, so of two who believe to lead one at most changes anything. Until
+the outcome is known the maximal ISR holds the high watermark back: of a membership that may already count, every member
+has all that is committed.
+"""
+
+import asyncio
+
+from broker.common.clock import Clock
+from broker.common.logs import logger
+from broker.common.types import TopicPartition
+from broker.controller.cluster import LeaderAndIsr
+from broker.runtime.replica_manager import HostedPartition, ReplicaManager
+from broker.zookeeper.errors import ZooKeeperError
+from broker.zookeeper.store import ClusterStore
+
+_log = logger(__name__)
+
+#: ISR changes of one moment make one notification; the controller need not be told each by itself.
+_ANNOUNCE_AFTER_S = 0.05
+_TRY_AGAIN_S = 0.5
+#: Writes under way at one time; a broker that dies can leave thousands of partitions to shrink.
+_WRITES_AT_ONCE = 64
+
+
+class IsrUpdater:
+    """Shrinks the ISRs of the partitions this broker leads by time, grows them on request."""
+
+    def __init__(self, replicas: ReplicaManager, store: ClusterStore, lag_ms_max: int, clock: Clock):
+        self._replicas = replicas
+        self._store = store
+        self._lag_ms_max = lag_ms_max
+        self._clock = clock
+        self._turn = asyncio.Semaphore(_WRITES_AT_ONCE)
+        self._tasks: set[asyncio.Task] = set()
+        self._changed: set[TopicPartition] = set()
+        self._announcing: asyncio.Task | None = None
+
+    def start(self) -> None:
+        self._start(self._shrink_now_and_then())
+
+    async def stop(self) -> None:
+        tasks = list(self._tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def want(self, hosted: HostedPartition, isr: tuple[int, ...]) -> None:
+        """Make `isr` the partition's; nothing else is wanted of it until that is decided."""
+        hosted.partition.pending_isr = isr
+        self._start(self._write(hosted, isr))
+
+    def _start(self, work) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _shrink_now_and_then(self) -> None:
+        """Kafka's rhythm: half the lag allowed, so that a follower is out after at most one and a half of it."""
+        while True:
+            await asyncio.sleep(self._lag_ms_max / 2000)
+            now_ms = self._clock.monotonic_ms()
+            for hosted in list(self._replicas):
+                isr = hosted.partition.isr_without_laggards(now_ms, self._lag_ms_max)
+                if isr is not None:
+                    self.want(hosted, isr)
+
+    async def _write(self, hosted: HostedPartition, isr: tuple[int, ...]) -> None:
+        """Until ZooKeeper has said what stands there, the write may count: it is tried again, never given up."""
+        partition, role = hosted.partition, hosted.partition.state
+        wanted = LeaderAndIsr(role.leader, role.leader_epoch, isr, role.controller_epoch, role.zk_version)
+        while partition.state is role:
+            try:
+                async with self._turn:
+                    found = await self._store.write_isr(partition.topic_partition, wanted)
+                break
+            except ZooKeeperError as error:
+                _log.warning("isr not written yet", partition=str(partition.topic_partition), reason=str(error))
+                await asyncio.sleep(_TRY_AGAIN_S)
+        if partition.state is role:
+            self._decided(hosted, found)
+
+    def _decided(self, hosted: HostedPartition, found: LeaderAndIsr | None) -> None:
+        """What stands in ZooKeeper: the ISR of our term, as we wanted it or as we had written it before."""
+        partition = hosted.partition
+        before = partition.state
+        if found is None or (found.leader, found.leader_epoch) != (before.leader, before.leader_epoch):
+            _log.info("isr is no longer ours to change", partition=str(partition.topic_partition), found=str(found))
+            partition.isr_not_written()
+            return
+        _log.info("isr changed", partition=str(partition.topic_partition), was=str(before.isr), isr=str(found.isr))
+        self._replicas.isr_written(hosted, found.isr, found.zk_version)
+        self._announce(partition.topic_partition)
+
+    def _announce(self, topic_partition: TopicPartition) -> None:
+        self._changed.add(topic_partition)
+        if self._announcing is None or self._announcing.done():
+            self._announcing = asyncio.get_running_loop().create_task(self._announce_changes())
+            self._tasks.add(self._announcing)
+            self._announcing.add_done_callback(self._tasks.discard)
+
+    async def _announce_changes(self) -> None:
+        while self._changed:
+            await asyncio.sleep(_ANNOUNCE_AFTER_S)
+            changed, self._changed = self._changed, set()
+            try:
+                await self._store.announce_isr_changes(changed)
+            except ZooKeeperError as error:
+                _log.warning("the controller is not told of a new isr yet", reason=str(error))
+                self._changed |= changed
+                await asyncio.sleep(_TRY_AGAIN_S)

@@ -1,0 +1,252 @@
+"""Follows leaders: one connection and one fetch session to each broker that leads partitions we hold.
+
+`LeaderLink` decides what to ask and which answers count; here requests are sent and what comes is written to the logs.
+An answer is written in the wake-up it arrives in, and the next request, which tells the leader so, leaves right after.
+"""
+
+import asyncio
+from collections.abc import Callable
+from itertools import count
+
+from broker.common.clock import Clock
+from broker.common.errors import ApiError, ErrorCode, ProtocolError
+from broker.common.logs import logger
+from broker.common.types import TopicPartition
+from broker.net.connection import Connection
+from broker.net.outbound import PeerUnreachable
+from broker.net.peer import connect
+from broker.protocol.api_keys import ApiKey
+from broker.protocol.codec import decode, encode
+from broker.protocol.framing import SIZE_BYTES
+from broker.protocol.headers import RequestHeader, decode_response_header, encode_request_header
+from broker.protocol.messages.fetch import FetchResponse, PartitionData
+from broker.replication.leader_link import NO_SESSION, LeaderLink, Position
+from broker.replication.truncation import EpochEnd, truncation_offset
+from broker.runtime.fetch_requests import FETCH_VERSION, FetchSettings, fetch_request
+from broker.runtime.replica_manager import HostedPartition, ReplicaManager
+
+_log = logger(__name__)
+
+_CONNECT_TIMEOUT_MS = 5_000
+_RECONNECT_FIRST_S = 0.05
+_RECONNECT_MAX_S = 1.0
+
+#: host and port of a broker, None while it is not known.
+AddressOf = Callable[[int], tuple[str, int] | None]
+
+
+class ReplicaFetchers:
+    """Keeps, for each leader we follow, a fetcher; which partitions each has follows from their roles."""
+
+    def __init__(self, replicas: ReplicaManager, address_of: AddressOf, settings: FetchSettings, clock: Clock):
+        self._replicas = replicas
+        self._address_of = address_of
+        self._settings = settings
+        self._clock = clock
+        self._fetchers: dict[int, ReplicaFetcher] = {}
+        self._leader_of: dict[TopicPartition, int] = {}
+        replicas.on_role.append(self._on_role)
+
+    def __len__(self) -> int:
+        return len(self._fetchers)
+
+    def close(self) -> None:
+        for fetcher in self._fetchers.values():
+            fetcher.close()
+        self._fetchers.clear()
+
+    def _on_role(self, hosted: HostedPartition) -> None:
+        partition = hosted.partition
+        leader = partition.state.leader if partition.state and not partition.is_leader else -1
+        before = self._leader_of.pop(partition.topic_partition, -1)
+        if before not in (-1, leader):
+            self._unfollow(before, partition.topic_partition)
+        if leader >= 0:
+            self._leader_of[partition.topic_partition] = leader
+            self._fetcher(leader).follow(hosted)
+
+    def _fetcher(self, leader: int) -> "ReplicaFetcher":
+        fetcher = self._fetchers.get(leader)
+        if fetcher is None:
+            fetcher = self._fetchers[leader] = ReplicaFetcher(
+                leader, self._replicas, lambda: self._address_of(leader), self._settings, self._clock
+            )
+        return fetcher
+
+    def _unfollow(self, leader: int, topic_partition: TopicPartition) -> None:
+        fetcher = self._fetchers[leader]
+        fetcher.unfollow(topic_partition)
+        if not fetcher.link.followed:
+            self._fetchers.pop(leader).close()
+
+
+class ReplicaFetcher:
+    """Fetches from one leader as long as there is anything to follow."""
+
+    def __init__(
+        self,
+        leader: int,
+        replicas: ReplicaManager,
+        address: Callable[[], tuple[str, int] | None],
+        settings: FetchSettings,
+        clock: Clock,
+    ):
+        self.link = LeaderLink()
+        self._leader = leader
+        self._replicas = replicas
+        self._address = address
+        self._settings = settings
+        self._clock = clock
+        self._connection: Connection | None = None
+        self._correlation_ids = count()
+        self._is_sending_due = False
+        self._retry_timer: asyncio.TimerHandle | None = None
+        self._task = asyncio.get_running_loop().create_task(self._stay_connected())
+
+    def follow(self, hosted: HostedPartition) -> None:
+        partition = hosted.partition
+        self.link.follow(partition.topic_partition, hosted.topic_id, partition.leader_epoch)
+        self._send_soon()
+
+    def unfollow(self, topic_partition: TopicPartition) -> None:
+        self.link.unfollow(topic_partition)
+        self._send_soon()
+
+    def close(self) -> None:
+        self._task.cancel()
+        if self._retry_timer:
+            self._retry_timer.cancel()
+        if self._connection:
+            self._connection.close()
+
+    # -- the connection
+
+    async def _stay_connected(self) -> None:
+        back_off_s = _RECONNECT_FIRST_S
+        while True:
+            lost = asyncio.get_running_loop().create_future()
+            try:
+                self._connection = await self._connect(lost)
+            except PeerUnreachable as error:
+                _log.info("leader is not reached", leader=self._leader, reason=str(error))
+            else:
+                back_off_s = _RECONNECT_FIRST_S
+                self._send()
+                reason = await lost
+                _log.info("connection to leader ended", leader=self._leader, reason=reason or "closed")
+            self._connection = None
+            self.link.disconnected()
+            await asyncio.sleep(back_off_s)
+            back_off_s = min(2 * back_off_s, _RECONNECT_MAX_S)
+
+    async def _connect(self, lost: asyncio.Future) -> Connection:
+        address = self._address()
+        if address is None:
+            raise PeerUnreachable(f"no address of broker {self._leader} is known")
+        return await connect(
+            *address,
+            on_frame=self._on_frame,
+            on_closed=lambda _connection, reason: lost.done() or lost.set_result(reason),
+            frame_bytes_max=self._settings.frame_bytes_max,
+            timeout_ms=_CONNECT_TIMEOUT_MS,
+        )
+
+    # -- requests
+
+    def _send_soon(self) -> None:
+        """After what this wake-up still brings: then several answers make one acknowledgement."""
+        if not self._is_sending_due:
+            self._is_sending_due = True
+            asyncio.get_running_loop().call_soon(self._send)
+
+    def _send(self) -> None:
+        self._is_sending_due = False
+        connection = self._connection
+        if connection is None or not connection.is_open:
+            return
+        while (plan := self.link.next_plan(self._position, self._clock.monotonic_ms())) is not None:
+            request = fetch_request(plan, self._settings)
+            header = RequestHeader(
+                ApiKey.FETCH, FETCH_VERSION, next(self._correlation_ids) & 0x7FFFFFFF, self._settings.client_id
+            )
+            head, body = encode_request_header(header), encode(request, FETCH_VERSION)
+            size = (len(head) + len(body)).to_bytes(SIZE_BYTES)
+            connection.fill(connection.reserve(), (size + head + body,))
+        self._arm_retry()
+
+    def _position(self, topic_partition: TopicPartition) -> Position:
+        log = self._replicas.get(*topic_partition).log
+        end = log.log_end_offset
+        return Position(end, log.leader_epoch_at(end - 1), log.log_start_offset)
+
+    def _arm_retry(self) -> None:
+        retry_at_ms = self.link.next_retry_ms()
+        if retry_at_ms is not None and self._retry_timer is None:
+            delay_ms = max(1, retry_at_ms - self._clock.monotonic_ms())
+            self._retry_timer = asyncio.get_running_loop().call_later(delay_ms / 1000, self._retry)
+
+    def _retry(self) -> None:
+        self._retry_timer = None
+        self._send()
+
+    # -- answers
+
+    def _on_frame(self, connection: Connection, frame: memoryview) -> None:
+        try:
+            _, at = decode_response_header(ApiKey.FETCH, FETCH_VERSION, frame)
+            response = decode(FetchResponse, frame[at:], FETCH_VERSION)
+        except ProtocolError as error:
+            connection.close(f"an answer cannot be read: {error}")
+            return
+        if response.error_code or response.session_id == NO_SESSION:
+            connection.close(f"the fetch session is over: {ErrorCode(response.error_code).name}")
+            return
+        request = self.link.answered(response.session_id)
+        for topic in response.responses:
+            name = self._replicas.topic_names.get(topic.topic_id, "")
+            for data in topic.partitions:
+                topic_partition = TopicPartition(name, data.partition_index)
+                if self.link.counts(topic_partition, request):
+                    self._take(self._replicas.get(*topic_partition), data)
+        self._send_soon()
+
+    def _take(self, hosted: HostedPartition, data: PartitionData) -> None:
+        topic_partition = hosted.partition.topic_partition
+        try:
+            if data.diverging_epoch is not None:
+                self._truncate(hosted, data)
+            elif data.error_code == ErrorCode.OFFSET_OUT_OF_RANGE:
+                self._replicas.start_over_at(hosted, data.log_start_offset)
+                self.link.ask_anew(topic_partition)
+            elif data.error_code:
+                self._ask_later(topic_partition, ErrorCode(data.error_code).name)
+            else:
+                records = data.records or b""
+                self._replicas.take_fetched(hosted, records, data.high_watermark, data.log_start_offset)
+                if records:
+                    self.link.took_records(topic_partition)
+        except ApiError as error:
+            _log.error("cannot follow", partition=str(topic_partition), leader=self._leader, reason=error.message)
+            self._ask_later(topic_partition, error.message)
+
+    def _truncate(self, hosted: HostedPartition, data: PartitionData) -> None:
+        log, partition = hosted.log, hosted.partition
+        offset = truncation_offset(
+            EpochEnd(data.diverging_epoch.epoch, data.diverging_epoch.end_offset),
+            lambda epoch: EpochEnd(*log.end_offset_for_epoch(epoch)),
+            log.log_end_offset,
+            partition.high_watermark,
+        )
+        _log.info(
+            "truncated to the leader's log",
+            partition=str(partition.topic_partition),
+            leader=self._leader,
+            from_offset=log.log_end_offset,
+            to_offset=offset,
+        )
+        self._replicas.truncate(hosted, offset)
+        self.link.ask_anew(partition.topic_partition)
+
+    def _ask_later(self, topic_partition: TopicPartition, reason: str) -> None:
+        _log.info("asked again soon", partition=str(topic_partition), leader=self._leader, reason=reason)
+        self.link.ask_later(topic_partition, self._clock.monotonic_ms() + self._settings.back_off_ms)

@@ -1,0 +1,126 @@
+"""Previews of retention for clients: one at a time on a thread of their own, bounded in time and memory.
+
+A preview may read a whole log. It runs beside everything else of the broker, at the cleaner's rate; whoever asked and
+went away stops it.
+"""
+
+import asyncio
+import threading
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+
+from broker.common.clock import Clock
+from broker.common.errors import ApiError, ErrorCode, InvariantViolation
+from broker.common.limits import PREVIEW_MS_MAX, PREVIEW_OFFSET_MAP_BYTES_MAX, PREVIEWS_WAITING_MAX
+from broker.config.broker import BrokerConfig
+from broker.config.topic import check_topic_configs
+from broker.log.compaction.log_to_clean import LogToClean
+from broker.log.compaction.settings import CleanerSettings, CleaningStopped
+from broker.log.config import LogConfig
+from broker.log.preview import LogPreview, preview_log
+from broker.runtime.replica_manager import HostedPartition, ReplicaManager
+from broker.runtime.topic_configs import TopicConfigs, log_config
+
+#: How often a log is looked at anew because the cleaner, or retention itself, was at work on it meanwhile.
+_TRIES = 3
+
+
+class RetentionPreviews:
+    """`close` when the broker stops."""
+
+    def __init__(self, replicas: ReplicaManager, topic_configs: TopicConfigs, config: BrokerConfig, clock: Clock):
+        self._replicas = replicas
+        self._topic_configs = topic_configs
+        self._config = config
+        self._clock = clock
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="preview")
+        self._waiting = 0
+        self._closing = threading.Event()
+
+    def close(self) -> None:
+        """Returns when no preview is made any more, which is soon."""
+        self._closing.set()
+        self._thread.shutdown(cancel_futures=True)
+
+    async def config_with(self, topic: str, changes: Mapping[str, str | None]) -> LogConfig:
+        """What the topic's logs would go by with `changes`, None for not set; ApiError if a value is not possible."""
+        overrides = {**await self._topic_configs.overrides(topic), **changes}
+        set_ones = {name: text for name, text in overrides.items() if text is not None}
+        check_topic_configs(set_ones)
+        return log_config(set_ones, self._config)
+
+    def led_partitions(self, topic: str) -> list[int]:
+        led = (each.partition.topic_partition for each in self._replicas if each.partition.is_leader)
+        return sorted(partition for name, partition in led if name == topic)
+
+    def deadline_ms(self, timeout_ms: int) -> int:
+        """By the monotonic clock, when a request of now with this timeout must be answered."""
+        return self._clock.monotonic_ms() + max(0, min(timeout_ms, PREVIEW_MS_MAX))
+
+    async def preview(
+        self, topic: str, partition: int, config: LogConfig, deadline_ms: int, *, with_compaction: bool
+    ) -> LogPreview:
+        """Raises ApiError: whatever a leader refuses, REQUEST_TIMED_OUT at the deadline, or when too many ask."""
+        hosted = self._replicas.leader_log(topic, partition)
+        if self._waiting >= PREVIEWS_WAITING_MAX:
+            raise ApiError(ErrorCode.REQUEST_TIMED_OUT, f"{self._waiting} previews are asked for already; try later")
+        self._waiting += 1
+        try:
+            return await self._try(hosted, config, deadline_ms, with_compaction)
+        except CleaningStopped:
+            raise ApiError(
+                ErrorCode.REQUEST_TIMED_OUT,
+                "the log is too large to preview in that time; allow more, or no compaction",
+            ) from None
+        except OSError as error:
+            raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, f"the log cannot be read: {error.strerror}") from error
+        finally:
+            self._waiting -= 1
+
+    async def _try(
+        self, hosted: HostedPartition, config: LogConfig, deadline_ms: int, with_compaction: bool
+    ) -> LogPreview:
+        for tries_left in reversed(range(_TRIES)):
+            segments = hosted.log.segments
+            try:
+                return await self._on_thread(hosted, config, deadline_ms, with_compaction)
+            except (ApiError, FileNotFoundError):
+                if not tries_left or segments == hosted.log.segments:
+                    raise
+        raise InvariantViolation("the last try returns or raises")
+
+    async def _on_thread(
+        self, hosted: HostedPartition, config: LogConfig, deadline_ms: int, with_compaction: bool
+    ) -> LogPreview:
+        log, high_watermark = hosted.log, hosted.partition.high_watermark
+        target = LogToClean.of(
+            hosted.partition.topic_partition, log, high_watermark, log.last_offsets_of_producers, config
+        )
+        gone = threading.Event()
+
+        def should_stop() -> bool:
+            return gone.is_set() or self._closing.is_set() or self._clock.monotonic_ms() >= deadline_ms
+
+        def look() -> LogPreview:
+            settings = self._settings(gone, should_stop)
+            settings.refuse_if_stopping()
+            return preview_log(target, high_watermark, settings, with_compaction=with_compaction)
+
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._thread, look)
+        finally:
+            gone.set()
+
+    def _settings(self, gone: threading.Event, should_stop) -> CleanerSettings:
+        return CleanerSettings(
+            clock=self._clock,
+            on_owner=_refuse,
+            sleep=gone.wait,
+            should_stop=should_stop,
+            offset_map_bytes=min(self._config.log_cleaner_dedupe_buffer_size, PREVIEW_OFFSET_MAP_BYTES_MAX),
+            bytes_per_second=self._config.log_cleaner_io_max_bytes_per_second,
+        )
+
+
+def _refuse(_work) -> None:
+    raise InvariantViolation("a preview changes nothing")

@@ -1,0 +1,31 @@
+"""One API in one version: everything about it that need not be looked up again for each request."""
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from broker.common.limits import STRUCTURED_REQUEST_BYTES_MAX
+from broker.handlers.handler import Handler, Reply, RequestContext
+from broker.protocol.api_keys import ApiKey
+from broker.protocol.codec import decoder_of
+from broker.protocol.messages import MESSAGES
+from broker.protocol.primitives import Buffer
+from broker.protocol.response_frame import response_framer
+from broker.protocol.schema import Message
+
+
+class Route:
+    """How requests of one API and version are decoded, handled and answered."""
+
+    __slots__ = ("api", "decode", "frame", "handle", "request_bytes_max", "response_class", "version")
+
+    def __init__(self, handler: Handler, version: int):
+        messages = MESSAGES[handler.api]
+        self.api = handler.api
+        self.version = version
+        #: Record batches stay bytes; how long a frame may be at all is for the connection.
+        self.request_bytes_max = sys.maxsize if handler.api == ApiKey.PRODUCE else STRUCTURED_REQUEST_BYTES_MAX
+        self.decode: Callable[[memoryview, int], Message] = decoder_of(messages.request, version, ignore_rest=True)
+        self.handle: Callable[[Any, RequestContext], Reply] = handler.handle
+        self.response_class: type[Message] = messages.response
+        self.frame: Callable[[Message, int], Sequence[Buffer]] = response_framer(messages.response, version)

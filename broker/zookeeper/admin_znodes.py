@@ -1,0 +1,46 @@
+"""Requests that Kafka's older tools leave for the controller as one znode each. Pure."""
+
+from collections.abc import Iterable, Mapping
+
+from broker.common.types import TopicPartition
+from broker.zookeeper.errors import MalformedZnode
+from broker.zookeeper.json_fields import decode_fields, encode_fields
+
+REASSIGNMENT_REQUEST = "/admin/reassign_partitions"
+ELECTION_REQUEST = "/admin/preferred_replica_election"
+
+Targets = dict[TopicPartition, tuple[int, ...]]
+
+
+def encode_reassignment_request(targets: Mapping[TopicPartition, tuple[int, ...]]) -> bytes:
+    named = [
+        {"topic": topic, "partition": index, "replicas": list(replicas)}
+        for (topic, index), replicas in sorted(targets.items())
+    ]
+    return encode_fields({"version": 1, "partitions": named})
+
+
+def decode_reassignment_request(data: bytes) -> Targets:
+    """Where each partition shall go; of a partition named twice the last word counts."""
+    try:
+        return {
+            TopicPartition(str(one["topic"]), int(one["partition"])): tuple(int(each) for each in one["replicas"])
+            for one in decode_fields(REASSIGNMENT_REQUEST, data)["partitions"]
+        }
+    except (KeyError, ValueError, TypeError) as error:
+        raise MalformedZnode(f"{REASSIGNMENT_REQUEST} names no partitions and replicas") from error
+
+
+def encode_election_request(partitions: Iterable[TopicPartition]) -> bytes:
+    named = [{"topic": topic, "partition": index} for topic, index in sorted(partitions)]
+    return encode_fields({"version": 1, "partitions": named})
+
+
+def decode_election_request(data: bytes) -> frozenset[TopicPartition]:
+    try:
+        return frozenset(
+            TopicPartition(str(one["topic"]), int(one["partition"]))
+            for one in decode_fields(ELECTION_REQUEST, data)["partitions"]
+        )
+    except (KeyError, ValueError, TypeError) as error:
+        raise MalformedZnode(f"{ELECTION_REQUEST} names no partitions") from error

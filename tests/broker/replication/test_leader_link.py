@@ -1,0 +1,150 @@
+"""What a follower asks of a leader, and which answers count."""
+
+from uuid import UUID
+
+import pytest
+
+from broker.common.types import TopicPartition
+from broker.replication.leader_link import FETCHES_UNDER_WAY, LeaderLink, Position
+
+T, U = TopicPartition("t", 0), TopicPartition("u", 0)
+ID_T, ID_U = UUID(int=1), UUID(int=2)
+SESSION = 77
+
+
+class Follower:
+    """A link with logs that are only numbers."""
+
+    def __init__(self):
+        self.link = LeaderLink()
+        self.ends = {}
+
+    def plan(self, now_ms=0):
+        return self.link.next_plan(lambda each: Position(self.ends.get(each, 0), 4, 0), now_ms)
+
+    def plans(self):
+        found = []
+        while (plan := self.plan()) is not None:
+            found.append(plan)
+        return found
+
+    def opened(self):
+        self.link.follow(T, ID_T, 5)
+        assert self.plan().opens_session
+        assert self.link.answered(SESSION) == 0
+        return self
+
+
+@pytest.fixture
+def follower():
+    return Follower()
+
+
+def test_nothing_is_asked_while_nothing_is_followed(follower):
+    assert follower.plan() is None
+
+
+def test_the_first_request_opens_a_session_with_everything_followed(follower):
+    follower.ends[T] = 42
+    follower.link.follow(T, ID_T, 5)
+    follower.link.follow(U, ID_U, 6)
+    plan = follower.plan()
+    assert plan.opens_session
+    assert [(each.topic_partition, each.leader_epoch, each.is_progress) for each in plan.asks] == [
+        (T, 5, False),
+        (U, 6, False),
+    ]
+    assert plan.asks[0].position.log_end_offset == 42
+    assert follower.plan() is None, "the session's id is not known yet"
+
+
+def test_several_fetches_are_under_way_once_a_session_is_open(follower):
+    plans = follower.opened().plans()
+    assert [plan.session_epoch for plan in plans] == list(range(1, FETCHES_UNDER_WAY + 1))
+    assert all(plan.session_id == SESSION and not plan.asks for plan in plans)
+
+
+def test_records_taken_are_acknowledged_with_the_next_request(follower):
+    follower.opened().plans()
+    request = follower.link.answered(SESSION)
+    assert follower.link.counts(T, request)
+    follower.ends[T] = 10
+    follower.link.took_records(T)
+    (plan,) = follower.plans()
+    assert [(each.topic_partition, each.is_progress, each.position.log_end_offset) for each in plan.asks] == [
+        (T, True, 10)
+    ]
+
+
+def test_an_idle_answer_is_replaced_by_one_request_without_partitions(follower):
+    follower.opened().plans()
+    follower.link.answered(SESSION)
+    (plan,) = follower.plans()
+    assert not plan.asks
+
+
+def test_a_partition_added_later_is_asked_for_at_once_though_fetches_are_under_way(follower):
+    follower.opened().plans()
+    follower.link.follow(U, ID_U, 6)
+    (plan,) = follower.plans()
+    assert [each.topic_partition for each in plan.asks] == [U]
+    assert not plan.asks[0].is_progress
+
+
+def test_answers_to_requests_from_before_a_new_leader_epoch_do_not_count(follower):
+    follower.opened().plans()
+    follower.link.follow(T, ID_T, 6)
+    (plan,) = follower.plans()
+    assert plan.asks[0].leader_epoch == 6
+    for _ in range(FETCHES_UNDER_WAY):
+        assert not follower.link.counts(T, follower.link.answered(SESSION))
+    assert follower.link.counts(T, follower.link.answered(SESSION))
+
+
+def test_a_partition_not_followed_any_more_is_forgotten_and_its_answers_do_not_count(follower):
+    follower.opened().plans()
+    follower.link.unfollow(T)
+    (plan,) = follower.plans()
+    assert plan.forgotten == [(ID_T, 0)]
+    assert not follower.link.counts(T, follower.link.answered(SESSION))
+
+
+def test_a_partition_dropped_and_followed_again_is_asked_for_and_not_forgotten(follower):
+    follower.opened().plans()
+    follower.link.unfollow(T)
+    follower.link.follow(T, ID_T, 7)
+    (plan,) = follower.plans()
+    assert not plan.forgotten
+    assert [each.leader_epoch for each in plan.asks] == [7]
+
+
+def test_a_topic_made_anew_is_another_topic(follower):
+    follower.opened().plans()
+    follower.link.follow(T, ID_U, 0)
+    (plan,) = follower.plans()
+    assert plan.forgotten == [(ID_T, 0)]
+    assert [each.topic_id for each in plan.asks] == [ID_U]
+
+
+def test_a_refused_partition_is_asked_for_again_after_a_while_and_not_before(follower):
+    follower.opened().plans()
+    request = follower.link.answered(SESSION)
+    follower.link.ask_later(T, retry_at_ms=100)
+    assert not follower.link.counts(T, request + 1)
+    assert follower.link.next_retry_ms() == 100
+    assert not follower.plan(now_ms=99).asks
+    assert [each.topic_partition for each in follower.plan(now_ms=100).asks] == [T]
+
+
+def test_after_the_connection_broke_everything_is_asked_for_in_a_new_session(follower):
+    follower.opened().plans()
+    follower.link.disconnected()
+    plan = follower.plan()
+    assert plan.opens_session
+    assert [each.topic_partition for each in plan.asks] == [T]
+
+
+def test_the_same_role_told_again_asks_for_nothing(follower):
+    follower.opened().plans()
+    follower.link.follow(T, ID_T, 5)
+    assert follower.plans() == []

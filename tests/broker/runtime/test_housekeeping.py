@@ -1,0 +1,54 @@
+"""Chores go by the configuration that counts now."""
+
+import asyncio
+
+import pytest
+
+from broker.common.clock import SystemClock
+from broker.config.broker import read_broker_config
+from broker.log.config import LogConfig
+from broker.log.manager import LogManager
+from broker.runtime.housekeeping import Housekeeping
+from broker.runtime.purgatory import Purgatory
+from broker.runtime.replica_manager import ReplicaManager
+
+
+@pytest.fixture
+def config():
+    return read_broker_config("broker.id=1\nzookeeper.connect=z:1\nlog.initial.task.delay.ms=3600000\n")
+
+
+@pytest.fixture
+async def housekeeping(tmp_path, config):
+    clock = SystemClock()
+    logs = LogManager([tmp_path / "logs"], LogConfig(), 1, "cluster")
+    logs.load_all()
+    housekeeping = Housekeeping(ReplicaManager(1, logs, Purgatory(clock), clock), logs, config, clock)
+    yield housekeeping
+    await housekeeping.stop()
+    logs.shutdown()
+
+
+async def test_a_changed_configuration_ends_a_long_pause(housekeeping, config, monkeypatch):
+    beats = asyncio.Queue()
+
+    async def beat():
+        beats.put_nowait(None)
+
+    monkeypatch.setattr(housekeeping, "_compact", beat)
+    housekeeping.start()
+    await asyncio.sleep(0)
+    config.set_dynamic({"log.cleaner.backoff.ms": 1}, {})
+    housekeeping.reconfigure()
+    async with asyncio.timeout(10):
+        for _ in range(3):
+            await beats.get()
+
+
+async def test_the_next_pass_has_the_memory_and_rate_set_last(housekeeping, config):
+    config.set_dynamic(
+        {"log.cleaner.dedupe.buffer.size": 2_000_000, "log.cleaner.io.max.bytes.per.second": 10_000.0}, {}
+    )
+    housekeeping.reconfigure()
+    settings = housekeeping._cleaner.settings
+    assert (settings.offset_map_bytes, settings.bytes_per_second) == (2_000_000, 10_000.0)

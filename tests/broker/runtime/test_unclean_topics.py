@@ -1,0 +1,53 @@
+"""Whose word counts on unclean elections: the topic's, this broker's, all brokers', the file's, in this order."""
+
+import pytest
+
+from broker.common.clock import ManualClock
+from broker.runtime.unclean_topics import topics_with_unclean_election
+from broker.zookeeper.session import ZooKeeperSession
+from broker.zookeeper.store import ClusterStore
+from tests.zookeeper_server import running_zookeeper
+
+KEY = "unclean.leader.election.enable"
+
+
+@pytest.fixture(scope="module")
+def zookeeper(tmp_path_factory):
+    with running_zookeeper(tmp_path_factory.mktemp("zookeeper")) as server:
+        yield server
+
+
+@pytest.fixture
+async def store(zookeeper, request):
+    session = ZooKeeperSession(f"127.0.0.1:{zookeeper.port}/{request.node.name}", 4_000)
+    await session.connect(10_000)
+    store = ClusterStore(session, ManualClock())
+    await store.ensure_persistent_paths()
+    yield store
+    await session.close()
+
+
+async def test_topics_that_say_nothing_take_the_files_word(store):
+    assert await topics_with_unclean_election(store, {"t", "u"}, 1, by_file=False) == frozenset()
+    assert await topics_with_unclean_election(store, {"t", "u"}, 1, by_file=True) == {"t", "u"}
+
+
+async def test_topics_own_word_counts_first(store):
+    await store.set_config("topics", "t", {KEY: "true"})
+    await store.set_config("topics", "u", {KEY: "false"})
+    assert await topics_with_unclean_election(store, {"t", "u", "v"}, 1, by_file=False) == {"t"}
+    assert await topics_with_unclean_election(store, {"t", "u", "v"}, 1, by_file=True) == {"t", "v"}
+
+
+async def test_what_was_set_while_running_counts_before_the_file(store):
+    await store.set_config("brokers", "<default>", {KEY: "true"})
+    assert await topics_with_unclean_election(store, {"t"}, 1, by_file=False) == {"t"}
+    await store.set_config("brokers", "1", {KEY: "false"})
+    assert await topics_with_unclean_election(store, {"t"}, 1, by_file=True) == frozenset()
+    assert await topics_with_unclean_election(store, {"t"}, 2, by_file=False) == {"t"}
+
+
+async def test_what_cannot_be_read_is_no_permission(store):
+    await store.set_config("topics", "t", {KEY: "perhaps"})
+    await store.session.create("/config/topics/u", b"garbage")
+    assert await topics_with_unclean_election(store, {"t", "u", "v"}, 1, by_file=True) == {"v"}

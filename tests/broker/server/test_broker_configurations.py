@@ -1,0 +1,127 @@
+"""AlterConfigs, IncrementalAlterConfigs and DescribeConfigs of brokers, over a socket."""
+
+import pytest
+
+from broker.common.errors import ErrorCode
+from broker.config.definition import ConfigSource
+from broker.handlers.config_resources import ResourceType
+from broker.protocol.messages import alter_configs
+from broker.protocol.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
+from broker.protocol.messages.incremental_alter_configs import (
+    AlterableConfig,
+    AlterConfigsResource,
+    ConfigOperation,
+    IncrementalAlterConfigsRequest,
+)
+from tests.broker.server.test_bad_input import batch_of, produce
+
+
+def altering(name: str, **values: str) -> alter_configs.AlterConfigsRequest:
+    configs = [alter_configs.AlterableConfig(name=key.replace("_", "."), value=value) for key, value in values.items()]
+    resource = alter_configs.AlterConfigsResource(
+        resource_type=ResourceType.BROKER, resource_name=name, configs=configs
+    )
+    return alter_configs.AlterConfigsRequest(resources=[resource])
+
+
+def changing(name: str, key: str, value: str | None, operation=ConfigOperation.SET, validate_only=False):
+    config = AlterableConfig(name=key, config_operation=operation, value=value)
+    resource = AlterConfigsResource(resource_type=ResourceType.BROKER, resource_name=name, configs=[config])
+    return IncrementalAlterConfigsRequest(resources=[resource], validate_only=validate_only)
+
+
+async def described(client, name: str, *keys: str):
+    asked = DescribeConfigsResource(
+        resource_type=ResourceType.BROKER, resource_name=name, configuration_keys=list(keys) or None
+    )
+    response = await client.ask(DescribeConfigsRequest(resources=[asked], include_synonyms=True), 4)
+    assert response.results[0].error_code == ErrorCode.NONE
+    return {each.name: each for each in response.results[0].configs}
+
+
+async def asked_and_done(client, request) -> None:
+    response = (await client.ask(request, 1)).responses[0]
+    assert (response.error_code, response.error_message) == (ErrorCode.NONE, None)
+
+
+async def test_a_change_is_described_with_its_source_and_synonyms(served):
+    client = await served.client()
+    await asked_and_done(client, changing("", "log.segment.bytes", "5000"))
+    await asked_and_done(client, changing("1", "log.segment.bytes", "6000"))
+    entry = (await described(client, "1"))["log.segment.bytes"]
+    assert (entry.value, entry.config_source, entry.read_only) == ("6000", ConfigSource.BROKER, False)
+    assert [(each.value, each.source) for each in entry.synonyms] == [
+        ("6000", ConfigSource.BROKER),
+        ("5000", ConfigSource.CLUSTER),
+        ("1073741824", ConfigSource.DEFAULT),
+    ]
+    await asked_and_done(client, changing("1", "log.segment.bytes", None, ConfigOperation.DELETE))
+    assert (await described(client, "1"))["log.segment.bytes"].value == "5000"
+
+
+async def test_for_all_brokers_only_what_is_set_is_described(served):
+    client = await served.client()
+    assert await described(client, "") == {}
+    await asked_and_done(client, changing("", "max.connections", "50"))
+    assert {name: each.value for name, each in (await described(client, "")).items()} == {"max.connections": "50"}
+
+
+async def test_keys_of_the_file_and_of_the_start_are_told_apart(served):
+    configs = await described(await served.client(), "1", "broker.id", "log.retention.ms", "num.partitions")
+    assert configs["broker.id"].config_source == ConfigSource.BROKER_FILE
+    assert configs["num.partitions"].config_source == ConfigSource.DEFAULT
+    assert {name: each.read_only for name, each in configs.items()} == {
+        "broker.id": True,
+        "num.partitions": True,
+        "log.retention.ms": False,
+    }
+
+
+@pytest.mark.parametrize("name", ["", "1"])
+async def test_a_topic_that_says_nothing_follows_at_once(served, name):
+    served.lead("t")
+    client = await served.client()
+    await asked_and_done(client, changing(name, "message.max.bytes", "100"))
+    refused = (await client.ask(produce(batch_of(b"x" * 500)), 9)).responses[0].partition_responses[0]
+    assert refused.error_code == ErrorCode.MESSAGE_TOO_LARGE
+    await asked_and_done(client, changing(name, "message.max.bytes", None, ConfigOperation.DELETE))
+    written = (await client.ask(produce(batch_of(b"x" * 500)), 9)).responses[0].partition_responses[0]
+    assert written.error_code == ErrorCode.NONE
+
+
+async def test_a_list_is_appended_to_what_counts_at_present(served):
+    client = await served.client()
+    await asked_and_done(client, changing("", "log.cleanup.policy", "compact", ConfigOperation.APPEND))
+    assert (await described(client, "1"))["log.cleanup.policy"].value == "delete,compact"
+
+
+async def test_alter_configs_replaces_all_that_is_set(served):
+    client = await served.client()
+    await asked_and_done(client, altering("1", max_connections="5", log_retention_ms="7"))
+    await asked_and_done(client, altering("1", log_retention_ms="8"))
+    configs = await described(client, "1")
+    assert configs["max.connections"].config_source == ConfigSource.DEFAULT
+    assert configs["log.retention.ms"].value == "8"
+
+
+async def test_only_asking_whether_it_can_be_changes_nothing(served):
+    client = await served.client()
+    await asked_and_done(client, changing("1", "max.connections", "5", validate_only=True))
+    assert (await described(client, "1"))["max.connections"].config_source == ConfigSource.DEFAULT
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "value", "code", "words"),
+    [
+        ("2", "max.connections", "5", ErrorCode.INVALID_REQUEST, "ask broker '2'"),
+        ("1", "broker.id", "5", ErrorCode.INVALID_CONFIG, "restart it"),
+        ("", "log.retention.hours", "5", ErrorCode.INVALID_CONFIG, "restart it"),
+        ("", "colour", "red", ErrorCode.INVALID_CONFIG, "not a broker configuration"),
+        ("1", "max.connections", "-1", ErrorCode.INVALID_CONFIG, "at least 0"),
+    ],
+)
+async def test_a_change_that_cannot_be_is_refused_with_a_reason(served, name, key, value, code, words):
+    client = await served.client()
+    response = (await client.ask(changing(name, key, value), 1)).responses[0]
+    assert response.error_code == code
+    assert words in response.error_message
