@@ -11,6 +11,9 @@ CONNECTIONS_MAX = 10_000
 #: not hold the broker's memory.
 UNSENT_BYTES_PER_CONNECTION_MAX = 64 * 1024 * 1024
 
+#: How long a connection whose peer broke the protocol stays for the answers to what was asked before.
+LAST_ANSWERS_S = 2.0
+
 #: Bytes of half-received large requests of all connections together; queued.max.request.bytes sets another limit. Two
 #: of the largest requests fit, or the 1 MB requests of 256 producers that arrive at once; whoever comes later waits.
 HELD_REQUEST_BYTES_MAX = 256 * 1024 * 1024
