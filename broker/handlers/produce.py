@@ -78,7 +78,10 @@ def _append(
     except ApiError as error:
         return _refused(error, topic_partition, context)
     answer = PartitionProduceResponse(
-        index=data.index, base_offset=result.base_offset, log_start_offset=result.log_start_offset
+        index=data.index,
+        base_offset=result.base_offset,
+        log_append_time_ms=result.log_append_time_ms,
+        log_start_offset=result.log_start_offset,
     )
     if acks == _ALL and result.end_offset > result.hosted.partition.high_watermark:
         uncommitted.append((answer, result))

@@ -19,9 +19,13 @@ from broker.common.types import NO_LEADER_EPOCH, TopicPartition
 from broker.log.config import LogConfig
 from broker.log.log import Log
 from broker.log.log_slice import LogSlice
-from broker.log.manager import LogManager
+from broker.log.manager import LogManager, NewLog
 from broker.protocol.messages.leader_and_isr import LeaderAndIsrPartitionState, LeaderAndIsrRequest
-from broker.records.batch import BatchHeader, check_produced_batch
+<<<<<<< HEAD
+from broker.records.batch import NO_TIMESTAMP, BatchHeader, check_produced_batch
+=======
+from broker.records.batch import NO_TIMESTAMP, check_produced_batch
+>>>>>>> 9f26199e87b834e88d397f302f97edece2b40621
 from broker.replication.partition import LeadershipState, Partition
 from broker.runtime.purgatory import Purgatory
 
@@ -43,6 +47,8 @@ class ProduceResult(NamedTuple):
     end_offset: int
     log_start_offset: int
     hosted: HostedPartition
+    #: -1 unless the records carry the broker's time.
+    log_append_time_ms: int
 
 
 class ReadResult(NamedTuple):
@@ -71,6 +77,8 @@ class ReplicaManager:
         #: czxid of our registration; what was meant for an earlier incarnation of us is refused (KIP-380).
         self.broker_epoch = -1
         self.topic_names: dict[UUID, str] = {}
+        #: Held by whoever applies LeaderAndIsr, which may take a while.
+        self.taking_roles = asyncio.Lock()
         #: Told of each partition this broker starts or stops leading.
         self.on_leadership: list[Callable[[TopicPartition, bool], None]] = []
         #: Told of each partition whose role was set, and of those that are hosted no more (without a role then).
@@ -102,6 +110,21 @@ class ReplicaManager:
         if controller_epoch < self.controller_epoch:
             raise ApiError(ErrorCode.STALE_CONTROLLER_EPOCH)
         self.controller_epoch = controller_epoch
+
+    async def create_logs(self, request: LeaderAndIsrRequest) -> None:
+        """Make the logs of partitions that are new here on a worker thread: a slow disk must stall nobody else.
+
+        One that cannot be made is tried again, and the failure answered, when its role is applied.
+        """
+        missing = []
+        for topic in request.topic_states:
+            for state in topic.partition_states:
+                topic_partition = TopicPartition(topic.topic_name, state.partition_index)
+                if topic_partition not in self._hosted:
+                    self._drop_log_of_earlier_topic(topic_partition, topic.topic_id)
+                    missing.append(NewLog(topic_partition, topic.topic_id, state.is_new))
+        if missing:
+            await asyncio.to_thread(self._logs.create_missing, missing)
 
     def apply_leader_and_isr(
         self, request: LeaderAndIsrRequest, configs: Mapping[str, LogConfig] = MappingProxyType({})
@@ -240,13 +263,22 @@ class ReplicaManager:
     ) -> ProduceResult:
         """Append a batch this broker made or has checked; `header` is the batch's, for a caller who has it."""
         log, partition = hosted.log, hosted.partition
-        base_offset, last_offset, _ = log.append(batch, partition.leader_epoch, self._clock.now_ms(), header)
+        base_offset, last_offset, max_timestamp = log.append(batch, partition.leader_epoch, self._clock.now_ms(), header)
         moved = partition.record_append(log.log_end_offset)
         if partition.followers:
             _tell(self.on_append, hosted)
         if moved:
             self._high_watermark_moved(hosted)
-        return ProduceResult(base_offset, last_offset + 1, log.log_start_offset, hosted)
+<<<<<<< HEAD
+        append_time_ms = max_timestamp if log.config.uses_append_time else NO_TIMESTAMP
+        return ProduceResult(base_offset, last_offset + 1, log.log_start_offset, hosted, append_time_ms)
+=======
+        log = hosted.log
+        append_time_ms = appended.max_timestamp if log.config.uses_append_time else NO_TIMESTAMP
+        return ProduceResult(
+            appended.base_offset, appended.last_offset + 1, log.log_start_offset, hosted, append_time_ms
+        )
+>>>>>>> 9f26199e87b834e88d397f302f97edece2b40621
 
     # -- replicas
 
