@@ -157,6 +157,20 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
+class ReadLogDirEvents:
+    """Read which brokers these notifications name. Outcome: LogDirsFailed."""
+
+    names: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveLogDirEvents:
+    """Remove notifications that have been dealt with."""
+
+    names: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
 class AnswerShutdown:
     """Tell a broker that wants to stop how far that has come."""
 
@@ -208,6 +222,8 @@ Effect = (
     | RewriteReassignmentRequest
     | RemoveElectionRequest
     | Answer
+    | ReadLogDirEvents
+    | RemoveLogDirEvents
     | AnswerShutdown
     | ReadUncleanElection
     | ReadIsrChanges

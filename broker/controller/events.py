@@ -167,6 +167,20 @@ class ElectionTried:
 
 
 @dataclass(frozen=True, slots=True)
+class LogDirEventsListed:
+    """The names of all notifications of failed log directories as of now."""
+
+    names: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class LogDirsFailed:
+    """Outcome of ReadLogDirEvents: brokers that have lost a log directory."""
+
+    broker_ids: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
 class ShutdownAsked:
     """A broker wants to stop and have its leaderships moved away first. Answered, see `effects.AnswerShutdown`."""
 
@@ -229,6 +243,8 @@ Event = (
     | AssignmentsWritten
     | ElectionAsked
     | ElectionTried
+    | LogDirEventsListed
+    | LogDirsFailed
     | ShutdownAsked
     | ShutdownCarriedOut
     | ConfigChanged

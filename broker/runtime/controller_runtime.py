@@ -27,6 +27,8 @@ from broker.controller.events import (
     Event,
     IsrChangesListed,
     IsrChangesRead,
+    LogDirEventsListed,
+    LogDirsFailed,
     ReassignmentsByZnode,
     Resigned,
     StatesWritten,
@@ -53,8 +55,8 @@ from broker.zookeeper.assignment_writes import write_assignments
 from broker.zookeeper.controller_store import ControllerMoved, ControllerStore
 from broker.zookeeper.election import ControllerTerm, read_controller, resign, try_become_controller
 from broker.zookeeper.errors import ConnectionInterrupted, SessionLost, ZooKeeperError
-from broker.zookeeper.notification_znodes import ISR_CHANGES
-from broker.zookeeper.notifications import read_isr_changes
+from broker.zookeeper.notification_znodes import ISR_CHANGES, LOG_DIR_EVENTS
+from broker.zookeeper.notifications import read_isr_changes, read_log_dir_events
 from broker.zookeeper.session import SessionState
 from broker.zookeeper.snapshot import read_snapshot
 from broker.zookeeper.store import ClusterStore
@@ -239,6 +241,7 @@ class ControllerRuntime:
             self._watch(self._store.topic_names, lambda names: TopicsListed(frozenset(names))),
             self._watch(self._store.topics_to_delete, lambda names: TopicsToDelete(frozenset(names))),
             self._watch(self._store.isr_changes, lambda names: IsrChangesListed(frozenset(names))),
+            self._watch(self._store.log_dir_events, lambda names: LogDirEventsListed(frozenset(names))),
             ConfigChanges(self._session, self._on_config_changed),
             self._watch_request(read_reassignment_request, ReassignmentsByZnode),
             self._watch_request(
@@ -308,6 +311,10 @@ class ControllerRuntime:
                 return IsrChangesRead(await self._store.states(sorted(named)))
             case do.RemoveIsrChanges(names):
                 await self._writes.remove_notifications(ISR_CHANGES, names)
+            case do.ReadLogDirEvents(names):
+                return LogDirsFailed(frozenset(await read_log_dir_events(self._session, names)))
+            case do.RemoveLogDirEvents(names):
+                await self._writes.remove_notifications(LOG_DIR_EVENTS, names)
             case do.ReadUncleanElection(topics):
                 allowed = await topics_with_unclean_election(
                     self._store, topics, self._broker_id, by_file=self._unclean_election

@@ -21,6 +21,7 @@ from broker.coordinator.group.config import GroupConfig
 from broker.handlers.handler import Services
 from broker.log.manager import LogManager
 from broker.net.listener import ConnectionLimits, Listener
+from broker.net.memory import ConnectionMemory
 from broker.replication.fetch_session import FetchSessions
 from broker.runtime import broker_configs, topic_configs
 from broker.runtime.broker_configs import BrokerConfigs
@@ -32,6 +33,7 @@ from broker.runtime.fetch_requests import FetchSettings
 from broker.runtime.follower_feeds import FollowerFeeds
 from broker.runtime.housekeeping import Housekeeping
 from broker.runtime.isr_updater import IsrUpdater
+from broker.runtime.log_dir_failures import LogDirFailures
 from broker.runtime.log_dirs import LogDirs
 from broker.runtime.metadata_cache import MetadataCache
 from broker.runtime.produce_acks import ProduceAcks
@@ -42,6 +44,7 @@ from broker.runtime.replica_manager import ReplicaManager
 from broker.runtime.retention_previews import RetentionPreviews
 from broker.runtime.topic_admin import TopicAdmin
 from broker.runtime.topic_configs import TopicConfigs, log_config
+from broker.server.descriptors import connections_within, raise_descriptor_limit
 from broker.server.dispatcher import Dispatcher
 from broker.server.metrics import RequestMetrics, StateMetrics, new_registry
 from broker.server.metrics_endpoint import MetricsEndpoint
@@ -67,6 +70,8 @@ class Broker:
         self._metadata = MetadataCache()
         self._purgatory = Purgatory(self._clock)
         self._registry = new_registry()
+        self._descriptor_limit = raise_descriptor_limit()
+        self._connection_memory = ConnectionMemory(config.queued_max_request_bytes)
         #: The last log directory has failed: nothing can be served any more.
         self.failed = asyncio.Event()
         self._endpoint = MetricsEndpoint(self._registry, self._health)
@@ -81,8 +86,8 @@ class Broker:
             _log.warning("configuration keys that nothing reads", keys=",".join(config.unused))
         self._listener = self._bind()
         self._logs = LogManager([Path(path) for path in config.log_dirs], log_config({}, config), config.broker_id)
-        loop = asyncio.get_running_loop()
-        self._logs.on_directory_failed = lambda _path, was_last: was_last and loop.call_soon_threadsafe(self.failed.set)
+        self._log_dir_failures = LogDirFailures(self._store, config.broker_id, self.failed)
+        self._logs.on_directory_failed = self._log_dir_failures.report
         if config.metrics_listener[0]:
             await self._endpoint.start(*config.metrics_listener)
         await self._session.connect(config.zookeeper_connection_timeout_ms)
@@ -114,12 +119,15 @@ class Broker:
             lambda connection: self._dispatcher.on_closed(connection),
             frame_bytes_max=self.config.socket_request_max_bytes,
             idle_ms_max=self.config.connections_max_idle_ms,
+            memory=self._connection_memory,
         )
 
     def _limit_connections(self) -> None:
         config = self.config
         self._listener.limits = ConnectionLimits(
-            config.max_connections, config.max_connections_per_ip, dict(config.max_connections_per_ip_overrides)
+            connections_within(self._descriptor_limit, config.max_connections),
+            config.max_connections_per_ip,
+            dict(config.max_connections_per_ip_overrides),
         )
 
     async def _load_logs(self) -> None:
@@ -250,6 +258,8 @@ class Broker:
             self._keepers.stop()
         if hasattr(self, "_coordinators"):
             self._coordinators.stop()
+        if hasattr(self, "_log_dir_failures"):
+            self._log_dir_failures.stop()
         if hasattr(self, "_fetchers"):
             await self._isr.stop()
             for part in (self._fetchers, self._feeds, self._acks):

@@ -224,6 +224,17 @@ async def test_failed_log_directory_takes_the_leader_away(cluster):
     await eventually(lambda: one.broker.metadata == {T0: -1, T1: 1}, "partition 0 has no leader")
 
 
+async def test_log_directory_that_fails_later_takes_its_leaders_away(cluster):
+    one, two = await cluster.start(1), await cluster.start(2)
+    await one.store.create_topic("t", {0: (2, 1), 1: (2, 1)}, {})
+    await eventually(lambda: two.broker.leads == {T0: 0, T1: 0}, "leaders")
+    two.broker.storage_errors.add(T0)
+    await two.store.announce_log_dir_failure(2)
+    await eventually(lambda: one.broker.metadata == {T0: 1, T1: 2}, "partition 0 is led by 1")
+    await until(one.store.log_dir_events, [], "announcement removed")
+    assert (await one.store.state(T0)).isr == (1,)
+
+
 async def test_znodes_that_cannot_be_read_do_not_stop_the_controller(cluster):
     one = await cluster.start(1)
     await one.store.session.create("/brokers/topics/bad", b"garbage")
