@@ -160,7 +160,10 @@ class Broker:
             self._housekeeping.reconfigure,
         ]
         self._controller = ControllerRuntime(
-            self._store, config.broker_id, self._clock, unclean_election=config.unclean_leader_election_enable
+            self._store,
+            config.broker_id,
+            self._clock,
+            unclean_election=config.at_start["unclean_leader_election_enable"],
         )
         fetch_sessions = FetchSessions(_random_session_id)
         services = self._services(cluster_id, replicas, fetch_sessions)
