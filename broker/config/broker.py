@@ -214,7 +214,8 @@ class BrokerConfig:
     def __init__(self, values: dict[str, Any], given: frozenset[str] = frozenset(), unused: tuple[str, ...] = ()):
         self.given = given
         self.unused = unused
-        self._at_start = values
+        #: What the file says, or else the default, by attribute; never changes.
+        self.at_start: Mapping[str, Any] = values
         self.values = values
         self.layers: dict[ConfigSource, Mapping[str, Any]] = {}
         self.set_dynamic({}, {})
@@ -225,14 +226,14 @@ class BrokerConfig:
         `layers` then holds every value by source and key, the source that counts first; for the owner's thread.
         """
         before = self.values
-        from_file = {name: self._at_start[BY_NAME[name].attribute] for name in self.given}
+        from_file = {name: self.at_start[BY_NAME[name].attribute] for name in self.given}
         self.layers = {
             ConfigSource.BROKER: dict(own),
             ConfigSource.CLUSTER: dict(cluster_wide),
             ConfigSource.BROKER_FILE: from_file,
         }
         changed = {BY_NAME[name].attribute: value for name, value in {**cluster_wide, **own}.items()}
-        self.values = {**self._at_start, **changed}
+        self.values = {**self.at_start, **changed}
         return self.values != before
 
     def text(self, name: str) -> str | None:

@@ -167,7 +167,7 @@ class Broker:
             self._store,
             config.broker_id,
             self._clock,
-            unclean_election=config.unclean_leader_election_enable,
+            unclean_election=config.at_start["unclean_leader_election_enable"],
             rebalance=_rebalance_settings(config),
         )
         self._controlled_shutdown = ControlledShutdown(self._store, self._metadata, replicas, config)
