@@ -21,11 +21,7 @@ from broker.log.log import Log
 from broker.log.log_slice import LogSlice
 from broker.log.manager import LogManager, NewLog
 from broker.protocol.messages.leader_and_isr import LeaderAndIsrPartitionState, LeaderAndIsrRequest
-<<<<<<< HEAD
 from broker.records.batch import NO_TIMESTAMP, BatchHeader, check_produced_batch
-=======
-from broker.records.batch import NO_TIMESTAMP, check_produced_batch
->>>>>>> 9f26199e87b834e88d397f302f97edece2b40621
 from broker.replication.partition import LeadershipState, Partition
 from broker.runtime.purgatory import Purgatory
 
@@ -85,7 +81,8 @@ class ReplicaManager:
         self.on_role: list[Callable[[HostedPartition], None]] = []
         #: Told of each append as leader of a partition that has followers.
         self.on_append: list[Callable[[HostedPartition], None]] = []
-        #: Told when the high watermark of a partition this broker leads has moved.
+        #: Told when the high watermark of a partition this broker leads has moved, but not of each append of a leader
+        #: without followers.
         self.on_high_watermark: list[Callable[[HostedPartition], None]] = []
 
     def __iter__(self) -> Iterator[HostedPartition]:
@@ -263,22 +260,15 @@ class ReplicaManager:
     ) -> ProduceResult:
         """Append a batch this broker made or has checked; `header` is the batch's, for a caller who has it."""
         log, partition = hosted.log, hosted.partition
-        base_offset, last_offset, max_timestamp = log.append(batch, partition.leader_epoch, self._clock.now_ms(), header)
-        moved = partition.record_append(log.log_end_offset)
-        if partition.followers:
+        now_ms = self._clock.now_ms()
+        base_offset, last_offset, max_timestamp = log.append(batch, partition.leader_epoch, now_ms, header)
+        if partition.record_append(log.log_end_offset):
+            # A leader on its own: what it writes is committed, so nobody but readers waits.
+            self._purgatory.wake(partition.topic_partition)
+        elif partition.followers:
             _tell(self.on_append, hosted)
-        if moved:
-            self._high_watermark_moved(hosted)
-<<<<<<< HEAD
         append_time_ms = max_timestamp if log.config.uses_append_time else NO_TIMESTAMP
         return ProduceResult(base_offset, last_offset + 1, log.log_start_offset, hosted, append_time_ms)
-=======
-        log = hosted.log
-        append_time_ms = appended.max_timestamp if log.config.uses_append_time else NO_TIMESTAMP
-        return ProduceResult(
-            appended.base_offset, appended.last_offset + 1, log.log_start_offset, hosted, append_time_ms
-        )
->>>>>>> 9f26199e87b834e88d397f302f97edece2b40621
 
     # -- replicas
 
