@@ -81,7 +81,8 @@ class ReplicaManager:
         self.on_role: list[Callable[[HostedPartition], None]] = []
         #: Told of each append as leader of a partition that has followers.
         self.on_append: list[Callable[[HostedPartition], None]] = []
-        #: Told when the high watermark of a partition this broker leads has moved.
+        #: Told when the high watermark of a partition this broker leads has moved, but not of each append of a leader
+        #: without followers.
         self.on_high_watermark: list[Callable[[HostedPartition], None]] = []
 
     def __iter__(self) -> Iterator[HostedPartition]:
@@ -259,14 +260,16 @@ class ReplicaManager:
     ) -> ProduceResult:
         """Append a batch this broker made or has checked; `header` is the batch's, for a caller who has it."""
         log, partition = hosted.log, hosted.partition
-        base_offset, last_offset, max_timestamp = log.append(
-            batch, partition.leader_epoch, self._clock.now_ms(), header
-        )
+        now_ms = self._clock.now_ms()
+        base_offset, last_offset, max_timestamp = log.append(batch, partition.leader_epoch, now_ms, header)
         moved = partition.record_append(log.log_end_offset)
         if partition.followers:
             _tell(self.on_append, hosted)
-        if moved:
-            self._high_watermark_moved(hosted)
+            if moved:
+                self._high_watermark_moved(hosted)
+        elif moved:
+            # The only replica: nobody but readers can be waiting.
+            self._purgatory.wake(partition.topic_partition)
         append_time_ms = max_timestamp if log.config.uses_append_time else NO_TIMESTAMP
         return ProduceResult(base_offset, last_offset + 1, log.log_start_offset, hosted, append_time_ms)
 
