@@ -24,6 +24,7 @@ from itertools import chain, takewhile
 from broker.common.errors import ProtocolError
 from broker.common.limits import (
     IN_FLIGHT_PER_CONNECTION_MAX,
+    LAST_ANSWERS_S,
     SENDMSG_BUFFERS_MAX,
     UNCOUNTED_BYTES_MAX,
     UNSENT_BYTES_PER_CONNECTION_MAX,
@@ -32,7 +33,7 @@ from broker.net.file_part import FilePart
 from broker.net.memory import ConnectionMemory
 from broker.net.send_queue import Part, SendQueue
 from broker.net.turns import Turns
-from broker.protocol.framing import SIZE_BYTES, split_frames
+from broker.protocol.framing import SIZE_BYTES, BadFrameSize, split_frames
 
 LARGE_FRAME_BYTES = 64 * 1024
 #: Shared by all connections of the process: there is one loop, and nothing stays in them between two wake-ups.
@@ -95,6 +96,8 @@ class Connection:
         self._is_writing = False
         self._is_reading = True
         self.is_open = True
+        #: Why it is closed as soon as all that was handled is answered; None while it goes on.
+        self._end_reason: str | None = None
         #: Grows with each whole request and each piece of a large one or of an answer; a trickle of bytes is none.
         self.progress_count = 0
         loop.add_reader(self._fd, self._on_readable)
@@ -153,7 +156,12 @@ class Connection:
             return
         end = start + received
         # The frames are copied out first: a handler may run the scratch buffer's next user only after this wake-up.
-        frames, at = split_frames(_SCRATCH, end, self._frame_bytes_max)
+        try:
+            frames, at = split_frames(_SCRATCH, end, self._frame_bytes_max)
+        except BadFrameSize as error:
+            self._frames.extend(error.frames_before)
+            self._end(str(error))
+            return
         self._keep_rest(at, end)
         self._frames.extend(frames)
         self.progress_count += len(frames)
@@ -191,6 +199,8 @@ class Connection:
             self._pause_or_resume()
             if self._is_counted or self._unsent_bytes > UNCOUNTED_BYTES_MAX or frames:
                 self._count()
+        if self._end_reason is not None:
+            self._close_if_answered()
 
     def _is_full(self) -> bool:
         unsent_bytes = self._unsent_bytes
@@ -209,7 +219,7 @@ class Connection:
         self._memory.hold_answers(self, held if self._is_counted else 0)
 
     def _pause_or_resume(self) -> None:
-        may_read = not self._waits_for_memory and not self._frames
+        may_read = not self._waits_for_memory and not self._frames and self._end_reason is None
         if may_read and not self._is_reading:
             self._loop.add_reader(self._fd, self._on_readable)
         elif not may_read and self._is_reading:
@@ -287,6 +297,21 @@ class Connection:
             self._handle_soon()
 
     # -- end
+
+    def close_when_answered(self, reason: str) -> None:
+        """Read and handle nothing more, and close when the requests before are answered, or LAST_ANSWERS_S later."""
+        self._frames.clear()
+        self._end(reason)
+
+    def _end(self, reason: str) -> None:
+        self._end_reason = reason
+        self._loop.call_later(LAST_ANSWERS_S, self.close, reason)
+        if not self._is_handling:
+            self._handle_frames()
+
+    def _close_if_answered(self) -> None:
+        if self.is_open and not (self._frames or self._slots or self._unsent.parts):
+            self.close(self._end_reason)
 
     def close(self, reason: str = "") -> None:
         """End the connection; answers whose turn it is are offered to the socket once. Idempotent."""

@@ -22,7 +22,7 @@ from broker.protocol.messages.fetch import (
     ForgottenTopic,
     PartitionData,
 )
-from broker.replication.fetch_session import FINAL_EPOCH
+from broker.replication.fetch_session import FINAL_EPOCH, NO_SESSION
 from broker.replication.follower_feed import FedPartition, FollowerFeed
 from broker.runtime.follower_reads import disagreement, read_for_follower, refused
 from broker.runtime.replica_manager import HostedPartition, ReplicaManager
@@ -96,20 +96,20 @@ class FollowerFeeds:
 
     def _served_for(self, request: FetchRequest, replica_id: int) -> _Served:
         if request.session_epoch in (0, FINAL_EPOCH):
-            return self._open(replica_id)
+            return self._open(replica_id, self._new_session_id() if request.session_epoch == 0 else NO_SESSION)
         served = self._served.get(replica_id)
         if served is None or served.feed.session_id != request.session_id:
             raise ApiError(ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
         served.feed.accept(request.session_epoch)
         return served
 
-    def _open(self, replica_id: int) -> _Served:
+    def _open(self, replica_id: int, session_id: int) -> _Served:
         before = self._served.pop(replica_id, None)
         if before is not None:
             self._end(before)
         while len(self._served) >= FETCH_SESSIONS_MAX:
             self._end(self._served.pop(next(iter(self._served))))
-        served = self._served[replica_id] = _Served(FollowerFeed(replica_id, self._new_session_id()))
+        served = self._served[replica_id] = _Served(FollowerFeed(replica_id, session_id))
         return served
 
     def _key(self, topic: FetchTopic | ForgottenTopic, partition: int, *, by_id: bool) -> TopicPartition:

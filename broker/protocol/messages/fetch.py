@@ -4,6 +4,7 @@ from uuid import UUID
 
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.schema import (
+    OWN_TAG_MIN,
     Buffer,
     Message,
     Struct,
@@ -18,9 +19,6 @@ from broker.protocol.schema import (
     uuid,
     wire,
 )
-
-#: Far from the tags Kafka hands out one by one.
-FOLLOWER_PROGRESS_TAG = 10_000
 
 
 class ReplicaState(Struct):
@@ -38,7 +36,7 @@ class FetchPartition(Struct):
     replica_directory_id: UUID = wire(uuid, since=17, tag=0, ignorable=True)
     #: Between brokers of this kind, which have several fetches under way: `fetch_offset` only says what the follower
     #: holds, and the leader goes on from what it has sent already. Others ignore it; they send some records twice.
-    is_progress: bool = wire(boolean, since=12, tag=FOLLOWER_PROGRESS_TAG, default=False, ignorable=True)
+    is_progress: bool = wire(boolean, since=12, tag=OWN_TAG_MIN, default=False, ignorable=True)
 
 
 class FetchTopic(Struct):

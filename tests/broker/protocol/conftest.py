@@ -1,4 +1,4 @@
-"""Random but repeatable messages: every field filled, sometimes null or empty, sometimes long."""
+"""Random but repeatable messages: every field that Kafka has too filled, sometimes null or empty, sometimes long."""
 
 import random
 from uuid import UUID
@@ -6,6 +6,7 @@ from uuid import UUID
 import pytest
 
 from broker.protocol.schema import (
+    OWN_TAG_MIN,
     Array,
     boolean,
     bytes_,
@@ -36,7 +37,7 @@ class Sampler:
     def _field(self, field, version):
         if field.nullable_in(version) and self._random.random() < 0.3:
             return None
-        if field.tag is not None and self._random.random() < 0.4:
+        if field.tag is not None and (field.tag >= OWN_TAG_MIN or self._random.random() < 0.4):
             return field.new_default()
         return self._value(field.type, version, field.name)
 

@@ -18,7 +18,7 @@ from kio.static.constants import EntityType
 
 from broker.protocol.codec import decode, encode
 from broker.protocol.messages import MESSAGES
-from broker.protocol.schema import ZERO_UUID
+from broker.protocol.schema import OWN_TAG_MIN, ZERO_UUID
 
 
 def _known_to_kio():
@@ -95,7 +95,7 @@ def _struct_in(annotation):
 def _paths_of_ours(kind, version, prefix=""):
     paths = set()
     for field in kind.fields:
-        if field.exists_in(version):
+        if field.exists_in(version) and (field.tag or 0) < OWN_TAG_MIN:
             paths.add(prefix + field.name.removesuffix("_ms"))
             element = getattr(field.type, "element", field.type)
             if hasattr(element, "fields"):

@@ -23,7 +23,8 @@ async def housekeeping(tmp_path, config):
     clock = SystemClock()
     logs = LogManager([tmp_path / "logs"], LogConfig(), 1, "cluster")
     logs.load_all()
-    housekeeping = Housekeeping(ReplicaManager(1, logs, Purgatory(clock), clock), logs, config, clock)
+    replicas = ReplicaManager(1, logs, Purgatory(clock), clock)
+    housekeeping = Housekeeping(replicas, logs, config, clock, replicas.high_watermarks)
     yield housekeeping
     await housekeeping.stop()
     logs.shutdown()
