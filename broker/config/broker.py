@@ -11,7 +11,7 @@ from ipaddress import ip_address
 from typing import Any, NamedTuple
 
 from broker.common.errors import StartupError
-from broker.common.limits import CONNECTIONS_MAX
+from broker.common.limits import CONNECTIONS_MAX, HELD_REQUEST_BYTES_MAX
 from broker.config.definition import (
     REQUIRED,
     ConfigError,
@@ -179,6 +179,13 @@ KEYS: tuple[Key, ...] = (
     ),
     Key("message.max.bytes", parse_int32, 1_048_588, "Largest record batch accepted.", at_least=0),
     Key("socket.request.max.bytes", parse_int, 104_857_600, "Largest request accepted.", at_least=1),
+    Key(
+        "queued.max.request.bytes",
+        parse_int,
+        HELD_REQUEST_BYTES_MAX,
+        "Half-received requests of all connections.",
+        at_least=1,
+    ),
     Key("max.connections", parse_int32, CONNECTIONS_MAX, "Connections one listener accepts at a time.", at_least=0),
     Key("max.connections.per.ip", parse_int32, 2**31 - 1, "Connections from one address at a time.", at_least=0),
     Key("max.connections.per.ip.overrides", parse_host_limits, (), "The same for single addresses: address:count,…"),
@@ -207,7 +214,8 @@ class BrokerConfig:
     def __init__(self, values: dict[str, Any], given: frozenset[str] = frozenset(), unused: tuple[str, ...] = ()):
         self.given = given
         self.unused = unused
-        self._at_start = values
+        #: What the file says, or else the default, by attribute; never changes.
+        self.at_start: Mapping[str, Any] = values
         self.values = values
         self.layers: dict[ConfigSource, Mapping[str, Any]] = {}
         self.set_dynamic({}, {})
@@ -218,14 +226,14 @@ class BrokerConfig:
         `layers` then holds every value by source and key, the source that counts first; for the owner's thread.
         """
         before = self.values
-        from_file = {name: self._at_start[BY_NAME[name].attribute] for name in self.given}
+        from_file = {name: self.at_start[BY_NAME[name].attribute] for name in self.given}
         self.layers = {
             ConfigSource.BROKER: dict(own),
             ConfigSource.CLUSTER: dict(cluster_wide),
             ConfigSource.BROKER_FILE: from_file,
         }
         changed = {BY_NAME[name].attribute: value for name, value in {**cluster_wide, **own}.items()}
-        self.values = {**self._at_start, **changed}
+        self.values = {**self.at_start, **changed}
         return self.values != before
 
     def text(self, name: str) -> str | None:
