@@ -112,7 +112,7 @@ class Partition:
         if log_end_offset < self.log_end_offset:
             raise InvariantViolation(f"log end of {self.topic_partition} moved backwards to {log_end_offset}")
         self.log_end_offset = log_end_offset
-        if self.followers or log_end_offset <= self.high_watermark:
+        if log_end_offset <= self.high_watermark or len(self.maximal_isr) > 1:
             return False
         self.high_watermark = log_end_offset
         return True
