@@ -75,4 +75,4 @@ def test_leader_epochs_of_requests_are_fenced():
 
 def test_a_log_end_that_moves_backwards_is_a_fault_of_ours():
     with pytest.raises(InvariantViolation):
-        partition().record_append(19)
+        partition().record_append(9)
