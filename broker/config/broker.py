@@ -76,6 +76,9 @@ def parse_host_limits(text: str) -> tuple[HostLimit, ...]:
     return tuple(limits)
 
 
+#: The one replica selector there is, by the name Kafka's has.
+RACK_AWARE_SELECTOR = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
+
 KEYS: tuple[Key, ...] = (
     Key("broker.id", parse_int, REQUIRED, "the number of this broker, unique in its cluster", at_least=0),
     Key("broker.rack", str, "", "Where this broker stands; placement spreads replicas over racks."),
@@ -147,6 +150,13 @@ KEYS: tuple[Key, ...] = (
         30_000,
         "A follower that has not been caught up for so long leaves the ISR.",
         at_least=1,
+    ),
+    Key(
+        "replica.selector.class",
+        str,
+        "",
+        "Set, it sends a consumer with client.rack to an in-sync replica in its rack.",
+        choices=("", RACK_AWARE_SELECTOR),
     ),
     Key("replica.fetch.wait.max.ms", parse_int, 500, "How long a follower's fetch may wait for records.", at_least=1),
     Key(
