@@ -178,6 +178,20 @@ KEYS: tuple[Key, ...] = (
     ),
     Key("min.insync.replicas", parse_int32, 1, "In-sync replicas that acks=all needs.", at_least=1),
     Key("unclean.leader.election.enable", parse_boolean, False, "May a replica outside the ISR lead."),
+    Key(
+        "leader.replication.throttled.rate",
+        parse_int,
+        UNLIMITED,
+        "Bytes per second that throttled replicas copy from this broker.",
+        at_least=0,
+    ),
+    Key(
+        "follower.replication.throttled.rate",
+        parse_int,
+        UNLIMITED,
+        "Bytes per second that throttled replicas of this broker copy from others.",
+        at_least=0,
+    ),
     Key("auto.leader.rebalance.enable", parse_boolean, True, "Whether preferred replicas get leadership back."),
     Key("leader.imbalance.check.interval.seconds", parse_int, 300, "How often that is looked at.", at_least=1),
     Key(

@@ -54,9 +54,10 @@ class Partition:
         if self.state and state.leader_epoch < self.state.leader_epoch:
             return False
         is_new_epoch = self.state is None or state.leader_epoch > self.state.leader_epoch
-        if not is_new_epoch and state.zk_version < self.state.zk_version:
-            # The controller has not read yet how we changed the ISR.
-            state = replace(state, isr=self.state.isr, zk_version=self.state.zk_version)
+        if not is_new_epoch and state.zk_version <= self.state.zk_version:
+            # Told again, perhaps by a controller that has not read yet how we changed the ISR. What we know counts, and
+            # an ISR that is being written stays pending: it may stand in ZooKeeper already.
+            return True
         self.state = state
         self.pending_isr = None
         self.log_end_offset = log_end_offset
@@ -112,7 +113,7 @@ class Partition:
         if log_end_offset < self.log_end_offset:
             raise InvariantViolation(f"log end of {self.topic_partition} moved backwards to {log_end_offset}")
         self.log_end_offset = log_end_offset
-        if self.followers or log_end_offset <= self.high_watermark:
+        if log_end_offset <= self.high_watermark or len(self.maximal_isr) > 1:
             return False
         self.high_watermark = log_end_offset
         return True
