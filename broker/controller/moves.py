@@ -12,7 +12,8 @@ class Moves:
     #: every replica takes notice and requests of before are fenced.
     epoch_due: set[TopicPartition] = field(default_factory=set)
     #: Brokers still to say that they have deleted a replica which a finished move took away; the znode names these
-    #: replicas until then. A partition whose brokers have all answered stays here until its znode is written.
+    #: replicas until then, or until the partition is asked to move again. A partition whose brokers have all answered
+    #: stays here until its znode is written.
     leaving: dict[TopicPartition, set[int]] = field(default_factory=dict)
     #: The leader epoch that took the replicas of `leaving` away; answers to stops of an earlier one do not count.
     ended_at: dict[TopicPartition, int] = field(default_factory=dict)
