@@ -222,7 +222,7 @@ class MovingWalk(Walk):
         return super()._write(states)
 
     def _write_assignments(self, assignments) -> told.Event:
-        """The last word is written when nobody alive hosts a removed replica any more, unless a new word replaces it."""
+        """The last word is written when nobody alive hosts a removed replica any more, or a new word replaces it."""
         is_new = self._command.startswith(("move ", "request-moves "))
         for partition, assignment in assignments.items():
             if not is_new and partition in self._moving() and not assignment.is_reassigning:
