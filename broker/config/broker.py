@@ -11,7 +11,7 @@ from ipaddress import ip_address
 from typing import Any, NamedTuple
 
 from broker.common.errors import StartupError
-from broker.common.limits import CONNECTIONS_MAX
+from broker.common.limits import CONNECTIONS_MAX, HELD_REQUEST_BYTES_MAX
 from broker.config.definition import (
     REQUIRED,
     ConfigError,
@@ -90,6 +90,9 @@ KEYS: tuple[Key, ...] = (
     Key("zookeeper.connect", str, REQUIRED, "ZooKeeper's addresses, host:port,…[/chroot]"),
     Key("zookeeper.session.timeout.ms", parse_int, 18_000, "Silence after which a broker counts as dead.", at_least=1),
     Key("zookeeper.connection.timeout.ms", parse_int, 18_000, "How long to wait for ZooKeeper at start.", at_least=1),
+    Key("controlled.shutdown.enable", parse_boolean, True, "Move leaderships away before stopping."),
+    Key("controlled.shutdown.max.retries", parse_int, 3, "How often the controller is asked to move them.", at_least=0),
+    Key("controlled.shutdown.retry.backoff.ms", parse_int, 5_000, "Pause before asking again.", at_least=0),
     Key("num.partitions", parse_int, 1, "Partitions of a topic created without a number.", at_least=1),
     Key("default.replication.factor", parse_int, 1, "Replicas of a topic created without a number.", at_least=1),
     Key("auto.create.topics.enable", parse_boolean, True, "Create a topic when a client first asks for it."),
@@ -165,8 +168,24 @@ KEYS: tuple[Key, ...] = (
     ),
     Key("min.insync.replicas", parse_int32, 1, "In-sync replicas that acks=all needs.", at_least=1),
     Key("unclean.leader.election.enable", parse_boolean, False, "May a replica outside the ISR lead."),
+    Key("auto.leader.rebalance.enable", parse_boolean, True, "Whether preferred replicas get leadership back."),
+    Key("leader.imbalance.check.interval.seconds", parse_int, 300, "How often that is looked at.", at_least=1),
+    Key(
+        "leader.imbalance.per.broker.percentage",
+        parse_int,
+        10,
+        "Share of a broker's preferred partitions that may be led elsewhere.",
+        at_least=0,
+    ),
     Key("message.max.bytes", parse_int32, 1_048_588, "Largest record batch accepted.", at_least=0),
     Key("socket.request.max.bytes", parse_int, 104_857_600, "Largest request accepted.", at_least=1),
+    Key(
+        "queued.max.request.bytes",
+        parse_int,
+        HELD_REQUEST_BYTES_MAX,
+        "Half-received requests of all connections.",
+        at_least=1,
+    ),
     Key("max.connections", parse_int32, CONNECTIONS_MAX, "Connections one listener accepts at a time.", at_least=0),
     Key("max.connections.per.ip", parse_int32, 2**31 - 1, "Connections from one address at a time.", at_least=0),
     Key("max.connections.per.ip.overrides", parse_host_limits, (), "The same for single addresses: address:count,…"),

@@ -1,6 +1,8 @@
 """ListOffsets: first offset, next offset, offset by timestamp, newest timestamp."""
 
 from broker.common.errors import ApiError, ErrorCode
+from broker.common.types import TopicPartition
+from broker.handlers.current_leader import refusal
 from broker.handlers.handler import RequestContext, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.list_offsets import (
@@ -36,13 +38,21 @@ async def _answer(topic: str, asked: ListOffsetsPartition, context: RequestConte
         hosted = context.services.replicas.leader_log(topic, asked.partition_index, asked.current_leader_epoch)
         offset, timestamp = await _find(hosted, asked.timestamp, context)
     except ApiError as error:
-        return ListOffsetsPartitionResponse(partition_index=asked.partition_index, error_code=error.code)
+        code = refusal(error, TopicPartition(topic, asked.partition_index), context)
+        return ListOffsetsPartitionResponse(partition_index=asked.partition_index, error_code=code)
     return ListOffsetsPartitionResponse(
         partition_index=asked.partition_index,
         offset=offset,
         timestamp=timestamp,
-        leader_epoch=hosted.partition.leader_epoch if offset >= 0 else -1,
+        leader_epoch=_leader_epoch(hosted, asked.timestamp, offset),
     )
+
+
+def _leader_epoch(hosted: HostedPartition, timestamp: int, offset: int) -> int:
+    """Of the record found; where the next one will be, of the leader there is; -1 if that is not known."""
+    if timestamp == LATEST_TIMESTAMP:
+        return hosted.partition.leader_epoch
+    return hosted.log.leader_epoch_at(offset) if offset >= 0 else -1
 
 
 async def _find(hosted: HostedPartition, timestamp: int, context: RequestContext) -> tuple[int, int]:

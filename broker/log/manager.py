@@ -10,10 +10,12 @@ nothing is ever read or written under a name whose id is not the expected one.
 What is to be done for all logs from time to time, and what happens when a disk fails, is in `hosted_logs`.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from threading import Lock
+from typing import NamedTuple
 from uuid import UUID
 
 from broker.common.errors import ApiError, ErrorCode, StartupError
@@ -27,6 +29,14 @@ from broker.log.hosted_logs import HostedLogs
 from broker.log.log import Log
 
 _log = logger(__name__)
+
+
+class NewLog(NamedTuple):
+    """A log that is to be there; not `is_new`, it may be in a directory that is offline."""
+
+    partition: TopicPartition
+    topic_id: UUID
+    is_new: bool
 
 
 class LogManager(HostedLogs):
@@ -43,6 +53,7 @@ class LogManager(HostedLogs):
         self._topic_ids: dict[TopicPartition, UUID] = {}
         self._started_unclean: set[TopicPartition] = set()
         self._set_aside: list[Path] = []
+        self._counting = Lock()
         try:
             self._lock_all(log_dirs)
             self.set_cluster_id(cluster_id)
@@ -154,6 +165,18 @@ class LogManager(HostedLogs):
             )
         return self._adopt(partition, log, topic_id)
 
+    def create_missing(self, wanted: Sequence[NewLog]) -> None:
+        """Make those logs there are not, for `get_or_create` to find; on a worker thread, one such call at a time.
+
+        One that cannot be made is left out, and logged. The owner may use the manager meanwhile, but not make logs.
+        """
+        for partition, topic_id, is_new in wanted:
+            if partition not in self._logs:
+                try:
+                    self._create(partition, topic_id, is_new=is_new)
+                except ApiError as error:
+                    _log.error("log not made", partition=str(partition), reason=error.message)
+
     def _create(self, partition: TopicPartition, topic_id: UUID, *, is_new: bool) -> Log:
         if not is_new and self.offline_directories:
             raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, f"the log of {partition} may be in an offline directory")
@@ -204,7 +227,8 @@ class LogManager(HostedLogs):
         except OSError as error:
             raise self._refused(partition, error, "moved aside") from error
         del self._logs[partition]
-        self._homes.pop(partition).logs_count -= 1
+        with self._counting:
+            self._homes.pop(partition).logs_count -= 1
         self._topic_ids.pop(partition, None)
         self._started_unclean.discard(partition)
         self._set_aside.append(aside)

@@ -5,7 +5,7 @@ line says who and why. An ApiVersions request of an unknown version is answered 
 """
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 
 from broker.common.errors import BarnabasError, ProtocolError
 from broker.common.logs import logger
@@ -42,12 +42,12 @@ class Dispatcher:
         try:
             header, body_at = decode_request_header(frame)
         except ProtocolError as error:
-            self._reject(connection, error)
+            self._reject(connection.close_when_answered, error)
             return
         try:
             self._handle(connection, header, frame, body_at)
         except (_BadRequest, CloseConnectionError) as error:
-            self._reject(connection, error)
+            self._reject(connection.close_when_answered, error)
         except Exception:
             self._fail(connection, header)
 
@@ -117,14 +117,14 @@ class Dispatcher:
                 frame = () if response is None else route.frame(response, header.correlation_id)
                 self._metrics.bytes_out += connection.fill(slot, frame)
         except CloseConnectionError as error:
-            self._reject(connection, error)
+            self._reject(connection.close, error)
         except Exception:
             self._fail(connection, header)
 
-    def _reject(self, connection: Connection, error: BarnabasError) -> None:
-        """A fault of the client's."""
+    def _reject(self, close: Callable[[str], None], error: BarnabasError) -> None:
+        """A fault of the client's. What it asked before the fault is answered all the same, if it can be."""
         self._metrics.rejected += 1
-        connection.close(str(error))
+        close(str(error))
 
     def _fail(self, connection: Connection, header: RequestHeader) -> None:
         """A fault of ours: nothing is known about the answer, so the client is told by the closed connection."""

@@ -204,7 +204,7 @@ def test_partitions_are_spread_over_the_brokers(cluster, name):
 @pytest.mark.parametrize(
     ("topic", "code"),
     [
-        (NewTopic("factor", 1, 3), KafkaError.INVALID_REPLICATION_FACTOR),
+        (NewTopic("factor", 1, 4), KafkaError.INVALID_REPLICATION_FACTOR),
         (NewTopic("no/slash", 1, 1), KafkaError.TOPIC_EXCEPTION),
         (NewTopic("partitionless", 0, 1), KafkaError.INVALID_PARTITIONS),
         (NewTopic("badconfig", 1, 1, config={"retention.ms": "soon"}), KafkaError.INVALID_CONFIG),
