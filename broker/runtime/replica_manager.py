@@ -289,7 +289,7 @@ class ReplicaManager:
     ) -> None:
         """Append what the leader sent, and know what it knows. Raises ApiError."""
         if len(records):
-            hosted.log.append_as_follower(records)
+            hosted.log.append_as_follower(records, self._clock.now_ms())
         hosted.log.follow_log_start(log_start_offset)
         if hosted.partition.record_fetched(hosted.log.log_end_offset, high_watermark):
             self._purgatory.wake(hosted.partition.topic_partition)
