@@ -1,63 +1,54 @@
-"""Creating a topic over a ZooKeeper session that is lost just then."""
+"""Topics that brokers make by themselves: with as many replicas as configured, and not before they can have them."""
 
 from types import SimpleNamespace
 
 import pytest
 
+from broker.common.errors import ApiError, ErrorCode
 from broker.config.broker import read_broker_config
-from broker.controller.cluster import TopicAssignment
-from broker.protocol.messages.update_metadata import (
-    UpdateMetadataBroker,
-    UpdateMetadataPartitionState,
-    UpdateMetadataRequest,
-    UpdateMetadataTopicState,
-)
-from broker.runtime.metadata_cache import MetadataCache
+from broker.runtime.metadata_cache import BrokerAddress, MetadataCache, PartitionMetadata, TopicMetadata
 from broker.runtime.topic_admin import TopicAdmin
-from broker.runtime.topic_placement import NewTopic
-from broker.zookeeper.errors import SessionLost
+
+FILE = (
+    "broker.id=1\nzookeeper.connect=127.0.0.1:1\n"
+    "offsets.topic.num.partitions=4\noffsets.topic.replication.factor=3\ndefault.replication.factor=2\n"
+)
 
 
-class Store:
-    """Loses its session during the first creation, after or before that counted."""
+@pytest.fixture
+def scene():
+    """A cluster that grows by `join`; what is created is led at once."""
+    metadata, created = MetadataCache(), {}
 
-    def __init__(self, metadata: MetadataCache, *, is_written_first: bool):
-        self.session = SimpleNamespace(wait_connected=self._connected)
-        self.attempts = 0
-        self._metadata = metadata
-        self._is_written_first = is_written_first
-        self._topic: TopicAssignment | None = None
+    async def create_topic(name, partitions, configs, topic_id) -> None:
+        created[name] = partitions
+        states = {index: PartitionMetadata(ids[0], 0, ids, ids, ()) for index, ids in partitions.items()}
+        metadata.topics[name] = TopicMetadata(name, topic_id, states)
 
-    async def _connected(self) -> None:
-        pass
+    def join(broker_id: int) -> None:
+        metadata.brokers[broker_id] = BrokerAddress(broker_id, {}, None)
 
-    async def create_topic(self, name, partitions, configs, topic_id):
-        self.attempts += 1
-        if self.attempts > 1 or self._is_written_first:
-            self._topic = TopicAssignment(name, topic_id, partitions)
-            tell(self._metadata, name, topic_id)
-        if self.attempts == 1:
-            raise SessionLost("/brokers/topics/t", "expired")
-
-    async def topic(self, name):
-        return self._topic
+    admin = TopicAdmin(SimpleNamespace(create_topic=create_topic), metadata, read_broker_config(FILE))
+    return SimpleNamespace(admin=admin, created=created, join=join)
 
 
-def tell(metadata: MetadataCache, *topic) -> None:
-    states = []
-    if topic:
-        name, topic_id = topic
-        partition = UpdateMetadataPartitionState(partition_index=0, leader=1, replicas=[1], isr=[1])
-        states = [UpdateMetadataTopicState(topic_name=name, topic_id=topic_id, partition_states=[partition])]
-    metadata.apply(UpdateMetadataRequest(topic_states=states, live_brokers=[UpdateMetadataBroker(id=1)]))
+async def test_offsets_topic_waits_until_enough_brokers_live(scene):
+    for broker_id in (1, 2):
+        scene.join(broker_id)
+        with pytest.raises(ApiError) as refusal:
+            await scene.admin.ensure_offsets_topic()
+        assert refusal.value.code is ErrorCode.COORDINATOR_NOT_AVAILABLE
+    assert "Replication factor 3 is larger than the number of live brokers, 2" in refusal.value.message
+    scene.join(3)
+    await scene.admin.ensure_offsets_topic()
+    assert [len(set(replicas)) for replicas in scene.created["__consumer_offsets"].values()] == [3, 3, 3, 3]
 
 
-@pytest.mark.parametrize(("is_written_first", "attempts"), [(False, 2), (True, 1)])
-async def test_a_session_lost_under_way_costs_the_client_nothing(is_written_first, attempts):
-    metadata = MetadataCache()
-    tell(metadata)
-    store = Store(metadata, is_written_first=is_written_first)
-    config = read_broker_config("broker.id=1\nlog.dirs=/nowhere\nzookeeper.connect=nobody:1\n")
-    created = await TopicAdmin(store, metadata, config).create(NewTopic("t", 1, 1), timeout_ms=5_000)
-    assert metadata.topics["t"].topic_id == created.topic_id
-    assert store.attempts == attempts
+async def test_topic_a_client_names_first_has_the_default_number_of_replicas(scene):
+    scene.join(1)
+    with pytest.raises(ApiError) as refusal:
+        await scene.admin.create_automatically("t")
+    assert refusal.value.code is ErrorCode.INVALID_REPLICATION_FACTOR
+    scene.join(2)
+    await scene.admin.create_automatically("t")
+    assert [set(replicas) for replicas in scene.created["t"].values()] == [{1, 2}]
