@@ -7,9 +7,10 @@ IN_FLIGHT_PER_CONNECTION_MAX = 1_000
 #: Open connections on one listener unless max.connections says otherwise. Each costs a descriptor and about 10 KB.
 CONNECTIONS_MAX = 10_000
 
-#: Bytes of unsent responses per connection before the broker stops reading from it: a reader that does not read must
-#: not hold the broker's memory.
-UNSENT_BYTES_PER_CONNECTION_MAX = 64 * 1024 * 1024
+#: Bytes of unsent responses per connection before the broker stops reading from it and handles no more of what it has
+#: read. A reader that does not read must not hold the broker's memory, and what one packet asks for must not keep the
+#: loop busy for a second while others wait. Larger is no faster: the kernel's buffer keeps a reader supplied.
+UNSENT_BYTES_PER_CONNECTION_MAX = 256 * 1024
 
 #: How long a connection whose peer broke the protocol stays for the answers to what was asked before.
 LAST_ANSWERS_S = 2.0

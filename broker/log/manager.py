@@ -51,6 +51,7 @@ class LogManager(HostedLogs):
         self._config = config
         self._broker_id = broker_id
         self._topic_ids: dict[TopicPartition, UUID] = {}
+        self._started_unclean: set[TopicPartition] = set()
         self._set_aside: list[Path] = []
         self._counting = Lock()
         #: Held by whoever makes logs on another thread.
@@ -121,6 +122,15 @@ class LogManager(HostedLogs):
             log_start_offset=directory.log_start_offsets.get(partition),
         )
         self._enter(partition, log, directory, topic_id)
+        if directory.may_have_lost_tail(partition, log.log_end_offset, is_clean=is_clean):
+            self._started_unclean.add(partition)
+            _log.warning("log may have lost its end", partition=str(partition), log_end_offset=log.log_end_offset)
+
+    def started_unclean(self, partition: TopicPartition) -> bool:
+        """Whether this start followed a stop after which the log may end earlier than it did: see
+        `LogDirectory.may_have_lost_tail`. False for a log made since, or unknown.
+        """
+        return partition in self._started_unclean
 
     def _enter(self, partition: TopicPartition, log: Log, directory: LogDirectory, topic_id: UUID | None) -> None:
         log.on_disk_error = partial(self._fail, directory)
@@ -224,6 +234,7 @@ class LogManager(HostedLogs):
         with self._counting:
             self._homes.pop(partition).logs_count -= 1
         self._topic_ids.pop(partition, None)
+        self._started_unclean.discard(partition)
         self._set_aside.append(aside)
         return True
 

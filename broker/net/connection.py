@@ -11,7 +11,8 @@ Large pieces of files go by sendfile.
 - A request is answered at once (`answer`), or reserves a `Slot` that is filled later; answers leave in the order of
   the requests.
 - While too much is unanswered or unsent (common/limits.py) the connection stops reading and handles no more of what it
-  has read; both go on when it drains. A kilobyte of pipelined fetches can ask for a gigabyte of answers.
+  has read; both go on when it drains. A kilobyte of pipelined fetches can ask for a gigabyte of answers; even if the
+  socket takes them all, other connections have their turn between them.
 """
 
 import asyncio
@@ -88,7 +89,7 @@ class Connection:
         #: Of all answers that are ready, also of those that wait for an earlier one.
         self._unsent_bytes = 0
         self._is_counted = False
-        self._flush_scheduled = False
+        self._is_scheduled = False
         self._is_writing = False
         self._is_reading = True
         self.is_open = True
@@ -183,13 +184,15 @@ class Connection:
         frames = self._frames
         self._is_handling = True
         try:
-            while frames and (not self._is_full() or self._makes_room()):
+            while frames and not self._is_full():
                 self._on_frame(self, memoryview(frames.popleft()))
         finally:
             self._is_handling = False
         if self.is_open:
             self._flush()
         if self.is_open:
+            if frames and not self._is_full():
+                self._handle_soon()
             self._pause_or_resume()
             if self._is_counted or self._unsent_bytes > UNCOUNTED_BYTES_MAX or frames:
                 self._count()
@@ -211,10 +214,6 @@ class Connection:
         held = unsent + sum(len(frame) + _WAITING_FRAME_COST_BYTES for frame in self._frames)
         self._is_counted = held > UNCOUNTED_BYTES_MAX
         self._memory.hold_answers(self, held if self._is_counted else 0)
-
-    def _makes_room(self) -> bool:
-        self._flush()
-        return self.is_open and not self._is_full()
 
     def _pause_or_resume(self) -> None:
         may_read = not self._waits_for_memory and not self._frames and self._end_reason is None
@@ -253,13 +252,18 @@ class Connection:
         if not self.is_open:
             return size
         self._unsent_bytes += size
-        if not self._is_handling and not self._flush_scheduled and self._slots[0] is slot:
-            self._flush_scheduled = True
-            self._loop.call_soon(self._flush_soon)
+        if not self._is_handling and self._slots[0] is slot:
+            self._handle_soon()
         return size
 
-    def _flush_soon(self) -> None:
-        self._flush_scheduled = False
+    def _handle_soon(self) -> None:
+        """When others have had their turn."""
+        if not self._is_scheduled:
+            self._is_scheduled = True
+            self._loop.call_soon(self._handle_scheduled)
+
+    def _handle_scheduled(self) -> None:
+        self._is_scheduled = False
         if self.is_open:
             self._handle_frames()
 

@@ -86,8 +86,9 @@ class Partition:
 
     def check_leader(self, current_leader_epoch: int = NO_LEADER_EPOCH) -> None:
         """Raise the ApiError a client gets when this replica may not serve it as leader."""
-        self.check_epoch(current_leader_epoch)
-        if not self.is_leader:
+        if self.state is None or current_leader_epoch != NO_LEADER_EPOCH:
+            self.check_epoch(current_leader_epoch)
+        if self.state.leader != self.broker_id:
             raise ApiError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
 
     def check_enough_in_sync(self, min_insync_replicas: int, code: ErrorCode = ErrorCode.NOT_ENOUGH_REPLICAS) -> None:
@@ -111,7 +112,10 @@ class Partition:
         if log_end_offset < self.log_end_offset:
             raise InvariantViolation(f"log end of {self.topic_partition} moved backwards to {log_end_offset}")
         self.log_end_offset = log_end_offset
-        return not self.followers and self._advance_high_watermark()
+        if self.followers or log_end_offset <= self.high_watermark:
+            return False
+        self.high_watermark = log_end_offset
+        return True
 
     def record_fetch(self, replica_id: int, log_end_offset: int, now_ms: int) -> bool:
         """A follower holds everything below `log_end_offset`; True when that moved the high watermark."""

@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import NamedTuple
 from uuid import UUID
 
 from broker.common.clock import Clock
@@ -20,7 +21,7 @@ from broker.log.log import Log
 from broker.log.log_slice import LogSlice
 from broker.log.manager import LogManager, NewLog
 from broker.protocol.messages.leader_and_isr import LeaderAndIsrPartitionState, LeaderAndIsrRequest
-from broker.records.batch import NO_TIMESTAMP, check_produced_batch
+from broker.records.batch import NO_TIMESTAMP, BatchHeader, check_produced_batch
 from broker.replication.partition import LeadershipState, Partition
 from broker.runtime.purgatory import Purgatory
 
@@ -36,8 +37,7 @@ class HostedPartition:
     topic_id: UUID
 
 
-@dataclass(frozen=True, slots=True)
-class ProduceResult:
+class ProduceResult(NamedTuple):
     base_offset: int
     #: Exclusive: committed when the high watermark has come here.
     end_offset: int
@@ -47,8 +47,7 @@ class ProduceResult:
     log_append_time_ms: int
 
 
-@dataclass(frozen=True, slots=True)
-class ReadResult:
+class ReadResult(NamedTuple):
     """What a consumer may see of a partition, and the records it asked for."""
 
     slice: LogSlice
@@ -65,6 +64,8 @@ class ReplicaManager:
         self._purgatory = purgatory
         self._clock = clock
         self._hosted: dict[TopicPartition, HostedPartition] = {}
+        #: Stopped with their files kept, because this broker is about to stop; others lead them.
+        self._relieved: set[TopicPartition] = set()
         self._purging: asyncio.Task | None = None
         self._is_purge_due = False
         #: The newest controller heard of; an older one is refused (correctness: one controller at a time).
@@ -78,7 +79,7 @@ class ReplicaManager:
         self.on_leadership: list[Callable[[TopicPartition, bool], None]] = []
         #: Told of each partition whose role was set, and of those that are hosted no more (without a role then).
         self.on_role: list[Callable[[HostedPartition], None]] = []
-        #: Told of each append as leader.
+        #: Told of each append as leader of a partition that has followers.
         self.on_append: list[Callable[[HostedPartition], None]] = []
         #: Told when the high watermark of a partition this broker leads has moved.
         self.on_high_watermark: list[Callable[[HostedPartition], None]] = []
@@ -184,9 +185,10 @@ class ReplicaManager:
             known_committed = self._logs.high_watermark_of(topic_partition)
             hosted = HostedPartition(Partition(topic_partition, self._broker_id, known_committed), log, topic_id)
             self._hosted[topic_partition] = hosted
+            self._relieved.discard(topic_partition)
             self.topic_names[topic_id] = topic_partition.topic
-        elif hosted.topic_id != topic_id:
-            raise ApiError(ErrorCode.INCONSISTENT_TOPIC_ID)
+        else:
+            self._logs.get_or_create(topic_partition, topic_id)
         return hosted
 
     def _drop_log_of_earlier_topic(self, topic_partition: TopicPartition, topic_id: UUID) -> None:
@@ -223,6 +225,8 @@ class ReplicaManager:
             raise ApiError(ErrorCode.FENCED_LEADER_EPOCH)
         if hosted is not None:
             self._let_go(self._hosted.pop(topic_partition))
+        if not delete:
+            self._relieved.add(topic_partition)
         if delete and self._logs.delete(topic_partition):
             self._purge_later()
         self._purgatory.wake(topic_partition)
@@ -248,21 +252,23 @@ class ReplicaManager:
         hosted = self._leader(topic_partition)
         if is_for_all:
             hosted.partition.check_enough_in_sync(hosted.log.config.min_insync_replicas)
-        check_produced_batch(batch)
-        return self.append_checked(hosted, batch)
+        return self.append_checked(hosted, batch, check_produced_batch(batch))
 
-    def append_checked(self, hosted: HostedPartition, batch: memoryview | bytearray) -> ProduceResult:
-        """Append a batch this broker made or has checked."""
-        appended = hosted.log.append(batch, hosted.partition.leader_epoch, self._clock.now_ms())
-        moved = hosted.partition.record_append(hosted.log.log_end_offset)
-        _tell(self.on_append, hosted)
+    def append_checked(
+        self, hosted: HostedPartition, batch: memoryview | bytearray, header: BatchHeader | None = None
+    ) -> ProduceResult:
+        """Append a batch this broker made or has checked; `header` is the batch's, for a caller who has it."""
+        log, partition = hosted.log, hosted.partition
+        base_offset, last_offset, max_timestamp = log.append(
+            batch, partition.leader_epoch, self._clock.now_ms(), header
+        )
+        moved = partition.record_append(log.log_end_offset)
+        if partition.followers:
+            _tell(self.on_append, hosted)
         if moved:
             self._high_watermark_moved(hosted)
-        log = hosted.log
-        append_time_ms = appended.max_timestamp if log.config.uses_append_time else NO_TIMESTAMP
-        return ProduceResult(
-            appended.base_offset, appended.last_offset + 1, log.log_start_offset, hosted, append_time_ms
-        )
+        append_time_ms = max_timestamp if log.config.uses_append_time else NO_TIMESTAMP
+        return ProduceResult(base_offset, last_offset + 1, log.log_start_offset, hosted, append_time_ms)
 
     # -- replicas
 
@@ -350,7 +356,8 @@ class ReplicaManager:
     def _leader(self, topic_partition: TopicPartition, current_leader_epoch: int = NO_LEADER_EPOCH) -> HostedPartition:
         hosted = self._hosted.get(topic_partition)
         if hosted is None:
-            raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+            is_elsewhere = topic_partition in self._relieved
+            raise ApiError(ErrorCode.NOT_LEADER_OR_FOLLOWER if is_elsewhere else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
         hosted.partition.check_leader(current_leader_epoch)
         return hosted
 

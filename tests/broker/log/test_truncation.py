@@ -216,6 +216,17 @@ def test_producer_whose_last_batches_were_cut_is_known_by_what_is_left(tmp_path)
     assert log.append(sent(0, 3), 2).base_offset == 3
 
 
+def test_segment_that_is_active_again_is_as_old_as_its_first_record(tmp_path):
+    log = Log.open(tmp_path / "t-0", LogConfig(segment_ms=10_000))
+    fill(log, 50)
+    assert len(log.segments) == 5
+    log.truncate_to(4)
+    batch = build_batch([Record(0, 10_001, None, b"new")])
+    patch_batch(batch, 0, 4, 0)
+    log.append_as_follower(memoryview(batch))
+    assert [segment.base_offset for segment in log.segments] == [0, 4]
+
+
 def test_snapshot_of_producers_from_beyond_the_cut_is_gone(log, tmp_path):
     log.flush()
     log.store_clean_state()
@@ -379,5 +390,6 @@ def test_retention_plan_made_before_a_cut_does_not_apply_to_what_grew_since(log,
     log.truncate_to(bounds[1] + 1)
     fill(log, 60)
     assert [segment.base_offset for segment in log.segments] == bounds, "the same offsets as planned"
+    assert not log.roll_expired(plan), "the active segment is another one too"
     log.apply(plan)
     assert (log.log_start_offset, len(records_of(log))) == (bounds[1], log.log_end_offset - bounds[1])
