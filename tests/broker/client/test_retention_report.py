@@ -32,7 +32,7 @@ PREVIEW = PreviewRetentionTopicResult(
             deleted_records=100,
             segments=[SEGMENT],
         ),
-        PreviewRetentionPartitionResult(partition_index=1, error_code=ErrorCode.REQUEST_TIMED_OUT, error_message="no"),
+        PreviewRetentionPartitionResult(partition_index=1, error_code=ErrorCode.REQUEST_TIMED_OUT, error_message="slow"),
     ],
 )
 
