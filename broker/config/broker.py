@@ -76,6 +76,9 @@ def parse_host_limits(text: str) -> tuple[HostLimit, ...]:
     return tuple(limits)
 
 
+#: The one replica selector there is, by the name Kafka's has.
+RACK_AWARE_SELECTOR = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
+
 KEYS: tuple[Key, ...] = (
     Key("broker.id", parse_int, REQUIRED, "the number of this broker, unique in its cluster", at_least=0),
     Key("broker.rack", str, "", "Where this broker stands; placement spreads replicas over racks."),
@@ -148,6 +151,13 @@ KEYS: tuple[Key, ...] = (
         "A follower that has not been caught up for so long leaves the ISR.",
         at_least=1,
     ),
+    Key(
+        "replica.selector.class",
+        str,
+        "",
+        "Set, it sends a consumer with client.rack to an in-sync replica in its rack.",
+        choices=("", RACK_AWARE_SELECTOR),
+    ),
     Key("replica.fetch.wait.max.ms", parse_int, 500, "How long a follower's fetch may wait for records.", at_least=1),
     Key(
         "replica.fetch.max.bytes", parse_int, 1_048_576, "Bytes a follower fetches of a partition at once.", at_least=1
@@ -168,6 +178,20 @@ KEYS: tuple[Key, ...] = (
     ),
     Key("min.insync.replicas", parse_int32, 1, "In-sync replicas that acks=all needs.", at_least=1),
     Key("unclean.leader.election.enable", parse_boolean, False, "May a replica outside the ISR lead."),
+    Key(
+        "leader.replication.throttled.rate",
+        parse_int,
+        UNLIMITED,
+        "Bytes per second that throttled replicas copy from this broker.",
+        at_least=0,
+    ),
+    Key(
+        "follower.replication.throttled.rate",
+        parse_int,
+        UNLIMITED,
+        "Bytes per second that throttled replicas of this broker copy from others.",
+        at_least=0,
+    ),
     Key("auto.leader.rebalance.enable", parse_boolean, True, "Whether preferred replicas get leadership back."),
     Key("leader.imbalance.check.interval.seconds", parse_int, 300, "How often that is looked at.", at_least=1),
     Key(

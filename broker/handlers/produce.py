@@ -39,17 +39,18 @@ def handle_produce(request: ProduceRequest, context: RequestContext) -> Reply:
         _close_on_error(responses)
         return None
     if uncommitted:
-        return _when_committed(request, responses, uncommitted, context)
+        return _when_committed(request.timeout_ms, responses, uncommitted, context)
     return _response(responses, context)
 
 
 async def _when_committed(
-    request: ProduceRequest,
+    timeout_ms: int,
     responses: list[TopicProduceResponse],
     uncommitted: list[Uncommitted],
     context: RequestContext,
 ) -> ProduceResponse:
-    codes = await context.services.acks.wait([result for _, result in uncommitted], request.timeout_ms)
+    """Knows nothing of the request, so that its bytes are free while it waits."""
+    codes = await context.services.acks.wait([result for _, result in uncommitted], timeout_ms)
     for (answer, _), code in zip(uncommitted, codes, strict=True):
         if code:
             answer.error_code, answer.error_message, answer.base_offset = code, code.meaning, -1

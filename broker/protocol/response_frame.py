@@ -3,7 +3,7 @@
 import struct
 from collections.abc import Callable, Sequence
 
-from broker.common.errors import ProtocolError
+from broker.common.errors import InvariantViolation
 from broker.protocol.codec import INEXPRESSIBLE, encoder_of
 from broker.protocol.decoder_source import has_bytes
 from broker.protocol.framing import SIZE_BYTES
@@ -23,7 +23,8 @@ _FLEXIBLE_HEAD = struct.Struct(">iix")
 def response_framer(message_class: type[Message], version: int) -> Callable[[Message, int], Sequence[Buffer]]:
     """A function of a message and the correlation id of its request that returns the frame in pieces.
 
-    Large byte fields are passed on, not copied. It raises ProtocolError if this version cannot express the message.
+    Large byte fields are passed on, not copied. It raises InvariantViolation if this version cannot express the
+    message: the peer did not ask for it.
     """
     encoder = encoder_of(message_class, version)
     head = _FLEXIBLE_HEAD if has_flexible_response_header(message_class.api, version) else _HEAD
@@ -36,7 +37,7 @@ def response_framer(message_class: type[Message], version: int) -> Callable[[Mes
             encoder(message, pieces.append)
         except INEXPRESSIBLE as error:
             name = message_class.__name__
-            raise ProtocolError(f"{name} version {version} cannot express the message: {error}") from error
+            raise InvariantViolation(f"{name} version {version} cannot express the message: {error}") from error
         parts = join(pieces)
         write_head(parts[0], 0, sum(map(len, parts)) - SIZE_BYTES, correlation_id)
         return parts
