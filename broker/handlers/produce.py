@@ -4,7 +4,7 @@ With acks=0 there is nobody to answer, so an error closes the connection.
 """
 
 from broker.common.errors import ApiError, ErrorCode
-from broker.common.types import TopicPartition
+from broker.common.types import TopicPartition, new_tuple
 from broker.handlers.current_leader import addresses, current_leader, refusal
 from broker.handlers.handler import CloseConnectionError, Reply, RequestContext, public
 from broker.protocol.api_keys import ApiKey
@@ -63,7 +63,7 @@ def _append(
     context: RequestContext,
     uncommitted: list[Uncommitted],
 ) -> PartitionProduceResponse:
-    topic_partition = TopicPartition(topic, data.index)
+    topic_partition = new_tuple(TopicPartition, (topic, data.index))
     acks, batch = request.acks, data.records
     try:
         if acks not in _ACKS:

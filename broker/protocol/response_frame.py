@@ -39,7 +39,8 @@ def response_framer(message_class: type[Message], version: int) -> Callable[[Mes
             name = message_class.__name__
             raise InvariantViolation(f"{name} version {version} cannot express the message: {error}") from error
         parts = join(pieces)
-        write_head(parts[0], 0, sum(map(len, parts)) - SIZE_BYTES, correlation_id)
+        size = len(parts[0]) if len(parts) == 1 else sum(map(len, parts))
+        write_head(parts[0], 0, size - SIZE_BYTES, correlation_id)
         return parts
 
     return frame
