@@ -46,6 +46,17 @@ def response_framer(message_class: type[Message], version: int) -> Callable[[Mes
     return frame
 
 
+def body_framer(message_class: type[Message], version: int) -> Callable[[bytes, int], Sequence[Buffer]]:
+    """The same for a body that is encoded already."""
+    head = _FLEXIBLE_HEAD if has_flexible_response_header(message_class.api, version) else _HEAD
+    write_head, uncounted = head.pack, SIZE_BYTES - head.size
+
+    def frame(body: bytes, correlation_id: int) -> Sequence[Buffer]:
+        return [write_head(len(body) - uncounted, correlation_id) + body]
+
+    return frame
+
+
 def _join(pieces: list[Buffer]) -> list[Buffer]:
     return [bytearray().join(pieces)]
 

@@ -60,6 +60,8 @@ class Dispatcher:
             reply = route.handle(request, context)
             if reply.__class__ is route.response_class:
                 metrics.bytes_out += connection.answer(route.frame(reply, correlation_id))
+            elif reply.__class__ is bytes:
+                metrics.bytes_out += connection.answer(route.frame_body(reply, correlation_id))
             elif reply is not None:
                 self._answer_later(connection, header, route, reply)
         except (ProtocolError, CloseConnectionError) as error:
