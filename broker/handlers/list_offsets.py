@@ -57,6 +57,8 @@ def _leader_epoch(hosted: HostedPartition, timestamp: int, offset: int) -> int:
 
 async def _find(hosted: HostedPartition, timestamp: int, context: RequestContext) -> tuple[int, int]:
     """(offset, timestamp of its record); a record above the high watermark does not exist yet."""
+    if timestamp in (LATEST_TIMESTAMP, MAX_TIMESTAMP) or timestamp >= 0:
+        _check_established(hosted, context.api_version)
     if timestamp == LATEST_TIMESTAMP:
         return hosted.partition.high_watermark, -1
     if timestamp in (EARLIEST_TIMESTAMP, EARLIEST_LOCAL_TIMESTAMP):
@@ -67,6 +69,13 @@ async def _find(hosted: HostedPartition, timestamp: int, context: RequestContext
         raise ApiError(ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT, f"timestamp {timestamp} asks for nothing known")
     asked_ms = None if timestamp == MAX_TIMESTAMP else timestamp
     return await context.services.replicas.find_timestamp(hosted, asked_ms) or _NOT_FOUND
+
+
+def _check_established(hosted: HostedPartition, version: int) -> None:
+    """A new leader does not know at once how much was committed: offsets must not seem to go back (KIP-207)."""
+    if not hosted.partition.is_high_watermark_established:
+        code = ErrorCode.OFFSET_NOT_AVAILABLE if version >= 5 else ErrorCode.LEADER_NOT_AVAILABLE
+        raise ApiError(code, "the new leader does not know yet how much its predecessor committed")
 
 
 HANDLER = public(ApiKey.LIST_OFFSETS, 1, 9, handle_list_offsets)

@@ -61,7 +61,7 @@ def _answer_in_full(request: ProduceRequest, topics: list[tuple[str, list[Outcom
         _close_on_error(responses)
         return None
     if uncommitted:
-        return _when_committed(request, responses, uncommitted, context)
+        return _when_committed(request.timeout_ms, responses, uncommitted, context)
     return _response(responses, context)
 
 
@@ -78,12 +78,13 @@ def _answer(
 
 
 async def _when_committed(
-    request: ProduceRequest,
+    timeout_ms: int,
     responses: list[TopicProduceResponse],
     uncommitted: list[tuple[PartitionProduceResponse, ProduceResult]],
     context: RequestContext,
 ) -> ProduceResponse:
-    codes = await context.services.acks.wait([result for _, result in uncommitted], request.timeout_ms)
+    """Knows nothing of the request, so that its bytes are free while it waits."""
+    codes = await context.services.acks.wait([result for _, result in uncommitted], timeout_ms)
     for (answer, _), code in zip(uncommitted, codes, strict=True):
         if code:
             answer.error_code, answer.error_message, answer.base_offset = code, code.meaning, -1

@@ -54,6 +54,9 @@ class LogManager(HostedLogs):
         self._started_unclean: set[TopicPartition] = set()
         self._set_aside: list[Path] = []
         self._counting = Lock()
+        #: Held by whoever makes logs on another thread.
+        self._making = Lock()
+        self._is_shut = False
         try:
             self._lock_all(log_dirs)
             self.set_cluster_id(cluster_id)
@@ -170,12 +173,13 @@ class LogManager(HostedLogs):
 
         One that cannot be made is left out, and logged. The owner may use the manager meanwhile, but not make logs.
         """
-        for partition, topic_id, is_new in wanted:
-            if partition not in self._logs:
-                try:
-                    self._create(partition, topic_id, is_new=is_new)
-                except ApiError as error:
-                    _log.error("log not made", partition=str(partition), reason=error.message)
+        with self._making:
+            for partition, topic_id, is_new in wanted:
+                if partition not in self._logs and not self._is_shut:
+                    try:
+                        self._create(partition, topic_id, is_new=is_new)
+                    except ApiError as error:
+                        _log.error("log not made", partition=str(partition), reason=error.message)
 
     def _create(self, partition: TopicPartition, topic_id: UUID, *, is_new: bool) -> Log:
         if not is_new and self.offline_directories:
@@ -247,6 +251,11 @@ class LogManager(HostedLogs):
 
         A directory whose logs could not all be flushed (or were never all opened) is not marked clean.
         """
+        self._is_shut = True
+        with self._making:
+            self._shut_down()
+
+    def _shut_down(self) -> None:
         self.checkpoint_log_start_offsets()
         for directory in self._directories:
             partitions = [partition for partition, home in self._homes.items() if home is directory]

@@ -32,6 +32,7 @@ from broker.common.limits import (
 from broker.net.file_part import FilePart
 from broker.net.memory import ConnectionMemory
 from broker.net.send_queue import Part, SendQueue
+from broker.net.turns import Turns
 from broker.protocol.framing import SIZE_BYTES, BadFrameSize, split_frames
 
 LARGE_FRAME_BYTES = 64 * 1024
@@ -65,6 +66,7 @@ class Connection:
         on_closed: Callable[["Connection", str], None],
         frame_bytes_max: int,
         memory: ConnectionMemory,
+        turns: Turns,
     ):
         self._loop = loop
         self._sock = sock
@@ -73,6 +75,7 @@ class Connection:
         self._on_closed = on_closed
         self._frame_bytes_max = frame_bytes_max
         self._memory = memory
+        self._turns = turns
         peer = sock.getpeername()
         self.peer_host: str = peer[0]
         self.peer = f"{peer[0]}:{peer[1]}"
@@ -260,7 +263,7 @@ class Connection:
         """When others have had their turn."""
         if not self._is_scheduled:
             self._is_scheduled = True
-            self._loop.call_soon(self._handle_scheduled)
+            self._turns.ask(self._handle_scheduled)
 
     def _handle_scheduled(self) -> None:
         self._is_scheduled = False
@@ -291,7 +294,7 @@ class Connection:
             self._is_writing = False
             self._loop.remove_writer(self._fd)
         if self.is_open:
-            self._handle_frames()
+            self._handle_soon()
 
     # -- end
 

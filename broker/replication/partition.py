@@ -54,15 +54,16 @@ class Partition:
         if self.state and state.leader_epoch < self.state.leader_epoch:
             return False
         is_new_epoch = self.state is None or state.leader_epoch > self.state.leader_epoch
-        if not is_new_epoch and state.zk_version < self.state.zk_version:
-            # The controller has not read yet how we changed the ISR.
-            state = replace(state, isr=self.state.isr, zk_version=self.state.zk_version)
+        if not is_new_epoch and state.zk_version <= self.state.zk_version:
+            # Told again, perhaps by a controller that has not read yet how we changed the ISR. What we know counts, and
+            # an ISR that is being written stays pending: it may stand in ZooKeeper already.
+            return True
         self.state = state
         self.pending_isr = None
         self.log_end_offset = log_end_offset
+        self.high_watermark = min(self.high_watermark, log_end_offset)
         if not self.is_leader:
             self.followers = {}
-            self.high_watermark = min(self.high_watermark, log_end_offset)
             return True
         if is_new_epoch:
             self.epoch_start_offset = log_end_offset
@@ -112,7 +113,7 @@ class Partition:
         if log_end_offset < self.log_end_offset:
             raise InvariantViolation(f"log end of {self.topic_partition} moved backwards to {log_end_offset}")
         self.log_end_offset = log_end_offset
-        if self.followers or log_end_offset <= self.high_watermark:
+        if log_end_offset <= self.high_watermark or len(self.maximal_isr) > 1:
             return False
         self.high_watermark = log_end_offset
         return True
@@ -126,10 +127,15 @@ class Partition:
         follower.record_fetch(log_end_offset, self.log_end_offset, now_ms)
         return before <= self.high_watermark and self._advance_high_watermark()
 
-    def record_fetched(self, log_end_offset: int, leader_high_watermark: int) -> None:
-        """As follower: we hold everything below `log_end_offset`, and the leader says how much is committed."""
+    def record_fetched(self, log_end_offset: int, leader_high_watermark: int) -> bool:
+        """As follower: we hold everything below `log_end_offset`, and the leader says how much is committed.
+
+        Whether our high watermark moved.
+        """
         self.log_end_offset = log_end_offset
-        self.high_watermark = max(self.high_watermark, min(leader_high_watermark, log_end_offset))
+        before = self.high_watermark
+        self.high_watermark = max(before, min(leader_high_watermark, log_end_offset))
+        return self.high_watermark > before
 
     def record_truncation(self, log_end_offset: int) -> None:
         """As follower: our log was cut, and ends at `log_end_offset` now."""

@@ -18,7 +18,6 @@ from broker.controller import effects as do
 from broker.controller.controller import Controller
 from broker.controller.events import (
     BY_ZNODE,
-    AssignmentsWritten,
     BrokersChanged,
     ConfigChanged,
     Elected,
@@ -26,37 +25,26 @@ from broker.controller.events import (
     ElectionAsked,
     Event,
     IsrChangesListed,
-    IsrChangesRead,
     LogDirEventsListed,
-    LogDirsFailed,
     ReassignmentsByZnode,
     Resigned,
-    StatesWritten,
     Tick,
     TopicRead,
-    TopicRemoved,
     TopicsListed,
     TopicsToDelete,
-    UncleanElectionRead,
 )
 from broker.controller.leader_rebalance import RebalanceSettings
 from broker.controller.replica_assignment import ReplicaAssignment
-from broker.controller.verdict import Verdict
 from broker.runtime.controller_channels import ControllerChannels
 from broker.runtime.controller_questions import Answer, Questions
-from broker.runtime.unclean_topics import topics_with_unclean_election
+from broker.runtime.controller_zookeeper import ControllerZooKeeper
 from broker.zookeeper.admin_requests import (
     read_election_request,
     read_reassignment_request,
-    remove_election_request,
-    rewrite_reassignment_request,
 )
-from broker.zookeeper.assignment_writes import write_assignments
 from broker.zookeeper.controller_store import ControllerMoved, ControllerStore
 from broker.zookeeper.election import ControllerTerm, read_controller, resign, try_become_controller
 from broker.zookeeper.errors import ConnectionInterrupted, SessionLost, ZooKeeperError
-from broker.zookeeper.notification_znodes import ISR_CHANGES, LOG_DIR_EVENTS
-from broker.zookeeper.notifications import read_isr_changes, read_log_dir_events
 from broker.zookeeper.session import SessionState
 from broker.zookeeper.snapshot import read_snapshot
 from broker.zookeeper.store import ClusterStore
@@ -94,7 +82,7 @@ class ControllerRuntime:
         self._session = store.session
         self._broker_id = broker_id
         self._clock = clock
-        self._unclean_election = unclean_election
+        self._zookeeper = ControllerZooKeeper(store, broker_id, unclean_election=unclean_election)
         self._machine = Controller(rebalance)
         self._questions = Questions()
         self._channels = channels(broker_id, self._deliver)
@@ -295,48 +283,14 @@ class ControllerRuntime:
                 await self._step(outcome)
 
     async def _carry_out(self, effect: do.Effect) -> Event | None:
-        match effect:
-            case do.WriteStates(states):
-                return StatesWritten(*await self._writes.write_states(states))
-            case do.RemoveTopic(topic):
-                await self._writes.remove_topic(topic)
-                _log.info("topic deleted", topic=topic)
-                return TopicRemoved(topic)
-            case do.RemoveDeletionRequest(topic):
-                await self._writes.remove_deletion_request(topic)
-            case do.ReadTopicsToDelete():
-                return TopicsToDelete(frozenset(await self._store.topics_to_delete()))
-            case do.ReadIsrChanges(names):
-                named = await read_isr_changes(self._session, names)
-                return IsrChangesRead(await self._store.states(sorted(named)))
-            case do.RemoveIsrChanges(names):
-                await self._writes.remove_notifications(ISR_CHANGES, names)
-            case do.ReadLogDirEvents(names):
-                return LogDirsFailed(frozenset(await read_log_dir_events(self._session, names)))
-            case do.RemoveLogDirEvents(names):
-                await self._writes.remove_notifications(LOG_DIR_EVENTS, names)
-            case do.ReadUncleanElection(topics):
-                allowed = await topics_with_unclean_election(
-                    self._store, topics, self._broker_id, by_file=self._unclean_election
-                )
-                return UncleanElectionRead(allowed)
-            case do.WriteAssignments(assignments, topic_ids):
-                written = await write_assignments(self._session, self._writes, assignments, topic_ids)
-                _log_assignments(written)
-                return AssignmentsWritten(written)
-            case do.RewriteReassignmentRequest(targets, refused):
-                _log_verdicts("reassignment refused", refused)
-                await rewrite_reassignment_request(self._writes, targets)
-            case do.RemoveElectionRequest(verdicts):
-                _log_verdicts("no preferred leader elected", verdicts)
-                await remove_election_request(self._writes)
-            case do.StepAgain(event):
-                return event
-            case _:
-                self._carry_out_here(effect)
-        return None
+        if isinstance(effect, do.StepAgain):
+            return effect.event
+        if self._carry_out_here(effect):
+            return None
+        return await self._zookeeper.carry_out(effect, self._writes)
 
-    def _carry_out_here(self, effect: do.Effect) -> None:
+    def _carry_out_here(self, effect: do.Effect) -> bool:
+        """Effects on this process alone; False for any other."""
         match effect:
             case do.OpenChannel(broker):
                 self._channels.open(broker)
@@ -356,6 +310,9 @@ class ControllerRuntime:
             case do.UnwatchTopics(names):
                 for name in names & self._topic_watches.keys():
                     self._topic_watches.pop(name).close()
+            case _:
+                return False
+        return True
 
     def _watch_topic(self, name: str) -> Watch:
         return Watch(
@@ -363,15 +320,3 @@ class ControllerRuntime:
             lambda watcher: self._store.topic(name, watcher),
             lambda assignment: assignment and self._deliver(TopicRead(assignment)),
         )
-
-
-def _log_assignments(written: dict[TopicPartition, ReplicaAssignment]) -> None:
-    for partition, assignment in sorted(written.items()):
-        what = "partition moves" if assignment.is_reassigning else "partition is where it shall be"
-        _log.info(what, partition=str(partition), replicas=assignment.target, removing=assignment.removing)
-
-
-def _log_verdicts(what: str, verdicts: dict[TopicPartition, Verdict]) -> None:
-    for partition, verdict in sorted(verdicts.items()):
-        if verdict.code not in (ErrorCode.NONE, ErrorCode.ELECTION_NOT_NEEDED):
-            _log.warning(what, partition=str(partition), reason=verdict.message)

@@ -262,11 +262,14 @@ class ReplicaManager:
         log, partition = hosted.log, hosted.partition
         now_ms = self._clock.now_ms()
         base_offset, last_offset, max_timestamp = log.append(batch, partition.leader_epoch, now_ms, header)
-        if partition.record_append(log.log_end_offset):
-            # A leader on its own: what it writes is committed, so nobody but readers waits.
-            self._purgatory.wake(partition.topic_partition)
-        elif partition.followers:
+        moved = partition.record_append(log.log_end_offset)
+        if partition.followers:
             _tell(self.on_append, hosted)
+            if moved:
+                self._high_watermark_moved(hosted)
+        elif moved:
+            # The only replica: nobody but readers can be waiting.
+            self._purgatory.wake(partition.topic_partition)
         append_time_ms = max_timestamp if log.config.uses_append_time else NO_TIMESTAMP
         return new_tuple(ProduceResult, (base_offset, last_offset + 1, log.log_start_offset, hosted, append_time_ms))
 
@@ -288,7 +291,8 @@ class ReplicaManager:
         if len(records):
             hosted.log.append_as_follower(records)
         hosted.log.follow_log_start(log_start_offset)
-        hosted.partition.record_fetched(hosted.log.log_end_offset, high_watermark)
+        if hosted.partition.record_fetched(hosted.log.log_end_offset, high_watermark):
+            self._purgatory.wake(hosted.partition.topic_partition)
 
     def truncate(self, hosted: HostedPartition, offset: int) -> None:
         """As follower: cut what the leader does not have. Raises ApiError."""
@@ -322,11 +326,23 @@ class ReplicaManager:
         at_least_one: bool,
         current_leader_epoch: int = NO_LEADER_EPOCH,
         topic_id: UUID | None = None,
+        may_follow: bool = False,
     ) -> ReadResult:
-        """Committed batches from `fetch_offset` of the topic of that id (of whatever id if None); raises ApiError."""
-        hosted = self._leader(topic_partition, current_leader_epoch)
+        """Committed batches from `fetch_offset` of the topic of that id (of whatever id if None); raises ApiError.
+
+        Only the leader serves, unless `may_follow`: then a follower does as far as it knows records to be committed.
+        """
+        hosted = self._hosted.get(topic_partition)
+        if hosted is None:
+            raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
         if topic_id is not None and hosted.topic_id != topic_id:
             raise ApiError(ErrorCode.INCONSISTENT_TOPIC_ID)
+        if may_follow and not hosted.partition.is_leader:
+            hosted.partition.check_epoch(current_leader_epoch)
+            if fetch_offset > hosted.log.log_end_offset:
+                raise ApiError(ErrorCode.OFFSET_NOT_AVAILABLE, "this follower has not come so far yet (KIP-392)")
+        else:
+            hosted.partition.check_leader(current_leader_epoch)
         high_watermark = hosted.partition.high_watermark
         found = hosted.log.read(fetch_offset, max_bytes, high_watermark, at_least_one=at_least_one)
         return ReadResult(found, high_watermark, hosted.log.log_start_offset)

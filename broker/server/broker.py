@@ -49,6 +49,7 @@ from broker.server.dispatcher import Dispatcher
 from broker.server.metrics import RequestMetrics, StateMetrics, new_registry
 from broker.server.metrics_endpoint import MetricsEndpoint
 from broker.server.registration import Registration
+from broker.server.replication_metrics import ReplicationMetrics
 from broker.zookeeper.earlier_session import SessionNote
 from broker.zookeeper.errors import ZooKeeperError
 from broker.zookeeper.session import ZooKeeperSession
@@ -167,13 +168,16 @@ class Broker:
             self._store,
             config.broker_id,
             self._clock,
-            unclean_election=config.unclean_leader_election_enable,
+            unclean_election=config.at_start["unclean_leader_election_enable"],
             rebalance=_rebalance_settings(config),
         )
         self._controlled_shutdown = ControlledShutdown(self._store, self._metadata, replicas, config)
         fetch_sessions = FetchSessions(_random_session_id)
         services = self._services(cluster_id, replicas, fetch_sessions)
         self._dispatcher = Dispatcher(services, self._listener.name, RequestMetrics(self._registry))
+        self._registry.register(
+            ReplicationMetrics(replicas, self._feeds, self._fetchers, self._acks, self._isr),
+        )
         self._registry.register(
             StateMetrics(replicas, self._metadata, self._purgatory, fetch_sessions, self._listener, config.broker_id)
         )

@@ -186,6 +186,16 @@ def test_trap_15_log_emptied_starts_and_ends_at_the_leaders_start(log, records_o
         assert each.leader_epochs.entries == ((9, offset),)
 
 
+def test_no_leader_can_make_a_log_end_at_a_negative_offset(log, records_of):
+    before = records_of(log)
+    for cut in (log.truncate_to, log.truncate_fully_and_start_at):
+        with pytest.raises(ApiError) as caught:
+            cut(-1)
+        assert caught.value.code is ErrorCode.OFFSET_OUT_OF_RANGE
+    log.follow_log_start(-1)
+    assert (records_of(log), log.log_start_offset) == (before, 0)
+
+
 def test_files_of_what_was_cut_stay_until_purged(log):
     unsent = log.read(log.segments[2].base_offset, 1 << 20, 60)
     before = unsent.read()

@@ -10,6 +10,7 @@ from broker.net import connection
 from broker.net.connection import LARGE_FRAME_BYTES, Connection
 from broker.net.file_part import FilePart
 from broker.net.memory import ConnectionMemory
+from broker.net.turns import Turns
 from tests.eventually import eventually
 
 FRAME_BYTES_MAX = 4 * 1024 * 1024
@@ -39,6 +40,7 @@ class Peer:
             lambda _, reason: self.closed.set_result(reason),
             FRAME_BYTES_MAX,
             memory or ConnectionMemory(),
+            Turns(self.loop),
         )
 
     async def send(self, data: bytes) -> None:

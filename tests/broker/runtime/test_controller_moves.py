@@ -15,7 +15,10 @@ T0 = TopicPartition("t", 0)
 
 
 async def _replicated_topic(cluster, *replicas: int) -> list[Node]:
-    nodes = [await cluster.start(broker_id) for broker_id in (1, 2, 3)]
+    """Three brokers, the first of which is controller."""
+    nodes = [await cluster.start(1)]
+    await eventually(lambda: nodes[0].runtime.is_controller, "1 is controller")
+    nodes += [await cluster.start(broker_id) for broker_id in (2, 3)]
     await nodes[0].store.create_topic("t", {0: replicas}, {})
     await eventually(lambda: nodes[replicas[0] - 1].broker.leads == {T0: 0}, "leader")
     return nodes

@@ -14,7 +14,6 @@ from broker.zookeeper.store import ClusterStore
 from broker.zookeeper.znodes import encode_topic
 from tests.broker.runtime.controller_nodes import until
 from tests.eventually import eventually
-from tests.severable_proxy import SeverableProxy
 
 T0, T1 = TopicPartition("t", 0), TopicPartition("t", 1)
 
@@ -104,21 +103,6 @@ async def test_isr_a_leader_has_changed_is_told_to_everybody(cluster):
     assert (await one.store.state(T0)).zk_version == shrunk.zk_version + 1
 
 
-async def test_unclean_election_waits_until_the_topic_allows_it(cluster):
-    one, two = await cluster.start(1), await cluster.start(2)
-    await one.store.create_topic("t", {0: (2, 1)}, {})
-    await eventually(lambda: two.broker.leads == {T0: 0} and one.broker.metadata == {T0: 2}, "leader")
-    await one.store.write_isr(T0, (await one.store.state(T0)).with_isr((2,)))
-    await one.store.announce_isr_changes([T0])
-    await eventually(lambda: one.broker.isrs == {T0: [2]}, "told")
-    await cluster.stop(two)
-    await eventually(lambda: one.broker.metadata == {T0: -1}, "nobody leads")
-    await one.store.set_config("topics", "t", {"unclean.leader.election.enable": "true"})
-    await eventually(lambda: one.broker.leads == {T0: 2}, "1 leads")
-    state = await one.store.state(T0)
-    assert (state.leader, state.isr, state.leader_recovery_state) == (1, (1,), 1)
-
-
 async def test_broker_that_wants_to_stop_is_relieved_of_its_leaderships(cluster):
     one, two = await cluster.start(1), await cluster.start(2)
     await one.store.create_topic("t", {0: (2, 1), 1: (1, 2)}, {})
@@ -161,48 +145,6 @@ async def test_another_broker_takes_over_when_the_controller_stops(cluster):
     assert two.broker.requests(ApiKey.UPDATE_METADATA)[-1].controller_epoch == 2
     await two.store.create_topic("u", {0: (2,)}, {})
     await eventually(lambda: TopicPartition("u", 0) in two.broker.leads, "it acts")
-
-
-async def test_controller_that_cannot_reach_zookeeper_stands_still_and_catches_up(cluster, zookeeper):
-    async with SeverableProxy(zookeeper.port) as proxy:
-        one = await cluster.start(1, proxy.port)
-        await eventually(lambda: one.runtime.is_controller, "1 is controller")
-        two = await cluster.start(2)
-        proxy.cut()
-        await eventually(lambda: not one.runtime.is_controller, "suspended")
-        await two.store.create_topic("t", {0: (1,)}, {})
-        assert one.broker.leads == {}
-        proxy.mend()
-        await eventually(lambda: one.broker.leads == {T0: 0}, "it has caught up")
-        assert (await two.store.session.get("/controller_epoch")).data == b"1"
-        await cluster.stop(one)
-
-
-async def test_controller_whose_session_ends_is_replaced_and_stands_by(cluster, zookeeper):
-    async with SeverableProxy(zookeeper.port) as proxy:
-        one = await cluster.start(1, proxy.port, session_timeout_ms=1_500)
-        two = await cluster.start(2)
-        await two.store.create_topic("t", {0: (2,)}, {})
-        await eventually(lambda: two.broker.leads == {T0: 0}, "leader")
-        proxy.cut()
-        await eventually(lambda: two.runtime.is_controller, "2 has taken over", within_s=15)
-        await eventually(lambda: two.broker.requests(ApiKey.LEADER_AND_ISR)[-1].controller_epoch == 2, "and acts")
-        proxy.mend()
-        await eventually(lambda: one.runtime.controller_id == 2, "1 knows")
-        assert not one.runtime.is_controller
-        await one.register()
-        await eventually(lambda: one.broker.requests(ApiKey.UPDATE_METADATA)[-1].controller_epoch == 2, "1 is told")
-        await cluster.stop(one)
-
-
-async def test_controller_that_was_replaced_unawares_is_stopped_by_its_fence(cluster):
-    one, two = await cluster.start(1), await cluster.start(2)
-    await eventually(lambda: one.runtime.is_controller, "1 is controller")
-    await one.store.session.set("/controller_epoch", b"9")
-    await one.store.create_topic("t", {0: (1,)}, {})
-    await eventually(lambda: one.broker.leads == {T0: 0}, "a controller of a later epoch has acted")
-    requests = [*one.broker.received, *two.broker.received]
-    assert {request.controller_epoch for request in requests if request.topic_states} == {9}
 
 
 async def test_lost_connection_to_a_broker_delays_but_loses_nothing(cluster):
