@@ -15,7 +15,7 @@ from uuid import UUID
 from broker.common.clock import Clock
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.logs import logger
-from broker.common.types import NO_LEADER_EPOCH, TopicPartition
+from broker.common.types import NO_LEADER_EPOCH, TopicPartition, new_tuple
 from broker.log.config import LogConfig
 from broker.log.log import Log
 from broker.log.log_slice import LogSlice
@@ -271,7 +271,7 @@ class ReplicaManager:
             # The only replica: nobody but readers can be waiting.
             self._purgatory.wake(partition.topic_partition)
         append_time_ms = max_timestamp if log.config.uses_append_time else NO_TIMESTAMP
-        return ProduceResult(base_offset, last_offset + 1, log.log_start_offset, hosted, append_time_ms)
+        return new_tuple(ProduceResult, (base_offset, last_offset + 1, log.log_start_offset, hosted, append_time_ms))
 
     # -- replicas
 
