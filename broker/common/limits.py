@@ -11,6 +11,29 @@ CONNECTIONS_MAX = 10_000
 #: not hold the broker's memory.
 UNSENT_BYTES_PER_CONNECTION_MAX = 64 * 1024 * 1024
 
+#: Bytes of half-received large requests of all connections together; queued.max.request.bytes sets another limit. Two
+#: of the largest requests fit, or the 1 MB requests of 256 producers that arrive at once; whoever comes later waits.
+HELD_REQUEST_BYTES_MAX = 256 * 1024 * 1024
+
+#: Bytes of answers in memory that clients have not taken, of all connections together: above half of it each connection
+#: gets one answer at a time, above all of it who holds the most is closed.
+HELD_ANSWER_BYTES_MAX = 256 * 1024 * 1024
+
+#: What a connection may hold uncounted, of answers or of a request: 10,000 connections hold 80 MB so.
+UNCOUNTED_BYTES_MAX = 4 * 1024
+
+#: While others wait for memory: how long a peer may pause in the middle of a large request …
+STALLED_FRAME_S_MAX = 2.0
+#: … and how long it may take for all of it. The largest request needs 3.5 MB/s then.
+FRAME_UNDER_PRESSURE_S_MAX = 30.0
+
+#: Share of the process's file descriptors that connections may take: the files of the logs must never be those that
+#: cannot be opened.
+CONNECTIONS_DESCRIPTOR_SHARE = 0.5
+
+#: Seconds between two log lines about refused connections; a flood must not become a flood of lines.
+REFUSALS_LOGGED_EVERY_S = 10.0
+
 #: Fetches that may wait for data at one time; beyond it they are answered at once, empty.
 DELAYED_FETCHES_MAX = 50_000
 
@@ -26,6 +49,17 @@ FETCH_SESSION_EVICTION_MS = 120_000
 #: Bytes of a request that carries no record batches. Decoded, a request of many tiny structs takes thirty times its own
 #: size, so what decodes to objects is bounded tighter than what stays bytes (socket.request.max.bytes).
 STRUCTURED_REQUEST_BYTES_MAX = 16 * 1024 * 1024
+
+#: What one record batch may unpack to where its records are looked at (compaction, coordinators, times): 64 times the
+#: largest batch a topic takes by default. A few hundred bytes of zstd can stand for gigabytes.
+DECOMPRESSED_BYTES_MAX = 64 * 1024 * 1024
+
+#: The same for a batch that a client just sent to a compacted topic: it is unpacked on the loop, about 1 ms a MB.
+PRODUCED_DECOMPRESSED_BYTES_MAX = 16 * 1024 * 1024
+
+#: Records of a batch that are looked at one by one, each about two microseconds and 300 bytes; clients put 10,000 into
+#: one (librdkafka's default) or fewer.
+RECORDS_PER_BATCH_MAX = 100_000
 
 #: Kafka's limit on the length of a topic name (file name minus the partition suffix).
 TOPIC_NAME_LENGTH_MAX = 249
@@ -52,3 +86,4 @@ PREVIEW_SEGMENTS_MAX = 10_000
 SENDMSG_BUFFERS_MAX = 1_024
 
 assert IN_FLIGHT_PER_CONNECTION_MAX <= SENDMSG_BUFFERS_MAX, "all answers of one connection fit into one sendmsg"
+assert UNCOUNTED_BYTES_MAX * CONNECTIONS_MAX * 2 <= HELD_ANSWER_BYTES_MAX, "what is not counted is the smaller part"

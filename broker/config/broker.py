@@ -11,7 +11,7 @@ from ipaddress import ip_address
 from typing import Any, NamedTuple
 
 from broker.common.errors import StartupError
-from broker.common.limits import CONNECTIONS_MAX
+from broker.common.limits import CONNECTIONS_MAX, HELD_REQUEST_BYTES_MAX
 from broker.config.definition import (
     REQUIRED,
     ConfigError,
@@ -167,6 +167,13 @@ KEYS: tuple[Key, ...] = (
     Key("unclean.leader.election.enable", parse_boolean, False, "May a replica outside the ISR lead."),
     Key("message.max.bytes", parse_int32, 1_048_588, "Largest record batch accepted.", at_least=0),
     Key("socket.request.max.bytes", parse_int, 104_857_600, "Largest request accepted.", at_least=1),
+    Key(
+        "queued.max.request.bytes",
+        parse_int,
+        HELD_REQUEST_BYTES_MAX,
+        "Half-received requests of all connections.",
+        at_least=1,
+    ),
     Key("max.connections", parse_int32, CONNECTIONS_MAX, "Connections one listener accepts at a time.", at_least=0),
     Key("max.connections.per.ip", parse_int32, 2**31 - 1, "Connections from one address at a time.", at_least=0),
     Key("max.connections.per.ip.overrides", parse_host_limits, (), "The same for single addresses: address:count,…"),

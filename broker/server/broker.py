@@ -19,6 +19,7 @@ from broker.coordinator.group.config import GroupConfig
 from broker.handlers.handler import Services
 from broker.log.manager import LogManager
 from broker.net.listener import ConnectionLimits, Listener
+from broker.net.memory import ConnectionMemory
 from broker.replication.fetch_session import FetchSessions
 from broker.runtime import broker_configs, topic_configs
 from broker.runtime.broker_configs import BrokerConfigs
@@ -39,6 +40,7 @@ from broker.runtime.replica_manager import ReplicaManager
 from broker.runtime.retention_previews import RetentionPreviews
 from broker.runtime.topic_admin import TopicAdmin
 from broker.runtime.topic_configs import TopicConfigs, log_config
+from broker.server.descriptors import connections_within, raise_descriptor_limit
 from broker.server.dispatcher import Dispatcher
 from broker.server.metrics import RequestMetrics, StateMetrics, new_registry
 from broker.server.metrics_endpoint import MetricsEndpoint
@@ -64,6 +66,8 @@ class Broker:
         self._metadata = MetadataCache()
         self._purgatory = Purgatory(self._clock)
         self._registry = new_registry()
+        self._descriptor_limit = raise_descriptor_limit()
+        self._connection_memory = ConnectionMemory(config.queued_max_request_bytes)
         #: The last log directory has failed: nothing can be served any more.
         self.failed = asyncio.Event()
         self._endpoint = MetricsEndpoint(self._registry, self._health)
@@ -111,12 +115,15 @@ class Broker:
             lambda connection: self._dispatcher.on_closed(connection),
             frame_bytes_max=self.config.socket_request_max_bytes,
             idle_ms_max=self.config.connections_max_idle_ms,
+            memory=self._connection_memory,
         )
 
     def _limit_connections(self) -> None:
         config = self.config
         self._listener.limits = ConnectionLimits(
-            config.max_connections, config.max_connections_per_ip, dict(config.max_connections_per_ip_overrides)
+            connections_within(self._descriptor_limit, config.max_connections),
+            config.max_connections_per_ip,
+            dict(config.max_connections_per_ip_overrides),
         )
 
     async def _load_logs(self) -> None:

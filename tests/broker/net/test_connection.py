@@ -8,6 +8,7 @@ import pytest
 from broker.common import limits
 from broker.net.connection import LARGE_FRAME_BYTES, Connection
 from broker.net.file_part import FilePart
+from broker.net.memory import ConnectionMemory
 from tests.eventually import eventually
 
 FRAME_BYTES_MAX = 4 * 1024 * 1024
@@ -20,7 +21,7 @@ def framed(body: bytes) -> bytes:
 class Peer:
     """The other end: a client socket and what the connection reported."""
 
-    def __init__(self):
+    def __init__(self, memory: ConnectionMemory | None = None):
         self.loop = asyncio.get_running_loop()
         listener = socket.create_server(("127.0.0.1", 0))
         self.sock = socket.create_connection(listener.getsockname())
@@ -36,6 +37,7 @@ class Peer:
             lambda _, frame: self.frames.put_nowait(bytes(frame)),
             lambda _, reason: self.closed.set_result(reason),
             FRAME_BYTES_MAX,
+            memory or ConnectionMemory(),
         )
 
     async def send(self, data: bytes) -> None:

@@ -14,6 +14,7 @@ from broker.handlers.handler import Services
 from broker.log.config import LogConfig
 from broker.log.manager import LogManager
 from broker.net.listener import Listener
+from broker.net.memory import ConnectionMemory
 from broker.protocol.codec import decode, encode
 from broker.protocol.headers import RequestHeader, decode_response_header, encode_request_header
 from broker.protocol.messages import MESSAGES
@@ -174,6 +175,7 @@ class Served:
             clock=clock,
         )
         self.dispatcher = Dispatcher(services, "PLAINTEXT", RequestMetrics(self.registry))
+        self.memory = ConnectionMemory()
         self.listener = Listener(
             Endpoint("PLAINTEXT", "127.0.0.1", 0),
             self.dispatcher.on_frame,
@@ -181,6 +183,7 @@ class Served:
             frame_bytes_max=FRAME_BYTES_MAX,
             connections_max=20,
             idle_ms_max=60_000,
+            memory=self.memory,
         )
         self.listener.start(asyncio.get_running_loop())
 
