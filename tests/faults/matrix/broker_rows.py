@@ -2,8 +2,6 @@
 
 import time
 
-from tests.barnabas_cluster import await_true
-from tests.faults.history import BrokersSeen
 from tests.faults.matrix.stage import Stage
 
 _DOWN_S = 5.0

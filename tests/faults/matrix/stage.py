@@ -69,6 +69,10 @@ class Stage:
         self.replicas |= partitions
         self.watch.watch(partitions)
 
+    def follow_internal(self, topic: str, partitions: int) -> None:
+        """An internal topic, placed by the brokers themselves on all of them."""
+        self.follow(topic, [tuple(self.others())] * partitions)
+
     def await_topic_can_be_created(self, name: str) -> float:
         """Seconds until a new topic with one replica exists, asked again and again; noted if over 10."""
         began = time.monotonic()

@@ -54,7 +54,9 @@ def stop_the_controller(stage: Stage) -> None:
     await_true(lambda: stage.watch.broker_epoch(controller) > 0, f"broker {controller} is registered again")
     stage.measured["registered"] = time.monotonic() - went_on
     if stage.watch.controller() != following:
-        stage.found.append(f"I8: {following} was controller until the old one came back, now {stage.watch.controller()}")
+        stage.found.append(
+            f"I8: {following} was controller until the old one came back, now {stage.watch.controller()}"
+        )
     stage.await_topic_can_be_created("after-it-stood")
 
 
