@@ -7,9 +7,13 @@ IN_FLIGHT_PER_CONNECTION_MAX = 1_000
 #: Open connections on one listener unless max.connections says otherwise. Each costs a descriptor and about 10 KB.
 CONNECTIONS_MAX = 10_000
 
-#: Bytes of unsent responses per connection before the broker stops reading from it: a reader that does not read must
-#: not hold the broker's memory.
-UNSENT_BYTES_PER_CONNECTION_MAX = 64 * 1024 * 1024
+#: Bytes of unsent responses per connection before the broker stops reading from it and handles no more of what it has
+#: read. A reader that does not read must not hold the broker's memory, and what one packet asks for must not keep the
+#: loop busy for a second while others wait. Larger is no faster: the kernel's buffer keeps a reader supplied.
+UNSENT_BYTES_PER_CONNECTION_MAX = 256 * 1024
+
+#: How long a connection whose peer broke the protocol stays for the answers to what was asked before.
+LAST_ANSWERS_S = 2.0
 
 #: Bytes of half-received large requests of all connections together; queued.max.request.bytes sets another limit. Two
 #: of the largest requests fit, or the 1 MB requests of 256 producers that arrive at once; whoever comes later waits.
@@ -66,6 +70,9 @@ TOPIC_NAME_LENGTH_MAX = 249
 
 #: Partitions one CreateTopics request may ask for; each costs znodes, files and memory on brokers.
 PARTITIONS_PER_TOPIC_MAX = 10_000
+
+#: Topics being written to ZooKeeper at one time for clients: enough that the round trips of many topics overlap.
+TOPIC_WRITES_MAX = 64
 
 #: Idempotent producers a partition remembers; beyond it the one silent for longest is forgotten, as if expired.
 PRODUCERS_PER_PARTITION_MAX = 10_000

@@ -22,6 +22,7 @@ from broker.protocol.messages.fetch import (
     PartitionData,
 )
 from broker.records.batch import iterate_headers
+from broker.replication.closest_replica import closest_replica
 from broker.replication.fetch_session import (
     FINAL_EPOCH,
     NO_SESSION,
@@ -31,6 +32,7 @@ from broker.replication.fetch_session import (
     SessionlessFetch,
     TopicKey,
 )
+from broker.runtime.follower_reads import diverging
 from broker.runtime.replica_manager import ReadResult
 
 _FIRST_VERSION_WITH_IDS = 13
@@ -128,6 +130,8 @@ class _Reading:
         self._context = context
         self._replicas = context.services.replicas
         self._bytes_max = min(request.max_bytes, context.services.config.fetch_max_bytes)
+        #: Where the consumer stands; it may then be served, or be sent to, a replica nearby (KIP-392).
+        self._rack = request.rack_id
         self.has_errors = False
         self.answers: list[Answered] = []
 
@@ -166,7 +170,12 @@ class _Reading:
                 at_least_one=self._bytes_read == 0,
                 current_leader_epoch=asked.current_leader_epoch,
                 topic_id=None if is_named else topic,
+                may_follow=bool(self._rack),
             )
+            special = self._diverging(topic_partition, asked) or self._elsewhere(topic_partition, asked, result)
+            if special is not None:
+                self._can_gain = False
+                return special
             records = _payload(result.slice)
         except ApiError as error:
             return self._refuse(topic, topic_partition, asked, error)
@@ -180,6 +189,34 @@ class _Reading:
             log_start_offset=result.log_start_offset,
             aborted_transactions=[] if self._request.isolation_level else None,
             records=records,
+        )
+
+    def _diverging(self, topic_partition: TopicPartition, asked: FetchPartition) -> PartitionData | None:
+        """A consumer that has read what an unclean election took back must hear where the log parts (KIP-320)."""
+        if asked.last_fetched_epoch < 0:
+            return None
+        log = self._replicas.get(*topic_partition).log
+        return diverging(log, asked.partition, asked.fetch_offset, asked.last_fetched_epoch)
+
+    def _elsewhere(
+        self, topic_partition: TopicPartition, asked: FetchPartition, result: ReadResult
+    ) -> PartitionData | None:
+        """The way to a replica in the consumer's rack, if there is a better one than us."""
+        services = self._context.services
+        partition = self._replicas.get(*topic_partition).partition
+        if not self._rack or not services.config.replica_selector_class or not partition.is_leader:
+            return None
+        racks = {broker.broker_id: broker.rack for broker in services.metadata.brokers.values()}
+        near = closest_replica(partition, self._rack, racks, asked.fetch_offset)
+        if near is None:
+            return None
+        return PartitionData(
+            partition_index=asked.partition,
+            high_watermark=result.high_watermark,
+            last_stable_offset=result.high_watermark,
+            log_start_offset=result.log_start_offset,
+            preferred_read_replica=near,
+            records=b"",
         )
 
     def _refuse(

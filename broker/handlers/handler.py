@@ -10,6 +10,7 @@ from broker.protocol.api_keys import ApiKey
 from broker.protocol.schema import Message
 from broker.replication.fetch_session import FetchSessions
 from broker.runtime.broker_configs import BrokerConfigs
+from broker.runtime.controller_runtime import ControllerRuntime
 from broker.runtime.coordinator_runtime import CoordinatorRuntime
 from broker.runtime.follower_feeds import FollowerFeeds
 from broker.runtime.log_dirs import LogDirs
@@ -42,6 +43,7 @@ class Services:
     log_dirs: LogDirs
     retention_previews: RetentionPreviews
     producer_ids: ProducerIds
+    controller: ControllerRuntime
     clock: Any
 
 

@@ -29,34 +29,32 @@ Uncommitted = tuple[PartitionProduceResponse, ProduceResult]
 
 def handle_produce(request: ProduceRequest, context: RequestContext) -> Reply:
     uncommitted: list[Uncommitted] = []
-    responses = [
-        TopicProduceResponse(
-            name=topic.name,
-            partition_responses=[
-                _append(request, topic.name, data, context, uncommitted) for data in topic.partition_data
-            ],
-        )
-        for topic in request.topic_data
-    ]
+    responses = []
+    for topic in request.topic_data:
+        answers = []
+        for data in topic.partition_data:
+            answers.append(_append(request, topic.name, data, context, uncommitted))
+        responses.append(TopicProduceResponse(name=topic.name, partition_responses=answers))
     if request.acks == 0:
         _close_on_error(responses)
         return None
     if uncommitted:
-        return _when_committed(request, responses, uncommitted, context)
-    return ProduceResponse(responses=responses, node_endpoints=_endpoints(responses, context))
+        return _when_committed(request.timeout_ms, responses, uncommitted, context)
+    return _response(responses, context)
 
 
 async def _when_committed(
-    request: ProduceRequest,
+    timeout_ms: int,
     responses: list[TopicProduceResponse],
     uncommitted: list[Uncommitted],
     context: RequestContext,
 ) -> ProduceResponse:
-    codes = await context.services.acks.wait([result for _, result in uncommitted], request.timeout_ms)
+    """Knows nothing of the request, so that its bytes are free while it waits."""
+    codes = await context.services.acks.wait([result for _, result in uncommitted], timeout_ms)
     for (answer, _), code in zip(uncommitted, codes, strict=True):
         if code:
             answer.error_code, answer.error_message, answer.base_offset = code, code.meaning, -1
-    return ProduceResponse(responses=responses, node_endpoints=_endpoints(responses, context))
+    return _response(responses, context)
 
 
 def _append(
@@ -67,22 +65,26 @@ def _append(
     uncommitted: list[Uncommitted],
 ) -> PartitionProduceResponse:
     topic_partition = TopicPartition(topic, data.index)
+    acks, batch = request.acks, data.records
     try:
-        if request.acks not in _ACKS:
+        if acks not in _ACKS:
             raise ApiError(ErrorCode.INVALID_REQUIRED_ACKS)
         if request.transactional_id is not None:
             raise ApiError(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, "transactions are not served yet")
         if topic in INTERNAL_TOPICS:
             raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"{topic} is internal; only brokers write to it")
-        if data.records is None:
+        if batch is None:
             raise ApiError(ErrorCode.INVALID_RECORD, "the request holds no record batch for the partition")
-        result = context.services.replicas.append(topic_partition, data.records, is_for_all=request.acks == _ALL)
+        result = context.services.replicas.append(topic_partition, batch, is_for_all=acks == _ALL)
     except ApiError as error:
         return _refused(error, topic_partition, context)
     answer = PartitionProduceResponse(
-        index=data.index, base_offset=result.base_offset, log_start_offset=result.log_start_offset
+        index=data.index,
+        base_offset=result.base_offset,
+        log_append_time_ms=result.log_append_time_ms,
+        log_start_offset=result.log_start_offset,
     )
-    if request.acks == _ALL and result.end_offset > result.hosted.partition.high_watermark:
+    if acks == _ALL and result.end_offset > result.hosted.partition.high_watermark:
         uncommitted.append((answer, result))
     return answer
 
@@ -100,19 +102,19 @@ def _refused(error: ApiError, topic_partition: TopicPartition, context: RequestC
     return answer
 
 
-def _endpoints(responses: list[TopicProduceResponse], context: RequestContext) -> list[ProduceNodeEndpoint]:
-    leaders = [
-        partition.current_leader.leader_id
-        for topic in responses
-        for partition in topic.partition_responses
-        if partition.current_leader
-    ]
-    if not leaders:
-        return []
-    return [
-        ProduceNodeEndpoint(node_id=node.node_id, host=node.host, port=node.port, rack=node.rack)
-        for node in addresses(leaders, context)
-    ]
+def _response(responses: list[TopicProduceResponse], context: RequestContext) -> ProduceResponse:
+    response = ProduceResponse(responses=responses)
+    leaders = []
+    for topic in responses:
+        for partition in topic.partition_responses:
+            if partition.current_leader is not None:
+                leaders.append(partition.current_leader.leader_id)
+    if leaders:
+        response.node_endpoints = [
+            ProduceNodeEndpoint(node_id=node.node_id, host=node.host, port=node.port, rack=node.rack)
+            for node in addresses(leaders, context)
+        ]
+    return response
 
 
 def _close_on_error(responses: list[TopicProduceResponse]) -> None:

@@ -11,7 +11,8 @@ Large pieces of files go by sendfile.
 - A request is answered at once (`answer`), or reserves a `Slot` that is filled later; answers leave in the order of
   the requests.
 - While too much is unanswered or unsent (common/limits.py) the connection stops reading and handles no more of what it
-  has read; both go on when it drains. A kilobyte of pipelined fetches can ask for a gigabyte of answers.
+  has read; both go on when it drains. A kilobyte of pipelined fetches can ask for a gigabyte of answers; even if the
+  socket takes them all, other connections have their turn between them.
 """
 
 import asyncio
@@ -23,6 +24,7 @@ from itertools import chain, takewhile
 from broker.common.errors import ProtocolError
 from broker.common.limits import (
     IN_FLIGHT_PER_CONNECTION_MAX,
+    LAST_ANSWERS_S,
     SENDMSG_BUFFERS_MAX,
     UNCOUNTED_BYTES_MAX,
     UNSENT_BYTES_PER_CONNECTION_MAX,
@@ -30,7 +32,8 @@ from broker.common.limits import (
 from broker.net.file_part import FilePart
 from broker.net.memory import ConnectionMemory
 from broker.net.send_queue import Part, SendQueue
-from broker.protocol.framing import SIZE_BYTES, split_frames
+from broker.net.turns import Turns
+from broker.protocol.framing import SIZE_BYTES, BadFrameSize, split_frames
 
 LARGE_FRAME_BYTES = 64 * 1024
 #: Shared by all connections of the process: there is one loop, and nothing stays in them between two wake-ups.
@@ -63,6 +66,7 @@ class Connection:
         on_closed: Callable[["Connection", str], None],
         frame_bytes_max: int,
         memory: ConnectionMemory,
+        turns: Turns,
     ):
         self._loop = loop
         self._sock = sock
@@ -71,6 +75,7 @@ class Connection:
         self._on_closed = on_closed
         self._frame_bytes_max = frame_bytes_max
         self._memory = memory
+        self._turns = turns
         peer = sock.getpeername()
         self.peer_host: str = peer[0]
         self.peer = f"{peer[0]}:{peer[1]}"
@@ -87,10 +92,12 @@ class Connection:
         #: Of all answers that are ready, also of those that wait for an earlier one.
         self._unsent_bytes = 0
         self._is_counted = False
-        self._flush_scheduled = False
+        self._is_scheduled = False
         self._is_writing = False
         self._is_reading = True
         self.is_open = True
+        #: Why it is closed as soon as all that was handled is answered; None while it goes on.
+        self._end_reason: str | None = None
         #: Grows with each whole request and each piece of a large one or of an answer; a trickle of bytes is none.
         self.progress_count = 0
         loop.add_reader(self._fd, self._on_readable)
@@ -149,7 +156,12 @@ class Connection:
             return
         end = start + received
         # The frames are copied out first: a handler may run the scratch buffer's next user only after this wake-up.
-        frames, at = split_frames(_SCRATCH, end, self._frame_bytes_max)
+        try:
+            frames, at = split_frames(_SCRATCH, end, self._frame_bytes_max)
+        except BadFrameSize as error:
+            self._frames.extend(error.frames_before)
+            self._end(str(error))
+            return
         self._keep_rest(at, end)
         self._frames.extend(frames)
         self.progress_count += len(frames)
@@ -175,16 +187,20 @@ class Connection:
         frames = self._frames
         self._is_handling = True
         try:
-            while frames and (not self._is_full() or self._makes_room()):
+            while frames and not self._is_full():
                 self._on_frame(self, memoryview(frames.popleft()))
         finally:
             self._is_handling = False
         if self.is_open:
             self._flush()
         if self.is_open:
+            if frames and not self._is_full():
+                self._handle_soon()
             self._pause_or_resume()
             if self._is_counted or self._unsent_bytes > UNCOUNTED_BYTES_MAX or frames:
                 self._count()
+        if self._end_reason is not None:
+            self._close_if_answered()
 
     def _is_full(self) -> bool:
         unsent_bytes = self._unsent_bytes
@@ -202,12 +218,8 @@ class Connection:
         self._is_counted = held > UNCOUNTED_BYTES_MAX
         self._memory.hold_answers(self, held if self._is_counted else 0)
 
-    def _makes_room(self) -> bool:
-        self._flush()
-        return self.is_open and not self._is_full()
-
     def _pause_or_resume(self) -> None:
-        may_read = not self._waits_for_memory and not self._frames
+        may_read = not self._waits_for_memory and not self._frames and self._end_reason is None
         if may_read and not self._is_reading:
             self._loop.add_reader(self._fd, self._on_readable)
         elif not may_read and self._is_reading:
@@ -243,13 +255,18 @@ class Connection:
         if not self.is_open:
             return size
         self._unsent_bytes += size
-        if not self._is_handling and not self._flush_scheduled and self._slots[0] is slot:
-            self._flush_scheduled = True
-            self._loop.call_soon(self._flush_soon)
+        if not self._is_handling and self._slots[0] is slot:
+            self._handle_soon()
         return size
 
-    def _flush_soon(self) -> None:
-        self._flush_scheduled = False
+    def _handle_soon(self) -> None:
+        """When others have had their turn."""
+        if not self._is_scheduled:
+            self._is_scheduled = True
+            self._turns.ask(self._handle_scheduled)
+
+    def _handle_scheduled(self) -> None:
+        self._is_scheduled = False
         if self.is_open:
             self._handle_frames()
 
@@ -277,9 +294,24 @@ class Connection:
             self._is_writing = False
             self._loop.remove_writer(self._fd)
         if self.is_open:
-            self._handle_frames()
+            self._handle_soon()
 
     # -- end
+
+    def close_when_answered(self, reason: str) -> None:
+        """Read and handle nothing more, and close when the requests before are answered, or LAST_ANSWERS_S later."""
+        self._frames.clear()
+        self._end(reason)
+
+    def _end(self, reason: str) -> None:
+        self._end_reason = reason
+        self._loop.call_later(LAST_ANSWERS_S, self.close, reason)
+        if not self._is_handling:
+            self._handle_frames()
+
+    def _close_if_answered(self) -> None:
+        if self.is_open and not (self._frames or self._slots or self._unsent.parts):
+            self.close(self._end_reason)
 
     def close(self, reason: str = "") -> None:
         """End the connection; answers whose turn it is are offered to the socket once. Idempotent."""

@@ -18,6 +18,7 @@ from broker.common.logs import logger
 from broker.config.broker import Endpoint
 from broker.net.connection import Connection
 from broker.net.memory import ConnectionMemory
+from broker.net.turns import Turns
 
 _log = logger(__name__)
 _ACCEPTS_PER_WAKE_UP = 128
@@ -74,6 +75,7 @@ class Listener:
     def start(self, loop: asyncio.AbstractEventLoop) -> None:
         """StartupError if another process, bound at the same moment, was first to listen."""
         self._loop = loop
+        self._turns = Turns(loop)
         try:
             self._sock.listen(_BACKLOG)
         except OSError as error:
@@ -113,7 +115,9 @@ class Listener:
         try:
             sock.setblocking(False)
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            connection = Connection(self._loop, sock, self._on_frame, self._forget, self._frame_bytes_max, self._memory)
+            connection = Connection(
+                self._loop, sock, self._on_frame, self._forget, self._frame_bytes_max, self._memory, self._turns
+            )
         except OSError:  # the peer was gone before we could ask for its name
             sock.close()
             return

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from broker.net.connection import Connection
 from broker.net.memory import ConnectionMemory
 from broker.net.outbound import PeerUnreachable
+from broker.net.turns import Turns
 
 
 async def connect(
@@ -34,7 +35,7 @@ async def connect(
             sock.setblocking(False)
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             await loop.sock_connect(sock, address)
-            return Connection(loop, sock, on_frame, on_closed, frame_bytes_max, ConnectionMemory())
+            return Connection(loop, sock, on_frame, on_closed, frame_bytes_max, ConnectionMemory(), Turns(loop))
     except (OSError, TimeoutError) as error:
         if sock is not None:
             with contextlib.suppress(OSError):

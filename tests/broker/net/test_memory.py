@@ -189,7 +189,7 @@ async def test_a_peer_that_does_not_read_is_closed_when_its_answers_fill_the_mem
     for _ in range(40):
         if deaf.connection.is_open:
             deaf.connection.fill(deaf.connection.reserve(), (bytes(KB * KB),))
-            deaf.connection._flush_soon()
+            deaf.connection._handle_frames()
     assert "did not read" in await deaf.closed
     assert memory.answer_bytes == 0
     reader.connection.fill(reader.connection.reserve(), (b"yes",))

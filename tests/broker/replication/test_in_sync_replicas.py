@@ -157,3 +157,22 @@ def test_a_new_epoch_forgets_what_followers_held():
     partition.record_append(20)
     assert partition.high_watermark == 10
     assert not partition.record_fetch(NEAR, 20, now_ms=2)
+
+
+def test_trap_5_an_isr_being_written_stays_pending_though_the_controller_repeats_itself():
+    """Its write may stand already: without the joining member nothing may count as committed."""
+    partition = led(isr=(ME,), high_watermark=10)
+    partition.record_fetch(NEAR, 10, now_ms=1)
+    partition.pending_isr = partition.isr_with(NEAR)
+    partition.apply(state(isr=(ME,)), log_end_offset=10)
+    assert partition.pending_isr == (ME, NEAR)
+    assert not partition.record_append(20)
+    assert partition.high_watermark == 10
+
+
+def test_what_a_new_controller_read_of_our_own_write_settles_it():
+    partition = led(isr=(ME,), high_watermark=10)
+    partition.record_fetch(NEAR, 10, now_ms=1)
+    partition.pending_isr = partition.isr_with(NEAR)
+    partition.apply(state(isr=(ME, NEAR), zk_version=1), log_end_offset=10)
+    assert (partition.state.isr, partition.pending_isr) == ((ME, NEAR), None)

@@ -7,8 +7,12 @@ from uuid import UUID
 import pytest
 
 from broker.common.clock import SystemClock
+from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.config.broker import Endpoint, read_broker_config
+from broker.controller.events import ShutdownAsked
+from broker.controller.replica_assignment import ReplicaAssignment
+from broker.controller.verdict import ShutdownAnswer, Verdict
 from broker.coordinator.group.config import GroupConfig
 from broker.handlers.handler import Services
 from broker.log.config import LogConfig
@@ -134,6 +138,29 @@ class Store:
         return range(self._next_producer_id - 10, self._next_producer_id)
 
 
+class AskedController:
+    """The controller as handlers see it: takes down what it is asked, answers what the test wants."""
+
+    def __init__(self, served: "Served"):
+        self._served = served
+        self.asked: list = []
+        self.verdicts: dict[TopicPartition, Verdict] = {}
+        self.moves: dict[TopicPartition, ReplicaAssignment] = {}
+
+    async def ask(self, event_of, timeout_ms):
+        self._check()
+        self.asked.append(event_of(1))
+        return ShutdownAnswer() if isinstance(self.asked[-1], ShutdownAsked) else self.verdicts
+
+    def reassignments(self) -> dict[TopicPartition, ReplicaAssignment]:
+        self._check()
+        return self.moves
+
+    def _check(self) -> None:
+        if self._served.metadata.controller_id != 1:
+            raise ApiError(ErrorCode.NOT_CONTROLLER)
+
+
 class Served:
     """The broker under test."""
 
@@ -152,6 +179,7 @@ class Served:
         self.registry = new_registry()
         self.coordinators = CoordinatorRuntime(self.replicas, GroupConfig(), clock)
         self.store = Store(self)
+        self.controller = AskedController(self)
         self.topic_configs = topic_configs = TopicConfigs(self.store, self.replicas, self.config)
         broker_configs = BrokerConfigs(self.store, self.config)
         broker_configs.on_changed.append(topic_configs.apply_all)
@@ -172,6 +200,7 @@ class Served:
             log_dirs=LogDirs([directory / "logs"], self.replicas),
             retention_previews=self.previews,
             producer_ids=ProducerIds(self.store, 1),
+            controller=self.controller,
             clock=clock,
         )
         self.dispatcher = Dispatcher(services, "PLAINTEXT", RequestMetrics(self.registry))
