@@ -156,17 +156,18 @@ def _leader_epochs_grow(events: list[Event]) -> Iterator[str]:
             continue
         where = f"{each.topic}-{each.partition}"
         before = last.get((each.topic, each.partition))
-        if before is not None and each.zk_version > before.zk_version:
-            if each.leader_epoch < before.leader_epoch or each.controller_epoch < before.controller_epoch:
-                yield (
-                    f"I8: {where} went from epoch {before.leader_epoch} of controller {before.controller_epoch} "
-                    f"to {each.leader_epoch} of {each.controller_epoch}"
-                )
-        if before is None or each.zk_version > before.zk_version:
-            last[each.topic, each.partition] = each
+        if before is not None and each.zk_version <= before.zk_version:
+            continue
+        if before is not None and _epochs(each) != tuple(map(max, _epochs(before), _epochs(each))):
+            yield f"I8: {where} went from (leader, controller) epoch {_epochs(before)} to {_epochs(each)}"
+        last[each.topic, each.partition] = each
         owner = leaders.setdefault((each.topic, each.partition, each.leader_epoch), each.leader)
         if owner != each.leader:
             yield f"I8: epoch {each.leader_epoch} of {where} had the leaders {owner} and {each.leader}"
+
+
+def _epochs(state: StateSeen) -> tuple[int, int]:
+    return state.leader_epoch, state.controller_epoch
 
 
 def _controller_epochs_grow(events: list[Event]) -> Iterator[str]:

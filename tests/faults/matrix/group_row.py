@@ -12,7 +12,7 @@ _REBALANCE_S = 0.4
 
 
 def kill_the_coordinator(stage: Stage, group: str = "group") -> None:
-    """A member joins, the coordinator is killed before, while or after the others have heard of it, another takes over."""
+    """A member joins, and before, while or after the others hear of it the coordinator is killed."""
     partition = partition_for(group, OFFSETS_PARTITIONS)
     stage.follow_internal(OFFSETS, OFFSETS_PARTITIONS)
     stage.await_whole()

@@ -44,7 +44,7 @@ PLANS = (
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the fault matrix: `play` does the fault, waits for what has to happen, and leaves the rest to heal."""
+    """One line of the fault matrix. `play` does the fault and waits for what has to happen; the rest is healed."""
 
     number: int
     fault: str
@@ -152,8 +152,9 @@ def _loaded(row: Row, stage: Stage) -> Iterator[None]:
 
 
 def _partitions(stage: Stage) -> dict[str, int]:
+    """Of the topics the load wrote to; internal ones are compacted and hold no records of its."""
     counts: dict[str, int] = {}
-    for topic, _ in stage.replicas:
+    for topic in (each.topic for each in stage.replicas if not each.topic.startswith("__")):
         counts[topic] = counts.get(topic, 0) + 1
     return counts
 
