@@ -170,12 +170,20 @@ class Partition:
 
         A replica may join when it holds all that is committed, and all that was there when this epoch began.
         """
-        follower = self.followers.get(replica_id)
-        if follower is None or self.pending_isr is not None or replica_id in self.state.isr:
-            return None
-        if follower.log_end_offset < max(self.high_watermark, self.epoch_start_offset):
+        if self.pending_isr is not None or replica_id in self.state.isr or not self._may_join(replica_id):
             return None
         return tuple(each for each in self.state.replicas if each in self.state.isr or each == replica_id)
+
+    def isr_with_all_caught_up(self) -> tuple[int, ...] | None:
+        """As `isr_with`, of all who may join: one that caught up while a change was pending does not say so again."""
+        if not self.is_leader or self.pending_isr is not None:
+            return None
+        wanted = tuple(each for each in self.state.replicas if each in self.state.isr or self._may_join(each))
+        return wanted if len(wanted) > len(self.state.isr) else None
+
+    def _may_join(self, replica_id: int) -> bool:
+        follower = self.followers.get(replica_id)
+        return follower is not None and follower.log_end_offset >= max(self.high_watermark, self.epoch_start_offset)
 
     def isr_without_laggards(self, now_ms: int, lag_ms_max: int) -> tuple[int, ...] | None:
         """The ISR to write because followers have not been caught up for `lag_ms_max`; None when there is no reason."""

@@ -96,6 +96,9 @@ class IsrUpdater:
         self.expands += len(set(found.isr) - set(before.isr))
         self._replicas.isr_written(hosted, found.isr, found.zk_version)
         self._announce(partition.topic_partition)
+        meanwhile = partition.isr_with_all_caught_up()
+        if meanwhile is not None:
+            self.want(hosted, meanwhile)
 
     def _announce(self, topic_partition: TopicPartition) -> None:
         self._changed.add(topic_partition)

@@ -80,7 +80,7 @@ class ReplicaManager:
         self.on_leadership: list[Callable[[TopicPartition, bool], None]] = []
         #: Told of each partition whose role was set, and of those that are hosted no more (without a role then).
         self.on_role: list[Callable[[HostedPartition], None]] = []
-        #: Told of each append as leader of a partition that has followers.
+        #: Told when followers of a partition this broker leads have something to hear: an append, another log start.
         self.on_append: list[Callable[[HostedPartition], None]] = []
         #: Told when the high watermark of a partition this broker leads has moved, but not of each append of a leader
         #: without followers.
@@ -290,7 +290,7 @@ class ReplicaManager:
     ) -> None:
         """Append what the leader sent, and know what it knows. Raises ApiError."""
         if len(records):
-            hosted.log.append_as_follower(records)
+            hosted.log.append_as_follower(records, self._clock.now_ms())
         hosted.log.follow_log_start(log_start_offset)
         if hosted.partition.record_fetched(hosted.log.log_end_offset, high_watermark):
             self._purgatory.wake(hosted.partition.topic_partition)
@@ -363,6 +363,7 @@ class ReplicaManager:
         """Forget what is before `offset` (-1: all that is committed); the first offset that is left."""
         hosted = self._leader(TopicPartition(topic, partition))
         low_watermark = hosted.log.delete_records(offset, hosted.partition.high_watermark)
+        _tell(self.on_append, hosted)
         self._purgatory.wake(hosted.partition.topic_partition)
         return low_watermark
 

@@ -3,7 +3,8 @@
 I1  every acknowledged record is read at the end exactly where it was acknowledged, with the same bytes, unless its
     topic's policy removes it; an idempotent producer's exactly once. What any reader saw stays, too.
 I2  no record that certainly failed is read.
-I3  an offset of a partition means one record: for every acknowledgement, every reader, every replica's files.
+I3  an offset of a partition means one record: for every acknowledgement that lasts, every reader, every replica's
+    files; and who reads on sees each offset once.
 I4  an idempotent producer's records are in the order it sent them, partition by partition.
 I10 is about the broker's own log: `faults_in_log`.
 
@@ -69,6 +70,7 @@ class _Evidence:
                 self.starts[event.topic, event.partition] = event.start
         self.final = [each for each in self.seen if each.reader == FINAL]
         self.at_end: dict[Place, Seen] = {(each.topic, each.partition, each.offset): each for each in self.final}
+        self.read_at_end = {each.record for each in self.final}
         self.last_of_key: dict[tuple[str, int, str | None], int] = {}
         for each in self.final:
             place = (each.topic, each.partition, each.key)
@@ -77,10 +79,18 @@ class _Evidence:
     def acknowledged(self) -> Iterator[Produced]:
         return (each for each in self.produced if each.outcome == Outcome.OK)
 
+    def lasting(self) -> Iterator[Produced]:
+        """What was acknowledged so that the faults of this run must not undo it."""
+        for each in self.acknowledged():
+            if each.acks in self.surviving_acks and self.policies.get(each.topic) is not Policy.UNCLEAN:
+                yield each
+
     def may_be_gone(self, topic: str, partition: int, offset: int, key: str | None) -> bool:
         policy = self.policies.get(topic, Policy.KEEP)
         if policy is Policy.RETAIN:
             return offset < self.starts[topic, partition]
+        if policy is Policy.UNCLEAN:
+            return True
         if policy is Policy.COMPACT:
             return self.last_of_key.get((topic, partition, key), -1) > offset
         return False
@@ -95,19 +105,22 @@ class _Evidence:
 
 
 def _acknowledged_stays(evidence: _Evidence) -> Iterator[str]:
-    for op in evidence.acknowledged():
+    for op in evidence.lasting():
+        if op.offset < 0:
+            if op.record not in evidence.read_at_end:
+                yield f"I1 lost: {op.record} was acknowledged in {op.topic}-{op.partition}, nobody said where"
+            continue
         where = f"{op.topic}-{op.partition}@{op.offset}"
         found = evidence.at_end.get((op.topic, op.partition, op.offset))
         if found is not None and (found.record, found.digest) != (op.record, op.digest):
             yield f"I1 changed: {op.record} was acknowledged at {where}, there is {found.record}"
-        must_be_there = op.acks in evidence.surviving_acks
-        if found is None and must_be_there and not evidence.may_be_gone(op.topic, op.partition, op.offset, op.key):
+        if found is None and not evidence.may_be_gone(op.topic, op.partition, op.offset, op.key):
             yield f"I1 lost: {op.record} was acknowledged at {where}; asked {op.began[0]:.3f}, told {op.ended[0]:.3f}"
 
 
 def _something_stays(evidence: _Evidence) -> Iterator[str]:
     """Retention never deletes the active segment, so a partition that was written to holds something."""
-    written = {(op.topic, op.partition) for op in evidence.acknowledged() if op.acks in evidence.surviving_acks}
+    written = {(op.topic, op.partition) for op in evidence.lasting()}
     held = {place[:2] for place in evidence.at_end}
     for topic, partition in sorted(written - held):
         yield f"I1 lost: {topic}-{partition} is empty"
@@ -134,16 +147,30 @@ def _one_record_per_offset(evidence: _Evidence) -> Iterator[str]:
     meanings: dict[Place, tuple[str, str, str]] = {}
     acknowledged = (
         ((op.topic, op.partition, op.offset), op.record, op.digest, f"acknowledged to {op.producer}")
-        for op in evidence.acknowledged()
+        for op in evidence.lasting()
+        if op.offset >= 0
     )
     read = (
         ((each.topic, each.partition, each.offset), each.record, each.digest, f"read by {each.reader}")
         for each in evidence.seen
+        if evidence.policies.get(each.topic) is not Policy.UNCLEAN
     )
     for place, record, digest, how in (*acknowledged, *read):
         known = meanings.setdefault(place, (record, digest, how))
         if known[:2] != (record, digest):
             yield f"I3: {place[0]}-{place[1]}@{place[2]} is {known[0]} ({known[2]}) and {record} ({how})"
+
+
+def _readers_go_forward(evidence: _Evidence) -> Iterator[str]:
+    """Of those who follow partitions by themselves; a group may have to read again what it had not committed."""
+    last: dict[tuple[str, str, int], int] = {}
+    for each in evidence.seen:
+        if not each.reader.startswith("live") or evidence.policies.get(each.topic) is Policy.UNCLEAN:
+            continue
+        stream = (each.reader, each.topic, each.partition)
+        if each.offset <= last.get(stream, -1):
+            yield f"I3: {each.reader} was given {each.topic}-{each.partition}@{each.offset} after {last[stream]}"
+        last[stream] = each.offset
 
 
 def _once(evidence: _Evidence) -> Iterator[str]:
@@ -173,6 +200,7 @@ _INVARIANTS = (
     _seen_stays,
     _failed_is_unread,
     _one_record_per_offset,
+    _readers_go_forward,
     _once,
     _in_order,
 )

@@ -1,7 +1,9 @@
 """What happened during a run, line by line in a file: the only thing the load and the checker have in common.
 
 A line is a JSON object with `kind`: `topic` (what may be removed from it), `produce` (an operation and its outcome),
-`read` (a record somebody saw), `extent` (where a partition began and ended for a reader that read all of it), `fault`.
+`read` (a record somebody saw), `extent` (where a partition began and ended for a reader that read all of it), `fault`;
+of groups `assigned`, `commit` (an operation, too) and `committed` (what an outsider was told); of ZooKeeper `state`,
+`controller` and `brokers`; of the replicas' files `stored`.
 Times are (wall, monotonic) in seconds: one to compare with logs, one to order.
 """
 
@@ -31,6 +33,8 @@ class Policy(StrEnum):
     KEEP = "keep"
     RETAIN = "retain"
     COMPACT = "compact"
+    #: A replica that was not in sync may have led: acknowledged records may be gone, and others in their place.
+    UNCLEAN = "unclean"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +96,114 @@ class Fault:
     at: Moment
 
 
-Event = TopicDeclared | Produced | Seen | Extent | Fault
-_KINDS = {"topic": TopicDeclared, "produce": Produced, "read": Seen, "extent": Extent, "fault": Fault}
+@dataclass(frozen=True, slots=True)
+class Assigned:
+    """A group gave a member partitions, as [topic, partition]; it begins where the group's commits end."""
+
+    group: str
+    member: str
+    partitions: list[list]
+    at: Moment
+
+
+@dataclass(frozen=True, slots=True)
+class CommitTried:
+    group: str
+    member: str
+    topic: str
+    partition: int
+    offset: int
+    outcome: Outcome
+    began: Moment
+    ended: Moment
+
+
+@dataclass(frozen=True, slots=True)
+class CommitSeen:
+    """What somebody outside the group was told; -1 for no commit."""
+
+    group: str
+    topic: str
+    partition: int
+    offset: int
+    began: Moment
+    ended: Moment
+
+
+@dataclass(frozen=True, slots=True)
+class StateSeen:
+    """A partition's state in ZooKeeper; `zxid` is that of the transaction that wrote it."""
+
+    topic: str
+    partition: int
+    leader: int
+    leader_epoch: int
+    isr: list[int]
+    controller_epoch: int
+    zk_version: int
+    zxid: int
+    at: Moment
+
+
+@dataclass(frozen=True, slots=True)
+class ControllerSeen:
+    """`broker` is -1 while nobody is controller; the epoch is the last one given out."""
+
+    broker: int
+    epoch: int
+    at: Moment
+
+
+@dataclass(frozen=True, slots=True)
+class BrokersSeen:
+    """Who is registered; `zxid` is that of the transaction in which the last one came or went."""
+
+    ids: list[int]
+    zxid: int
+    at: Moment
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A batch as it lies in a replica's file; the digest is of its bytes."""
+
+    broker: int
+    topic: str
+    partition: int
+    base_offset: int
+    last_offset: int
+    leader_epoch: int
+    digest: str
+
+
+_KINDS = {
+    "topic": TopicDeclared,
+    "produce": Produced,
+    "read": Seen,
+    "extent": Extent,
+    "fault": Fault,
+    "assigned": Assigned,
+    "commit": CommitTried,
+    "committed": CommitSeen,
+    "state": StateSeen,
+    "controller": ControllerSeen,
+    "brokers": BrokersSeen,
+    "stored": Stored,
+}
+Event = (
+    TopicDeclared
+    | Produced
+    | Seen
+    | Extent
+    | Fault
+    | Assigned
+    | CommitTried
+    | CommitSeen
+    | StateSeen
+    | ControllerSeen
+    | BrokersSeen
+    | Stored
+)
 _NAMES = {event: name for name, event in _KINDS.items()}
 
 

@@ -1,7 +1,8 @@
 """Producers and readers that keep going while brokers die, and write down what they were told.
 
 An operation that ended without a word from the broker is *unknown*. It is *failed* only if the broker refused it and
-the client had not tried before: a retry may follow a first attempt that was written.
+the client had not tried before: a retry may follow a first attempt that was written. A broker that stops leading says
+the same whether it wrote what waits for its followers or not.
 """
 
 import itertools
@@ -27,14 +28,15 @@ from tests.faults.history import (
 
 _OUTSTANDING_MAX = 5_000
 _FLUSH_DEADLINE_S = 90
-_REFUSALS = (
-    KafkaError.NOT_LEADER_FOR_PARTITION,
-    KafkaError.NOT_ENOUGH_REPLICAS,
-    KafkaError.MSG_SIZE_TOO_LARGE,
-    KafkaError.RECORD_LIST_TOO_LARGE,
-    KafkaError.INVALID_MSG,
-    KafkaError.KAFKA_STORAGE_ERROR,
-    KafkaError.UNKNOWN_TOPIC_OR_PART,
+_REFUSALS = frozenset(
+    (
+        KafkaError.NOT_ENOUGH_REPLICAS,
+        KafkaError.MSG_SIZE_TOO_LARGE,
+        KafkaError.RECORD_LIST_TOO_LARGE,
+        KafkaError.INVALID_MSG,
+        KafkaError.KAFKA_STORAGE_ERROR,
+        KafkaError.UNKNOWN_TOPIC_OR_PART,
+    )
 )
 
 
@@ -52,6 +54,13 @@ class ProducerPlan:
     per_second: int = 300
     value_bytes: int = 200
     settings: dict[str, object] = field(default_factory=dict)
+
+    @property
+    def refusals(self) -> frozenset[int]:
+        """Errors that say that a record was not written."""
+        if self.retries:
+            return frozenset()
+        return _REFUSALS if self.acks == "all" else _REFUSALS | {KafkaError.NOT_LEADER_FOR_PARTITION}
 
     @property
     def may_repeat(self) -> bool:
@@ -73,7 +82,9 @@ class ProducerPlan:
         }
 
 
-class _Worker(threading.Thread):
+class Worker(threading.Thread):
+    """Works until it is told to stop; what it meets that it should not have is in `failure`."""
+
     def __init__(self, name: str):
         super().__init__(name=name, daemon=True)
         self._stopping = threading.Event()
@@ -89,7 +100,7 @@ class _Worker(threading.Thread):
         self._stopping.set()
 
 
-class _ProducerWorker(_Worker):
+class _ProducerWorker(Worker):
     def __init__(self, plan: ProducerPlan, bootstrap_servers: str, history: HistoryWriter, seed: int):
         super().__init__(plan.name)
         self._plan = plan
@@ -132,9 +143,9 @@ class _ProducerWorker(_Worker):
     def _delivered(self, number: int, error: KafkaError | None, message: Message) -> None:
         if error is None:
             self.acknowledged += 1
-            self._end(number, Outcome.OK, offset=message.offset())
+            self._end(number, Outcome.OK, offset=-1 if message.offset() is None else max(-1, message.offset()))
             return
-        is_refused = error.code() in _REFUSALS and not self._plan.retries
+        is_refused = error.code() in self._plan.refusals
         self._end(number, Outcome.FAILED if is_refused else Outcome.UNKNOWN, error=error.name())
 
     def _end(self, number: int, outcome: Outcome, offset: int = -1, error: str = "") -> None:
@@ -160,7 +171,7 @@ class _ProducerWorker(_Worker):
         )
 
 
-class _ReaderWorker(_Worker):
+class _ReaderWorker(Worker):
     """Follows partitions from their beginning and notes each record it gets."""
 
     def __init__(self, name: str, partitions: Sequence[TopicPartition], bootstrap_servers: str, history: HistoryWriter):
