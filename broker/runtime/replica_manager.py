@@ -53,6 +53,7 @@ class ReadResult(NamedTuple):
     slice: LogSlice
     high_watermark: int
     log_start_offset: int
+    log: Log
 
 
 class ReplicaManager:
@@ -352,7 +353,7 @@ class ReplicaManager:
             hosted.partition.check_leader(current_leader_epoch)
         high_watermark = hosted.partition.high_watermark
         found = hosted.log.read(fetch_offset, max_bytes, high_watermark, at_least_one=at_least_one)
-        return ReadResult(found, high_watermark, hosted.log.log_start_offset)
+        return ReadResult(found, high_watermark, hosted.log.log_start_offset, hosted.log)
 
     async def find_timestamp(self, hosted: HostedPartition, timestamp_ms: int | None) -> tuple[int, int] | None:
         """(offset, timestamp) of the first committed record of that time or later; None asks for the newest time.
