@@ -23,6 +23,9 @@ HELD_REQUEST_BYTES_MAX = 256 * 1024 * 1024
 #: gets one answer at a time, above all of it who holds the most is closed.
 HELD_ANSWER_BYTES_MAX = 256 * 1024 * 1024
 
+#: Bytes of records one answer to a fetch holds in memory; beyond it pieces of 4 KB and more are sent from their files.
+ANSWER_BYTES_IN_MEMORY_MAX = 2 * 1024 * 1024
+
 #: What a connection may hold uncounted, of answers or of a request: 10,000 connections hold 80 MB so.
 UNCOUNTED_BYTES_MAX = 4 * 1024
 

@@ -158,6 +158,13 @@ KEYS: tuple[Key, ...] = (
         "Set, it sends a consumer with client.rack to an in-sync replica in its rack.",
         choices=("", RACK_AWARE_SELECTOR),
     ),
+    Key(
+        "replica.socket.timeout.ms",
+        parse_int,
+        30_000,
+        "A leader that answers no fetch for so long is connected to anew.",
+        at_least=1,
+    ),
     Key("replica.fetch.wait.max.ms", parse_int, 500, "How long a follower's fetch may wait for records.", at_least=1),
     Key(
         "replica.fetch.max.bytes", parse_int, 1_048_576, "Bytes a follower fetches of a partition at once.", at_least=1

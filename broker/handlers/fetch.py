@@ -6,6 +6,7 @@ Which partitions a request means and which of them are answered is decided by `r
 from collections.abc import Awaitable
 
 from broker.common.errors import ApiError, ErrorCode
+from broker.common.limits import ANSWER_BYTES_IN_MEMORY_MAX
 from broker.common.types import TopicPartition
 from broker.handlers.current_leader import addresses, current_leader, refusal
 from broker.handlers.handler import Reply, RequestContext, public
@@ -21,6 +22,7 @@ from broker.protocol.messages.fetch import (
     FetchResponse,
     PartitionData,
 )
+from broker.protocol.response_frame import PART_BYTES_MIN
 from broker.records.batch import iterate_headers
 from broker.replication.closest_replica import closest_replica
 from broker.replication.fetch_session import (
@@ -84,6 +86,8 @@ async def _wait_for_more(
         if reading.is_enough:
             break
         is_woken = reading.park(deadline_ms)
+    if not reading.answers:
+        reading.read()
     return _respond(fetch, reading, context)
 
 
@@ -141,7 +145,7 @@ class _Reading:
         return self._bytes_read >= self._request.min_bytes or not self._can_gain
 
     def read(self) -> None:
-        self._bytes_read = 0
+        self._bytes_read = self._bytes_in_memory = 0
         #: Whether waiting can bring anything: not when there is an error to tell, records were left behind for want of
         #: room, or nothing was asked for.
         self._can_gain = bool(self._fetch.partitions)
@@ -149,6 +153,9 @@ class _Reading:
         self.answers = [(topic, self._read_partition(topic, asked)) for topic, asked in self._fetch.partitions]
 
     def park(self, deadline_ms: int) -> Awaitable[bool]:
+        """Records that were read, but fewer than wanted, are not held while more are waited for."""
+        if self._bytes_in_memory:
+            self.answers = []
         keys = [TopicPartition(self._name_of(topic), asked.partition) for topic, asked in self._fetch.partitions]
         return self._context.services.purgatory.wait(keys, deadline_ms - self._context.services.clock.monotonic_ms())
 
@@ -176,7 +183,7 @@ class _Reading:
             if special is not None:
                 self._can_gain = False
                 return special
-            records = _payload(result.slice)
+            records = self._payload(result.slice)
         except ApiError as error:
             return self._refuse(topic, topic_partition, asked, error)
         self._bytes_read += len(records)
@@ -219,6 +226,14 @@ class _Reading:
             records=b"",
         )
 
+    def _payload(self, found: LogSlice) -> bytes | FilePart:
+        """What is large is sent from the file; what is small is read, which also finds a disk error in time."""
+        is_room_left = self._bytes_in_memory + found.length <= ANSWER_BYTES_IN_MEMORY_MAX
+        if found.length >= (SENDFILE_BYTES_MIN if is_room_left else PART_BYTES_MIN):
+            return FilePart(found.file, found.position, found.length)
+        self._bytes_in_memory += found.length
+        return found.read()
+
     def _refuse(
         self, topic: TopicKey, topic_partition: TopicPartition, asked: FetchPartition, error: ApiError
     ) -> PartitionData:
@@ -234,13 +249,6 @@ class _Reading:
 
 def _refused(asked: FetchPartition, code: ErrorCode) -> PartitionData:
     return PartitionData(partition_index=asked.partition, error_code=code, high_watermark=-1, records=b"")
-
-
-def _payload(found: LogSlice) -> bytes | FilePart:
-    """A large answer is sent from the file; a small one is read, which also finds a disk error before the answer."""
-    if found.length >= SENDFILE_BYTES_MIN:
-        return FilePart(found.file, found.position, found.length)
-    return found.read()
 
 
 def _next_offset(result: ReadResult, asked: FetchPartition) -> int:

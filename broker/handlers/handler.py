@@ -57,8 +57,8 @@ class RequestContext(NamedTuple):
     listener: str
 
 
-#: A response now, a response later, or None when the request has no response (acks=0).
-Reply = Message | Awaitable[Message | None] | None
+#: A response now, perhaps encoded already, a response later, or None when the request has no response (acks=0).
+Reply = Message | bytes | Awaitable[Message | None] | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,10 @@
 With acks=0 there is nobody to answer, so an error closes the connection.
 """
 
+from typing import NamedTuple
+
 from broker.common.errors import ApiError, ErrorCode
-from broker.common.types import TopicPartition
+from broker.common.types import TopicPartition, new_tuple
 from broker.handlers.current_leader import addresses, current_leader, refusal
 from broker.handlers.handler import CloseConnectionError, Reply, RequestContext, public
 from broker.protocol.api_keys import ApiKey
@@ -17,24 +19,44 @@ from broker.protocol.messages.produce import (
     ProduceResponse,
     TopicProduceResponse,
 )
+from broker.protocol.produced import FIRST_VERSION, Produced, encode_produced
 from broker.runtime.replica_manager import ProduceResult
 from broker.runtime.topic_admin import INTERNAL_TOPICS
 
 _ALL = -1
 _ACKS = (_ALL, 0, 1)
 
-#: What is to be answered of a partition once what was appended there is committed.
-Uncommitted = tuple[PartitionProduceResponse, ProduceResult]
+
+class _Uncommitted(NamedTuple):
+    """Appended for acks=all, and not yet in all in-sync replicas."""
+
+    produced: Produced
+    result: ProduceResult
+
+
+#: What became of the batch for one partition; the last one is its refusal.
+Outcome = Produced | _Uncommitted | PartitionProduceResponse
 
 
 def handle_produce(request: ProduceRequest, context: RequestContext) -> Reply:
-    uncommitted: list[Uncommitted] = []
-    responses = []
+    topics: list[tuple[str, list[Outcome]]] = []
+    is_done = request.acks != 0 and context.api_version >= FIRST_VERSION
     for topic in request.topic_data:
-        answers = []
+        outcomes = []
         for data in topic.partition_data:
-            answers.append(_append(request, topic.name, data, context, uncommitted))
-        responses.append(TopicProduceResponse(name=topic.name, partition_responses=answers))
+            outcome = _append(request, topic.name, data, context)
+            is_done = is_done and outcome.__class__ is Produced
+            outcomes.append(outcome)
+        topics.append((topic.name, outcomes))
+    return encode_produced(context.api_version, topics) if is_done else _answer_in_full(request, topics, context)
+
+
+def _answer_in_full(request: ProduceRequest, topics: list[tuple[str, list[Outcome]]], context: RequestContext) -> Reply:
+    uncommitted: list[tuple[PartitionProduceResponse, ProduceResult]] = []
+    responses = [
+        TopicProduceResponse(name=name, partition_responses=[_answer(outcome, uncommitted) for outcome in outcomes])
+        for name, outcomes in topics
+    ]
     if request.acks == 0:
         _close_on_error(responses)
         return None
@@ -43,10 +65,22 @@ def handle_produce(request: ProduceRequest, context: RequestContext) -> Reply:
     return _response(responses, context)
 
 
+def _answer(
+    outcome: Outcome, uncommitted: list[tuple[PartitionProduceResponse, ProduceResult]]
+) -> PartitionProduceResponse:
+    if isinstance(outcome, PartitionProduceResponse):
+        return outcome
+    if isinstance(outcome, Produced):
+        return PartitionProduceResponse(**outcome._asdict())
+    answer = PartitionProduceResponse(**outcome.produced._asdict())
+    uncommitted.append((answer, outcome.result))
+    return answer
+
+
 async def _when_committed(
     timeout_ms: int,
     responses: list[TopicProduceResponse],
-    uncommitted: list[Uncommitted],
+    uncommitted: list[tuple[PartitionProduceResponse, ProduceResult]],
     context: RequestContext,
 ) -> ProduceResponse:
     """Knows nothing of the request, so that its bytes are free while it waits."""
@@ -57,14 +91,8 @@ async def _when_committed(
     return _response(responses, context)
 
 
-def _append(
-    request: ProduceRequest,
-    topic: str,
-    data: PartitionProduceData,
-    context: RequestContext,
-    uncommitted: list[Uncommitted],
-) -> PartitionProduceResponse:
-    topic_partition = TopicPartition(topic, data.index)
+def _append(request: ProduceRequest, topic: str, data: PartitionProduceData, context: RequestContext) -> Outcome:
+    topic_partition = new_tuple(TopicPartition, (topic, data.index))
     acks, batch = request.acks, data.records
     try:
         if acks not in _ACKS:
@@ -78,15 +106,10 @@ def _append(
         result = context.services.replicas.append(topic_partition, batch, is_for_all=acks == _ALL)
     except ApiError as error:
         return _refused(error, topic_partition, context)
-    answer = PartitionProduceResponse(
-        index=data.index,
-        base_offset=result.base_offset,
-        log_append_time_ms=result.log_append_time_ms,
-        log_start_offset=result.log_start_offset,
-    )
-    if acks == _ALL and result.end_offset > result.hosted.partition.high_watermark:
-        uncommitted.append((answer, result))
-    return answer
+    base_offset, end_offset, log_start_offset, hosted, log_append_time_ms = result
+    produced = new_tuple(Produced, (data.index, base_offset, log_append_time_ms, log_start_offset))
+    is_committed = acks != _ALL or end_offset <= hosted.partition.high_watermark
+    return produced if is_committed else _Uncommitted(produced, result)
 
 
 def _refused(error: ApiError, topic_partition: TopicPartition, context: RequestContext) -> PartitionProduceResponse:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from broker.common.errors import ApiError, ErrorCode, InvariantViolation
 from broker.common.logs import logger
+from broker.common.types import new_tuple
 from broker.log.config import LogConfig
 from broker.log.files import fsync_directory
 from broker.log.follower_log import FollowerLog
@@ -180,7 +181,7 @@ class Log(FollowerLog, Truncation, LogReader):
         except OSError as error:
             HEADER.pack_into(batch, 0, *header)
             raise self._append_failed(error) from error
-        return AppendResult(base_offset, last_offset, max_timestamp)
+        return new_tuple(AppendResult, (base_offset, last_offset, max_timestamp))
 
     def _refuse_size(self, size: int) -> None:
         raise ApiError(

@@ -196,6 +196,7 @@ class LogManager(HostedLogs):
 
     def _create_in(self, directory: LogDirectory, partition: TopicPartition, topic_id: UUID) -> Log:
         directory.forget(partition)
+        self.on_cut(directory.path, partition, 0)
         path = directory.path / str(partition)
         path.mkdir(exist_ok=True)
         write_partition_metadata(path / PARTITION_METADATA, topic_id)
@@ -226,8 +227,10 @@ class LogManager(HostedLogs):
         if log is None:
             return False
         log.close()
+        home = self._homes[partition]
         try:
-            aside = self._homes[partition].set_aside(partition)
+            self.on_cut(home.path, partition, 0)
+            aside = home.set_aside(partition)
         except OSError as error:
             raise self._refused(partition, error, "moved aside") from error
         del self._logs[partition]

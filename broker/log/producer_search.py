@@ -8,44 +8,47 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from broker.common.errors import ApiError
-from broker.log.producer_snapshots import load_producers, newest_snapshot
+from broker.common.logs import logger
+from broker.log.producer_snapshots import newest_snapshot
 from broker.log.producer_state import ProducerState
 from broker.log.segment import Segment
 from broker.records.batch import BatchHeader
 
 _PIECE_BYTES = 256 * 1024
 
+_log = logger(__name__)
 
-def producers_after_cut(
-    state: ProducerState, directory: Path, segments: Sequence[Segment], end_offset: int
-) -> ProducerState:
-    """`state` as of `end_offset`, where the log ends now, and beyond which there is no snapshot. Raises OSError.
+
+def forget_cut_batches(state: ProducerState, directory: Path, segments: Sequence[Segment], end_offset: int) -> None:
+    """Take `state` back to `end_offset`, where the log ends now, and beyond which there is no snapshot. Raises OSError.
 
     Of a producer that has to be looked for, perhaps fewer batches are remembered than it wrote, but always the last.
     """
     wanted = state.forget_from(end_offset)
     if not wanted:
-        return state
+        return
     snapshot, from_offset = newest_snapshot(directory)
     try:
-        for headers in _pieces_backwards(segments, from_offset):
-            for header in headers:
-                if header.producer_id in wanted:
-                    state.note(header, header.base_offset, since_offset=0)
-            wanted.difference_update([header.producer_id for header in headers])
-            if not wanted:
-                return state
-    except ApiError:
-        return load_producers(directory, segments, end_offset)
+        _search(state, wanted, _pieces_backwards(segments, from_offset))
+    except ApiError as damage:
+        _log.error("producers are as of their last snapshot", directory=str(directory), reason=damage.message)
     for producer_id in wanted:
         state.recall(producer_id, snapshot)
-    return state
+
+
+def _search(state: ProducerState, wanted: set[int], pieces: Iterator[list[BatchHeader]]) -> None:
+    """Note what is found of those `wanted`, who then no longer are."""
+    while wanted and (headers := next(pieces, None)) is not None:
+        for header in headers:
+            if header.producer_id in wanted:
+                state.note(header, header.base_offset, since_offset=0)
+        wanted.difference_update([header.producer_id for header in headers])
 
 
 def _pieces_backwards(segments: Sequence[Segment], from_offset: int) -> Iterator[list[BatchHeader]]:
-    """Batches from `from_offset` on, the last ones first; in the order of the log within each piece."""
+    """All batches from `from_offset` on, and some before it; the last ones first, in order within each piece."""
     for segment in reversed(segments):
         for headers in segment.batches_backwards(_PIECE_BYTES):
-            yield [header for header in headers if header.base_offset >= from_offset]
-            if headers and headers[0].base_offset < from_offset:
+            yield headers
+            if headers[0].base_offset <= from_offset:
                 return

@@ -25,7 +25,7 @@ from broker.log.config import LogConfig
 from broker.log.cuts import Cuts
 from broker.log.files import fsync_directory, read_at
 from broker.log.leader_epoch_file import StoredEpochs
-from broker.log.producer_search import producers_after_cut
+from broker.log.producer_search import forget_cut_batches
 from broker.log.producer_snapshots import remove_snapshots_beyond
 from broker.log.producer_state import ProducerState
 from broker.log.roll_timer import RollTimer
@@ -81,7 +81,7 @@ class Truncation:
             self._segments.cut(segment.shorten(position, end_offset), later)
             self._epochs.truncate_from_end(end_offset)
             self.log_start_offset = log_start_offset
-            self._producers = producers_after_cut(self._producers, self.directory, list(self._segments), end_offset)
+            forget_cut_batches(self._producers, self.directory, list(self._segments), end_offset)
             self._roll_timer.forget()
         _log.info("log cut", directory=str(self.directory), asked=offset, log_end_offset=end_offset)
 

@@ -238,7 +238,7 @@ class Connection:
         if self._slots:
             return self.fill(self.reserve(), parts)
         self._unsent.parts += parts
-        size = sum(map(len, parts))
+        size = len(parts[0]) if len(parts) == 1 else sum(map(len, parts))
         self._unsent_bytes += size
         return size
 

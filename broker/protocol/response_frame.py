@@ -39,8 +39,20 @@ def response_framer(message_class: type[Message], version: int) -> Callable[[Mes
             name = message_class.__name__
             raise InvariantViolation(f"{name} version {version} cannot express the message: {error}") from error
         parts = join(pieces)
-        write_head(parts[0], 0, sum(map(len, parts)) - SIZE_BYTES, correlation_id)
+        size = len(parts[0]) if len(parts) == 1 else sum(map(len, parts))
+        write_head(parts[0], 0, size - SIZE_BYTES, correlation_id)
         return parts
+
+    return frame
+
+
+def body_framer(message_class: type[Message], version: int) -> Callable[[bytes, int], Sequence[Buffer]]:
+    """The same for a body that is encoded already."""
+    head = _FLEXIBLE_HEAD if has_flexible_response_header(message_class.api, version) else _HEAD
+    write_head, uncounted = head.pack, SIZE_BYTES - head.size
+
+    def frame(body: bytes, correlation_id: int) -> Sequence[Buffer]:
+        return [write_head(len(body) - uncounted, correlation_id) + body]
 
     return frame
 

@@ -22,6 +22,7 @@ from typing import NamedTuple
 from crc32c import crc32c
 
 from broker.common.errors import ApiError, ErrorCode
+from broker.common.types import new_tuple
 
 HEADER_BYTES = 61
 #: Bytes of a batch that `batch_length` does not count: base_offset and itself.
@@ -45,11 +46,9 @@ DELETE_HORIZON_BIT = 0x40
 RECORD_BYTES_MIN = 7
 
 _MAGIC_AT = 16
-_pack_base_offset = struct.Struct(">q").pack_into
-_pack_leader_epoch = struct.Struct(">i").pack_into
+_read_length = struct.Struct(">i").unpack_from
+_write_place = struct.Struct(">qii").pack_into
 _HEADER_LENGTH_MIN = HEADER_BYTES - LENGTH_PREFIX_BYTES
-#: What a named tuple's constructor does, without the call of a Python function.
-_new_tuple = tuple.__new__
 
 assert HEADER.size == HEADER_BYTES
 
@@ -130,7 +129,7 @@ class BatchHeader(NamedTuple):
 def parse_batch_header(buffer: bytes | bytearray | memoryview, at: int = 0) -> BatchHeader:
     """The header that starts at `at`. Raises ApiError(CORRUPT_MESSAGE) if fewer than 61 bytes are left there."""
     try:
-        return _new_tuple(BatchHeader, HEADER.unpack_from(buffer, at))
+        return new_tuple(BatchHeader, HEADER.unpack_from(buffer, at))
     except struct.error:
         raise _corrupt(f"{max(0, len(buffer) - at)} bytes are too few for the header of a record batch") from None
 
@@ -153,8 +152,7 @@ def iterate_headers(buffer: bytes | bytearray | memoryview) -> Iterator[tuple[in
 
 def patch_batch(buffer: bytearray | memoryview, at: int, base_offset: int, leader_epoch: int) -> None:
     """Give the batch at `at` its place in a log, in the buffer itself. Neither field is covered by the CRC."""
-    _pack_base_offset(buffer, at, base_offset)
-    _pack_leader_epoch(buffer, at + LENGTH_PREFIX_BYTES, leader_epoch)
+    _write_place(buffer, at, base_offset, *_read_length(buffer, at + 8), leader_epoch)
 
 
 def crc_matches(batch: bytes | bytearray | memoryview, header: BatchHeader) -> bool:
@@ -173,7 +171,7 @@ def check_produced_batch(buffer: bytes | bytearray | memoryview) -> BatchHeader:
     size = len(buffer)
     if size < HEADER_BYTES:
         _refuse_short(buffer)
-    header = _new_tuple(BatchHeader, HEADER.unpack_from(buffer))
+    header = new_tuple(BatchHeader, HEADER.unpack_from(buffer))
     _, length, _, magic, crc, attributes, delta, base_timestamp, max_timestamp, producer_id, _, _, count = header
     if magic != CURRENT_MAGIC:
         _refuse_magic(magic)

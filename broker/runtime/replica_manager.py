@@ -15,7 +15,7 @@ from uuid import UUID
 from broker.common.clock import Clock
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.logs import logger
-from broker.common.types import NO_LEADER_EPOCH, TopicPartition
+from broker.common.types import NO_LEADER_EPOCH, TopicPartition, new_tuple
 from broker.log.config import LogConfig
 from broker.log.log import Log
 from broker.log.log_slice import LogSlice
@@ -79,7 +79,7 @@ class ReplicaManager:
         self.on_leadership: list[Callable[[TopicPartition, bool], None]] = []
         #: Told of each partition whose role was set, and of those that are hosted no more (without a role then).
         self.on_role: list[Callable[[HostedPartition], None]] = []
-        #: Told of each append as leader of a partition that has followers.
+        #: Told when followers of a partition this broker leads have something to hear: an append, another log start.
         self.on_append: list[Callable[[HostedPartition], None]] = []
         #: Told when the high watermark of a partition this broker leads has moved, but not of each append of a leader
         #: without followers.
@@ -271,7 +271,7 @@ class ReplicaManager:
             # The only replica: nobody but readers can be waiting.
             self._purgatory.wake(partition.topic_partition)
         append_time_ms = max_timestamp if log.config.uses_append_time else NO_TIMESTAMP
-        return ProduceResult(base_offset, last_offset + 1, log.log_start_offset, hosted, append_time_ms)
+        return new_tuple(ProduceResult, (base_offset, last_offset + 1, log.log_start_offset, hosted, append_time_ms))
 
     # -- replicas
 
@@ -289,7 +289,7 @@ class ReplicaManager:
     ) -> None:
         """Append what the leader sent, and know what it knows. Raises ApiError."""
         if len(records):
-            hosted.log.append_as_follower(records)
+            hosted.log.append_as_follower(records, self._clock.now_ms())
         hosted.log.follow_log_start(log_start_offset)
         if hosted.partition.record_fetched(hosted.log.log_end_offset, high_watermark):
             self._purgatory.wake(hosted.partition.topic_partition)
@@ -362,6 +362,7 @@ class ReplicaManager:
         """Forget what is before `offset` (-1: all that is committed); the first offset that is left."""
         hosted = self._leader(TopicPartition(topic, partition))
         low_watermark = hosted.log.delete_records(offset, hosted.partition.high_watermark)
+        _tell(self.on_append, hosted)
         self._purgatory.wake(hosted.partition.topic_partition)
         return low_watermark
 

@@ -18,7 +18,7 @@ from broker.config.topic import check_topic_configs
 from broker.runtime.coordinator_runtime import OFFSETS_TOPIC
 from broker.runtime.metadata_cache import MetadataCache
 from broker.runtime.topic_placement import NewTopic, place_added, place_topic
-from broker.zookeeper.errors import ZooKeeperError
+from broker.zookeeper.errors import SessionLost, ZooKeeperError
 from broker.zookeeper.store import ClusterStore
 
 _log = logger(__name__)
@@ -26,6 +26,7 @@ _log = logger(__name__)
 INTERNAL_TOPICS = frozenset({OFFSETS_TOPIC, "__transaction_state"})
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
 _AUTOMATIC_CREATION_TIMEOUT_MS = 5_000
+_NEW_SESSION_TIMEOUT_S = 5.0
 NO_TOPIC_ID = UUID(int=0)
 
 
@@ -160,12 +161,23 @@ class TopicAdmin:
         self._being_created.add(topic.name)
         try:
             async with self._writing:
-                await self._store.create_topic(topic.name, created.assignment, topic.configs, created.topic_id)
-        except ZooKeeperError as error:
-            raise ApiError(ErrorCode.REQUEST_TIMED_OUT, f"ZooKeeper: {error}") from error
+                await self._create(topic, created)
+        except (ZooKeeperError, TimeoutError) as error:
+            raise ApiError(ErrorCode.REQUEST_TIMED_OUT, f"ZooKeeper: {str(error) or 'not reached'}") from error
         finally:
             self._being_created.discard(topic.name)
         _log.info("topic created", topic=topic.name, partitions=len(created.assignment))
+
+    async def _create(self, topic: NewTopic, created: CreatedTopic) -> None:
+        """Once more if the session was lost under way; the topic's id says whether the first attempt counted."""
+        arguments = (topic.name, created.assignment, topic.configs, created.topic_id)
+        try:
+            await self._store.create_topic(*arguments)
+        except SessionLost:
+            await asyncio.wait_for(self._store.session.wait_connected(), _NEW_SESSION_TIMEOUT_S)
+            found = await self._store.topic(topic.name)
+            if found is None or found.topic_id != created.topic_id:
+                await self._store.create_topic(*arguments)
 
     async def _wait_for_leaders(self, name: str, partitions: int, timeout_ms: int) -> None:
         def has_leaders() -> bool:

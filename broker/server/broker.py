@@ -301,6 +301,7 @@ def _fetch_settings(config: BrokerConfig) -> FetchSettings:
         max_bytes=config.replica_fetch_response_max_bytes,
         max_bytes_per_partition=config.replica_fetch_max_bytes,
         back_off_ms=config.replica_fetch_backoff_ms,
+        silence_ms_max=max(config.replica_socket_timeout_ms, 2 * config.replica_fetch_wait_max_ms),
         frame_bytes_max=config.replica_fetch_response_max_bytes + config.socket_request_max_bytes,
     )
 

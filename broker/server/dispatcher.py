@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 
 from broker.common.errors import BarnabasError, ProtocolError
 from broker.common.logs import logger
+from broker.common.types import new_tuple
 from broker.handlers.api_versions import unsupported_version_response
 from broker.handlers.handler import CloseConnectionError, Handler, RequestContext, Services
 from broker.handlers.registry import HANDLERS
@@ -52,12 +53,15 @@ class Dispatcher:
             metrics = self._metrics
             metrics.requests[route.api] += 1
             metrics.bytes_in += len(frame)
-            context = RequestContext(
-                self._services, version, client_id or "", connection.peer_host, self._listener_name
+            context = new_tuple(
+                RequestContext,
+                (self._services, version, client_id or "", connection.peer_host, self._listener_name),
             )
             reply = route.handle(request, context)
             if reply.__class__ is route.response_class:
                 metrics.bytes_out += connection.answer(route.frame(reply, correlation_id))
+            elif reply.__class__ is bytes:
+                metrics.bytes_out += connection.answer(route.frame_body(reply, correlation_id))
             elif reply is not None:
                 self._answer_later(connection, header, route, reply)
         except (ProtocolError, CloseConnectionError) as error:

@@ -115,6 +115,8 @@ class LogAgainstList(RuleBasedStateMachine):
         high_watermark = data.draw(st.integers(0, len(self.records)))
         plan = plan_retention(self.log.retention_facts(), config, self.log.log_start_offset, high_watermark, 0)
         size = self.log.size_bytes
+        if self.log.roll_expired(plan):
+            self.log.flush()
         assert self.log.apply(plan) == plan.size_bytes == size - self.log.size_bytes
         self.start = plan.log_start_offset
         assert self.start <= max(high_watermark, self.log.log_start_offset)

@@ -7,7 +7,6 @@ import pytest
 from broker.log import producer_search
 from broker.log.config import LogConfig
 from broker.log.log import Log
-from broker.log.producer_snapshots import load_producers
 from broker.log.producer_state import ProducerState
 from broker.log.stored_segment import StoredSegment
 from broker.records.batch import patch_batch
@@ -97,18 +96,24 @@ def test_producer_that_began_in_what_was_cut_is_not_looked_for(tmp_path, monkeyp
     assert last_batches(log._producers) == {7: (0, 19, 19)}
 
 
-def test_damage_in_the_way_leaves_what_a_start_would_know(tmp_path, monkeypatch):
+def test_damage_in_the_way_leaves_what_the_last_snapshot_knew(tmp_path, monkeypatch):
     monkeypatch.setattr(producer_search, "_PIECE_BYTES", 300)
     log = Log.open(tmp_path / "t-0", CONFIG)
-    sent_by(log, 9, 0, 0)
+    for sequence in range(3):
+        sent_by(log, 9, 0, sequence)
     for sequence in range(100):
         sent_by(log, 7, 0, sequence)
-    for sequence in range(20):
+    log.flush()
+    log.store_clean_state()
+    log = Log.open(log.directory, CONFIG, is_clean=True)
+    for sequence in range(40):
+        sent_by(log, 7, 0, 100 + sequence)
+    for sequence in range(6):
         sent_by(log, 9, 1, sequence)
-    first = log.segments[0].files.log
-    content = bytearray(first.read_bytes())
-    content[len(content) // 2 + 16] ^= 0xFF
-    content[16 + 86 * 3] = 9
-    first.write_bytes(content)
-    log.truncate_to(101)
-    assert last_batches(log._producers) == last_batches(load_producers(log.directory, log.segments, 101))
+    segment = log.segments[-1]
+    content = bytearray(segment.files.log.read_bytes())
+    damaged = next(position for position, header in segment.batches() if header.base_offset > 110)
+    content[damaged + 16] = 9
+    segment.files.log.write_bytes(content)
+    log.truncate_to(143)
+    assert last_batches(log._producers) == {7: (0, 139, 142), 9: (0, 2, 2)}

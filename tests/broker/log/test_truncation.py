@@ -403,3 +403,33 @@ def test_retention_plan_made_before_a_cut_does_not_apply_to_what_grew_since(log,
     assert not log.roll_expired(plan), "the active segment is another one too"
     log.apply(plan)
     assert (log.log_start_offset, len(records_of(log))) == (bounds[1], log.log_end_offset - bounds[1])
+
+
+def test_names_of_what_was_cut_are_gone_for_good_before_the_segment_is_cut(log, monkeypatch):
+    """Against the death of the machine: were a later segment back behind a shorter one, there would be a hole."""
+    steps, fsync, rename, cut = [], os.fsync, os.replace, os.ftruncate
+
+    def note_fsync(fd):
+        steps.append(("fsync", os.readlink(f"/proc/self/fd/{fd}").rpartition("/")[2]))
+        fsync(fd)
+
+    def note_rename(source, target):
+        steps.append(("rename", str(target).rpartition("/")[2]))
+        rename(source, target)
+
+    def note_cut(fd, size):
+        steps.append(("cut", os.readlink(f"/proc/self/fd/{fd}").rpartition("/")[2]))
+        cut(fd, size)
+
+    bases = [segment.base_offset for segment in log.segments]
+    log.before_cut = lambda end_offset, log_start_offset: steps.append(("noted", end_offset))
+    for name, noting in (("fsync", note_fsync), ("replace", note_rename), ("ftruncate", note_cut)):
+        monkeypatch.setattr(os, name, noting)
+    log.truncate_to(bases[1] + 3)
+    wanted = [
+        ("noted", log.log_end_offset),
+        *(("rename", f"{base:020d}.log.deleted") for base in reversed(bases[2:])),
+        ("fsync", "t-0"),
+        ("cut", f"{bases[1]:020d}.log"),
+    ]
+    assert [step for step in steps if step in wanted] == wanted

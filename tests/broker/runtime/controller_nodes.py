@@ -58,7 +58,7 @@ class Cluster:
 
 async def until(read, wanted, what: str) -> None:
     """Waits until what `read` finds in ZooKeeper is `wanted`."""
-    seen = [None]
+    seen = [object()]
 
     async def look() -> None:
         while seen[0] != wanted:

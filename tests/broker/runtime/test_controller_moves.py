@@ -8,6 +8,7 @@ from broker.controller.events import Election, ElectionAsked, ReassignmentsAsked
 from broker.controller.verdict import DONE
 from broker.protocol.api_keys import ApiKey
 from broker.zookeeper import admin_znodes
+from broker.zookeeper.errors import NodeMissing
 from tests.broker.runtime.controller_nodes import Node, until
 from tests.eventually import eventually
 
@@ -144,5 +145,7 @@ async def _assigned(node: Node):
 
 
 async def _data(node: Node, path: str) -> bytes | None:
-    session = node.store.session
-    return (await session.get(path)).data if await session.exists(path) else None
+    try:
+        return (await node.store.session.get(path)).data
+    except NodeMissing:
+        return None

@@ -112,8 +112,9 @@ class Store:
     async def config(self, entity_type, name) -> dict[str, str]:
         return dict(self.configs.get(name, {}))
 
-    async def set_config(self, entity_type, name, config) -> None:
-        self.configs[name] = config
+    async def change_config(self, entity_type, name, change) -> dict[str, str]:
+        self.configs[name] = change(await self.config(entity_type, name))
+        return self.configs[name]
 
     async def add_partitions(self, name, added) -> None:
         topic = self._served.metadata.topics[name]

@@ -5,6 +5,7 @@ import shutil
 import pytest
 
 from broker.log.compaction.checkpoint import CLEANER_OFFSET_CHECKPOINT, CleanerCheckpoint
+from broker.log.compaction.cleaner import CleanerPass
 from broker.log.compaction.log_cleaner import LogCleaner
 from broker.log.compaction.settings import CleanerSettings
 from tests.broker.log.compaction.conftest import PARTITION, CompactedLog
@@ -102,6 +103,22 @@ def test_cut_at_any_step_of_a_pass(template, new_compacted, tmp_path, is_unclean
         compacted.open()
         assert compacted.values()[b"k0"] == b"after"
     assert nth > 50, "a pass has that many steps"
+
+
+def test_log_deleted_at_the_end_of_a_pass_is_not_noted_as_clean(template, new_compacted, tmp_path, monkeypatch):
+    shutil.copytree(template.directory, tmp_path / "t-0")
+    compacted = new_compacted(tmp_path / "t-0", written=list(template.written))
+    run = CleanerPass.run
+
+    def run_and_delete(cleaner_pass):
+        stats = run(cleaner_pass)
+        compacted.log.close()
+        compacted.cleaner.truncate(tmp_path, PARTITION, 0)
+        return stats
+
+    monkeypatch.setattr(CleanerPass, "run", run_and_delete)
+    compacted.clean()
+    assert not (tmp_path / CLEANER_OFFSET_CHECKPOINT).exists()
 
 
 def test_pass_that_ended_after_a_cut_does_not_note_how_far_it_came(template, new_compacted, tmp_path):
