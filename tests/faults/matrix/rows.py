@@ -11,14 +11,16 @@ from tests.faults.matrix import (
     zombie_rows,
     zookeeper_rows,
 )
-from tests.faults.matrix.run import Row
+from tests.faults.matrix.run import SESSION_S, Row
 
+#: A dead or silent broker counts as gone after its session; then somebody else has to be told.
+_FAIL_OVER = {"fail-over": SESSION_S + 2}
 _ALL = (
-    Row(1, "kill -9 of a leader", broker_rows.kill_the_leader),
-    Row(2, "kill -9 of the controller, then with a leader", broker_rows.kill_the_controller),
+    Row(1, "kill -9 of a leader", broker_rows.kill_the_leader, bounds=_FAIL_OVER),
+    Row(2, "kill -9 of the controller, then with a leader", broker_rows.kill_the_controller, bounds=_FAIL_OVER),
     Row(3, "clean restart of each broker", restart_row.restart_each, judges=(restart_row.nobody_noticed,)),
-    Row(4, "a leader stands still for 3 sessions", zombie_rows.stop_the_leader),
-    Row(5, "the controller stands still for 3 sessions", zombie_rows.stop_the_controller),
+    Row(4, "a leader stands still for 3 sessions", zombie_rows.stop_the_leader, bounds=_FAIL_OVER),
+    Row(5, "the controller stands still for 3 sessions", zombie_rows.stop_the_controller, bounds=_FAIL_OVER),
     Row(6, "ZooKeeper sessions end, processes do not", zookeeper_rows.expire_sessions),
     Row(7, "ZooKeeper has lost its quorum", zookeeper_rows.lose_the_quorum, zookeepers=3),
     Row(8, "kill -9 of all brokers at once", broker_rows.kill_all),
