@@ -10,7 +10,7 @@ import asyncio
 import random
 from pathlib import Path
 
-from broker.common.clock import SystemClock
+from broker.common.clock import Clock, SystemClock
 from broker.common.errors import StartupError
 from broker.common.logs import logger
 from broker.config.broker import BrokerConfig, Endpoint
@@ -54,16 +54,18 @@ _LEAVE_TIMEOUT_S = 2.0
 
 
 class Broker:
-    """A broker process's one broker."""
+    """A broker process's one broker. Time and ZooKeeper may be given, as the simulation does."""
 
-    def __init__(self, config: BrokerConfig):
+    def __init__(self, config: BrokerConfig, clock: Clock | None = None, session: ZooKeeperSession | None = None):
         self.config = config
-        self._clock = SystemClock()
-        self._session = ZooKeeperSession(config.zookeeper_connect, config.zookeeper_session_timeout_ms)
+        self._clock = clock or SystemClock()
+        self._session = session or ZooKeeperSession(config.zookeeper_connect, config.zookeeper_session_timeout_ms)
         self._store = ClusterStore(self._session, self._clock)
         self._metadata = MetadataCache()
         self._purgatory = Purgatory(self._clock)
         self._registry = new_registry()
+        #: The rooms handlers ask, once they are there.
+        self.services: Services | None = None
         #: The last log directory has failed: nothing can be served any more.
         self.failed = asyncio.Event()
         self._endpoint = MetricsEndpoint(self._registry, self._health)
@@ -156,8 +158,8 @@ class Broker:
             self._store, config.broker_id, self._clock, unclean_election=config.unclean_leader_election_enable
         )
         fetch_sessions = FetchSessions(_random_session_id)
-        services = self._services(cluster_id, replicas, fetch_sessions)
-        self._dispatcher = Dispatcher(services, self._listener.name, RequestMetrics(self._registry))
+        self.services = self._services(cluster_id, replicas, fetch_sessions)
+        self._dispatcher = Dispatcher(self.services, self._listener.name, RequestMetrics(self._registry))
         self._registry.register(
             StateMetrics(replicas, self._metadata, self._purgatory, fetch_sessions, self._listener, config.broker_id)
         )

@@ -36,7 +36,7 @@ class Dispatcher:
         self._metrics = metrics
         self._handlers: dict[int, Handler] = {handler.api: handler for handler in HANDLERS}
         self._routes: dict[tuple[int, int], Route] = {}
-        self._tasks: dict[Connection, set[asyncio.Task]] = {}
+        self._tasks: dict[Connection, dict[asyncio.Task, None]] = {}
 
     def on_frame(self, connection: Connection, frame: memoryview) -> None:
         try:
@@ -99,9 +99,9 @@ class Dispatcher:
     ) -> None:
         slot = connection.reserve()
         task = asyncio.ensure_future(self._fill(connection, slot, header, route, reply))
-        tasks = self._tasks.setdefault(connection, set())
-        tasks.add(task)
-        task.add_done_callback(tasks.discard)
+        tasks = self._tasks.setdefault(connection, {})
+        tasks[task] = None
+        task.add_done_callback(lambda done: tasks.pop(done, None))
 
     async def _fill(
         self,

@@ -1,0 +1,263 @@
+"""One run: three brokers, ZooKeeper and clients under a simulated clock, all drawn from one seed.
+
+The cluster comes up and gets its topics; then clients work while faults strike; then everything is made whole, the
+clients come to their end, every ISR must be full again within bounded time, and what is there is checked.
+"""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+
+from broker.common.types import TopicPartition
+from broker.zookeeper import znodes
+from tests.simulation import checkers
+from tests.simulation.broker_process import BrokerProcess, ClientProcess
+from tests.simulation.client import ClusterClient
+from tests.simulation.committed import Committed
+from tests.simulation.consumers import Consumer, decode_batches
+from tests.simulation.ensemble import Ensemble
+from tests.simulation.epochs import EpochWatch
+from tests.simulation.faults import Fault, draw_faults, inflict
+from tests.simulation.history import History
+from tests.simulation.network import Network
+from tests.simulation.producers import Producer
+from tests.simulation.sockets import Machine
+from tests.simulation.timeline import Timeline
+from tests.simulation.topics import LASTING, TopicAdministrator
+
+_MS = 1_000
+_S = 1_000_000
+
+BROKERS = 3
+CHAOS_US = 20 * _S
+#: Work goes on for so long after the last fault has ended.
+CALM_US = 2 * _S
+#: By then every ISR must be full again and every client answered.
+HEALED_WITHIN_US = 40 * _S
+_LOOK_EVERY_US = 200 * _MS
+_STEPS_MAX = 5_000_000
+
+SETTINGS = {
+    "zookeeper.session.timeout.ms": 3_000,
+    "zookeeper.connection.timeout.ms": 6_000,
+    "replica.lag.time.max.ms": 2_000,
+    "replica.fetch.wait.max.ms": 200,
+    "replica.high.watermark.checkpoint.interval.ms": 1_000,
+    "log.flush.offset.checkpoint.interval.ms": 2_000,
+    "log.initial.task.delay.ms": 500,
+    "log.segment.bytes": 4_096,
+    "log.index.interval.bytes": 512,
+    "log.cleaner.enable": "false",
+    "log.segment.delete.delay.ms": 1_000,
+}
+
+
+class World:
+    """Everything of one run. `run` returns the history; whoever made the directory removes it."""
+
+    def __init__(self, seed: int, directory: Path):
+        self._random = Random(f"world {seed}")
+        self.settings = SETTINGS
+        self.timeline = Timeline()
+        self.history = History(self.timeline)
+        self.committed = Committed(self.history)
+        self.internet: dict[str, Machine] = {}
+        self.network = Network(self.timeline, self._fork())
+        self.ensemble = Ensemble(self.timeline)
+        self.ensemble.on_transaction = EpochWatch(self.history).on_transaction
+        self.ensemble.on_session_over = lambda number, why: self.history.add("zookeeper", why, session=f"{number:#x}")
+        self.brokers = [
+            BrokerProcess(self, number, directory / f"broker-{number}", self._fork()) for number in range(1, BROKERS + 1)
+        ]
+        self.faults = draw_faults(self._fork(), CHAOS_US)
+        self._make_clients()
+
+    def _fork(self) -> Random:
+        return Random(self._random.random())
+
+    def _make_clients(self) -> None:
+        lasting = [name for name, _, _ in LASTING]
+        self._clients: list[ClientProcess] = []
+        self.administrator = TopicAdministrator("admin", self._client("admin"), self.history)
+        self.producers = [
+            Producer(f"all-{number}", self._client(f"all-{number}"), self.history, lasting, acks=-1) for number in (1, 2)
+        ]
+        self.producers.append(Producer("one-1", self._client("one-1"), self.history, lasting, acks=1))
+        self.producers.append(Producer("pass-1", self._client("pass-1"), self.history, [*lasting, "scratch"], acks=1))
+        self.consumers = [
+            Consumer(f"reader-{number}", self._client(f"reader-{number}"), self.history, self._seen_by(f"reader-{number}"))
+            for number in (1, 2)
+        ]
+
+    def _client(self, name: str) -> ClusterClient:
+        process = ClientProcess(self, name, len(self._clients) + 1, self._fork())
+        self._clients.append(process)
+        return ClusterClient(process, [each.broker_id for each in self.brokers])
+
+    def _seen_by(self, who: str):
+        return lambda *seen: self.committed.see(who, *seen)
+
+    # -- the course of a run
+
+    def run(self, faults: list[Fault] | None = None) -> History:
+        """`faults` instead of those drawn from the seed."""
+        self._come_up()
+        began_us = self.timeline.now_us
+        for fault in self.faults if faults is None else faults:
+            self.timeline.plan(began_us + fault.at_us, lambda fault=fault: inflict(self, fault))
+        self._look_now_and_then()
+        self._run_for(CHAOS_US)
+        self._heal()
+        self._run_for(CALM_US)
+        self._finish_work()
+        self._check()
+        return self.history
+
+    def _come_up(self) -> None:
+        for process in self.brokers:
+            process.start()
+        workers = [self.administrator, *self.producers, *self.consumers]
+        self._start_work(workers[:1])
+        if not self._run_until(lambda: self.administrator.has_lasting, 20 * _S):
+            raise AssertionError("the cluster did not come up")
+        self._start_work(workers[1:])
+
+    def _start_work(self, workers: list) -> None:
+        by_name = {process.name: process for process in self._clients}
+        for worker in workers:
+            by_name[worker._name].run(worker.run())
+
+    def _heal(self) -> None:
+        self.history.add("WORLD", "everything is made whole")
+        self.network.mend_all()
+        self.ensemble.regain_quorum()
+        for process in self.brokers:
+            process.resume()
+            self.start(process)
+
+    def _finish_work(self) -> None:
+        self.history.add("WORLD", "clients come to their end")
+        for worker in (self.administrator, *self.producers, *self.consumers):
+            worker.is_stopping = True
+        if not self._run_until(lambda: not self._unhealed(), HEALED_WITHIN_US):
+            for reason in self._unhealed():
+                self.history.violate(f"not healed within {HEALED_WITHIN_US // _S} s: {reason}")
+
+    def start(self, process: BrokerProcess) -> None:
+        if not process.is_running:
+            process.start()
+
+    def _run_until(self, condition: Callable[[], bool], limit_us: int) -> bool:
+        end_us = self.timeline.now_us + limit_us
+        while not condition():
+            if self.timeline.now_us >= end_us:
+                return False
+            self._run_for(100 * _MS)
+        return True
+
+    def _run_for(self, duration_us: int) -> None:
+        is_over = []
+        self.timeline.plan_in(duration_us, lambda: is_over.append(True))
+        self.timeline.run(lambda: bool(is_over), _STEPS_MAX)
+
+    # -- what there is
+
+    @property
+    def running(self) -> list[BrokerProcess]:
+        return [process for process in self.brokers if process.is_running]
+
+    @property
+    def session_timeout_us(self) -> int:
+        return SETTINGS["zookeeper.session.timeout.ms"] * _MS
+
+    @property
+    def partitions(self) -> list[TopicPartition]:
+        return [TopicPartition(name, number) for name, count, _ in LASTING for number in range(count)]
+
+    @property
+    def controller(self) -> BrokerProcess | None:
+        node = self.ensemble.tree.nodes.get(znodes.CONTROLLER)
+        return self._process(znodes.decode_controller(node.data)) if node else None
+
+    def leader_of(self, partition: TopicPartition) -> BrokerProcess | None:
+        state = self._state(partition)
+        return self._process(state.leader) if state else None
+
+    def _process(self, broker_id: int) -> BrokerProcess | None:
+        return next((process for process in self.brokers if process.broker_id == broker_id), None)
+
+    def _state(self, partition: TopicPartition):
+        node = self.ensemble.tree.nodes.get(znodes.state_path(partition))
+        return znodes.decode_state(partition, node.data, node.version) if node else None
+
+    def _assignments(self) -> list:
+        names = sorted(self.ensemble.tree.get(znodes.TOPICS).children)
+        return [znodes.decode_topic(name, self.ensemble.tree.get(znodes.topic_path(name)).data) for name in names]
+
+    # -- what is looked at while the run goes on
+
+    def _look_now_and_then(self) -> None:
+        for process in self.running:
+            self.look_into(process)
+        self.timeline.plan_in(_LOOK_EVERY_US, self._look_now_and_then)
+
+    def look_into(self, process: BrokerProcess) -> None:
+        """What a replica holds below its high watermark is committed, whoever leads."""
+        for topic_id, partition, data in process.committed_since_last_look():
+            for header, records in decode_batches(data):
+                self.committed.see(process.name, topic_id, partition, header.partition_leader_epoch, records)
+
+    def _unhealed(self) -> list[str]:
+        reasons = [f"{process.name} does not serve" for process in self.brokers if not process.is_started]
+        reasons += [f"{process.name} is still at work" for process in self._clients if not process.task.done()]
+        deleting = self.ensemble.tree.get(znodes.DELETE_TOPICS).children
+        reasons += [f"topic {name} is still being deleted" for name in sorted(deleting)]
+        for assignment in self._assignments():
+            for number, replicas in sorted(assignment.partitions.items()):
+                partition = TopicPartition(assignment.topic, number)
+                state = self._state(partition)
+                if state is None or sorted(state.isr) != sorted(replicas) or state.leader < 0:
+                    reasons.append(f"{partition} on {replicas} is {state}")
+        if not reasons:
+            reasons = [reason for process in self.brokers for reason in process.unsettled()]
+        return reasons
+
+    # -- the end
+
+    def _check(self) -> None:
+        for process in self.running:
+            self.look_into(process)
+        readable = {}
+        for assignment in self._assignments():
+            for number in sorted(assignment.partitions):
+                partition = TopicPartition(assignment.topic, number)
+                logs = {p.name: p.log_below_high_watermark(partition) for p in self.running if p.hosts(partition)}
+                checkers.check_replicas_agree(self.history, partition, logs)
+                values = self._values(next(iter(logs.values()), b""))
+                if assignment.topic in {name for name, _, _ in LASTING}:
+                    readable[partition] = values
+        checkers.check_acknowledged(self.history, readable)
+        checkers.check_exactly_once(self.history, readable)
+        checkers.check_only_what_was_sent(self.history, readable)
+        self._check_hosted()
+        self._summarize(readable)
+
+    def _values(self, data: bytes) -> dict[int, str]:
+        return {record.offset: record.value.decode() for _, records in decode_batches(data) for record in records}
+
+    def _check_hosted(self) -> None:
+        for process in self.running:
+            assigned = {
+                TopicPartition(assignment.topic, number): assignment.topic_id
+                for assignment in self._assignments()
+                for number, replicas in assignment.partitions.items()
+                if process.broker_id in replicas
+            }
+            checkers.check_hosted(self.history, process.name, process.hosted(), assigned)
+
+    def _summarize(self, readable: dict) -> None:
+        acknowledged = sum(len(entry.facts["values"]) for entry in self.history.of("acknowledged"))
+        self.history.add(
+            "WORLD", "is over", acknowledged=acknowledged, records=json.dumps({str(k): len(v) for k, v in readable.items()})
+        )  # fmt: skip
