@@ -1,6 +1,6 @@
 """`python -m tests.simulation SEED …`: run seeds one after the other in this process, print what became of each.
 
-`--history` prints the whole history, `--faults 0,3` leaves out all faults but these (numbers as `--history` shows them).
+`--history` prints the whole history, `--faults 0,3` leaves out all faults but these, by their numbers in the history.
 """
 
 import argparse

@@ -15,8 +15,8 @@ def record_logs(history: History, directory: str) -> None:
     """Paths below `directory` are written without it: it has another name in each run."""
 
     def write(_logger: object, method: str, event: dict) -> dict:
-        facts = {key: str(value).replace(directory, "") for key, value in event.items() if key not in ("event", "exc_info")}
-        what = event["event"]
+        what = event.pop("event")
+        facts = {key: str(value).replace(directory, "") for key, value in event.items() if key != "exc_info"}
         loop = asyncio._get_running_loop()
         who = loop.name if loop is not None else "thread"
         if method in _ERRORS and what not in _EXPECTED:

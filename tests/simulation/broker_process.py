@@ -210,9 +210,7 @@ class ClientProcess:
         self.random = random
         self.machine = Machine(name, f"10.0.1.{number}", world.network, random, world.internet)
         self.loop = HostLoop(world.timeline, self.machine, name)
-        self.loop.on_exception = lambda context: world.history.violate(
-            f"{name}: {describe_exception(context)}"
-        )
+        self.loop.on_exception = lambda context: world.history.violate(f"{name}: {describe_exception(context)}")
         self.task: asyncio.Task | None = None
 
     def run(self, work) -> None:

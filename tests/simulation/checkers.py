@@ -6,7 +6,7 @@ from collections import Counter
 from uuid import UUID
 
 from broker.common.types import TopicPartition
-from tests.simulation.history import Entry, History
+from tests.simulation.history import History
 
 Values = dict[int, str]
 
@@ -42,7 +42,7 @@ def check_exactly_once(history: History, readable: dict[TopicPartition, Values])
                 history.violate(f"{value} is {count} times in {where}")
         last: dict[str, int] = {}
         for offset in sorted(values):
-            producer, _, number = values[offset].partition("/")[0], "", int(values[offset].rpartition("/")[2])
+            producer, number = values[offset].partition("/")[0], int(values[offset].rpartition("/")[2])
             if number < last.get(producer, -1):
                 history.violate(f"{values[offset]} stands in {where} behind number {last[producer]} of its producer")
             last[producer] = number
@@ -62,9 +62,8 @@ def check_replicas_agree(history: History, partition: TopicPartition, logs: dict
     for name, data in others:
         if data != first[1]:
             at = next((i for i, (a, b) in enumerate(zip(data, first[1], strict=False)) if a != b), "the end")
-            history.violate(
-                f"{partition}: the logs of {first[0]} ({len(first[1])} bytes) and {name} ({len(data)} bytes) part at {at}"
-            )
+            sizes = f"{first[0]} ({len(first[1])} bytes) and {name} ({len(data)} bytes)"
+            history.violate(f"{partition}: the logs of {sizes} part at {at}")
 
 
 def check_hosted(history: History, name: str, hosted: dict[TopicPartition, UUID], assigned: dict) -> None:
@@ -72,7 +71,3 @@ def check_hosted(history: History, name: str, hosted: dict[TopicPartition, UUID]
     if hosted != assigned:
         odd = sorted(str(each) for each in hosted.items() ^ assigned.items())
         history.violate(f"{name} hosts other replicas than those assigned to it: {odd}")
-
-
-def last_entries(history: History, count: int) -> list[Entry]:
-    return history.entries[-count:]

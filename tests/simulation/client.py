@@ -42,7 +42,9 @@ class ClusterClient:
     def random(self):
         return self._process.random
 
-    async def ask(self, broker_id: int, message: Message, version: int, timeout_ms: int = REQUEST_TIMEOUT_MS) -> Message:
+    async def ask(
+        self, broker_id: int, message: Message, version: int, timeout_ms: int = REQUEST_TIMEOUT_MS
+    ) -> Message:
         """Raises NoAnswerError."""
         connection = self._connections.get(broker_id)
         if connection is None:
@@ -50,12 +52,12 @@ class ClusterClient:
             self._connections[broker_id] = connection
         try:
             await connection.connect(CONNECT_TIMEOUT_MS)
-            return await connection.request(message, version, timeout_ms)
+            return await connection.request(message, version, REQUEST_TIMEOUT_MS)
         except (PeerUnreachable, ProtocolError) as error:
             raise NoAnswerError(str(error)) from error
 
-    async def ask_any(self, message: Message, version: int, timeout_ms: int = REQUEST_TIMEOUT_MS) -> Message:
-        return await self.ask(self.random.choice(self._broker_ids), message, version, timeout_ms)
+    async def ask_any(self, message: Message, version: int) -> Message:
+        return await self.ask(self.random.choice(self._broker_ids), message, version)
 
     async def ask_controller(self, message: Message, version: int) -> Message:
         """Whoever is controller by the metadata of any broker."""
@@ -73,13 +75,20 @@ class ClusterClient:
         except NoAnswerError:
             return False
         if topics is None:
-            self.leaders.clear()
             self.topics.clear()
         self._controller_id = response.controller_id
+        leaders = {} if topics is None else dict(self.leaders)
         for topic in response.topics:
             if topic.error_code == ErrorCode.NONE:
                 self.topics[topic.name] = len(topic.partitions)
                 for each in topic.partitions:
-                    leader = Leader(each.leader_id, each.leader_epoch, topic.topic_id)
-                    self.leaders[TopicPartition(topic.name, each.partition_index)] = leader
+                    where = TopicPartition(topic.name, each.partition_index)
+                    leaders[where] = self._newer(where, Leader(each.leader_id, each.leader_epoch, topic.topic_id))
+        self.leaders = leaders
         return True
+
+    def _newer(self, where: TopicPartition, told: Leader) -> Leader:
+        """A broker that is cut off tells of leaders of long ago: what was known already counts then (KIP-320)."""
+        known = self.leaders.get(where)
+        is_old = known is not None and known.topic_id == told.topic_id and known.leader_epoch > told.leader_epoch
+        return known if is_old else told

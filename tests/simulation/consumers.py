@@ -1,4 +1,4 @@
-"""Clients that read: each from the leaders, from the beginning of every partition to its end and sometimes over again."""
+"""Clients that read from leaders, every partition from its beginning to its end, and sometimes over again."""
 
 import asyncio
 from collections.abc import Callable
@@ -63,7 +63,7 @@ class Consumer:
         except NoAnswerError:
             return False
         answers = [(topic.topic_id, each) for topic in response.responses for each in topic.partitions]
-        return all([self._take(topic_id, each) for topic_id, each in answers])
+        return sum(not self._take(topic_id, each) for topic_id, each in answers) == 0
 
     def _asked(self, topic_id: UUID, where: TopicPartition, leader: Leader) -> FetchPartition:
         return FetchPartition(

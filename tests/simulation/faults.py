@@ -29,7 +29,7 @@ class Fault:
 
 
 def draw_faults(random: Random, during_us: int) -> list[Fault]:
-    count = random.randint(3, 12)
+    count = random.randint(3, random.choice((6, 12, 30)))
     kinds = random.choices(list(FAULTS), [weight for weight, _, _ in FAULTS.values()], k=count)
     drawn = [_draw(random, kind, random.randint(0, during_us)) for kind in kinds]
     return sorted(drawn, key=lambda fault: fault.at_us)

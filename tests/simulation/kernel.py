@@ -1,7 +1,7 @@
 """What brokers get from the kernel and not by argument: sockets and randomness, simulated for the length of a run.
 
-A run has its Python process to itself (`python -m tests.simulation`), because this replaces functions of modules. Hashes
-of strings decide the order of sets, so that process has a fixed PYTHONHASHSEED.
+A run has its Python process to itself (`python -m tests.simulation`), because this replaces functions of modules.
+Hashes of strings decide the order of sets, so that process has a fixed PYTHONHASHSEED.
 """
 
 import contextlib

@@ -1,5 +1,5 @@
-"""The event loop of one simulated process. All loops share one timeline; each can be stopped alone, for a while (SIGSTOP)
-or for ever (SIGKILL), and then simply runs no callback any more.
+"""The event loop of one simulated process. All loops share one timeline; each can be stopped alone, for a while
+(SIGSTOP) or for ever (SIGKILL), and then simply runs no callback any more.
 """
 
 import asyncio

@@ -10,8 +10,9 @@ from random import Random
 
 from tests.simulation.timeline import Timeline
 
-#: One way, in most cases; now and then something takes ten times as long.
-_DELAY_US = (50, 1_500)
+#: One way, in most cases; now and then something takes ten times as long. The most is drawn for each run.
+_DELAY_US_MIN = 50
+_DELAY_US_MAX = (500, 1_500, 15_000)
 _SLOW_SHARE = 0.02
 _SLOW_FACTOR = 10
 
@@ -22,6 +23,7 @@ class Network:
     def __init__(self, timeline: Timeline, random: Random):
         self.timeline = timeline
         self._random = random
+        self._delay_us_max = random.choice(_DELAY_US_MAX)
         self._cut: set[tuple[str, str]] = set()
         self._slow: dict[str, int] = {}
         self._held: dict[tuple[str, str], list[Lane]] = {}
@@ -48,7 +50,7 @@ class Network:
         self._slow[machine] = extra_us
 
     def delay_us(self, source: str, target: str) -> int:
-        delay = self._random.randint(*_DELAY_US)
+        delay = self._random.randint(_DELAY_US_MIN, self._delay_us_max)
         if self._random.random() < _SLOW_SHARE:
             delay *= _SLOW_FACTOR
         extra = max(self._slow.get(source, 0), self._slow.get(target, 0))

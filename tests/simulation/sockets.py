@@ -179,8 +179,8 @@ class SimulatedSocket:
         self.wake()
 
     def break_off(self, random: Random) -> None:
-        """Its process was killed, or a box on the way has forgotten the connection: a part of what is under way arrives,
-        then the peer is told.
+        """Its process was killed, or something on the way has forgotten the connection: a part of what is under way
+        arrives, then the peer is told.
         """
         if self.peer is None:
             return

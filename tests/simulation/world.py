@@ -1,4 +1,4 @@
-"""One run: three brokers, ZooKeeper and clients under a simulated clock, all drawn from one seed.
+"""One run: a few brokers, ZooKeeper and clients under a simulated clock, all drawn from one seed.
 
 The cluster comes up and gets its topics; then clients work while faults strike; then everything is made whole, the
 clients come to their end, every ISR must be full again within bounded time, and what is there is checked.
@@ -22,14 +22,14 @@ from tests.simulation.faults import Fault, draw_faults, inflict
 from tests.simulation.history import History
 from tests.simulation.network import Network
 from tests.simulation.producers import Producer
+from tests.simulation.settings import SESSION_TIMEOUT_MS, draw_brokers, draw_settings
 from tests.simulation.sockets import Machine
 from tests.simulation.timeline import Timeline
-from tests.simulation.topics import LASTING, TopicAdministrator
+from tests.simulation.topics import LASTING, PASSING, TopicAdministrator
 
 _MS = 1_000
 _S = 1_000_000
 
-BROKERS = 3
 CHAOS_US = 20 * _S
 #: Work goes on for so long after the last fault has ended.
 CALM_US = 2 * _S
@@ -38,27 +38,13 @@ HEALED_WITHIN_US = 40 * _S
 _LOOK_EVERY_US = 200 * _MS
 _STEPS_MAX = 5_000_000
 
-SETTINGS = {
-    "zookeeper.session.timeout.ms": 3_000,
-    "zookeeper.connection.timeout.ms": 6_000,
-    "replica.lag.time.max.ms": 2_000,
-    "replica.fetch.wait.max.ms": 200,
-    "replica.high.watermark.checkpoint.interval.ms": 1_000,
-    "log.flush.offset.checkpoint.interval.ms": 2_000,
-    "log.initial.task.delay.ms": 500,
-    "log.segment.bytes": 4_096,
-    "log.index.interval.bytes": 512,
-    "log.cleaner.enable": "false",
-    "log.segment.delete.delay.ms": 1_000,
-}
-
 
 class World:
     """Everything of one run. `run` returns the history; whoever made the directory removes it."""
 
     def __init__(self, seed: int, directory: Path):
         self._random = Random(f"world {seed}")
-        self.settings = SETTINGS
+        self.settings = draw_settings(self._fork())
         self.timeline = Timeline()
         self.history = History(self.timeline)
         self.committed = Committed(self.history)
@@ -68,7 +54,8 @@ class World:
         self.ensemble.on_transaction = EpochWatch(self.history).on_transaction
         self.ensemble.on_session_over = lambda number, why: self.history.add("zookeeper", why, session=f"{number:#x}")
         self.brokers = [
-            BrokerProcess(self, number, directory / f"broker-{number}", self._fork()) for number in range(1, BROKERS + 1)
+            BrokerProcess(self, number, directory / f"broker-{number}", self._fork())
+            for number in range(1, draw_brokers(self._fork()) + 1)
         ]
         self.faults = draw_faults(self._fork(), CHAOS_US)
         self._make_clients()
@@ -81,22 +68,23 @@ class World:
         self._clients: list[ClientProcess] = []
         self.administrator = TopicAdministrator("admin", self._client("admin"), self.history)
         self.producers = [
-            Producer(f"all-{number}", self._client(f"all-{number}"), self.history, lasting, acks=-1) for number in (1, 2)
+            self._producer("all-1", lasting, acks=-1),
+            self._producer("all-2", lasting, acks=-1),
+            self._producer("one-1", lasting, acks=1),
+            self._producer("pass-1", [*lasting, *PASSING], acks=1),
         ]
-        self.producers.append(Producer("one-1", self._client("one-1"), self.history, lasting, acks=1))
-        self.producers.append(Producer("pass-1", self._client("pass-1"), self.history, [*lasting, "scratch"], acks=1))
-        self.consumers = [
-            Consumer(f"reader-{number}", self._client(f"reader-{number}"), self.history, self._seen_by(f"reader-{number}"))
-            for number in (1, 2)
-        ]
+        self.consumers = [self._consumer("reader-1"), self._consumer("reader-2")]
+
+    def _producer(self, name: str, topics: list[str], *, acks: int) -> Producer:
+        return Producer(name, self._client(name), self.history, topics, acks=acks)
+
+    def _consumer(self, name: str) -> Consumer:
+        return Consumer(name, self._client(name), self.history, lambda *seen: self.committed.see(name, *seen))
 
     def _client(self, name: str) -> ClusterClient:
         process = ClientProcess(self, name, len(self._clients) + 1, self._fork())
         self._clients.append(process)
         return ClusterClient(process, [each.broker_id for each in self.brokers])
-
-    def _seen_by(self, who: str):
-        return lambda *seen: self.committed.see(who, *seen)
 
     # -- the course of a run
 
@@ -169,7 +157,7 @@ class World:
 
     @property
     def session_timeout_us(self) -> int:
-        return SETTINGS["zookeeper.session.timeout.ms"] * _MS
+        return SESSION_TIMEOUT_MS * _MS
 
     @property
     def partitions(self) -> list[TopicPartition]:
@@ -258,6 +246,5 @@ class World:
 
     def _summarize(self, readable: dict) -> None:
         acknowledged = sum(len(entry.facts["values"]) for entry in self.history.of("acknowledged"))
-        self.history.add(
-            "WORLD", "is over", acknowledged=acknowledged, records=json.dumps({str(k): len(v) for k, v in readable.items()})
-        )  # fmt: skip
+        records = json.dumps({str(where): len(values) for where, values in readable.items()})
+        self.history.add("WORLD", "is over", acknowledged=acknowledged, records=records)
