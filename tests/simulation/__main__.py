@@ -8,6 +8,7 @@ import os
 import sys
 import tempfile
 import traceback
+import warnings
 from pathlib import Path
 
 from tests.simulation.broker_logs import record_logs
@@ -18,6 +19,7 @@ from tests.simulation.world import World
 def main(argv: list[str]) -> int:
     """1 if a seed has failed."""
     arguments = _parser().parse_args(argv)
+    warnings.simplefilter("ignore", RuntimeWarning)  # of coroutines that a kill left where they were
     failed = 0
     for seed in arguments.seeds:
         failed += not _run(seed, arguments)

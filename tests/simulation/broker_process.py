@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from tests.simulation.world import World
 
 PORT = 9092
+#: Somebody starts a broker again that could not start.
+_SUPERVISOR_PAUSE_US = 1_000_000
 
 
 class BrokerProcess:
@@ -56,6 +58,9 @@ class BrokerProcess:
         return self._directory / f"life-{self._life}"
 
     def start(self) -> None:
+        """Nothing happens if it runs."""
+        if self.is_running:
+            return
         self._next_directory()
         self.loop = HostLoop(self.world.timeline, self.machine, self.name)
         self.loop.on_exception = self._on_exception
@@ -82,7 +87,7 @@ class BrokerProcess:
             await self.broker.start()
         except StartupError as error:
             self.world.history.add(self.name, "start failed", reason=str(error))
-            self.loop.call_soon(self.kill)
+            self.loop.call_soon(self._end, _SUPERVISOR_PAUSE_US)
             return
         self.is_started = True
         self.world.history.add(self.name, "serves")
@@ -128,17 +133,21 @@ class BrokerProcess:
             self.loop.resume()
             self.world.history.add(self.name, "resumed")
 
-    def stop(self) -> None:
-        """SIGTERM: the broker stops as it should, then its process ends."""
-        if self.broker is not None and self.loop is not None:
+    def stop(self, restart_after_us: int) -> None:
+        """SIGTERM: the broker stops as it should, then its process ends, and is started again later."""
+        if self.is_started:
             self.world.history.add(self.name, "told to stop")
-            loop, self.is_started = self.loop, False
-            self._main = loop.create_task(self._stop(self.broker))
+            self.is_started = False
+            self._main = self.loop.create_task(self._stop(self.broker, restart_after_us))
             self._main.add_done_callback(_raise_failure)
 
-    async def _stop(self, broker: Broker) -> None:
+    async def _stop(self, broker: Broker, restart_after_us: int) -> None:
         await broker.stop()
-        self.loop.call_soon(self.kill)
+        self.loop.call_soon(self._end, restart_after_us)
+
+    def _end(self, restart_after_us: int) -> None:
+        self.kill()
+        self.world.timeline.plan_in(restart_after_us, self.start)
 
     def break_connections(self) -> None:
         for sock in self.loop.connected_sockets():

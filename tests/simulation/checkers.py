@@ -58,6 +58,9 @@ def check_only_what_was_sent(history: History, readable: dict[TopicPartition, Va
 
 def check_replicas_agree(history: History, partition: TopicPartition, logs: dict[str, bytes]) -> None:
     """`logs`: the bytes of each replica below the high watermark."""
+    if not logs:
+        history.violate(f"{partition}: no replica is there")
+        return
     first, *others = logs.items()
     for name, data in others:
         if data != first[1]:

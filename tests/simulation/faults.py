@@ -54,7 +54,7 @@ def _one(fault: Fault, candidates: list):
 def _kill(world: "World", process: BrokerProcess | None, restart_after_us: int) -> None:
     if process is not None and process.is_running:
         process.kill()
-        world.timeline.plan_in(restart_after_us, lambda: world.start(process))
+        world.timeline.plan_in(restart_after_us, process.start)
 
 
 def _kill_any(world: "World", fault: Fault) -> None:
@@ -84,9 +84,8 @@ def _double_fail_over(world: "World", fault: Fault) -> None:
 
 def _stop(world: "World", fault: Fault) -> None:
     process = _one(fault, world.running)
-    if process is not None and process.is_started:
-        process.stop()
-        world.timeline.plan_in(fault.lasts_us, lambda: world.start(process))
+    if process is not None:
+        process.stop(fault.lasts_us)
 
 
 def _pause(world: "World", fault: Fault) -> None:

@@ -122,7 +122,7 @@ class World:
         self.ensemble.regain_quorum()
         for process in self.brokers:
             process.resume()
-            self.start(process)
+            process.start()
 
     def _finish_work(self) -> None:
         self.history.add("WORLD", "clients come to their end")
@@ -131,10 +131,6 @@ class World:
         if not self._run_until(lambda: not self._unhealed(), HEALED_WITHIN_US):
             for reason in self._unhealed():
                 self.history.violate(f"not healed within {HEALED_WITHIN_US // _S} s: {reason}")
-
-    def start(self, process: BrokerProcess) -> None:
-        if not process.is_running:
-            process.start()
 
     def _run_until(self, condition: Callable[[], bool], limit_us: int) -> bool:
         end_us = self.timeline.now_us + limit_us
