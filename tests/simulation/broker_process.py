@@ -173,18 +173,21 @@ class BrokerProcess:
     def hosts(self, partition: TopicPartition) -> bool:
         return self._replicas is not None and self._replicas.get(*partition) is not None
 
-    def hosted(self) -> dict[TopicPartition, UUID]:
-        return {hosted.partition.topic_partition: hosted.topic_id for hosted in self._replicas}
-
     def log_below_high_watermark(self, partition: TopicPartition) -> bytes:
         hosted = self._replicas.get(*partition)
         return _read(hosted, hosted.log.log_start_offset, hosted.partition.high_watermark)
 
-    def unsettled(self) -> list[str]:
-        """What waits though no client asks anything any more, and replicas that have not followed to the end."""
+    def unsettled(self, assigned: dict[TopicPartition, UUID]) -> list[str]:
+        """What waits though no client asks anything any more, and replicas that are not as they should be: those that are
+        `assigned` and no others, committed to their end.
+        """
         services = self.broker.services
         waiting = {"fetches": len(services.purgatory), "producers": len(services.acks)}
         reasons = [f"{count} {what} wait at {self.name}" for what, count in waiting.items() if count]
+        odd = {
+            hosted.partition.topic_partition: hosted.topic_id for hosted in self._replicas
+        }.items() ^ assigned.items()
+        reasons += [f"{self.name} hosts or lacks {topic}, id {topic_id}" for topic, topic_id in sorted(odd)]
         for hosted in self._replicas:
             if hosted.partition.high_watermark != hosted.log.log_end_offset:
                 reasons.append(f"{self.name}: {hosted.partition.topic_partition} is not committed to its end")

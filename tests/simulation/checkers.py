@@ -3,7 +3,6 @@ at ZooKeeper, never at what the brokers believe about themselves.
 """
 
 from collections import Counter
-from uuid import UUID
 
 from broker.common.types import TopicPartition
 from tests.simulation.history import History
@@ -67,10 +66,3 @@ def check_replicas_agree(history: History, partition: TopicPartition, logs: dict
             at = next((i for i, (a, b) in enumerate(zip(data, first[1], strict=False)) if a != b), "the end")
             sizes = f"{first[0]} ({len(first[1])} bytes) and {name} ({len(data)} bytes)"
             history.violate(f"{partition}: the logs of {sizes} part at {at}")
-
-
-def check_hosted(history: History, name: str, hosted: dict[TopicPartition, UUID], assigned: dict) -> None:
-    """A broker has the replicas that are assigned to it, of the topics there are now, and no others."""
-    if hosted != assigned:
-        odd = sorted(str(each) for each in hosted.items() ^ assigned.items())
-        history.violate(f"{name} hosts other replicas than those assigned to it: {odd}")

@@ -8,6 +8,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
+from uuid import UUID
 
 from broker.common.types import TopicPartition
 from broker.zookeeper import znodes
@@ -204,8 +205,16 @@ class World:
                 if state is None or sorted(state.isr) != sorted(replicas) or state.leader < 0:
                     reasons.append(f"{partition} on {replicas} is {state}")
         if not reasons:
-            reasons = [reason for process in self.brokers for reason in process.unsettled()]
+            reasons = [reason for process in self.brokers for reason in process.unsettled(self._assigned_to(process))]
         return reasons
+
+    def _assigned_to(self, process: BrokerProcess) -> dict[TopicPartition, UUID]:
+        return {
+            TopicPartition(assignment.topic, number): assignment.topic_id
+            for assignment in self._assignments()
+            for number, replicas in assignment.partitions.items()
+            if process.broker_id in replicas
+        }
 
     # -- the end
 
@@ -224,21 +233,10 @@ class World:
         checkers.check_acknowledged(self.history, readable)
         checkers.check_exactly_once(self.history, readable)
         checkers.check_only_what_was_sent(self.history, readable)
-        self._check_hosted()
         self._summarize(readable)
 
     def _values(self, data: bytes) -> dict[int, str]:
         return {record.offset: record.value.decode() for _, records in decode_batches(data) for record in records}
-
-    def _check_hosted(self) -> None:
-        for process in self.running:
-            assigned = {
-                TopicPartition(assignment.topic, number): assignment.topic_id
-                for assignment in self._assignments()
-                for number, replicas in assignment.partitions.items()
-                if process.broker_id in replicas
-            }
-            checkers.check_hosted(self.history, process.name, process.hosted(), assigned)
 
     def _summarize(self, readable: dict) -> None:
         acknowledged = sum(len(entry.facts["values"]) for entry in self.history.of("acknowledged"))
