@@ -158,8 +158,7 @@ class BrokerProcess:
 
     @property
     def _replicas(self) -> ReplicaManager | None:
-        services = self.broker.services if self.broker else None
-        return services.replicas if services else None
+        return self.broker.services.replicas if self.is_started else None
 
     def committed_since_last_look(self) -> Iterator[tuple[UUID, int, bytes]]:
         """(topic id, partition, batches) of each replica, below its high watermark."""
@@ -178,16 +177,15 @@ class BrokerProcess:
         return _read(hosted, hosted.log.log_start_offset, hosted.partition.high_watermark)
 
     def unsettled(self, assigned: dict[TopicPartition, UUID]) -> list[str]:
-        """What waits though no client asks anything any more, and replicas that are not as they should be: those that are
-        `assigned` and no others, committed to their end.
+        """What waits though no client asks anything any more, and replicas that are not as they should be: those that
+        are `assigned` and no others, committed to their end.
         """
         services = self.broker.services
         waiting = {"fetches": len(services.purgatory), "producers": len(services.acks)}
         reasons = [f"{count} {what} wait at {self.name}" for what, count in waiting.items() if count]
-        odd = {
-            hosted.partition.topic_partition: hosted.topic_id for hosted in self._replicas
-        }.items() ^ assigned.items()
-        reasons += [f"{self.name} hosts or lacks {topic}, id {topic_id}" for topic, topic_id in sorted(odd)]
+        present = {hosted.partition.topic_partition: hosted.topic_id for hosted in self._replicas}
+        odd = sorted(present.items() ^ assigned.items())
+        reasons += [f"{self.name} hosts or lacks {partition} of topic id {topic_id}" for partition, topic_id in odd]
         for hosted in self._replicas:
             if hosted.partition.high_watermark != hosted.log.log_end_offset:
                 reasons.append(f"{self.name}: {hosted.partition.topic_partition} is not committed to its end")
