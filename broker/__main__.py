@@ -11,6 +11,7 @@ COMMANDS = {
     "connect": "copy records from sources into topics",
     "stream": "run a Spark stream job",
     "dump-log": "print a segment of a log",
+    "retention-preview": "tell what would be deleted from a topic",
 }
 
 
@@ -24,7 +25,7 @@ def main(argv: list[str]) -> int:
             return 1
     print("usage: python -m broker COMMAND [--help]\n")
     for name, meaning in COMMANDS.items():
-        print(f"  {name:<11}{meaning}")
+        print(f"  {name:<19}{meaning}")
     return 0 if argv in (["--help"], ["-h"]) else 2
 
 

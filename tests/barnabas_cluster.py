@@ -16,7 +16,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.zookeeper_server import ZooKeeperServer, free_ports, running_zookeeper
+from tests.zookeeper_server import (
+    ZooKeeperEnsemble,
+    ZooKeeperServer,
+    free_ports,
+    running_ensemble,
+    running_zookeeper,
+)
 
 _ROOT = Path(__file__).parent.parent
 _DEADLINE_S = 40
@@ -106,7 +112,7 @@ class BrokerProcess:
 
 @dataclass
 class Cluster:
-    zookeeper: ZooKeeperServer
+    zookeeper: ZooKeeperServer | ZooKeeperEnsemble
     brokers: list[BrokerProcess]
 
     @property
@@ -126,13 +132,19 @@ class Cluster:
 
 @contextlib.contextmanager
 def running_cluster(
-    directory: Path | None = None, brokers: int = 1, overrides: dict[str, str] | None = None
+    directory: Path | None = None,
+    brokers: int = 1,
+    overrides: dict[str, str] | None = None,
+    zookeepers: int = 1,
 ) -> Iterator[Cluster]:
     """Yields a cluster whose brokers serve; everything it started has ended afterwards."""
     with contextlib.ExitStack() as stack:
         if directory is None:
             directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="barnabas-test-")))
-        zookeeper = stack.enter_context(running_zookeeper(directory / "zookeeper"))
+        if zookeepers == 1:
+            zookeeper = stack.enter_context(running_zookeeper(directory / "zookeeper"))
+        else:
+            zookeeper = stack.enter_context(running_ensemble(directory / "zookeeper", zookeepers))
         ports = free_ports(2 * brokers)
         members = [
             BrokerProcess(

@@ -6,10 +6,13 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+from broker.zookeeper.ensemble import ServerAddress, prepare_server
 
 _ROOT = Path(__file__).parent.parent
 _START_DEADLINE_S = 40
@@ -59,6 +62,51 @@ def running_zookeeper(directory: Path, ports: tuple[int, int, int] | None = None
         yield server
     finally:
         server.stop()
+
+
+@dataclass
+class ZooKeeperEnsemble:
+    """Several servers that agree by majority."""
+
+    servers: list[ZooKeeperServer]
+
+    @property
+    def connect(self) -> str:
+        return ",".join(server.connect for server in self.servers)
+
+    def leader(self) -> ZooKeeperServer | None:
+        """The server that leads at the moment, None while none does."""
+        leads = (server for server in self.servers if "Mode: leader" in four_letter_word(server.port, b"srvr"))
+        return next(leads, None)
+
+
+@contextlib.contextmanager
+def running_ensemble(directory: Path, count: int) -> Iterator[ZooKeeperEnsemble]:
+    """Yields `count` servers that have elected a leader; stops them at the end."""
+    ports = free_ports(3 * count)
+    addresses = [ServerAddress("127.0.0.1", *ports[3 * index : 3 * index + 3]) for index in range(count)]
+    lines = "".join(f"server.{number}={address}\n" for number, address in enumerate(addresses, 1))
+    with contextlib.ExitStack() as stack:
+        servers = []
+        for number, address in enumerate(addresses, 1):
+            home = directory / str(number)
+            (home / "data").mkdir(parents=True)
+            (home / "data" / "myid").write_text(f"{number}\n")
+            (home / "zoo.cfg").write_text(_zoo_cfg() + lines)
+            server = start_zookeeper(home, address.ports)
+            stack.callback(server.stop)
+            servers.append(server)
+        for server in servers:
+            await_zookeeper(server)
+        yield ZooKeeperEnsemble(servers)
+
+
+def _zoo_cfg() -> str:
+    """What the product writes for a server of its own, without that server."""
+    with tempfile.TemporaryDirectory() as directory:
+        prepare_server(Path(directory), "127.0.0.1", 2181)
+        lines = (Path(directory) / "zoo.cfg").read_text().splitlines()
+    return "".join(f"{line}\n" for line in lines if not line.startswith("server."))
 
 
 def start_zookeeper(directory: Path, ports: tuple[int, int, int] | None = None) -> ZooKeeperServer:

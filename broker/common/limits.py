@@ -7,9 +7,39 @@ IN_FLIGHT_PER_CONNECTION_MAX = 1_000
 #: Open connections on one listener unless max.connections says otherwise. Each costs a descriptor and about 10 KB.
 CONNECTIONS_MAX = 10_000
 
-#: Bytes of unsent responses per connection before the broker stops reading from it: a reader that does not read must
-#: not hold the broker's memory.
-UNSENT_BYTES_PER_CONNECTION_MAX = 64 * 1024 * 1024
+#: Bytes of unsent responses per connection before the broker stops reading from it and handles no more of what it has
+#: read. A reader that does not read must not hold the broker's memory, and what one packet asks for must not keep the
+#: loop busy for a second while others wait. Larger is no faster: the kernel's buffer keeps a reader supplied.
+UNSENT_BYTES_PER_CONNECTION_MAX = 256 * 1024
+
+#: How long a connection whose peer broke the protocol stays for the answers to what was asked before.
+LAST_ANSWERS_S = 2.0
+
+#: Bytes of half-received large requests of all connections together; queued.max.request.bytes sets another limit. Two
+#: of the largest requests fit, or the 1 MB requests of 256 producers that arrive at once; whoever comes later waits.
+HELD_REQUEST_BYTES_MAX = 256 * 1024 * 1024
+
+#: Bytes of answers in memory that clients have not taken, of all connections together: above half of it each connection
+#: gets one answer at a time, above all of it who holds the most is closed.
+HELD_ANSWER_BYTES_MAX = 256 * 1024 * 1024
+
+#: Bytes of records one answer to a fetch holds in memory; beyond it pieces of 4 KB and more are sent from their files.
+ANSWER_BYTES_IN_MEMORY_MAX = 2 * 1024 * 1024
+
+#: What a connection may hold uncounted, of answers or of a request: 10,000 connections hold 80 MB so.
+UNCOUNTED_BYTES_MAX = 4 * 1024
+
+#: While others wait for memory: how long a peer may pause in the middle of a large request …
+STALLED_FRAME_S_MAX = 2.0
+#: … and how long it may take for all of it. The largest request needs 3.5 MB/s then.
+FRAME_UNDER_PRESSURE_S_MAX = 30.0
+
+#: Share of the process's file descriptors that connections may take: the files of the logs must never be those that
+#: cannot be opened.
+CONNECTIONS_DESCRIPTOR_SHARE = 0.5
+
+#: Seconds between two log lines about refused connections; a flood must not become a flood of lines.
+REFUSALS_LOGGED_EVERY_S = 10.0
 
 #: Fetches that may wait for data at one time; beyond it they are answered at once, empty.
 DELAYED_FETCHES_MAX = 50_000
@@ -27,11 +57,25 @@ FETCH_SESSION_EVICTION_MS = 120_000
 #: size, so what decodes to objects is bounded tighter than what stays bytes (socket.request.max.bytes).
 STRUCTURED_REQUEST_BYTES_MAX = 16 * 1024 * 1024
 
+#: What one record batch may unpack to where its records are looked at (compaction, coordinators, times): 64 times the
+#: largest batch a topic takes by default. A few hundred bytes of zstd can stand for gigabytes.
+DECOMPRESSED_BYTES_MAX = 64 * 1024 * 1024
+
+#: The same for a batch that a client just sent to a compacted topic: it is unpacked on the loop, about 1 ms a MB.
+PRODUCED_DECOMPRESSED_BYTES_MAX = 16 * 1024 * 1024
+
+#: Records of a batch that are looked at one by one, each about two microseconds and 300 bytes; clients put 10,000 into
+#: one (librdkafka's default) or fewer.
+RECORDS_PER_BATCH_MAX = 100_000
+
 #: Kafka's limit on the length of a topic name (file name minus the partition suffix).
 TOPIC_NAME_LENGTH_MAX = 249
 
 #: Partitions one CreateTopics request may ask for; each costs znodes, files and memory on brokers.
 PARTITIONS_PER_TOPIC_MAX = 10_000
+
+#: Topics being written to ZooKeeper at one time for clients: enough that the round trips of many topics overlap.
+TOPIC_WRITES_MAX = 64
 
 #: Idempotent producers a partition remembers; beyond it the one silent for longest is forgotten, as if expired.
 PRODUCERS_PER_PARTITION_MAX = 10_000
@@ -52,3 +96,4 @@ PREVIEW_SEGMENTS_MAX = 10_000
 SENDMSG_BUFFERS_MAX = 1_024
 
 assert IN_FLIGHT_PER_CONNECTION_MAX <= SENDMSG_BUFFERS_MAX, "all answers of one connection fit into one sendmsg"
+assert UNCOUNTED_BYTES_MAX * CONNECTIONS_MAX * 2 <= HELD_ANSWER_BYTES_MAX, "what is not counted is the smaller part"

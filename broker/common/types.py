@@ -8,6 +8,10 @@ PartitionIndex = NewType("PartitionIndex", int)
 Offset = NewType("Offset", int)
 LeaderEpoch = NewType("LeaderEpoch", int)
 
+#: `new_tuple(Pair, (1, 2))` is `Pair(1, 2)` for a named tuple, without the call of a Python function: for what is made
+#: several times a request.
+new_tuple = tuple.__new__
+
 #: Wire value of "no leader", "no controller", "consumer" in a replica_id field.
 NO_BROKER = -1
 #: Wire value of "no leader epoch known"; skips the fencing check.

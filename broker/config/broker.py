@@ -11,7 +11,7 @@ from ipaddress import ip_address
 from typing import Any, NamedTuple
 
 from broker.common.errors import StartupError
-from broker.common.limits import CONNECTIONS_MAX
+from broker.common.limits import CONNECTIONS_MAX, HELD_REQUEST_BYTES_MAX
 from broker.config.definition import (
     REQUIRED,
     ConfigError,
@@ -76,6 +76,9 @@ def parse_host_limits(text: str) -> tuple[HostLimit, ...]:
     return tuple(limits)
 
 
+#: The one replica selector there is, by the name Kafka's has.
+RACK_AWARE_SELECTOR = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
+
 KEYS: tuple[Key, ...] = (
     Key("broker.id", parse_int, REQUIRED, "the number of this broker, unique in its cluster", at_least=0),
     Key("broker.rack", str, "", "Where this broker stands; placement spreads replicas over racks."),
@@ -90,6 +93,9 @@ KEYS: tuple[Key, ...] = (
     Key("zookeeper.connect", str, REQUIRED, "ZooKeeper's addresses, host:port,…[/chroot]"),
     Key("zookeeper.session.timeout.ms", parse_int, 18_000, "Silence after which a broker counts as dead.", at_least=1),
     Key("zookeeper.connection.timeout.ms", parse_int, 18_000, "How long to wait for ZooKeeper at start.", at_least=1),
+    Key("controlled.shutdown.enable", parse_boolean, True, "Move leaderships away before stopping."),
+    Key("controlled.shutdown.max.retries", parse_int, 3, "How often the controller is asked to move them.", at_least=0),
+    Key("controlled.shutdown.retry.backoff.ms", parse_int, 5_000, "Pause before asking again.", at_least=0),
     Key("num.partitions", parse_int, 1, "Partitions of a topic created without a number.", at_least=1),
     Key("default.replication.factor", parse_int, 1, "Replicas of a topic created without a number.", at_least=1),
     Key("auto.create.topics.enable", parse_boolean, True, "Create a topic when a client first asks for it."),
@@ -145,6 +151,20 @@ KEYS: tuple[Key, ...] = (
         "A follower that has not been caught up for so long leaves the ISR.",
         at_least=1,
     ),
+    Key(
+        "replica.selector.class",
+        str,
+        "",
+        "Set, it sends a consumer with client.rack to an in-sync replica in its rack.",
+        choices=("", RACK_AWARE_SELECTOR),
+    ),
+    Key(
+        "replica.socket.timeout.ms",
+        parse_int,
+        30_000,
+        "A leader that answers no fetch for so long is connected to anew.",
+        at_least=1,
+    ),
     Key("replica.fetch.wait.max.ms", parse_int, 500, "How long a follower's fetch may wait for records.", at_least=1),
     Key(
         "replica.fetch.max.bytes", parse_int, 1_048_576, "Bytes a follower fetches of a partition at once.", at_least=1
@@ -165,8 +185,38 @@ KEYS: tuple[Key, ...] = (
     ),
     Key("min.insync.replicas", parse_int32, 1, "In-sync replicas that acks=all needs.", at_least=1),
     Key("unclean.leader.election.enable", parse_boolean, False, "May a replica outside the ISR lead."),
+    Key(
+        "leader.replication.throttled.rate",
+        parse_int,
+        UNLIMITED,
+        "Bytes per second that throttled replicas copy from this broker.",
+        at_least=0,
+    ),
+    Key(
+        "follower.replication.throttled.rate",
+        parse_int,
+        UNLIMITED,
+        "Bytes per second that throttled replicas of this broker copy from others.",
+        at_least=0,
+    ),
+    Key("auto.leader.rebalance.enable", parse_boolean, True, "Whether preferred replicas get leadership back."),
+    Key("leader.imbalance.check.interval.seconds", parse_int, 300, "How often that is looked at.", at_least=1),
+    Key(
+        "leader.imbalance.per.broker.percentage",
+        parse_int,
+        10,
+        "Share of a broker's preferred partitions that may be led elsewhere.",
+        at_least=0,
+    ),
     Key("message.max.bytes", parse_int32, 1_048_588, "Largest record batch accepted.", at_least=0),
     Key("socket.request.max.bytes", parse_int, 104_857_600, "Largest request accepted.", at_least=1),
+    Key(
+        "queued.max.request.bytes",
+        parse_int,
+        HELD_REQUEST_BYTES_MAX,
+        "Half-received requests of all connections.",
+        at_least=1,
+    ),
     Key("max.connections", parse_int32, CONNECTIONS_MAX, "Connections one listener accepts at a time.", at_least=0),
     Key("max.connections.per.ip", parse_int32, 2**31 - 1, "Connections from one address at a time.", at_least=0),
     Key("max.connections.per.ip.overrides", parse_host_limits, (), "The same for single addresses: address:count,…"),
@@ -195,7 +245,8 @@ class BrokerConfig:
     def __init__(self, values: dict[str, Any], given: frozenset[str] = frozenset(), unused: tuple[str, ...] = ()):
         self.given = given
         self.unused = unused
-        self._at_start = values
+        #: What the file says, or else the default, by attribute; never changes.
+        self.at_start: Mapping[str, Any] = values
         self.values = values
         self.layers: dict[ConfigSource, Mapping[str, Any]] = {}
         self.set_dynamic({}, {})
@@ -206,14 +257,14 @@ class BrokerConfig:
         `layers` then holds every value by source and key, the source that counts first; for the owner's thread.
         """
         before = self.values
-        from_file = {name: self._at_start[BY_NAME[name].attribute] for name in self.given}
+        from_file = {name: self.at_start[BY_NAME[name].attribute] for name in self.given}
         self.layers = {
             ConfigSource.BROKER: dict(own),
             ConfigSource.CLUSTER: dict(cluster_wide),
             ConfigSource.BROKER_FILE: from_file,
         }
         changed = {BY_NAME[name].attribute: value for name, value in {**cluster_wide, **own}.items()}
-        self.values = {**self._at_start, **changed}
+        self.values = {**self.at_start, **changed}
         return self.values != before
 
     def text(self, name: str) -> str | None:

@@ -14,6 +14,8 @@ from broker.config.definition import ConfigError, UpdateMode
 CLUSTER_WIDE = frozenset(
     {
         "compression.type",
+        "follower.replication.throttled.rate",
+        "leader.replication.throttled.rate",
         "log.cleaner.backoff.ms",
         "log.cleaner.dedupe.buffer.size",
         "log.cleaner.delete.retention.ms",

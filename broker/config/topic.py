@@ -1,6 +1,8 @@
 """Topic configuration: Kafka's keys that this broker knows, and the check that CreateTopics makes."""
 
+import re
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from broker.config.definition import ConfigError, Key, parse_boolean, parse_int, parse_int32, parse_list
 
@@ -9,6 +11,32 @@ UNLIMITED = 2**63 - 1
 CLEANUP_POLICIES = ("delete", "compact")
 COMPRESSION_TYPES = ("uncompressed", "zstd", "lz4", "snappy", "gzip", "producer")
 TIMESTAMP_TYPES = ("CreateTime", "LogAppendTime")
+
+#: Value of the throttled replicas' keys that means each of them.
+ALL_REPLICAS = ("*",)
+_THROTTLED = re.compile(r"(?P<partition>\d{1,9}):(?P<broker>\d{1,9})")
+
+
+class ThrottledReplica(NamedTuple):
+    """One entry of a list of throttled replicas."""
+
+    partition: int
+    broker_id: int
+
+    def __str__(self) -> str:
+        return f"{self.partition}:{self.broker_id}"
+
+
+def parse_throttled_replicas(text: str) -> tuple[ThrottledReplica | str, ...]:
+    """`partition:broker,…`, `*` for all replicas of the topic, or nothing for none."""
+    parts = parse_list(text)
+    if parts == ALL_REPLICAS:
+        return parts
+    found = [_THROTTLED.fullmatch(part) for part in parts]
+    if None in found:
+        raise ValueError(text)
+    return tuple(ThrottledReplica(int(one["partition"]), int(one["broker"])) for one in found)
+
 
 KEYS: tuple[Key, ...] = (
     Key("cleanup.policy", parse_list, ("delete",), "What happens to old segments.", choices=CLEANUP_POLICIES),
@@ -24,6 +52,18 @@ KEYS: tuple[Key, ...] = (
     Key("flush.messages", parse_int, UNLIMITED, "Records between two fsyncs.", at_least=1),
     Key("flush.ms", parse_int, UNLIMITED, "Milliseconds between two fsyncs.", at_least=0),
     Key("index.interval.bytes", parse_int32, 4096, "Bytes of log between two index entries.", at_least=0),
+    Key(
+        "follower.replication.throttled.replicas",
+        parse_throttled_replicas,
+        (),
+        "Replicas that copy no faster than follower.replication.throttled.rate: partition:broker,… or * for all.",
+    ),
+    Key(
+        "leader.replication.throttled.replicas",
+        parse_throttled_replicas,
+        (),
+        "Replicas that are copied from no faster than leader.replication.throttled.rate: partition:broker,… or *.",
+    ),
     Key("max.compaction.lag.ms", parse_int, UNLIMITED, "A record is compacted at the latest after this.", at_least=1),
     Key("max.message.bytes", parse_int32, 1_048_588, "Largest record batch accepted.", at_least=0),
     Key(

@@ -16,7 +16,9 @@ _log = logger("broker.connect")
 
 
 def ensure_topic(admin: AdminClient, topic: str, partitions: int, stop: Event) -> None:
-    """Create the topic (replication factor 1) unless it is there; tries until it succeeds or `stop` is set.
+    """Create the topic, with as many replicas as the cluster's default says, unless it is there.
+
+    Tries until it succeeds or `stop` is set.
 
     A cluster that does not let clients create topics is left to create it when the first record comes.
     """
@@ -24,7 +26,7 @@ def ensure_topic(admin: AdminClient, topic: str, partitions: int, stop: Event) -
         try:
             if topic in admin.list_topics(timeout=METADATA_TIMEOUT_S).topics:
                 return
-            admin.create_topics([NewTopic(topic, partitions, 1)], request_timeout=CREATE_TIMEOUT_S)[topic].result()
+            admin.create_topics([NewTopic(topic, partitions)], request_timeout=CREATE_TIMEOUT_S)[topic].result()
         except KafkaException as error:
             code = error.args[0].code()
             if code == KafkaError.TOPIC_ALREADY_EXISTS:

@@ -6,9 +6,8 @@ who came. A broker whose epoch changed has been away, even if nobody saw its zno
 
 from broker.controller.context import ControllerContext
 from broker.controller.effects import CloseChannel, Effect, OpenChannel, StepAgain
-from broker.controller.events import BrokersChanged, LeaderAndIsrAnswered
+from broker.controller.events import BrokersChanged
 from broker.controller.reassignment_end import removed_hosts_left, stop_strays
-from broker.controller.replica_states import Replica
 from broker.controller.request_batch import RequestBatch
 from broker.controller.state_changes import correct_states, replicas_went_offline, settle
 from broker.controller.topic_deletion import brokers_left_deletion, resume_deletion
@@ -60,12 +59,3 @@ def _brokers_joined(context: ControllerContext, event: BrokersChanged, joined: l
     settle(context, [p for p in hosted if p in context.states and p not in to_correct])
     effects += correct_states(context, hosted)
     return effects + stop_strays(context, joined) + resume_deletion(context, joined)
-
-
-def leader_and_isr_answered(context: ControllerContext, event: LeaderAndIsrAnswered) -> list[Effect]:
-    """A broker cannot host some replicas: for these it is as good as gone until it starts again."""
-    if not context.is_current_incarnation(event.broker_id, event.broker_epoch):
-        return []
-    failed = sorted(partition for partition in event.failed if context.is_current(partition))
-    context.failed_replicas.update(Replica(partition, event.broker_id) for partition in failed)
-    return replicas_went_offline(context, failed)

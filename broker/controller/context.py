@@ -26,7 +26,7 @@ class ControllerContext:
         self.topics_to_delete: frozenset[str] = frozenset()
         #: Topics whose deletion has begun: no elections, no LeaderAndIsr, not in UpdateMetadata.
         self.deleting: set[str] = set()
-        #: Replicas whose broker is alive but has lost their log directory.
+        #: Replicas whose broker is alive but serves them no more: it lost their log directory, or is about to stop.
         self.failed_replicas: set[Replica] = set()
         self.moves = Moves()
 

@@ -4,8 +4,9 @@ It knows nothing before it is elected and forgets everything when it resigns; be
 every event but Elected means nothing.
 """
 
-from broker.controller.broker_changes import brokers_changed, leader_and_isr_answered
+from broker.controller.broker_changes import brokers_changed
 from broker.controller.context import ControllerContext
+from broker.controller.controlled_shutdown import shutdown_asked, shutdown_carried_out
 from broker.controller.effects import CloseChannel, Effect, OpenChannel, RemoveIsrChanges, UnwatchTopics, WatchTopics
 from broker.controller.events import (
     AssignmentsWritten,
@@ -18,12 +19,16 @@ from broker.controller.events import (
     IsrChangesListed,
     IsrChangesRead,
     LeaderAndIsrAnswered,
+    LogDirEventsListed,
+    LogDirsFailed,
     ReassignmentsAsked,
     ReassignmentsBegun,
     ReassignmentsByZnode,
     ReassignmentsByZnodeBegun,
     ReplicasDeleted,
     Resigned,
+    ShutdownAsked,
+    ShutdownCarriedOut,
     StatesWritten,
     Tick,
     TopicRead,
@@ -35,6 +40,7 @@ from broker.controller.events import (
 from broker.controller.isr_changes import isr_changes_listed, isr_changes_read
 from broker.controller.leader_elections import election_asked, election_tried
 from broker.controller.leader_rebalance import LeaderRebalance, RebalanceSettings
+from broker.controller.log_dir_failures import leader_and_isr_answered, log_dir_events_listed, log_dirs_failed
 from broker.controller.partition_states import PartitionStatus
 from broker.controller.reassignment import (
     assignments_written,
@@ -67,6 +73,10 @@ _FLOWS = {
     AssignmentsWritten: assignments_written,
     ElectionAsked: election_asked,
     ElectionTried: election_tried,
+    LogDirEventsListed: log_dir_events_listed,
+    LogDirsFailed: log_dirs_failed,
+    ShutdownAsked: shutdown_asked,
+    ShutdownCarriedOut: shutdown_carried_out,
     ConfigChanged: config_changed,
     UncleanElectionRead: unclean_election_read,
     IsrChangesListed: isr_changes_listed,

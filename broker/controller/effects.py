@@ -11,7 +11,7 @@ from broker.common.types import TopicPartition
 from broker.controller.cluster import LeaderAndIsr, LiveBroker
 from broker.controller.events import Event
 from broker.controller.replica_assignment import ReplicaAssignment
-from broker.controller.verdict import Verdict
+from broker.controller.verdict import ShutdownAnswer, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +157,28 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
+class ReadLogDirEvents:
+    """Read which brokers these notifications name. Outcome: LogDirsFailed."""
+
+    names: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveLogDirEvents:
+    """Remove notifications that have been dealt with."""
+
+    names: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerShutdown:
+    """Tell a broker that wants to stop how far that has come."""
+
+    request_id: int
+    answer: ShutdownAnswer
+
+
+@dataclass(frozen=True, slots=True)
 class ReadUncleanElection:
     """Look which of these topics let a replica lead that was not in sync. Outcome: UncleanElectionRead."""
 
@@ -200,6 +222,9 @@ Effect = (
     | RewriteReassignmentRequest
     | RemoveElectionRequest
     | Answer
+    | ReadLogDirEvents
+    | RemoveLogDirEvents
+    | AnswerShutdown
     | ReadUncleanElection
     | ReadIsrChanges
     | RemoveIsrChanges

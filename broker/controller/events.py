@@ -167,6 +167,36 @@ class ElectionTried:
 
 
 @dataclass(frozen=True, slots=True)
+class LogDirEventsListed:
+    """The names of all notifications of failed log directories as of now."""
+
+    names: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class LogDirsFailed:
+    """Outcome of ReadLogDirEvents: brokers that have lost a log directory."""
+
+    broker_ids: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class ShutdownAsked:
+    """A broker wants to stop and have its leaderships moved away first. Answered, see `effects.AnswerShutdown`."""
+
+    request_id: int
+    broker_id: int
+    broker_epoch: int
+
+
+@dataclass(frozen=True, slots=True)
+class ShutdownCarriedOut:
+    """What was to be written for ShutdownAsked is written."""
+
+    asked: ShutdownAsked
+
+
+@dataclass(frozen=True, slots=True)
 class ConfigChanged:
     """The configuration of a topic was changed, or (None) of brokers, which topics take their defaults from."""
 
@@ -213,6 +243,10 @@ Event = (
     | AssignmentsWritten
     | ElectionAsked
     | ElectionTried
+    | LogDirEventsListed
+    | LogDirsFailed
+    | ShutdownAsked
+    | ShutdownCarriedOut
     | ConfigChanged
     | UncleanElectionRead
     | IsrChangesListed

@@ -1,8 +1,9 @@
-"""What the controller answers about one partition of a client's request."""
+"""What the controller answers: about one partition of a client's request, and to a broker that wants to stop."""
 
 from typing import NamedTuple
 
 from broker.common.errors import ApiError, ErrorCode
+from broker.common.types import TopicPartition
 
 
 class Verdict(NamedTuple):
@@ -15,3 +16,10 @@ class Verdict(NamedTuple):
 
 
 DONE = Verdict()
+
+
+class ShutdownAnswer(NamedTuple):
+    """`remaining`: what the broker still leads although another live replica could, once it has caught up."""
+
+    code: ErrorCode = ErrorCode.NONE
+    remaining: frozenset[TopicPartition] = frozenset()

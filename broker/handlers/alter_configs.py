@@ -37,9 +37,7 @@ async def _alter(
 async def _replace(asked: AlterConfigsResource, validate_only: bool, context: RequestContext) -> None:
     configs = changeable_configs(asked.resource_type, asked.resource_name, context)
     overrides = {config.name: config.value for config in asked.configs if config.value is not None}
-    configs.check(overrides)
-    if not validate_only:
-        await configs.replace(overrides)
+    await configs.apply(lambda _present: overrides, validate_only=validate_only)
 
 
 HANDLER = public(ApiKey.ALTER_CONFIGS, 0, 2, handle_alter_configs)

@@ -11,6 +11,7 @@ from broker.config.definition import ConfigError, Key
 from broker.config.dynamic import check_broker_change
 from broker.config.resolution import settings_of
 from broker.handlers.handler import RequestContext
+from broker.runtime.topic_configs import ConfigChange
 
 
 class ResourceType(IntEnum):
@@ -40,7 +41,13 @@ class ChangeableConfigs(NamedTuple):
     value_of: Callable[[Key, Mapping[str, str]], Any]
     overrides: Callable[[], Awaitable[dict[str, str]]]
     check: Callable[[Mapping[str, str]], None]
-    replace: Callable[[Mapping[str, str]], Awaitable[None]]
+    change: Callable[[ConfigChange], Awaitable[None]]
+
+    async def apply(self, change: ConfigChange, *, validate_only: bool) -> None:
+        if validate_only:
+            self.check(change(await self.overrides()))
+        else:
+            await self.change(change)
 
 
 def changeable_configs(resource_type: int, name: str, context: RequestContext) -> ChangeableConfigs:
@@ -54,7 +61,7 @@ def changeable_configs(resource_type: int, name: str, context: RequestContext) -
             value_of=lambda key, overrides: settings_of(key, overrides, services.config)[0].value,
             overrides=partial(configs.overrides, name),
             check=topic.check_topic_configs,
-            replace=partial(configs.replace, name),
+            change=partial(configs.change, name),
         )
     if resource_type == ResourceType.BROKER:
         check_broker(name, context)
@@ -66,7 +73,7 @@ def changeable_configs(resource_type: int, name: str, context: RequestContext) -
             ),
             overrides=partial(configs.overrides, name),
             check=partial(check_broker_change, is_for_all=not name),
-            replace=partial(configs.replace, name),
+            change=partial(configs.change, name),
         )
     raise unknown_resource(resource_type)
 

@@ -1,5 +1,7 @@
 """CreatePartitions: only the controller adds partitions (KIP-195)."""
 
+from collections import Counter
+
 from broker.common.errors import ApiError, ErrorCode
 from broker.handlers.handler import RequestContext, public
 from broker.protocol.api_keys import ApiKey
@@ -9,27 +11,28 @@ from broker.protocol.messages.create_partitions import (
     CreatePartitionsTopic,
     CreatePartitionsTopicResult,
 )
+from broker.runtime.at_once import at_once
 
 
 async def handle_create_partitions(
     request: CreatePartitionsRequest, context: RequestContext
 ) -> CreatePartitionsResponse:
-    names = [topic.name for topic in request.topics]
+    times_named = Counter(topic.name for topic in request.topics)
     return CreatePartitionsResponse(
-        results=[await _add(topic, names.count(topic.name) > 1, request, context) for topic in request.topics]
+        results=await at_once(_add(topic, times_named[topic.name], request, context) for topic in request.topics)
     )
 
 
 async def _add(
-    topic: CreatePartitionsTopic, is_named_twice: bool, request: CreatePartitionsRequest, context: RequestContext
+    topic: CreatePartitionsTopic, times_named: int, request: CreatePartitionsRequest, context: RequestContext
 ) -> CreatePartitionsTopicResult:
     services = context.services
     assignments = None if topic.assignments is None else [tuple(each.broker_ids) for each in topic.assignments]
     try:
         if services.metadata.controller_id != services.config.broker_id:
             raise ApiError(ErrorCode.NOT_CONTROLLER)
-        if is_named_twice:
-            raise ApiError(ErrorCode.INVALID_REQUEST, f"topic {topic.name!r} is named twice in the request")
+        if times_named > 1:
+            raise ApiError(ErrorCode.INVALID_REQUEST, f"topic {topic.name!r} is named {times_named} times")
         await services.topics.add_partitions(
             topic.name, topic.count, assignments, request.timeout_ms, validate_only=request.validate_only
         )

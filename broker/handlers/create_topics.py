@@ -1,36 +1,41 @@
 """CreateTopics: only the controller creates, so that a client's answer comes from who decides."""
 
+from collections import Counter
+
 from broker.common.errors import ApiError, ErrorCode
+from broker.config.resolution import settings_of
+from broker.config.topic import KEYS
 from broker.handlers.handler import RequestContext, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.create_topics import (
     CreatableTopic,
+    CreatableTopicConfigs,
     CreatableTopicResult,
     CreateTopicsRequest,
     CreateTopicsResponse,
 )
+from broker.runtime.at_once import at_once
 from broker.runtime.topic_placement import NewTopic
 
 
 async def handle_create_topics(request: CreateTopicsRequest, context: RequestContext) -> CreateTopicsResponse:
-    names = [topic.name for topic in request.topics]
+    times_named = Counter(topic.name for topic in request.topics)
     return CreateTopicsResponse(
-        topics=[await _create(topic, names.count(topic.name) > 1, request, context) for topic in request.topics]
+        topics=await at_once(_create(topic, times_named[topic.name], request, context) for topic in request.topics)
     )
 
 
 async def _create(
-    topic: CreatableTopic, is_named_twice: bool, request: CreateTopicsRequest, context: RequestContext
+    topic: CreatableTopic, times_named: int, request: CreateTopicsRequest, context: RequestContext
 ) -> CreatableTopicResult:
     services = context.services
     try:
         if services.metadata.controller_id != services.config.broker_id:
             raise ApiError(ErrorCode.NOT_CONTROLLER)
-        if is_named_twice:
-            raise ApiError(ErrorCode.INVALID_REQUEST, f"topic {topic.name!r} is named twice in the request")
-        created = await services.topics.create(
-            _new_topic(topic), timeout_ms=request.timeout_ms, validate_only=request.validate_only
-        )
+        if times_named > 1:
+            raise ApiError(ErrorCode.INVALID_REQUEST, f"topic {topic.name!r} is named {times_named} times")
+        new = _new_topic(topic)
+        created = await services.topics.create(new, timeout_ms=request.timeout_ms, validate_only=request.validate_only)
     except ApiError as error:
         return CreatableTopicResult(name=topic.name, error_code=error.code, error_message=error.message)
     return CreatableTopicResult(
@@ -38,17 +43,30 @@ async def _create(
         topic_id=created.topic_id,
         num_partitions=len(created.assignment),
         replication_factor=len(created.assignment[0]),
-        configs=[],
+        configs=_configs(new, context),
     )
 
 
+def _configs(topic: NewTopic, context: RequestContext) -> list[CreatableTopicConfigs]:
+    """As they count for the new topic (KIP-525)."""
+    found = [(key, settings_of(key, topic.configs, context.services.config)[0]) for key in KEYS]
+    return [
+        CreatableTopicConfigs(name=key.name, value=counts.text, config_source=counts.source) for key, counts in found
+    ]
+
+
 def _new_topic(topic: CreatableTopic) -> NewTopic:
+    if len({each.partition_index for each in topic.assignments}) < len(topic.assignments):
+        raise ApiError(ErrorCode.INVALID_REPLICA_ASSIGNMENT, f"topic {topic.name!r} has a partition assigned twice")
+    without_value = [config.name for config in topic.configs if config.value is None]
+    if without_value:
+        raise ApiError(ErrorCode.INVALID_CONFIG, f"{without_value[0]}: a value is needed")
     return NewTopic(
         name=topic.name,
         partitions=topic.num_partitions,
         replication_factor=topic.replication_factor,
         assignment={each.partition_index: tuple(each.broker_ids) for each in topic.assignments},
-        configs={config.name: config.value or "" for config in topic.configs},
+        configs={config.name: config.value for config in topic.configs},
     )
 
 

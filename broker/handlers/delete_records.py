@@ -1,6 +1,8 @@
 """DeleteRecords: the leader moves the log start offset of a partition forward (KIP-107)."""
 
 from broker.common.errors import ApiError, ErrorCode
+from broker.common.types import TopicPartition
+from broker.handlers.current_leader import refusal
 from broker.handlers.handler import RequestContext, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.delete_records import (
@@ -30,9 +32,8 @@ def _delete(topic: str, asked: DeleteRecordsPartition, context: RequestContext) 
             raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION)
         low_watermark = context.services.replicas.delete_records(topic, asked.partition_index, asked.offset)
     except ApiError as error:
-        return DeleteRecordsPartitionResult(
-            partition_index=asked.partition_index, low_watermark=-1, error_code=error.code
-        )
+        code = refusal(error, TopicPartition(topic, asked.partition_index), context)
+        return DeleteRecordsPartitionResult(partition_index=asked.partition_index, low_watermark=-1, error_code=code)
     return DeleteRecordsPartitionResult(partition_index=asked.partition_index, low_watermark=low_watermark)
 
 

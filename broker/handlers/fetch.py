@@ -6,6 +6,7 @@ Which partitions a request means and which of them are answered is decided by `r
 from collections.abc import Awaitable
 
 from broker.common.errors import ApiError, ErrorCode
+from broker.common.limits import ANSWER_BYTES_IN_MEMORY_MAX
 from broker.common.types import TopicPartition
 from broker.handlers.current_leader import addresses, current_leader, refusal
 from broker.handlers.handler import Reply, RequestContext, public
@@ -21,7 +22,9 @@ from broker.protocol.messages.fetch import (
     FetchResponse,
     PartitionData,
 )
+from broker.protocol.response_frame import PART_BYTES_MIN
 from broker.records.batch import iterate_headers
+from broker.replication.closest_replica import closest_replica
 from broker.replication.fetch_session import (
     FINAL_EPOCH,
     NO_SESSION,
@@ -31,6 +34,7 @@ from broker.replication.fetch_session import (
     SessionlessFetch,
     TopicKey,
 )
+from broker.runtime.follower_reads import diverging
 from broker.runtime.replica_manager import ReadResult
 
 _FIRST_VERSION_WITH_IDS = 13
@@ -82,6 +86,8 @@ async def _wait_for_more(
         if reading.is_enough:
             break
         is_woken = reading.park(deadline_ms)
+    if not reading.answers:
+        reading.read()
     return _respond(fetch, reading, context)
 
 
@@ -128,6 +134,8 @@ class _Reading:
         self._context = context
         self._replicas = context.services.replicas
         self._bytes_max = min(request.max_bytes, context.services.config.fetch_max_bytes)
+        #: Where the consumer stands; it may then be served, or be sent to, a replica nearby (KIP-392).
+        self._rack = request.rack_id
         self.has_errors = False
         self.answers: list[Answered] = []
 
@@ -137,7 +145,7 @@ class _Reading:
         return self._bytes_read >= self._request.min_bytes or not self._can_gain
 
     def read(self) -> None:
-        self._bytes_read = 0
+        self._bytes_read = self._bytes_in_memory = 0
         #: Whether waiting can bring anything: not when there is an error to tell, records were left behind for want of
         #: room, or nothing was asked for.
         self._can_gain = bool(self._fetch.partitions)
@@ -145,6 +153,9 @@ class _Reading:
         self.answers = [(topic, self._read_partition(topic, asked)) for topic, asked in self._fetch.partitions]
 
     def park(self, deadline_ms: int) -> Awaitable[bool]:
+        """Records that were read, but fewer than wanted, are not held while more are waited for."""
+        if self._bytes_in_memory:
+            self.answers = []
         keys = [TopicPartition(self._name_of(topic), asked.partition) for topic, asked in self._fetch.partitions]
         return self._context.services.purgatory.wait(keys, deadline_ms - self._context.services.clock.monotonic_ms())
 
@@ -166,8 +177,13 @@ class _Reading:
                 at_least_one=self._bytes_read == 0,
                 current_leader_epoch=asked.current_leader_epoch,
                 topic_id=None if is_named else topic,
+                may_follow=bool(self._rack),
             )
-            records = _payload(result.slice)
+            special = self._diverging(topic_partition, asked) or self._elsewhere(topic_partition, asked, result)
+            if special is not None:
+                self._can_gain = False
+                return special
+            records = self._payload(result.slice)
         except ApiError as error:
             return self._refuse(topic, topic_partition, asked, error)
         self._bytes_read += len(records)
@@ -181,6 +197,42 @@ class _Reading:
             aborted_transactions=[] if self._request.isolation_level else None,
             records=records,
         )
+
+    def _diverging(self, topic_partition: TopicPartition, asked: FetchPartition) -> PartitionData | None:
+        """A consumer that has read what an unclean election took back must hear where the log parts (KIP-320)."""
+        if asked.last_fetched_epoch < 0:
+            return None
+        log = self._replicas.get(*topic_partition).log
+        return diverging(log, asked.partition, asked.fetch_offset, asked.last_fetched_epoch)
+
+    def _elsewhere(
+        self, topic_partition: TopicPartition, asked: FetchPartition, result: ReadResult
+    ) -> PartitionData | None:
+        """The way to a replica in the consumer's rack, if there is a better one than us."""
+        services = self._context.services
+        partition = self._replicas.get(*topic_partition).partition
+        if not self._rack or not services.config.replica_selector_class or not partition.is_leader:
+            return None
+        racks = {broker.broker_id: broker.rack for broker in services.metadata.brokers.values()}
+        near = closest_replica(partition, self._rack, racks, asked.fetch_offset)
+        if near is None:
+            return None
+        return PartitionData(
+            partition_index=asked.partition,
+            high_watermark=result.high_watermark,
+            last_stable_offset=result.high_watermark,
+            log_start_offset=result.log_start_offset,
+            preferred_read_replica=near,
+            records=b"",
+        )
+
+    def _payload(self, found: LogSlice) -> bytes | FilePart:
+        """What is large is sent from the file; what is small is read, which also finds a disk error in time."""
+        is_room_left = self._bytes_in_memory + found.length <= ANSWER_BYTES_IN_MEMORY_MAX
+        if found.length >= (SENDFILE_BYTES_MIN if is_room_left else PART_BYTES_MIN):
+            return FilePart(found.file, found.position, found.length)
+        self._bytes_in_memory += found.length
+        return found.read()
 
     def _refuse(
         self, topic: TopicKey, topic_partition: TopicPartition, asked: FetchPartition, error: ApiError
@@ -197,13 +249,6 @@ class _Reading:
 
 def _refused(asked: FetchPartition, code: ErrorCode) -> PartitionData:
     return PartitionData(partition_index=asked.partition, error_code=code, high_watermark=-1, records=b"")
-
-
-def _payload(found: LogSlice) -> bytes | FilePart:
-    """A large answer is sent from the file; a small one is read, which also finds a disk error before the answer."""
-    if found.length >= SENDFILE_BYTES_MIN:
-        return FilePart(found.file, found.position, found.length)
-    return found.read()
 
 
 def _next_offset(result: ReadResult, asked: FetchPartition) -> int:

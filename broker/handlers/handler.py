@@ -10,6 +10,7 @@ from broker.protocol.api_keys import ApiKey
 from broker.protocol.schema import Message
 from broker.replication.fetch_session import FetchSessions
 from broker.runtime.broker_configs import BrokerConfigs
+from broker.runtime.controller_runtime import ControllerRuntime
 from broker.runtime.coordinator_runtime import CoordinatorRuntime
 from broker.runtime.follower_feeds import FollowerFeeds
 from broker.runtime.log_dirs import LogDirs
@@ -42,6 +43,7 @@ class Services:
     log_dirs: LogDirs
     retention_previews: RetentionPreviews
     producer_ids: ProducerIds
+    controller: ControllerRuntime
     clock: Any
 
 
@@ -55,8 +57,8 @@ class RequestContext(NamedTuple):
     listener: str
 
 
-#: A response now, a response later, or None when the request has no response (acks=0).
-Reply = Message | Awaitable[Message | None] | None
+#: A response now, perhaps encoded already, a response later, or None when the request has no response (acks=0).
+Reply = Message | bytes | Awaitable[Message | None] | None
 
 
 @dataclass(frozen=True, slots=True)

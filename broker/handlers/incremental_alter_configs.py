@@ -42,12 +42,14 @@ async def _change(asked: AlterConfigsResource, validate_only: bool, context: Req
     configs = changeable_configs(asked.resource_type, asked.resource_name, context)
     if len({config.name for config in asked.configs}) < len(asked.configs):
         raise ApiError(ErrorCode.INVALID_REQUEST, "a configuration is named twice in the request")
-    overrides = await configs.overrides()
-    for config in asked.configs:
-        _apply(config, overrides, configs)
-    configs.check(overrides)
-    if not validate_only:
-        await configs.replace(overrides)
+
+    def change(present: dict[str, str]) -> dict[str, str]:
+        overrides = dict(present)
+        for config in asked.configs:
+            _apply(config, overrides, configs)
+        return overrides
+
+    await configs.apply(change, validate_only=validate_only)
 
 
 def _apply(config: AlterableConfig, overrides: dict[str, str], configs: ChangeableConfigs) -> None:

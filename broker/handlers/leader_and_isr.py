@@ -13,12 +13,17 @@ from broker.protocol.messages.leader_and_isr import (
 
 async def handle_leader_and_isr(request: LeaderAndIsrRequest, context: RequestContext) -> LeaderAndIsrResponse:
     replicas = context.services.replicas
-    configs = await context.services.topic_configs.log_configs({topic.topic_name for topic in request.topic_states})
-    try:
-        replicas.check_controller(request.controller_epoch, request.broker_epoch)
-    except ApiError as error:
-        return LeaderAndIsrResponse(error_code=error.code)
-    outcomes = replicas.apply_leader_and_isr(request, configs)
+    topics = {topic.topic_name for topic in request.topic_states}
+    async with replicas.taking_roles:
+        try:
+            replicas.check_controller(request.controller_epoch, request.broker_epoch)
+            await replicas.create_logs(request)
+            configs = await context.services.topic_configs.log_configs(topics)
+            # Another controller may have spoken meanwhile.
+            replicas.check_controller(request.controller_epoch, request.broker_epoch)
+        except ApiError as error:
+            return LeaderAndIsrResponse(error_code=error.code)
+        outcomes = replicas.apply_leader_and_isr(request, configs)
     return LeaderAndIsrResponse(
         topics=[
             LeaderAndIsrTopicError(

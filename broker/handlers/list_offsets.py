@@ -1,6 +1,8 @@
 """ListOffsets: first offset, next offset, offset by timestamp, newest timestamp."""
 
 from broker.common.errors import ApiError, ErrorCode
+from broker.common.types import TopicPartition
+from broker.handlers.current_leader import refusal
 from broker.handlers.handler import RequestContext, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.list_offsets import (
@@ -36,17 +38,27 @@ async def _answer(topic: str, asked: ListOffsetsPartition, context: RequestConte
         hosted = context.services.replicas.leader_log(topic, asked.partition_index, asked.current_leader_epoch)
         offset, timestamp = await _find(hosted, asked.timestamp, context)
     except ApiError as error:
-        return ListOffsetsPartitionResponse(partition_index=asked.partition_index, error_code=error.code)
+        code = refusal(error, TopicPartition(topic, asked.partition_index), context)
+        return ListOffsetsPartitionResponse(partition_index=asked.partition_index, error_code=code)
     return ListOffsetsPartitionResponse(
         partition_index=asked.partition_index,
         offset=offset,
         timestamp=timestamp,
-        leader_epoch=hosted.partition.leader_epoch if offset >= 0 else -1,
+        leader_epoch=_leader_epoch(hosted, asked.timestamp, offset),
     )
+
+
+def _leader_epoch(hosted: HostedPartition, timestamp: int, offset: int) -> int:
+    """Of the record found; where the next one will be, of the leader there is; -1 if that is not known."""
+    if timestamp == LATEST_TIMESTAMP:
+        return hosted.partition.leader_epoch
+    return hosted.log.leader_epoch_at(offset) if offset >= 0 else -1
 
 
 async def _find(hosted: HostedPartition, timestamp: int, context: RequestContext) -> tuple[int, int]:
     """(offset, timestamp of its record); a record above the high watermark does not exist yet."""
+    if timestamp in (LATEST_TIMESTAMP, MAX_TIMESTAMP) or timestamp >= 0:
+        _check_established(hosted, context.api_version)
     if timestamp == LATEST_TIMESTAMP:
         return hosted.partition.high_watermark, -1
     if timestamp in (EARLIEST_TIMESTAMP, EARLIEST_LOCAL_TIMESTAMP):
@@ -57,6 +69,13 @@ async def _find(hosted: HostedPartition, timestamp: int, context: RequestContext
         raise ApiError(ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT, f"timestamp {timestamp} asks for nothing known")
     asked_ms = None if timestamp == MAX_TIMESTAMP else timestamp
     return await context.services.replicas.find_timestamp(hosted, asked_ms) or _NOT_FOUND
+
+
+def _check_established(hosted: HostedPartition, version: int) -> None:
+    """A new leader does not know at once how much was committed: offsets must not seem to go back (KIP-207)."""
+    if not hosted.partition.is_high_watermark_established:
+        code = ErrorCode.OFFSET_NOT_AVAILABLE if version >= 5 else ErrorCode.LEADER_NOT_AVAILABLE
+        raise ApiError(code, "the new leader does not know yet how much its predecessor committed")
 
 
 HANDLER = public(ApiKey.LIST_OFFSETS, 1, 9, handle_list_offsets)

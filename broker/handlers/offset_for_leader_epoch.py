@@ -1,6 +1,8 @@
 """OffsetForLeaderEpoch: where the records of a leader epoch end, so that a client notices a truncation (KIP-320)."""
 
 from broker.common.errors import ApiError
+from broker.common.types import TopicPartition
+from broker.handlers.current_leader import refusal
 from broker.handlers.handler import RequestContext, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.offset_for_leader_epoch import (
@@ -29,7 +31,8 @@ def _answer(topic: str, asked: OffsetForLeaderPartition, context: RequestContext
     try:
         hosted = context.services.replicas.leader_log(topic, asked.partition, asked.current_leader_epoch)
     except ApiError as error:
-        return EpochEndOffset(partition=asked.partition, error_code=error.code)
+        code = refusal(error, TopicPartition(topic, asked.partition), context)
+        return EpochEndOffset(partition=asked.partition, error_code=code)
     epoch, end_offset = hosted.log.end_offset_for_epoch(asked.leader_epoch)
     return EpochEndOffset(partition=asked.partition, leader_epoch=epoch, end_offset=end_offset)
 

@@ -2,6 +2,8 @@
 
 from broker.handlers import (
     alter_configs,
+    alter_partition_reassignments,
+    controlled_shutdown,
     create_partitions,
     create_topics,
     delete_groups,
@@ -11,6 +13,7 @@ from broker.handlers import (
     describe_configs,
     describe_groups,
     describe_log_dirs,
+    elect_leaders,
     fetch,
     find_coordinator,
     heartbeat,
@@ -21,6 +24,7 @@ from broker.handlers import (
     leave_group,
     list_groups,
     list_offsets,
+    list_partition_reassignments,
     metadata,
     offset_commit,
     offset_fetch,
@@ -42,6 +46,7 @@ _SERVED: tuple[Handler, ...] = (
     leader_and_isr.HANDLER,
     stop_replica.HANDLER,
     update_metadata.HANDLER,
+    controlled_shutdown.HANDLER,
     offset_commit.HANDLER,
     offset_fetch.HANDLER,
     find_coordinator.HANDLER,
@@ -61,7 +66,10 @@ _SERVED: tuple[Handler, ...] = (
     describe_log_dirs.HANDLER,
     create_partitions.HANDLER,
     delete_groups.HANDLER,
+    elect_leaders.HANDLER,
     incremental_alter_configs.HANDLER,
+    alter_partition_reassignments.HANDLER,
+    list_partition_reassignments.HANDLER,
     describe_cluster.HANDLER,
     preview_retention.HANDLER,
 )

@@ -99,6 +99,19 @@ class LogDirectory:
         for checkpoint in (self.recovery_points, self.log_start_offsets, self.high_watermarks):
             checkpoint.load()
 
+    def may_have_lost_tail(self, partition: TopicPartition, log_end_offset: int, *, is_clean: bool) -> bool:
+        """Whether the log of `partition`, found to end at `log_end_offset`, may have ended later before the stop.
+
+        After a clean stop only if it is shorter than was noted. After any other, unless all of it had been fsynced and
+        no more was ever known to be replicated: what was in the page cache survives the process, not the machine. That
+        leaves one case unseen: all that was appended after an fsync of everything vanished, before the next note of the
+        high watermark.
+        """
+        fsynced = self.recovery_points.get(partition)
+        if is_clean:
+            return log_end_offset < fsynced
+        return log_end_offset != fsynced or log_end_offset < self.high_watermarks.get(partition)
+
     def forget(self, partition: TopicPartition) -> None:
         """A partition of this name is about to be made: nothing that was noted under it is true. Raises OSError."""
         for checkpoint in (self.recovery_points, self.log_start_offsets, self.high_watermarks):

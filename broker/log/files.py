@@ -58,8 +58,8 @@ def read_at(file: OpenFile, position: int, length: int) -> bytes:
 
 
 def is_full(error: OSError) -> bool:
-    """Whether it is only for want of space: the disk itself is well, and takes more when there is room."""
-    return error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+    """Whether it is only for want of space, or of descriptors: the disk is well, and takes more when there is room."""
+    return error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EMFILE, errno.ENFILE)
 
 
 def fsync_file(file: OpenFile) -> None:

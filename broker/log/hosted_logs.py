@@ -37,8 +37,8 @@ class HostedLogs:
         #: Told of a directory that fails, and whether it was the last: then the broker must stop. Once for each,
         #: perhaps on a worker thread.
         self.on_directory_failed: Callable[[Path, bool], None] = lambda path, was_last: None
-        #: Told of a log directory and its partition whose log will end at an offset; on the owner's thread, before the
-        #: log is cut. May raise OSError, then it is not.
+        #: Told of a log directory and its partition whose log will end at an offset, 0 if it is about to be deleted or
+        #: made; on the owner's thread, before that is done. May raise OSError, then it is not.
         self.on_cut: Callable[[Path, TopicPartition, int], None] = lambda path, partition, end_offset: None
 
     @property

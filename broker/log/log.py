@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from broker.common.errors import ApiError, ErrorCode, InvariantViolation
 from broker.common.logs import logger
+from broker.common.types import new_tuple
 from broker.log.config import LogConfig
 from broker.log.files import fsync_directory
 from broker.log.follower_log import FollowerLog
@@ -24,7 +25,7 @@ from broker.log.loader import LoadedLog, load_log
 from broker.log.log_reader import LogReader
 from broker.log.producer_snapshots import load_producers, store_producers
 from broker.log.producer_state import ProducerState
-from broker.log.retention import ExpiredSegment, RetentionPlan, SegmentFacts
+from broker.log.retention import ExpiredSegment, RetentionPlan
 from broker.log.roll_timer import RollTimer
 from broker.log.segment import Segment
 from broker.log.truncation import BeforeCut, Truncation
@@ -33,7 +34,6 @@ from broker.records.batch import (
     HEADER,
     LENGTH_PREFIX_BYTES,
     NO_PRODUCER_ID,
-    NO_TIMESTAMP,
     BatchHeader,
     parse_batch_header,
     patch_batch,
@@ -117,30 +117,54 @@ class Log(FollowerLog, Truncation, LogReader):
 
     # --- writing
 
-    def append(self, batch: bytearray | memoryview, leader_epoch: int, now_ms: int | None = None) -> AppendResult:
+    def append(
+        self,
+        batch: bytearray | memoryview,
+        leader_epoch: int,
+        now_ms: int | None = None,
+        header: BatchHeader | None = None,
+    ) -> AppendResult:
         """Write one batch, which passed `check_produced_batch`, at the end; its offsets and epoch are set in `batch`.
 
         A batch an idempotent producer sends again is not written again. With LogAppendTime `now_ms`, by the wall clock,
-        becomes the time of its records; without `now_ms` CreateTime has no bounds. Raises ApiError: MESSAGE_TOO_LARGE,
-        RECORD_LIST_TOO_LARGE (more than a segment), INVALID_TIMESTAMP, INVALID_RECORD (no key where compacted),
-        OUT_OF_ORDER_SEQUENCE_NUMBER, INVALID_PRODUCER_EPOCH, KAFKA_STORAGE_ERROR (the disk refused). Then `batch` and
-        the log are as before; the log takes the next batch. Only if an fsync that flush.messages asks for fails, the
-        batch is in the log, and the log at its end.
+        becomes the time of its records; without `now_ms` CreateTime has no bounds. `header` is what the check returned,
+        for a caller who still has it. Raises ApiError: MESSAGE_TOO_LARGE, RECORD_LIST_TOO_LARGE (more than a segment),
+        INVALID_TIMESTAMP, INVALID_RECORD (no key where compacted), OUT_OF_ORDER_SEQUENCE_NUMBER,
+        INVALID_PRODUCER_EPOCH, KAFKA_STORAGE_ERROR (the disk refused). Then `batch` and the log are as before; the log
+        takes the next batch. Only if an fsync that flush.messages asks for fails, the batch is in the log, and the log
+        at its end.
         """
         if self._refusal is not None:
             raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, self._refusal)
-        header = parse_batch_header(batch)
+        if header is None:
+            header = parse_batch_header(batch)
         size = len(batch)
-        config = self._config
-        self._check_size(header, size, config.max_message_bytes)
+        if header.batch_length + LENGTH_PREFIX_BYTES != size or header.last_offset_delta < 0:
+            raise InvariantViolation(f"an unchecked batch came to the log {self.directory.name}")
+        if size > self._config.max_message_bytes:
+            self._refuse_size(size)
         max_timestamp = header.max_timestamp
         if self._is_checking:
-            max_timestamp = check_batch(batch, header, config, now_ms)
-        if header.producer_id != NO_PRODUCER_ID:
-            sent = self._producers.check(header)
-            if sent is not None:
-                return AppendResult(sent.base_offset, sent.last_offset, sent.timestamp_ms)
-        active = self._segments.active
+            max_timestamp = check_batch(batch, header, self._config, now_ms)
+        is_idempotent = header.producer_id != NO_PRODUCER_ID
+        if is_idempotent and (sent := self._producers.check(header)) is not None:
+            return AppendResult(sent.base_offset, sent.last_offset, sent.timestamp_ms)
+        result = self._write(batch, header, max_timestamp, leader_epoch, now_ms)
+        if is_idempotent:
+            self._producers.note(header, result.base_offset)
+        if result.last_offset + 1 - self.recovery_point >= self._config.flush_messages:
+            self.flush()
+        return result
+
+    def _write(
+        self,
+        batch: bytearray | memoryview,
+        header: BatchHeader,
+        max_timestamp: int,
+        leader_epoch: int,
+        now_ms: int | None,
+    ) -> AppendResult:
+        config, active, size = self._config, self._segments.active, len(batch)
         base_offset = active.next_offset
         last_offset = base_offset + header.last_offset_delta
         if max_timestamp > self._roll_timer.after_ms or not active.has_room_for(
@@ -157,20 +181,13 @@ class Log(FollowerLog, Truncation, LogReader):
         except OSError as error:
             HEADER.pack_into(batch, 0, *header)
             raise self._append_failed(error) from error
-        if header.producer_id != NO_PRODUCER_ID:
-            self._producers.note(header, base_offset)
-        if last_offset + 1 - self.recovery_point >= config.flush_messages:
-            self.flush()
-        return AppendResult(base_offset, last_offset, max_timestamp)
+        return new_tuple(AppendResult, (base_offset, last_offset, max_timestamp))
 
-    def _check_size(self, header: BatchHeader, size: int, max_message_bytes: int) -> None:
-        if header.batch_length + LENGTH_PREFIX_BYTES != size or header.last_offset_delta < 0:
-            raise InvariantViolation(f"an unchecked batch came to the log {self.directory.name}")
-        if size > max_message_bytes:
-            raise ApiError(
-                ErrorCode.MESSAGE_TOO_LARGE,
-                f"the batch has {size} bytes, max.message.bytes is {max_message_bytes}",
-            )
+    def _refuse_size(self, size: int) -> None:
+        raise ApiError(
+            ErrorCode.MESSAGE_TOO_LARGE,
+            f"the batch has {size} bytes, max.message.bytes is {self._config.max_message_bytes}",
+        )
 
     def _make_room(self, size: int, last_offset: int, max_timestamp: int, now_ms: int | None) -> Segment:
         """The segment the batch goes to: the active one, or a new one if that is full or old."""
@@ -300,27 +317,16 @@ class Log(FollowerLog, Truncation, LogReader):
 
     # --- letting go
 
-    def retention_facts(self) -> tuple[SegmentFacts, ...]:
-        """What `plan_retention` decides from. May read indexes, so it is for a worker thread. Raises ApiError."""
-
-        def look() -> tuple[SegmentFacts, ...]:
-            segments = tuple(self._segments)
-            ends = [*(segment.base_offset for segment in segments[1:]), self.log_end_offset]
-            return tuple(map(_facts, segments, ends))
-
-        return self._look_up(look)
-
     def roll_expired(self, plan: RetentionPlan) -> bool:
         """Begin a new segment if `plan` lets go of the active one and nothing was written to it since; whether so.
 
         `flush` before `apply`: if the old segment's name went from the disk before the new one's came, offsets would
         begin anew. For the owner; quick. Raises ApiError(KAFKA_STORAGE_ERROR).
         """
-        if self._refusal is not None:
-            raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, self._refusal)
+        self._refuse_if_unwritable()
         active = self._segments.active
         last = plan.segments[-1] if plan.segments else None
-        if last is None or (last.base_offset, last.next_offset) != (active.base_offset, active.next_offset):
+        if last is None or (last.serial, last.next_offset) != (active.serial, active.next_offset):
             return False
         self._roll()
         self._roll_timer.set_segment_ms(self._config.segment_ms_max)
@@ -402,14 +408,3 @@ class Log(FollowerLog, Truncation, LogReader):
         The delay runs from the first call that sees a segment. Safe on a thread while the owner goes on.
         """
         return self._segments.set_aside.purge(now_ms, self._config.file_delete_delay_ms)
-
-
-def _facts(segment: Segment, next_offset: int) -> SegmentFacts:
-    try:
-        times = (segment.first_timestamp, segment.max_timestamp)
-    except ApiError as damage:
-        _log.warning("segment dated by its file", segment=segment.base_offset, reason=damage.message)
-        times = (NO_TIMESTAMP, NO_TIMESTAMP)
-    return SegmentFacts(
-        segment.base_offset, next_offset, segment.size_bytes, *times, segment.modified_ms, segment.serial
-    )

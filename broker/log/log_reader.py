@@ -5,15 +5,19 @@ from pathlib import Path
 from typing import TypeVar
 
 from broker.common.errors import ApiError, ErrorCode, InvariantViolation
+from broker.common.logs import logger
 from broker.log.cuts import Cuts
 from broker.log.files import is_full
 from broker.log.log_slice import EMPTY_SLICE, LogSlice
+from broker.log.retention import SegmentFacts
 from broker.log.segment import Segment
 from broker.log.segment_list import SegmentList
 from broker.log.timestamps import find_timestamp
 from broker.records.batch import NO_TIMESTAMP
 
 T = TypeVar("T")
+
+_log = logger(__name__)
 
 _CLOSED = "the log is closed"
 _LOOK_UP_TRIES = 5
@@ -116,6 +120,16 @@ class LogReader:
         largest = self._look_up(lambda: max(segment.max_timestamp for segment in self._segments))
         return None if largest == NO_TIMESTAMP else self.offset_for_timestamp(largest)
 
+    def retention_facts(self) -> tuple[SegmentFacts, ...]:
+        """What `plan_retention` decides from. May read indexes, so it is for a worker thread. Raises ApiError."""
+
+        def look() -> tuple[SegmentFacts, ...]:
+            segments = tuple(self._segments)
+            ends = [*(segment.base_offset for segment in segments[1:]), self.log_end_offset]
+            return tuple(map(_facts, segments, ends))
+
+        return self._look_up(look)
+
     def _look_up(self, look: Callable[[], T]) -> T:
         """Again if a file was not there: its segment may have been let go, or be getting its name, meanwhile.
 
@@ -127,8 +141,7 @@ class LogReader:
             try:
                 found = look()
             except OSError as error:
-                is_explained = isinstance(error, FileNotFoundError) or self._cuts.settled() != cuts
-                if not (is_explained and tries_left):
+                if not (isinstance(error, FileNotFoundError) and tries_left):
                     raise self._unreadable(error) from error
             except ApiError:
                 if self._cuts.settled() == cuts or not tries_left:
@@ -167,3 +180,14 @@ class LogReader:
         """A file that is gone because the log was closed, and perhaps moved aside, says nothing of the disk."""
         if self._read_refusal is None:
             self.on_disk_error(error)
+
+
+def _facts(segment: Segment, next_offset: int) -> SegmentFacts:
+    try:
+        times = (segment.first_timestamp, segment.max_timestamp)
+    except ApiError as damage:
+        _log.warning("segment dated by its file", segment=segment.base_offset, reason=damage.message)
+        times = (NO_TIMESTAMP, NO_TIMESTAMP)
+    return SegmentFacts(
+        segment.base_offset, next_offset, segment.size_bytes, *times, segment.modified_ms, segment.serial
+    )

@@ -10,10 +10,12 @@ nothing is ever read or written under a name whose id is not the expected one.
 What is to be done for all logs from time to time, and what happens when a disk fails, is in `hosted_logs`.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from threading import Lock
+from typing import NamedTuple
 from uuid import UUID
 
 from broker.common.errors import ApiError, ErrorCode, StartupError
@@ -29,6 +31,14 @@ from broker.log.log import Log
 _log = logger(__name__)
 
 
+class NewLog(NamedTuple):
+    """A log that is to be there; not `is_new`, it may be in a directory that is offline."""
+
+    partition: TopicPartition
+    topic_id: UUID
+    is_new: bool
+
+
 class LogManager(HostedLogs):
     """One per broker process."""
 
@@ -41,7 +51,12 @@ class LogManager(HostedLogs):
         self._config = config
         self._broker_id = broker_id
         self._topic_ids: dict[TopicPartition, UUID] = {}
+        self._started_unclean: set[TopicPartition] = set()
         self._set_aside: list[Path] = []
+        self._counting = Lock()
+        #: Held by whoever makes logs on another thread.
+        self._making = Lock()
+        self._is_shut = False
         try:
             self._lock_all(log_dirs)
             self.set_cluster_id(cluster_id)
@@ -107,6 +122,15 @@ class LogManager(HostedLogs):
             log_start_offset=directory.log_start_offsets.get(partition),
         )
         self._enter(partition, log, directory, topic_id)
+        if directory.may_have_lost_tail(partition, log.log_end_offset, is_clean=is_clean):
+            self._started_unclean.add(partition)
+            _log.warning("log may have lost its end", partition=str(partition), log_end_offset=log.log_end_offset)
+
+    def started_unclean(self, partition: TopicPartition) -> bool:
+        """Whether this start followed a stop after which the log may end earlier than it did: see
+        `LogDirectory.may_have_lost_tail`. False for a log made since, or unknown.
+        """
+        return partition in self._started_unclean
 
     def _enter(self, partition: TopicPartition, log: Log, directory: LogDirectory, topic_id: UUID | None) -> None:
         log.on_disk_error = partial(self._fail, directory)
@@ -144,6 +168,19 @@ class LogManager(HostedLogs):
             )
         return self._adopt(partition, log, topic_id)
 
+    def create_missing(self, wanted: Sequence[NewLog]) -> None:
+        """Make those logs there are not, for `get_or_create` to find; on a worker thread, one such call at a time.
+
+        One that cannot be made is left out, and logged. The owner may use the manager meanwhile, but not make logs.
+        """
+        with self._making:
+            for partition, topic_id, is_new in wanted:
+                if partition not in self._logs and not self._is_shut:
+                    try:
+                        self._create(partition, topic_id, is_new=is_new)
+                    except ApiError as error:
+                        _log.error("log not made", partition=str(partition), reason=error.message)
+
     def _create(self, partition: TopicPartition, topic_id: UUID, *, is_new: bool) -> Log:
         if not is_new and self.offline_directories:
             raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, f"the log of {partition} may be in an offline directory")
@@ -159,6 +196,7 @@ class LogManager(HostedLogs):
 
     def _create_in(self, directory: LogDirectory, partition: TopicPartition, topic_id: UUID) -> Log:
         directory.forget(partition)
+        self.on_cut(directory.path, partition, 0)
         path = directory.path / str(partition)
         path.mkdir(exist_ok=True)
         write_partition_metadata(path / PARTITION_METADATA, topic_id)
@@ -189,13 +227,17 @@ class LogManager(HostedLogs):
         if log is None:
             return False
         log.close()
+        home = self._homes[partition]
         try:
-            aside = self._homes[partition].set_aside(partition)
+            self.on_cut(home.path, partition, 0)
+            aside = home.set_aside(partition)
         except OSError as error:
             raise self._refused(partition, error, "moved aside") from error
         del self._logs[partition]
-        self._homes.pop(partition).logs_count -= 1
+        with self._counting:
+            self._homes.pop(partition).logs_count -= 1
         self._topic_ids.pop(partition, None)
+        self._started_unclean.discard(partition)
         self._set_aside.append(aside)
         return True
 
@@ -212,6 +254,11 @@ class LogManager(HostedLogs):
 
         A directory whose logs could not all be flushed (or were never all opened) is not marked clean.
         """
+        self._is_shut = True
+        with self._making:
+            self._shut_down()
+
+    def _shut_down(self) -> None:
         self.checkpoint_log_start_offsets()
         for directory in self._directories:
             partitions = [partition for partition, home in self._homes.items() if home is directory]

@@ -27,16 +27,20 @@ def load_producers(directory: Path, segments: Sequence[Segment], log_end_offset:
 
     Snapshots from beyond the log's end belong to records that recovery has cut; they are removed.
     """
-    state, from_offset = ProducerState(), 0
     remove_snapshots_beyond(directory, log_end_offset)
+    state, from_offset = newest_snapshot(directory)
+    _replay(state, segments, from_offset, log_end_offset)
+    return state
+
+
+def newest_snapshot(directory: Path) -> tuple[ProducerState, int]:
+    """The newest sound one, and the offset it is of; nobody as of 0 if there is none. Raises OSError."""
     for offset, path in reversed(_snapshots(directory)):
         found = ProducerState.decode(path.read_bytes())
         if found is not None:
-            state, from_offset = found, offset
-            break
+            return found, offset
         _log.warning("producer snapshot damaged", path=str(path))
-    _replay(state, segments, from_offset, log_end_offset)
-    return state
+    return ProducerState(), 0
 
 
 def remove_snapshots_beyond(directory: Path, offset: int) -> bool:

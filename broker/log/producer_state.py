@@ -39,6 +39,8 @@ class SentBatch(NamedTuple):
 @dataclass(slots=True)
 class _Producer:
     epoch: int
+    #: Nothing of it is known from before this offset, under whatever epoch; 0 if that is not known either.
+    since_offset: int = 0
     batches: deque[SentBatch] = field(default_factory=lambda: deque(maxlen=BATCHES_REMEMBERED))
 
 
@@ -77,11 +79,15 @@ class ProducerState:
             )
         return None
 
-    def note(self, header: BatchHeader, base_offset: int) -> None:
-        """The batch was written at `base_offset`."""
+    def note(self, header: BatchHeader, base_offset: int, since_offset: int | None = None) -> None:
+        """The batch was written at `base_offset`. A producer that is new here may be known to be older than that."""
         known = self._producers.get(header.producer_id)
         if known is None or known.epoch != header.producer_epoch:
-            known = self._producers[header.producer_id] = _Producer(header.producer_epoch)
+            if known is not None:
+                since_offset = known.since_offset
+            elif since_offset is None:
+                since_offset = base_offset
+            known = self._producers[header.producer_id] = _Producer(header.producer_epoch, since_offset)
         known.batches.append(
             SentBatch(
                 header.base_sequence,
@@ -95,12 +101,21 @@ class ProducerState:
         if len(self._producers) > PRODUCERS_PER_PARTITION_MAX:
             self._producers.popitem(last=False)
 
-    def forget_from(self, end_offset: int) -> bool:
-        """The log ends at `end_offset` now. False if a producer is left without a batch: then only the log can tell."""
+    def forget_from(self, end_offset: int) -> set[int]:
+        """The log ends at `end_offset` now. The producers all of whose remembered batches went, but not all they wrote:
+        they are forgotten, and only the log and `recall` can tell.
+        """
         for producer in self._producers.values():
             while producer.batches and producer.batches[-1].last_offset >= end_offset:
                 producer.batches.pop()
-        return all(producer.batches for producer in self._producers.values())
+        gone = [producer_id for producer_id, producer in self._producers.items() if not producer.batches]
+        return {producer_id for producer_id in gone if self._producers.pop(producer_id).since_offset < end_offset}
+
+    def recall(self, producer_id: int, earlier: "ProducerState") -> None:
+        """Know of the producer what an earlier state knew, if that did."""
+        known = earlier._producers.get(producer_id)
+        if known is not None:
+            self._producers[producer_id] = known
 
     @property
     def last_offsets(self) -> frozenset[int]:
@@ -132,5 +147,5 @@ class ProducerState:
             producer_id, epoch, last_sequence, last_offset, delta, timestamp_ms, _, _ = entry
             first_sequence = (last_sequence - delta) % _SEQUENCES
             sent = SentBatch(first_sequence, last_sequence, last_offset - delta, last_offset, timestamp_ms)
-            state._producers[producer_id] = _Producer(epoch, deque([sent], maxlen=BATCHES_REMEMBERED))
+            state._producers[producer_id] = _Producer(epoch, 0, deque([sent], maxlen=BATCHES_REMEMBERED))
         return state

@@ -113,8 +113,6 @@ class Segment(StoredSegment):
         """
         index, times = self._index, self._times_to_shorten()
         left = Segment(self.files.log.parent, self.base_offset, position, self._index_interval_bytes)
-        for stale in (self.files.index, self.files.time_index):
-            stale.unlink(missing_ok=True)
         left._open_active()
         os.ftruncate(left._file.fd, position)
         left.size_bytes = position

@@ -72,6 +72,20 @@ class StoredSegment:
         except BadBatchError as damage:
             raise self._corrupt(damage) from None
 
+    def batches_backwards(self, piece_bytes: int) -> Iterator[list[BatchHeader]]:
+        """All batches in pieces of about `piece_bytes`, the last piece first. Raises ApiError(CORRUPT_MESSAGE)."""
+        index = self._index or load_index(
+            self.files.index, self.base_offset, self._index_interval_bytes, self.size_bytes
+        )
+        stop = self.size_bytes
+        while stop:
+            _, start = index.entry_for_position(max(0, stop - piece_bytes))
+            try:
+                yield [header for _, header in scan_batches(self._borrow_file(), start, stop, self.base_offset)]
+            except BadBatchError as damage:
+                raise self._corrupt(damage) from None
+            stop = start
+
     def read_batch(self, position: int, header: BatchHeader) -> bytes:
         return read_at(self._borrow_file(), position, header.size_bytes)
 

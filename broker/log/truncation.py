@@ -25,7 +25,8 @@ from broker.log.config import LogConfig
 from broker.log.cuts import Cuts
 from broker.log.files import fsync_directory, read_at
 from broker.log.leader_epoch_file import StoredEpochs
-from broker.log.producer_snapshots import load_producers, remove_snapshots_beyond
+from broker.log.producer_search import forget_cut_batches
+from broker.log.producer_snapshots import remove_snapshots_beyond
 from broker.log.producer_state import ProducerState
 from broker.log.roll_timer import RollTimer
 from broker.log.segment import Segment
@@ -63,9 +64,10 @@ class Truncation:
         At or beyond the log's end no record goes, but leader epochs under which nothing was written are forgotten: the
         next leader's may begin there. Before the first segment everything goes, as `truncate_fully_and_start_at`.
         What was read before stays readable only below the new end. Raises ApiError: CORRUPT_MESSAGE (damage on disk
-        hides where the batch begins), KAFKA_STORAGE_ERROR; if the disk fails in the middle, the log has failed.
+        hides where the batch begins), OFFSET_OUT_OF_RANGE (no offset is negative, whatever a leader says),
+        KAFKA_STORAGE_ERROR; if the disk fails in the middle, the log has failed.
         """
-        self._refuse_if_unwritable()
+        self._check_cut(offset)
         if offset >= self.log_end_offset:
             self._epochs.truncate_from_end(self.log_end_offset)
             return
@@ -79,18 +81,17 @@ class Truncation:
             self._segments.cut(segment.shorten(position, end_offset), later)
             self._epochs.truncate_from_end(end_offset)
             self.log_start_offset = log_start_offset
-            if not self._producers.forget_from(end_offset):
-                self._producers = load_producers(self.directory, list(self._segments), end_offset)
+            forget_cut_batches(self._producers, self.directory, list(self._segments), end_offset)
             self._roll_timer.forget()
         _log.info("log cut", directory=str(self.directory), asked=offset, log_end_offset=end_offset)
 
     def truncate_fully_and_start_at(self, offset: int) -> None:
-        """Everything goes; the log starts and ends at `offset`. Raises ApiError(KAFKA_STORAGE_ERROR) as `truncate_to`.
+        """Everything goes; the log starts and ends at `offset`. Raises ApiError as `truncate_to`.
 
         For a follower whose leader's log begins beyond its own end (or ends before its beginning). Stopped half-way,
         some of the oldest records may be left, or none, in a log that starts where nothing was noted: it is done again.
         """
-        self._refuse_if_unwritable()
+        self._check_cut(offset)
         first = min(self._segments.first.base_offset, offset)
         with self._cutting(first, min(self.log_start_offset, offset)):
             gone = self._set_aside(list(self._segments), _NOTHING_BEFORE)
@@ -101,6 +102,11 @@ class Truncation:
             self._producers = ProducerState()
             self._roll_timer.forget()
         _log.warning("log emptied", directory=str(self.directory), log_start_offset=offset)
+
+    def _check_cut(self, offset: int) -> None:
+        self._refuse_if_unwritable()
+        if offset < 0:
+            raise ApiError(ErrorCode.OFFSET_OUT_OF_RANGE, f"a log cannot be cut at {offset}")
 
     def _find_cut(self, offset: int) -> tuple[Segment, int, int]:
         """The segment to be cut, from which byte on, and the new log end offset."""

@@ -3,9 +3,10 @@
 from crc32c import crc32c
 
 from broker.common.errors import ApiError, ErrorCode, InvariantViolation
+from broker.common.limits import PRODUCED_DECOMPRESSED_BYTES_MAX
+from broker.log.compaction.record_spans import unpack_batch
 from broker.log.config import UNLIMITED, LogConfig
 from broker.records.batch import CHECKED_FROM, HEADER, LOG_APPEND_TIME_BIT, NO_TIMESTAMP, BatchHeader
-from broker.records.record import decode_records
 
 
 def asks_anything(config: LogConfig) -> bool:
@@ -22,7 +23,7 @@ def check_batch(
     Without a time CreateTime has no bounds; LogAppendTime without one is an InvariantViolation.
     """
     if config.is_compacted and not header.is_control:
-        _check_keys(batch)
+        _check_keys(batch, header)
     if config.uses_append_time:
         if now_ms is None:
             raise InvariantViolation("LogAppendTime needs the time")
@@ -32,10 +33,11 @@ def check_batch(
     return header.max_timestamp
 
 
-def _check_keys(batch: bytes | bytearray | memoryview) -> None:
+def _check_keys(batch: bytes | bytearray | memoryview, header: BatchHeader) -> None:
     """Only this needs the records themselves: a record without a key could never be replaced by a newer one."""
-    for record in decode_records(batch):
-        if record.key is None:
+    _, spans = unpack_batch(header, batch, PRODUCED_DECOMPRESSED_BYTES_MAX)
+    for span in spans:
+        if span.key is None:
             raise ApiError(ErrorCode.INVALID_RECORD, "a record without a key in a compacted topic (cleanup.policy)")
 
 

@@ -6,30 +6,42 @@ Large pieces of files go by sendfile.
 
 - A small frame is copied into a bytearray of its own, so that whoever keeps a slice of it (a parked JoinGroup) keeps
   only that frame. A frame of LARGE_FRAME_BYTES or more is received straight into its own bytearray: no second copy.
-  That bytearray grows with what has arrived, so announcing a large frame costs the broker nothing.
+  That bytearray grows with what has arrived, so announcing a large frame costs the broker nothing; all that grow so
+  share one limit (`memory.py`).
 - A request is answered at once (`answer`), or reserves a `Slot` that is filled later; answers leave in the order of
   the requests.
 - While too much is unanswered or unsent (common/limits.py) the connection stops reading and handles no more of what it
-  has read; both go on when it drains. A kilobyte of pipelined fetches can ask for a gigabyte of answers.
+  has read; both go on when it drains. A kilobyte of pipelined fetches can ask for a gigabyte of answers; even if the
+  socket takes them all, other connections have their turn between them.
 """
 
 import asyncio
 import socket
 from collections import deque
 from collections.abc import Callable, Sequence
-from itertools import takewhile
+from itertools import chain, takewhile
 
 from broker.common.errors import ProtocolError
-from broker.common.limits import IN_FLIGHT_PER_CONNECTION_MAX, SENDMSG_BUFFERS_MAX, UNSENT_BYTES_PER_CONNECTION_MAX
+from broker.common.limits import (
+    IN_FLIGHT_PER_CONNECTION_MAX,
+    LAST_ANSWERS_S,
+    SENDMSG_BUFFERS_MAX,
+    UNCOUNTED_BYTES_MAX,
+    UNSENT_BYTES_PER_CONNECTION_MAX,
+)
 from broker.net.file_part import FilePart
+from broker.net.memory import ConnectionMemory
 from broker.net.send_queue import Part, SendQueue
-from broker.protocol.framing import SIZE_BYTES, split_frames
+from broker.net.turns import Turns
+from broker.protocol.framing import SIZE_BYTES, BadFrameSize, split_frames
 
 LARGE_FRAME_BYTES = 64 * 1024
-_LARGE_FRAME_STEP_BYTES = 2 * 1024 * 1024
-#: Shared by all connections of the process: there is one loop, and nothing stays in it between two wake-ups.
+#: Shared by all connections of the process: there is one loop, and nothing stays in them between two wake-ups.
 _SCRATCH = bytearray(4 * LARGE_FRAME_BYTES)
 _SCRATCH_VIEW = memoryview(_SCRATCH)
+_LARGE_SCRATCH = memoryview(bytearray(2 * 1024 * 1024))
+#: Besides its bytes, what a frame that waits costs.
+_WAITING_FRAME_COST_BYTES = 100
 
 Parts = Sequence[Part]
 
@@ -53,6 +65,8 @@ class Connection:
         on_frame: Callable[["Connection", memoryview], None],
         on_closed: Callable[["Connection", str], None],
         frame_bytes_max: int,
+        memory: ConnectionMemory,
+        turns: Turns,
     ):
         self._loop = loop
         self._sock = sock
@@ -60,13 +74,15 @@ class Connection:
         self._on_frame = on_frame
         self._on_closed = on_closed
         self._frame_bytes_max = frame_bytes_max
+        self._memory = memory
+        self._turns = turns
         peer = sock.getpeername()
         self.peer_host: str = peer[0]
         self.peer = f"{peer[0]}:{peer[1]}"
         self._partial = b""
         self._large: bytearray | None = None
         self._large_size = 0
-        self._large_filled = 0
+        self._waits_for_memory = False
         #: Received and not yet handled; empty unless the limits were reached.
         self._frames: deque[bytearray] = deque()
         self._is_handling = False
@@ -75,11 +91,15 @@ class Connection:
         self._unsent = SendQueue(sock)
         #: Of all answers that are ready, also of those that wait for an earlier one.
         self._unsent_bytes = 0
-        self._flush_scheduled = False
+        self._is_counted = False
+        self._is_scheduled = False
         self._is_writing = False
         self._is_reading = True
         self.is_open = True
-        self.read_count = 0
+        #: Why it is closed as soon as all that was handled is answered; None while it goes on.
+        self._end_reason: str | None = None
+        #: Grows with each whole request and each piece of a large one or of an answer; a trickle of bytes is none.
+        self.progress_count = 0
         loop.add_reader(self._fd, self._on_readable)
 
     # -- inbound
@@ -98,75 +118,108 @@ class Connection:
             self.close(error.strerror or str(error))
 
     def _read_large(self) -> None:
-        with memoryview(self._large) as view:
-            received = self._sock.recv_into(view[self._large_filled :])
+        if not self._memory.may_receive(self):
+            self._waits_for_memory = True
+            self._pause_or_resume()
+            return
+        missing = self._large_size - len(self._large)
+        received = self._sock.recv_into(_LARGE_SCRATCH[:missing])
         if not received:
             self.close("closed in the middle of a request")
             return
-        self.read_count += 1
-        self._large_filled += received
-        if self._large_filled == self._large_size:
+        self.progress_count += 1
+        self._large += _LARGE_SCRATCH[:received]
+        self._memory.received(self, received, self._loop.time())
+        if received == missing:
             self._frames.append(self._large)
             self._large = None
+            self._memory.frame_ended(self)
             self._handle_frames()
-        elif self._large_filled == len(self._large):
-            missing = self._large_size - self._large_filled
-            self._large.extend(bytes(min(missing, max(_LARGE_FRAME_STEP_BYTES, self._large_filled))))
+
+    def resume_receiving(self) -> None:
+        self._waits_for_memory = False
+        self._pause_or_resume()
+
+    def has_bytes_waiting(self) -> bool:
+        try:
+            return bool(self._sock.recv(1, socket.MSG_PEEK))
+        except OSError:
+            return False
 
     def _read_frames(self) -> None:
         start = len(self._partial)
         _SCRATCH[:start] = self._partial
-        received = self._sock.recv_into(_SCRATCH_VIEW[start:])
+        limit = start + UNCOUNTED_BYTES_MAX if self._memory.is_short_of_requests else len(_SCRATCH)
+        received = self._sock.recv_into(_SCRATCH_VIEW[start:limit])
         if not received:
             self.close("" if not start else "closed in the middle of a request")
             return
-        self.read_count += 1
         end = start + received
         # The frames are copied out first: a handler may run the scratch buffer's next user only after this wake-up.
-        frames, at = split_frames(_SCRATCH, end, self._frame_bytes_max)
+        try:
+            frames, at = split_frames(_SCRATCH, end, self._frame_bytes_max)
+        except BadFrameSize as error:
+            self._frames.extend(error.frames_before)
+            self._end(str(error))
+            return
         self._keep_rest(at, end)
         self._frames.extend(frames)
+        self.progress_count += len(frames)
         self._handle_frames()
 
     def _keep_rest(self, at: int, end: int) -> None:
         rest = end - at
         if rest >= SIZE_BYTES:
             size = int.from_bytes(_SCRATCH[at : at + SIZE_BYTES])
-            if size >= LARGE_FRAME_BYTES:
+            if size >= LARGE_FRAME_BYTES or rest > UNCOUNTED_BYTES_MAX:
                 self._start_large(size, at + SIZE_BYTES, end)
                 return
         self._partial = bytes(_SCRATCH[at:end])
 
     def _start_large(self, size: int, at: int, end: int) -> None:
         self._partial = b""
-        self._large = bytearray(min(size, _LARGE_FRAME_STEP_BYTES))
+        self._large = _SCRATCH[at:end]
         self._large_size = size
-        self._large_filled = end - at
-        self._large[: end - at] = _SCRATCH[at:end]
+        self._memory.received(self, end - at, self._loop.time())
 
     def _handle_frames(self) -> None:
         """Handle what was received, as far as the limits allow, and send what is answered by then."""
         frames = self._frames
         self._is_handling = True
         try:
-            while frames and (not self._is_full() or self._makes_room()):
+            while frames and not self._is_full():
                 self._on_frame(self, memoryview(frames.popleft()))
         finally:
             self._is_handling = False
         if self.is_open:
             self._flush()
         if self.is_open:
+            if frames and not self._is_full():
+                self._handle_soon()
             self._pause_or_resume()
+            if self._is_counted or self._unsent_bytes > UNCOUNTED_BYTES_MAX or frames:
+                self._count()
+        if self._end_reason is not None:
+            self._close_if_answered()
 
     def _is_full(self) -> bool:
-        return self._unsent_bytes >= UNSENT_BYTES_PER_CONNECTION_MAX or len(self._slots) >= IN_FLIGHT_PER_CONNECTION_MAX
+        unsent_bytes = self._unsent_bytes
+        return (
+            unsent_bytes >= UNSENT_BYTES_PER_CONNECTION_MAX
+            or len(self._slots) >= IN_FLIGHT_PER_CONNECTION_MAX
+            or (unsent_bytes > 0 and self._memory.is_short_of_answers)
+        )
 
-    def _makes_room(self) -> bool:
-        self._flush()
-        return self.is_open and not self._is_full()
+    def _count(self) -> None:
+        """Tell what is held because the peer does not read: answers, and requests that wait for their turn."""
+        late = chain.from_iterable(slot.parts for slot in self._slots if slot.parts)
+        unsent = sum(len(part) for part in chain(self._unsent.parts, late) if part.__class__ is not FilePart)
+        held = unsent + sum(len(frame) + _WAITING_FRAME_COST_BYTES for frame in self._frames)
+        self._is_counted = held > UNCOUNTED_BYTES_MAX
+        self._memory.hold_answers(self, held if self._is_counted else 0)
 
     def _pause_or_resume(self) -> None:
-        may_read = not self._frames
+        may_read = not self._waits_for_memory and not self._frames and self._end_reason is None
         if may_read and not self._is_reading:
             self._loop.add_reader(self._fd, self._on_readable)
         elif not may_read and self._is_reading:
@@ -185,7 +238,7 @@ class Connection:
         if self._slots:
             return self.fill(self.reserve(), parts)
         self._unsent.parts += parts
-        size = sum(map(len, parts))
+        size = len(parts[0]) if len(parts) == 1 else sum(map(len, parts))
         self._unsent_bytes += size
         return size
 
@@ -202,13 +255,18 @@ class Connection:
         if not self.is_open:
             return size
         self._unsent_bytes += size
-        if not self._is_handling and not self._flush_scheduled and self._slots[0] is slot:
-            self._flush_scheduled = True
-            self._loop.call_soon(self._flush_soon)
+        if not self._is_handling and self._slots[0] is slot:
+            self._handle_soon()
         return size
 
-    def _flush_soon(self) -> None:
-        self._flush_scheduled = False
+    def _handle_soon(self) -> None:
+        """When others have had their turn."""
+        if not self._is_scheduled:
+            self._is_scheduled = True
+            self._turns.ask(self._handle_scheduled)
+
+    def _handle_scheduled(self) -> None:
+        self._is_scheduled = False
         if self.is_open:
             self._handle_frames()
 
@@ -230,14 +288,30 @@ class Connection:
             self._loop.add_writer(self._fd, self._on_writable)
 
     def _on_writable(self) -> None:
+        self.progress_count += 1
         self._send()
         if self.is_open and not self._unsent.parts:
             self._is_writing = False
             self._loop.remove_writer(self._fd)
         if self.is_open:
-            self._handle_frames()
+            self._handle_soon()
 
     # -- end
+
+    def close_when_answered(self, reason: str) -> None:
+        """Read and handle nothing more, and close when the requests before are answered, or LAST_ANSWERS_S later."""
+        self._frames.clear()
+        self._end(reason)
+
+    def _end(self, reason: str) -> None:
+        self._end_reason = reason
+        self._loop.call_later(LAST_ANSWERS_S, self.close, reason)
+        if not self._is_handling:
+            self._handle_frames()
+
+    def _close_if_answered(self) -> None:
+        if self.is_open and not (self._frames or self._slots or self._unsent.parts):
+            self.close(self._end_reason)
 
     def close(self, reason: str = "") -> None:
         """End the connection; answers whose turn it is are offered to the socket once. Idempotent."""
@@ -252,6 +326,9 @@ class Connection:
         self._frames.clear()
         self._unsent.parts.clear()
         self._slots.clear()
+        self._large = None
+        self._memory.frame_ended(self)
+        self._memory.hold_answers(self, 0)
         self._on_closed(self, reason)
 
     def _last_words(self) -> None:

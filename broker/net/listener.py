@@ -1,7 +1,7 @@
 """A listening socket: accepts clients, counts them, closes the idle ones.
 
-A descriptor that cannot be had (EMFILE) pauses accepting for a moment instead of spinning; a client beyond the limit is
-closed at once and said so in the log.
+A descriptor that cannot be had (EMFILE) pauses accepting for a moment instead of spinning; a client beyond a limit is
+closed at once, and the log says so, once in a while with how many there were.
 """
 
 import asyncio
@@ -13,15 +13,18 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from broker.common.errors import StartupError
-from broker.common.limits import CONNECTIONS_MAX
+from broker.common.limits import CONNECTIONS_MAX, REFUSALS_LOGGED_EVERY_S
 from broker.common.logs import logger
 from broker.config.broker import Endpoint
 from broker.net.connection import Connection
+from broker.net.memory import ConnectionMemory
+from broker.net.turns import Turns
 
 _log = logger(__name__)
 _ACCEPTS_PER_WAKE_UP = 128
 _PAUSE_WITHOUT_DESCRIPTORS_S = 0.5
 _BACKLOG = 1024
+_BEAT_S = 1.0
 
 
 class ConnectionLimits(NamedTuple):
@@ -44,7 +47,9 @@ class Listener:
         frame_bytes_max: int,
         connections_max: int = CONNECTIONS_MAX,
         idle_ms_max: int,
+        memory: ConnectionMemory,
     ):
+        """`memory` is shared by all listeners of a broker."""
         self.name = endpoint.listener
         self._endpoint = endpoint
         self._sock = _bind(endpoint)
@@ -55,31 +60,38 @@ class Listener:
         #: May be replaced at any time; who is connected stays.
         self.limits = ConnectionLimits(connections_max)
         self._idle_s_max = idle_ms_max / 1000
-        self._read_counts: dict[Connection, int] = {}
+        self._progress_counts: dict[Connection, int] = {}
         self._connections_of: Counter[str] = Counter()
+        self._memory = memory
+        self._refused: Counter[str] = Counter()
+        self._refusals_logged_at = float("-inf")
         self._sweep_timer: asyncio.TimerHandle | None = None
+        self._beat_timer: asyncio.TimerHandle | None = None
 
     @property
     def connection_count(self) -> int:
-        return len(self._read_counts)
+        return len(self._progress_counts)
 
     def start(self, loop: asyncio.AbstractEventLoop) -> None:
         """StartupError if another process, bound at the same moment, was first to listen."""
         self._loop = loop
+        self._turns = Turns(loop)
         try:
             self._sock.listen(_BACKLOG)
         except OSError as error:
             raise _cannot_listen(self._endpoint, error) from None
         loop.add_reader(self._sock.fileno(), self._accept_all)
         self._sweep_timer = loop.call_later(self._idle_s_max, self._close_idle)
+        self._beat()
 
     def stop(self) -> None:
         """Accept no more and close every connection."""
         if self._sweep_timer:
             self._sweep_timer.cancel()
+            self._beat_timer.cancel()
             self._loop.remove_reader(self._sock.fileno())
         self._sock.close()
-        for connection in list(self._read_counts):
+        for connection in list(self._progress_counts):
             connection.close("broker is stopping")
 
     def _accept_all(self) -> None:
@@ -94,28 +106,40 @@ class Listener:
             self._admit(sock, address)
 
     def _admit(self, sock: socket.socket, address: tuple) -> None:
-        reason = self._refusal(address[0])
-        if reason:
+        limit = self._limit_reached(address[0])
+        if limit:
             sock.close()
-            _log.warning("connection refused", peer=f"{address[0]}:{address[1]}", reason=reason)
+            self._refused[limit] += 1
+            self._log_refusals(address[0])
             return
         try:
             sock.setblocking(False)
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            connection = Connection(self._loop, sock, self._on_frame, self._forget, self._frame_bytes_max)
+            connection = Connection(
+                self._loop, sock, self._on_frame, self._forget, self._frame_bytes_max, self._memory, self._turns
+            )
         except OSError:  # the peer was gone before we could ask for its name
             sock.close()
             return
-        self._read_counts[connection] = 0
+        self._progress_counts[connection] = 0
         self._connections_of[connection.peer_host] += 1
 
-    def _refusal(self, address: str) -> str:
+    def _limit_reached(self, address: str) -> str:
         total, per_address, of_address = self.limits
-        if len(self._read_counts) >= total:
-            return "max.connections reached"
+        if len(self._progress_counts) >= total:
+            return "max.connections"
         if self._connections_of[address] >= of_address.get(address, per_address):
-            return "max.connections.per.ip reached"
+            return "max.connections.per.ip"
         return ""
+
+    def _log_refusals(self, last_address: str = "") -> None:
+        """The first at once, then the sum of what came since, at intervals."""
+        now = self._loop.time()
+        if self._refused and now - self._refusals_logged_at >= REFUSALS_LOGGED_EVERY_S:
+            for limit, count in self._refused.items():
+                _log.warning("connections refused", limit_reached=limit, count=count, last_address=last_address)
+            self._refused.clear()
+            self._refusals_logged_at = now
 
     def _pause_accepting(self, error: OSError) -> None:
         if error.errno not in (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM):
@@ -129,7 +153,7 @@ class Listener:
         )
 
     def _forget(self, connection: Connection, reason: str) -> None:
-        self._read_counts.pop(connection, None)
+        self._progress_counts.pop(connection, None)
         self._connections_of[connection.peer_host] -= 1
         if not self._connections_of[connection.peer_host]:
             del self._connections_of[connection.peer_host]
@@ -138,13 +162,18 @@ class Listener:
         self._on_connection_closed(connection)
 
     def _close_idle(self) -> None:
-        """Close who has sent nothing for a whole period and waits for nothing."""
-        for connection, count in list(self._read_counts.items()):
-            if connection.read_count == count and not connection.in_flight:
+        """Close who made no progress for a whole period and waits for nothing."""
+        for connection, count in list(self._progress_counts.items()):
+            if connection.progress_count == count and not connection.in_flight:
                 connection.close("idle for longer than connections.max.idle.ms")
             else:
-                self._read_counts[connection] = connection.read_count
+                self._progress_counts[connection] = connection.progress_count
         self._sweep_timer = self._loop.call_later(self._idle_s_max, self._close_idle)
+
+    def _beat(self) -> None:
+        self._memory.close_stalled(self._loop.time())
+        self._log_refusals()
+        self._beat_timer = self._loop.call_later(_BEAT_S, self._beat)
 
 
 def _bind(endpoint: Endpoint) -> socket.socket:

@@ -6,7 +6,9 @@ import socket
 from collections.abc import Callable
 
 from broker.net.connection import Connection
+from broker.net.memory import ConnectionMemory
 from broker.net.outbound import PeerUnreachable
+from broker.net.turns import Turns
 
 
 async def connect(
@@ -18,7 +20,10 @@ async def connect(
     frame_bytes_max: int,
     timeout_ms: int,
 ) -> Connection:
-    """What is given to `fill` is sent in the order of `reserve`. Raises PeerUnreachable."""
+    """What is given to `fill` is sent in the order of `reserve`. Raises PeerUnreachable.
+
+    Its memory is its own: a broker does not wait for another's answer because clients hold much.
+    """
     loop = asyncio.get_running_loop()
     sock: socket.socket | None = None
     try:
@@ -30,7 +35,7 @@ async def connect(
             sock.setblocking(False)
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             await loop.sock_connect(sock, address)
-            return Connection(loop, sock, on_frame, on_closed, frame_bytes_max)
+            return Connection(loop, sock, on_frame, on_closed, frame_bytes_max, ConnectionMemory(), Turns(loop))
     except (OSError, TimeoutError) as error:
         if sock is not None:
             with contextlib.suppress(OSError):

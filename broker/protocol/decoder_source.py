@@ -35,11 +35,11 @@ def compile_decoder(message: type[Message], version: int, ignore_rest: bool) -> 
     return writer.load(f"decoder of {message.__name__} version {version}")["decode"]
 
 
-def _has_bytes(struct: Any, version: int) -> bool:
+def has_bytes(struct: Any, version: int) -> bool:
     """Whether messages of this version hold byte fields."""
     kinds = (_element(field.type) for field in struct.fields if field.exists_in(version))
     return any(
-        kind in (bytes_, records) or (isinstance(kind, Declaration) and _has_bytes(kind, version)) for kind in kinds
+        kind in (bytes_, records) or (isinstance(kind, Declaration) and has_bytes(kind, version)) for kind in kinds
     )
 
 
@@ -85,7 +85,7 @@ class _DecoderSource(Source):
         self._version = version
         self._ignore_rest = ignore_rest
         self._flexible = message.is_flexible(version)
-        self._has_bytes = _has_bytes(message, version)
+        self._has_bytes = has_bytes(message, version)
         self._to_text = 'str(data[at:end], "utf-8")' if self._has_bytes else "data[at:end].decode()"
         #: Fixed-width reads not yet written: (where the value goes, its layout).
         self._run: list[tuple[str, str]] = []

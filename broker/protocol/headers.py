@@ -9,6 +9,7 @@ import struct
 from typing import NamedTuple
 
 from broker.common.errors import ProtocolError
+from broker.common.types import new_tuple
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages import MESSAGES
 from broker.protocol.primitives import Buffer, skip_tagged_fields
@@ -16,8 +17,6 @@ from broker.protocol.primitives import Buffer, skip_tagged_fields
 _REQUEST = struct.Struct(">hhih")
 _CORRELATION_ID = struct.Struct(">i")
 _read_request = _REQUEST.unpack_from
-#: What a named tuple's constructor does, without the call of a Python function.
-_new_tuple = tuple.__new__
 _API_KEYS = {int(key): key for key in ApiKey}
 _FLEXIBLE = {
     (int(api), version)
@@ -58,7 +57,7 @@ def decode_request_header(frame: Buffer) -> tuple[RequestHeader, int]:
     if at > len(frame):
         raise ProtocolError("the request header is truncated")
     fields = (_API_KEYS.get(api_key, api_key), api_version, correlation_id, client_id)
-    return _new_tuple(RequestHeader, fields), at
+    return new_tuple(RequestHeader, fields), at
 
 
 def encode_request_header(header: RequestHeader) -> bytes:

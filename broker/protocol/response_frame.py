@@ -3,8 +3,9 @@
 import struct
 from collections.abc import Callable, Sequence
 
-from broker.common.errors import ProtocolError
+from broker.common.errors import InvariantViolation
 from broker.protocol.codec import INEXPRESSIBLE, encoder_of
+from broker.protocol.decoder_source import has_bytes
 from broker.protocol.framing import SIZE_BYTES
 from broker.protocol.headers import has_flexible_response_header
 from broker.protocol.primitives import Buffer
@@ -22,37 +23,55 @@ _FLEXIBLE_HEAD = struct.Struct(">iix")
 def response_framer(message_class: type[Message], version: int) -> Callable[[Message, int], Sequence[Buffer]]:
     """A function of a message and the correlation id of its request that returns the frame in pieces.
 
-    Large byte fields are passed on, not copied. It raises ProtocolError if this version cannot express the message.
+    Large byte fields are passed on, not copied. It raises InvariantViolation if this version cannot express the
+    message: the peer did not ask for it.
     """
     encoder = encoder_of(message_class, version)
     head = _FLEXIBLE_HEAD if has_flexible_response_header(message_class.api, version) else _HEAD
-    pack_head, uncounted = head.pack, SIZE_BYTES
+    room_for_head, write_head = bytes(head.size), head.pack_into
+    join = _join_small if has_bytes(message_class, version) else _join
 
     def frame(message: Message, correlation_id: int) -> Sequence[Buffer]:
-        pieces: list[Buffer] = [bytes(head.size)]
+        pieces: list[Buffer] = [room_for_head]
         try:
             encoder(message, pieces.append)
         except INEXPRESSIBLE as error:
             name = message_class.__name__
-            raise ProtocolError(f"{name} version {version} cannot express the message: {error}") from error
-        size = sum(map(len, pieces))
-        pieces[0] = pack_head(size - uncounted, correlation_id)
-        return (b"".join(pieces),) if size < PART_BYTES_MIN else _join_small(pieces)
+            raise InvariantViolation(f"{name} version {version} cannot express the message: {error}") from error
+        parts = join(pieces)
+        size = len(parts[0]) if len(parts) == 1 else sum(map(len, parts))
+        write_head(parts[0], 0, size - SIZE_BYTES, correlation_id)
+        return parts
 
     return frame
 
 
+def body_framer(message_class: type[Message], version: int) -> Callable[[bytes, int], Sequence[Buffer]]:
+    """The same for a body that is encoded already."""
+    head = _FLEXIBLE_HEAD if has_flexible_response_header(message_class.api, version) else _HEAD
+    write_head, uncounted = head.pack, SIZE_BYTES - head.size
+
+    def frame(body: bytes, correlation_id: int) -> Sequence[Buffer]:
+        return [write_head(len(body) - uncounted, correlation_id) + body]
+
+    return frame
+
+
+def _join(pieces: list[Buffer]) -> list[Buffer]:
+    return [bytearray().join(pieces)]
+
+
 def _join_small(pieces: list[Buffer]) -> list[Buffer]:
+    """Large pieces stay as they are."""
+    if max(map(len, pieces)) < PART_BYTES_MIN:
+        return _join(pieces)
     parts: list[Buffer] = []
     small: list[Buffer] = []
     for piece in pieces:
         if len(piece) < PART_BYTES_MIN:
             small.append(piece)
             continue
-        if small:
-            parts.append(b"".join(small))
-            small = []
+        parts += _join(small)
         parts.append(piece)
-    if small:
-        parts.append(b"".join(small))
-    return parts
+        small = []
+    return parts + _join(small)

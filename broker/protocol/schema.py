@@ -76,6 +76,7 @@ class Field:
     default: Any
     tag: int | None
     ignorable: bool
+    secret: bool = False
     name: str = ""
 
     def exists_in(self, version: int) -> bool:
@@ -105,17 +106,18 @@ def wire(
     default: Any = _FRESH,
     tag: int | None = None,
     ignorable: bool = False,
+    secret: bool = False,
 ) -> Any:
     """Declare a field.
 
     since, until: the first and last message version that has it. nullable: it may be null in every version;
     nullable_since: from that version on. tag: it is a tagged field of that number. ignorable: when a version lacks the
     field, a value other than the default is dropped silently instead of refused. A tagged struct with `default=None`
-    is None when the peer left it out.
+    is None when the peer left it out. secret: the value is shown by no repr, which is what logs and tracebacks print.
     """
     if default is _FRESH and isinstance(type, Primitive):
         default = type.default
-    return Field(type, since, until, 0 if nullable else nullable_since, default, tag, ignorable)
+    return Field(type, since, until, 0 if nullable else nullable_since, default, tag, ignorable, secret)
 
 
 def _constructor(name: str, fields: tuple[Field, ...]) -> Any:
@@ -174,7 +176,10 @@ class Struct(metaclass=Declaration):
         return all(getattr(self, field.name) == getattr(other, field.name) for field in self.fields)
 
     def __repr__(self) -> str:
-        values = ", ".join(f"{field.name}={_short_repr(getattr(self, field.name))}" for field in self.fields)
+        values = ", ".join(
+            f"{field.name}={'<secret>' if field.secret else _short_repr(getattr(self, field.name))}"
+            for field in self.fields
+        )
         return f"{self.__class__.__name__}({values})"
 
 

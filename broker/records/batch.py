@@ -22,6 +22,7 @@ from typing import NamedTuple
 from crc32c import crc32c
 
 from broker.common.errors import ApiError, ErrorCode
+from broker.common.types import new_tuple
 
 HEADER_BYTES = 61
 #: Bytes of a batch that `batch_length` does not count: base_offset and itself.
@@ -45,8 +46,8 @@ DELETE_HORIZON_BIT = 0x40
 RECORD_BYTES_MIN = 7
 
 _MAGIC_AT = 16
-_LENGTH = struct.Struct(">i")
-_PLACE = struct.Struct(">qii")
+_read_length = struct.Struct(">i").unpack_from
+_write_place = struct.Struct(">qii").pack_into
 _HEADER_LENGTH_MIN = HEADER_BYTES - LENGTH_PREFIX_BYTES
 
 assert HEADER.size == HEADER_BYTES
@@ -60,6 +61,9 @@ class Compression(IntEnum):
     SNAPPY = 2
     LZ4 = 3
     ZSTD = 4
+
+
+_CODEC_MAX = max(map(int, Compression))
 
 
 class TimestampType(IntEnum):
@@ -125,7 +129,7 @@ class BatchHeader(NamedTuple):
 def parse_batch_header(buffer: bytes | bytearray | memoryview, at: int = 0) -> BatchHeader:
     """The header that starts at `at`. Raises ApiError(CORRUPT_MESSAGE) if fewer than 61 bytes are left there."""
     try:
-        return BatchHeader._make(HEADER.unpack_from(buffer, at))
+        return new_tuple(BatchHeader, HEADER.unpack_from(buffer, at))
     except struct.error:
         raise _corrupt(f"{max(0, len(buffer) - at)} bytes are too few for the header of a record batch") from None
 
@@ -148,8 +152,7 @@ def iterate_headers(buffer: bytes | bytearray | memoryview) -> Iterator[tuple[in
 
 def patch_batch(buffer: bytearray | memoryview, at: int, base_offset: int, leader_epoch: int) -> None:
     """Give the batch at `at` its place in a log, in the buffer itself. Neither field is covered by the CRC."""
-    (batch_length,) = _LENGTH.unpack_from(buffer, at + 8)
-    _PLACE.pack_into(buffer, at, base_offset, batch_length, leader_epoch)
+    _write_place(buffer, at, base_offset, *_read_length(buffer, at + 8), leader_epoch)
 
 
 def crc_matches(batch: bytes | bytearray | memoryview, header: BatchHeader) -> bool:
@@ -168,19 +171,24 @@ def check_produced_batch(buffer: bytes | bytearray | memoryview) -> BatchHeader:
     size = len(buffer)
     if size < HEADER_BYTES:
         _refuse_short(buffer)
-    header = BatchHeader._make(HEADER.unpack_from(buffer))
-    if header.magic != CURRENT_MAGIC:
-        _refuse_magic(header.magic)
-    if header.batch_length + LENGTH_PREFIX_BYTES != size:
+    header = new_tuple(BatchHeader, HEADER.unpack_from(buffer))
+    _, length, _, magic, crc, attributes, delta, base_timestamp, max_timestamp, producer_id, _, _, count = header
+    if magic != CURRENT_MAGIC:
+        _refuse_magic(magic)
+    if length + LENGTH_PREFIX_BYTES != size:
         _refuse_size(header, size)
-    if crc32c(memoryview(buffer)[CHECKED_FROM:]) != header.crc:
+    if crc32c(memoryview(buffer)[CHECKED_FROM:]) != crc:
         raise _corrupt("the CRC-32C of the record batch does not match its bytes")
-    _check_attributes(header)
-    _check_count(header)
-    if header.base_timestamp < NO_TIMESTAMP or header.max_timestamp < header.base_timestamp:
+    if producer_id >= 0 or not 0 <= attributes <= _CODEC_MAX:
+        _check_attributes(header)
+    if count <= 0 or delta != count - 1:
+        raise _invalid(f"{count} records cannot have a last offset delta of {delta}")
+    if count * RECORD_BYTES_MIN > length - _HEADER_LENGTH_MIN and not attributes & COMPRESSION_BITS:
+        raise _invalid(f"{count} records cannot fit into {length - _HEADER_LENGTH_MIN} bytes")
+    if base_timestamp < NO_TIMESTAMP or max_timestamp < base_timestamp:
         raise ApiError(
             ErrorCode.INVALID_TIMESTAMP,
-            f"base timestamp {header.base_timestamp} and max timestamp {header.max_timestamp} are not a range of times",
+            f"base timestamp {base_timestamp} and max timestamp {max_timestamp} are not a range of times",
         )
     return header
 
@@ -225,15 +233,6 @@ def _check_attributes(header: BatchHeader) -> None:
             f"producer id {header.producer_id} comes with epoch {header.producer_epoch}"
             f" and sequence number {header.base_sequence}"
         )
-
-
-def _check_count(header: BatchHeader) -> None:
-    count = header.records_count
-    if count <= 0 or header.last_offset_delta != count - 1:
-        raise _invalid(f"{count} records cannot have a last offset delta of {header.last_offset_delta}")
-    room = header.batch_length - _HEADER_LENGTH_MIN
-    if not header.attributes & COMPRESSION_BITS and count * RECORD_BYTES_MIN > room:
-        raise _invalid(f"{count} records cannot fit into {room} bytes")
 
 
 def _corrupt(message: str) -> ApiError:

@@ -12,12 +12,10 @@ from collections.abc import Callable
 import cramjam
 
 from broker.common.errors import ApiError, ErrorCode
+from broker.common.limits import DECOMPRESSED_BYTES_MAX
 from broker.records.batch import Compression
 
 Buffer = bytes | bytearray | memoryview
-
-#: What one batch may unpack to unless the caller says otherwise: 64 times the largest batch a topic takes by default.
-DECOMPRESSED_BYTES_MAX = 64 * 1024 * 1024
 
 _FIRST_GUESS_BYTES = 64 * 1024
 _RATIO_GUESS = 4

@@ -8,6 +8,7 @@ batch come from a peer through a broker that never looked inside, so each length
 from typing import NamedTuple
 
 from broker.common.errors import ApiError, ErrorCode
+from broker.common.limits import DECOMPRESSED_BYTES_MAX, RECORDS_PER_BATCH_MAX
 from broker.records.batch import (
     CURRENT_MAGIC,
     HEADER_BYTES,
@@ -16,7 +17,7 @@ from broker.records.batch import (
     crc_matches,
     parse_batch_header,
 )
-from broker.records.compression import DECOMPRESSED_BYTES_MAX, decompress
+from broker.records.compression import decompress
 from broker.records.varint import read_varint
 
 INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
@@ -54,6 +55,7 @@ def decode_records(
 
 
 def _decode_all(header: BatchHeader, payload: memoryview) -> list[Record]:
+    check_records_count(header)
     records = []
     at, offset_before = 0, header.base_offset - 1
     while at < len(payload):
@@ -65,6 +67,12 @@ def _decode_all(header: BatchHeader, payload: memoryview) -> list[Record]:
     if len(records) != header.records_count:
         raise _corrupt(f"the batch holds {len(records)} records and says {header.records_count}")
     return records
+
+
+def check_records_count(header: BatchHeader) -> None:
+    """Raise ApiError(CORRUPT_MESSAGE) if there are too many to look at one by one."""
+    if header.records_count > RECORDS_PER_BATCH_MAX:
+        raise _corrupt(f"a batch of {header.records_count} records; {RECORDS_PER_BATCH_MAX} are looked into")
 
 
 def _decode_one(header: BatchHeader, payload: memoryview, at: int) -> tuple[Record, int]:

@@ -54,15 +54,16 @@ class Partition:
         if self.state and state.leader_epoch < self.state.leader_epoch:
             return False
         is_new_epoch = self.state is None or state.leader_epoch > self.state.leader_epoch
-        if not is_new_epoch and state.zk_version < self.state.zk_version:
-            # The controller has not read yet how we changed the ISR.
-            state = replace(state, isr=self.state.isr, zk_version=self.state.zk_version)
+        if not is_new_epoch and state.zk_version <= self.state.zk_version:
+            # Told again, perhaps by a controller that has not read yet how we changed the ISR. What we know counts, and
+            # an ISR that is being written stays pending: it may stand in ZooKeeper already.
+            return True
         self.state = state
         self.pending_isr = None
         self.log_end_offset = log_end_offset
+        self.high_watermark = min(self.high_watermark, log_end_offset)
         if not self.is_leader:
             self.followers = {}
-            self.high_watermark = min(self.high_watermark, log_end_offset)
             return True
         if is_new_epoch:
             self.epoch_start_offset = log_end_offset
@@ -86,8 +87,9 @@ class Partition:
 
     def check_leader(self, current_leader_epoch: int = NO_LEADER_EPOCH) -> None:
         """Raise the ApiError a client gets when this replica may not serve it as leader."""
-        self.check_epoch(current_leader_epoch)
-        if not self.is_leader:
+        if self.state is None or current_leader_epoch != NO_LEADER_EPOCH:
+            self.check_epoch(current_leader_epoch)
+        if self.state.leader != self.broker_id:
             raise ApiError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
 
     def check_enough_in_sync(self, min_insync_replicas: int, code: ErrorCode = ErrorCode.NOT_ENOUGH_REPLICAS) -> None:
@@ -111,7 +113,10 @@ class Partition:
         if log_end_offset < self.log_end_offset:
             raise InvariantViolation(f"log end of {self.topic_partition} moved backwards to {log_end_offset}")
         self.log_end_offset = log_end_offset
-        return not self.followers and self._advance_high_watermark()
+        if log_end_offset <= self.high_watermark or len(self.maximal_isr) > 1:
+            return False
+        self.high_watermark = log_end_offset
+        return True
 
     def record_fetch(self, replica_id: int, log_end_offset: int, now_ms: int) -> bool:
         """A follower holds everything below `log_end_offset`; True when that moved the high watermark."""
@@ -122,10 +127,15 @@ class Partition:
         follower.record_fetch(log_end_offset, self.log_end_offset, now_ms)
         return before <= self.high_watermark and self._advance_high_watermark()
 
-    def record_fetched(self, log_end_offset: int, leader_high_watermark: int) -> None:
-        """As follower: we hold everything below `log_end_offset`, and the leader says how much is committed."""
+    def record_fetched(self, log_end_offset: int, leader_high_watermark: int) -> bool:
+        """As follower: we hold everything below `log_end_offset`, and the leader says how much is committed.
+
+        Whether our high watermark moved.
+        """
         self.log_end_offset = log_end_offset
-        self.high_watermark = max(self.high_watermark, min(leader_high_watermark, log_end_offset))
+        before = self.high_watermark
+        self.high_watermark = max(before, min(leader_high_watermark, log_end_offset))
+        return self.high_watermark > before
 
     def record_truncation(self, log_end_offset: int) -> None:
         """As follower: our log was cut, and ends at `log_end_offset` now."""
@@ -160,12 +170,20 @@ class Partition:
 
         A replica may join when it holds all that is committed, and all that was there when this epoch began.
         """
-        follower = self.followers.get(replica_id)
-        if follower is None or self.pending_isr is not None or replica_id in self.state.isr:
-            return None
-        if follower.log_end_offset < max(self.high_watermark, self.epoch_start_offset):
+        if self.pending_isr is not None or replica_id in self.state.isr or not self._may_join(replica_id):
             return None
         return tuple(each for each in self.state.replicas if each in self.state.isr or each == replica_id)
+
+    def isr_with_all_caught_up(self) -> tuple[int, ...] | None:
+        """As `isr_with`, of all who may join: one that caught up while a change was pending does not say so again."""
+        if not self.is_leader or self.pending_isr is not None:
+            return None
+        wanted = tuple(each for each in self.state.replicas if each in self.state.isr or self._may_join(each))
+        return wanted if len(wanted) > len(self.state.isr) else None
+
+    def _may_join(self, replica_id: int) -> bool:
+        follower = self.followers.get(replica_id)
+        return follower is not None and follower.log_end_offset >= max(self.high_watermark, self.epoch_start_offset)
 
     def isr_without_laggards(self, now_ms: int, lag_ms_max: int) -> tuple[int, ...] | None:
         """The ISR to write because followers have not been caught up for `lag_ms_max`; None when there is no reason."""

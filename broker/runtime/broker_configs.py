@@ -6,7 +6,7 @@ written past every check) is left out and logged.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from broker.common.errors import ApiError, ErrorCode
@@ -14,6 +14,7 @@ from broker.common.logs import logger
 from broker.config.broker import BrokerConfig
 from broker.config.definition import ConfigError
 from broker.config.dynamic import check_broker_change, read_broker_change
+from broker.runtime.topic_configs import ConfigChange
 from broker.zookeeper.errors import ZooKeeperError
 from broker.zookeeper.store import ClusterStore
 
@@ -72,12 +73,20 @@ class BrokerConfigs:
         except ZooKeeperError as error:
             raise ApiError(ErrorCode.REQUEST_TIMED_OUT, f"ZooKeeper: {error}") from error
 
-    async def replace(self, broker_id: str, overrides: Mapping[str, str]) -> None:
-        """Set exactly `overrides` and tell every broker; they count here when this returns. Raises ApiError."""
-        check_broker_change(overrides, is_for_all=not broker_id)
+    async def change(self, broker_id: str, change: ConfigChange) -> None:
+        """Set what `change` makes of the overrides and tell every broker; they count here when this returns.
+
+        Raises ApiError when a value cannot be.
+        """
         name = broker_id or FOR_ALL
+
+        def checked(present: dict[str, str]) -> dict[str, str]:
+            wanted = change(present)
+            check_broker_change(wanted, is_for_all=name == FOR_ALL)
+            return wanted
+
         try:
-            await self._store.set_config(ENTITY, name, dict(overrides))
+            overrides = await self._store.change_config(ENTITY, name, checked)
             await self.apply(name)
         except ZooKeeperError as error:
             raise ApiError(ErrorCode.REQUEST_TIMED_OUT, f"ZooKeeper: {error}") from error

@@ -15,6 +15,9 @@ from broker.zookeeper.watches import ConfigChanges
 
 _log = logger(__name__)
 
+#: The connection may be said to stand for a moment after it has gone.
+_RECONNECTED_S = 0.02
+
 #: Applies the configuration that the named entity has now; may raise the errors of ZooKeeper.
 Apply = Callable[[str], Awaitable[None]]
 
@@ -57,6 +60,7 @@ class ConfigKeepers:
                 return await apply(name)
             except (ConnectionInterrupted, SessionLost):
                 await self._session.wait_connected()
+                await asyncio.sleep(_RECONNECTED_S)
             except BarnabasError as error:
                 _log.error("changed configuration not applied", entity=name, reason=str(error))
                 return None

@@ -11,32 +11,40 @@ from enum import Enum, auto
 from typing import Any
 
 from broker.common.clock import Clock
+from broker.common.errors import ApiError, ErrorCode
 from broker.common.logs import logger
-from broker.common.types import NO_BROKER
+from broker.common.types import NO_BROKER, TopicPartition
 from broker.controller import effects as do
 from broker.controller.controller import Controller
 from broker.controller.events import (
+    BY_ZNODE,
     BrokersChanged,
     ConfigChanged,
     Elected,
+    Election,
+    ElectionAsked,
     Event,
     IsrChangesListed,
-    IsrChangesRead,
+    LogDirEventsListed,
+    ReassignmentsByZnode,
     Resigned,
-    StatesWritten,
+    Tick,
     TopicRead,
-    TopicRemoved,
     TopicsListed,
     TopicsToDelete,
-    UncleanElectionRead,
 )
+from broker.controller.leader_rebalance import RebalanceSettings
+from broker.controller.replica_assignment import ReplicaAssignment
 from broker.runtime.controller_channels import ControllerChannels
-from broker.runtime.unclean_topics import topics_with_unclean_election
+from broker.runtime.controller_questions import Answer, Questions
+from broker.runtime.controller_zookeeper import ControllerZooKeeper
+from broker.zookeeper.admin_requests import (
+    read_election_request,
+    read_reassignment_request,
+)
 from broker.zookeeper.controller_store import ControllerMoved, ControllerStore
 from broker.zookeeper.election import ControllerTerm, read_controller, resign, try_become_controller
 from broker.zookeeper.errors import ConnectionInterrupted, SessionLost, ZooKeeperError
-from broker.zookeeper.notification_znodes import ISR_CHANGES
-from broker.zookeeper.notifications import read_isr_changes
 from broker.zookeeper.session import SessionState
 from broker.zookeeper.snapshot import read_snapshot
 from broker.zookeeper.store import ClusterStore
@@ -46,6 +54,7 @@ _log = logger(__name__)
 
 _START_OVER_S = 1.0
 _GIVE_UP_TIMEOUT_S = 2.0
+_TICK_S = 1.0
 
 
 class _Call(Enum):
@@ -66,14 +75,16 @@ class ControllerRuntime:
         channels: Callable[[int, Callable[[Event], None]], ControllerChannels] = ControllerChannels,
         *,
         unclean_election: bool = False,
+        rebalance: RebalanceSettings = RebalanceSettings(),
     ):
         """`unclean_election`: what this broker's file says of topics that say nothing themselves."""
         self._store = store
         self._session = store.session
         self._broker_id = broker_id
         self._clock = clock
-        self._unclean_election = unclean_election
-        self._machine = Controller()
+        self._zookeeper = ControllerZooKeeper(store, broker_id, unclean_election=unclean_election)
+        self._machine = Controller(rebalance)
+        self._questions = Questions()
         self._channels = channels(broker_id, self._deliver)
         self._queue: asyncio.Queue[tuple[int, Event | _Call]] = asyncio.Queue()
         #: Raised whenever what was queued before no longer counts.
@@ -97,10 +108,29 @@ class ControllerRuntime:
         """Whether this broker is controller and able to act."""
         return self._term is not None and self._is_acting
 
+    async def ask(self, event_of: Callable[[int], Event], timeout_ms: int) -> Answer:
+        """Step the event made of a new request's id and wait for its answer.
+
+        ApiError NOT_CONTROLLER, also when this broker ceases to be controller before it has answered;
+        REQUEST_TIMED_OUT when that takes too long: what was asked may still be done.
+        """
+        if not self.is_controller:
+            raise ApiError(ErrorCode.NOT_CONTROLLER)
+        return await self._questions.ask(lambda request_id: self._deliver(event_of(request_id)), timeout_ms)
+
+    def reassignments(self) -> dict[TopicPartition, ReplicaAssignment]:
+        """The partitions on the move. ApiError NOT_CONTROLLER."""
+        context = self._machine.context
+        if context is None or not self.is_controller:
+            raise ApiError(ErrorCode.NOT_CONTROLLER)
+        assignments = {partition: context.replica_assignment(partition) for partition in context.all_partitions()}
+        return {partition: one for partition, one in assignments.items() if one.is_reassigning}
+
     async def start(self) -> None:
         """Stand for election now and whenever there is no controller."""
         self._session.on_state(self._on_session)
         self._tasks.append(asyncio.get_running_loop().create_task(self._run()))
+        self._tasks.append(asyncio.get_running_loop().create_task(self._tick()))
         self._controller_watch = Watch(
             self._session, lambda watcher: read_controller(self._session, watcher), self._on_controller
         )
@@ -127,6 +157,12 @@ class ControllerRuntime:
     def _deliver(self, event: Event) -> None:
         self._queue.put_nowait((self._generation, event))
 
+    async def _tick(self) -> None:
+        while True:
+            await asyncio.sleep(_TICK_S)
+            if self.is_controller and self._queue.empty():
+                self._deliver(Tick())
+
     def _on_controller(self, controller_id: int) -> None:
         if controller_id != self._controller_id:
             _log.info("controller is", controller=controller_id)
@@ -137,9 +173,13 @@ class ControllerRuntime:
         if state is SessionState.CONNECTED:
             return
         self._is_acting = False
-        self._generation += 1
+        self._drop_what_is_queued()
         if state is SessionState.LOST:
             self._queue.put_nowait((self._generation, _Call.STEP_DOWN))
+
+    def _drop_what_is_queued(self) -> None:
+        self._generation += 1
+        self._questions.refuse_all()
 
     # -- the consumer
 
@@ -178,7 +218,7 @@ class ControllerRuntime:
             await self._become_controller(term)
 
     async def _become_controller(self, term: ControllerTerm) -> None:
-        self._generation += 1
+        self._drop_what_is_queued()
         self._term, self._writes = term, ControllerStore(self._store, term)
         self._is_acting = True
         self._controller_id = self._broker_id
@@ -189,13 +229,26 @@ class ControllerRuntime:
             self._watch(self._store.topic_names, lambda names: TopicsListed(frozenset(names))),
             self._watch(self._store.topics_to_delete, lambda names: TopicsToDelete(frozenset(names))),
             self._watch(self._store.isr_changes, lambda names: IsrChangesListed(frozenset(names))),
+            self._watch(self._store.log_dir_events, lambda names: LogDirEventsListed(frozenset(names))),
             ConfigChanges(self._session, self._on_config_changed),
+            self._watch_request(read_reassignment_request, ReassignmentsByZnode),
+            self._watch_request(
+                read_election_request, lambda asked: ElectionAsked(BY_ZNODE, Election.PREFERRED, asked)
+            ),
         ]
         seen = await read_snapshot(self._store)
         await self._step(Elected(term.epoch, **vars(seen)))
 
     def _watch(self, read: Callable, event_of: Callable[[Any], Event]) -> Watch:
         return Watch(self._session, read, lambda seen: self._deliver(event_of(seen)))
+
+    def _watch_request(self, read: Callable, event_of: Callable[[Any], Event]) -> Watch:
+        """A znode that is there only while something is asked."""
+        return Watch(
+            self._session,
+            lambda watcher: read(self._session, watcher),
+            lambda asked: None if asked is None else self._deliver(event_of(asked)),
+        )
 
     def _on_config_changed(self, entity_path: str) -> None:
         entity_type, _, name = entity_path.partition("/")
@@ -207,7 +260,7 @@ class ControllerRuntime:
             return
         _log.info("no longer controller", controller_epoch=self._term.epoch)
         self._is_acting = False
-        self._generation += 1
+        self._drop_what_is_queued()
         self._term = self._writes = None
         self._close_list_watches()
         for effect in self._machine.step(Resigned(), self._clock.monotonic_ms()):
@@ -230,34 +283,14 @@ class ControllerRuntime:
                 await self._step(outcome)
 
     async def _carry_out(self, effect: do.Effect) -> Event | None:
-        match effect:
-            case do.WriteStates(states):
-                return StatesWritten(*await self._writes.write_states(states))
-            case do.RemoveTopic(topic):
-                await self._writes.remove_topic(topic)
-                _log.info("topic deleted", topic=topic)
-                return TopicRemoved(topic)
-            case do.RemoveDeletionRequest(topic):
-                await self._writes.remove_deletion_request(topic)
-            case do.ReadTopicsToDelete():
-                return TopicsToDelete(frozenset(await self._store.topics_to_delete()))
-            case do.ReadIsrChanges(names):
-                named = await read_isr_changes(self._session, names)
-                return IsrChangesRead(await self._store.states(sorted(named)))
-            case do.RemoveIsrChanges(names):
-                await self._writes.remove_notifications(ISR_CHANGES, names)
-            case do.ReadUncleanElection(topics):
-                allowed = await topics_with_unclean_election(
-                    self._store, topics, self._broker_id, by_file=self._unclean_election
-                )
-                return UncleanElectionRead(allowed)
-            case do.StepAgain(event):
-                return event
-            case _:
-                self._carry_out_here(effect)
-        return None
+        if isinstance(effect, do.StepAgain):
+            return effect.event
+        if self._carry_out_here(effect):
+            return None
+        return await self._zookeeper.carry_out(effect, self._writes)
 
-    def _carry_out_here(self, effect: do.Effect) -> None:
+    def _carry_out_here(self, effect: do.Effect) -> bool:
+        """Effects on this process alone; False for any other."""
         match effect:
             case do.OpenChannel(broker):
                 self._channels.open(broker)
@@ -269,12 +302,17 @@ class ControllerRuntime:
                 self._channels.send_update_metadata(effect)
             case do.SendStopReplica():
                 self._channels.send_stop_replica(effect)
+            case do.Answer(request_id, answer) | do.AnswerShutdown(request_id, answer):
+                self._questions.answer(request_id, answer)
             case do.WatchTopics(names):
                 for name in names - self._topic_watches.keys():
                     self._topic_watches[name] = self._watch_topic(name)
             case do.UnwatchTopics(names):
                 for name in names & self._topic_watches.keys():
                     self._topic_watches.pop(name).close()
+            case _:
+                return False
+        return True
 
     def _watch_topic(self, name: str) -> Watch:
         return Watch(

@@ -18,6 +18,8 @@ class FetchSettings:
     max_bytes: int
     max_bytes_per_partition: int
     back_off_ms: int
+    #: Without any answer for so long the connection is given up.
+    silence_ms_max: int
     #: An answer may be larger than max_bytes by one batch.
     frame_bytes_max: int
 

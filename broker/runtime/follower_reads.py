@@ -2,6 +2,7 @@
 
 from broker.common.errors import ErrorCode
 from broker.common.types import NO_LEADER_EPOCH
+from broker.log.log import Log
 from broker.log.log_slice import LogSlice
 from broker.net.file_part import SENDFILE_BYTES_MIN, FilePart
 from broker.protocol.messages.fetch import EpochEndOffset, FetchPartition, PartitionData
@@ -25,19 +26,28 @@ def disagreement(hosted: HostedPartition, asked: FetchPartition) -> PartitionDat
     Raises ApiError when we do not lead under the follower's epoch.
     """
     hosted.partition.check_leader(asked.current_leader_epoch)
-    if asked.last_fetched_epoch != NO_LEADER_EPOCH:
-        found = hosted.log.end_offset_for_epoch(asked.last_fetched_epoch)
-        if found.epoch != asked.last_fetched_epoch or found.end_offset < asked.fetch_offset:
-            return _diverging(asked.partition, found.epoch, found.end_offset)
-    log_start_offset, log_end_offset = hosted.log.log_start_offset, hosted.log.log_end_offset
-    if asked.fetch_offset > log_end_offset:
-        return _diverging(asked.partition, hosted.log.leader_epoch_at(log_end_offset - 1), log_end_offset)
-    if asked.fetch_offset < log_start_offset:
-        return refused(asked.partition, ErrorCode.OFFSET_OUT_OF_RANGE, log_start_offset)
+    log = hosted.log
+    answer = diverging(log, asked.partition, asked.fetch_offset, asked.last_fetched_epoch)
+    if answer is not None:
+        return answer
+    if asked.fetch_offset > log.log_end_offset:
+        return _diverging_at(asked.partition, log.leader_epoch_at(log.log_end_offset - 1), log.log_end_offset)
+    if asked.fetch_offset < log.log_start_offset:
+        return refused(asked.partition, ErrorCode.OFFSET_OUT_OF_RANGE, log.log_start_offset)
     return None
 
 
-def _diverging(partition: int, epoch: int, end_offset: int) -> PartitionData:
+def diverging(log: Log, partition: int, fetch_offset: int, last_fetched_epoch: int) -> PartitionData | None:
+    """Where the reader's records, the last of them of that epoch, part from `log`'s; None if they do not."""
+    if last_fetched_epoch == NO_LEADER_EPOCH:
+        return None
+    found = log.end_offset_for_epoch(last_fetched_epoch)
+    if found.epoch == last_fetched_epoch and found.end_offset >= fetch_offset:
+        return None
+    return _diverging_at(partition, found.epoch, found.end_offset)
+
+
+def _diverging_at(partition: int, epoch: int, end_offset: int) -> PartitionData:
     answer = refused(partition, ErrorCode.NONE)
     answer.diverging_epoch = EpochEndOffset(epoch=epoch, end_offset=end_offset)
     return answer

@@ -36,6 +36,8 @@ class IsrUpdater:
         self._tasks: set[asyncio.Task] = set()
         self._changed: set[TopicPartition] = set()
         self._announcing: asyncio.Task | None = None
+        self.shrinks = 0
+        self.expands = 0
 
     def start(self) -> None:
         self._start(self._shrink_now_and_then())
@@ -90,8 +92,13 @@ class IsrUpdater:
             partition.isr_not_written()
             return
         _log.info("isr changed", partition=str(partition.topic_partition), was=str(before.isr), isr=str(found.isr))
+        self.shrinks += len(set(before.isr) - set(found.isr))
+        self.expands += len(set(found.isr) - set(before.isr))
         self._replicas.isr_written(hosted, found.isr, found.zk_version)
         self._announce(partition.topic_partition)
+        meanwhile = partition.isr_with_all_caught_up()
+        if meanwhile is not None:
+            self.want(hosted, meanwhile)
 
     def _announce(self, topic_partition: TopicPartition) -> None:
         self._changed.add(topic_partition)

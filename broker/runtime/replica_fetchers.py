@@ -30,6 +30,8 @@ _log = logger(__name__)
 _CONNECT_TIMEOUT_MS = 5_000
 _RECONNECT_FIRST_S = 0.05
 _RECONNECT_MAX_S = 1.0
+#: Before records are asked for again that our own log did not take.
+_NOT_TAKEN_BACK_OFF_MS = 1_000
 
 #: host and port of a broker, None while it is not known.
 AddressOf = Callable[[int], tuple[str, int] | None]
@@ -99,6 +101,7 @@ class ReplicaFetcher:
         self._clock = clock
         self._connection: Connection | None = None
         self._correlation_ids = count()
+        self._answers = 0
         self._is_sending_due = False
         self._retry_timer: asyncio.TimerHandle | None = None
         self._task = asyncio.get_running_loop().create_task(self._stay_connected())
@@ -132,12 +135,21 @@ class ReplicaFetcher:
             else:
                 back_off_s = _RECONNECT_FIRST_S
                 self._send()
-                reason = await lost
+                reason = await self._until_lost(self._connection, lost)
                 _log.info("connection to leader ended", leader=self._leader, reason=reason or "closed")
             self._connection = None
             self.link.disconnected()
             await asyncio.sleep(back_off_s)
             back_off_s = min(2 * back_off_s, _RECONNECT_MAX_S)
+
+    async def _until_lost(self, connection: Connection, lost: asyncio.Future[str]) -> str:
+        """Why it ended. Fetches are answered every half second: a peer silent for long is gone, whatever TCP thinks."""
+        while not lost.done():
+            answers_before = self._answers
+            await asyncio.wait([lost], timeout=self._settings.silence_ms_max / 1000)
+            if not lost.done() and self._answers == answers_before:
+                connection.close("no answer within replica.socket.timeout.ms")
+        return lost.result()
 
     async def _connect(self, lost: asyncio.Future) -> Connection:
         address = self._address()
@@ -201,6 +213,7 @@ class ReplicaFetcher:
         if response.error_code or response.session_id == NO_SESSION:
             connection.close(f"the fetch session is over: {ErrorCode(response.error_code).name}")
             return
+        self._answers += 1
         request = self.link.answered(response.session_id)
         for topic in response.responses:
             name = self._replicas.topic_names.get(topic.topic_id, "")
@@ -219,15 +232,14 @@ class ReplicaFetcher:
                 self._replicas.start_over_at(hosted, data.log_start_offset)
                 self.link.ask_anew(topic_partition)
             elif data.error_code:
-                self._ask_later(topic_partition, ErrorCode(data.error_code).name)
+                self._ask_later(topic_partition, ErrorCode(data.error_code).name, self._settings.back_off_ms)
             else:
                 records = data.records or b""
                 self._replicas.take_fetched(hosted, records, data.high_watermark, data.log_start_offset)
                 if records:
                     self.link.took_records(topic_partition)
         except ApiError as error:
-            _log.error("cannot follow", partition=str(topic_partition), leader=self._leader, reason=error.message)
-            self._ask_later(topic_partition, error.message)
+            self._ask_later(topic_partition, error.message, _NOT_TAKEN_BACK_OFF_MS)
 
     def _truncate(self, hosted: HostedPartition, data: PartitionData) -> None:
         log, partition = hosted.log, hosted.partition
@@ -247,6 +259,6 @@ class ReplicaFetcher:
         self._replicas.truncate(hosted, offset)
         self.link.ask_anew(partition.topic_partition)
 
-    def _ask_later(self, topic_partition: TopicPartition, reason: str) -> None:
-        _log.info("asked again soon", partition=str(topic_partition), leader=self._leader, reason=reason)
-        self.link.ask_later(topic_partition, self._clock.monotonic_ms() + self._settings.back_off_ms)
+    def _ask_later(self, topic_partition: TopicPartition, reason: str, back_off_ms: int) -> None:
+        _log.info("cannot follow yet", partition=str(topic_partition), leader=self._leader, reason=reason)
+        self.link.ask_later(topic_partition, self._clock.monotonic_ms() + back_off_ms)

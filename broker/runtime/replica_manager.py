@@ -9,18 +9,19 @@ import asyncio
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import NamedTuple
 from uuid import UUID
 
 from broker.common.clock import Clock
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.logs import logger
-from broker.common.types import NO_LEADER_EPOCH, TopicPartition
+from broker.common.types import NO_LEADER_EPOCH, TopicPartition, new_tuple
 from broker.log.config import LogConfig
 from broker.log.log import Log
 from broker.log.log_slice import LogSlice
-from broker.log.manager import LogManager
+from broker.log.manager import LogManager, NewLog
 from broker.protocol.messages.leader_and_isr import LeaderAndIsrPartitionState, LeaderAndIsrRequest
-from broker.records.batch import check_produced_batch
+from broker.records.batch import NO_TIMESTAMP, BatchHeader, check_produced_batch
 from broker.replication.partition import LeadershipState, Partition
 from broker.runtime.purgatory import Purgatory
 
@@ -36,17 +37,17 @@ class HostedPartition:
     topic_id: UUID
 
 
-@dataclass(frozen=True, slots=True)
-class ProduceResult:
+class ProduceResult(NamedTuple):
     base_offset: int
     #: Exclusive: committed when the high watermark has come here.
     end_offset: int
     log_start_offset: int
     hosted: HostedPartition
+    #: -1 unless the records carry the broker's time.
+    log_append_time_ms: int
 
 
-@dataclass(frozen=True, slots=True)
-class ReadResult:
+class ReadResult(NamedTuple):
     """What a consumer may see of a partition, and the records it asked for."""
 
     slice: LogSlice
@@ -63,6 +64,8 @@ class ReplicaManager:
         self._purgatory = purgatory
         self._clock = clock
         self._hosted: dict[TopicPartition, HostedPartition] = {}
+        #: Stopped with their files kept, because this broker is about to stop; others lead them.
+        self._relieved: set[TopicPartition] = set()
         self._purging: asyncio.Task | None = None
         self._is_purge_due = False
         #: The newest controller heard of; an older one is refused (correctness: one controller at a time).
@@ -70,13 +73,16 @@ class ReplicaManager:
         #: czxid of our registration; what was meant for an earlier incarnation of us is refused (KIP-380).
         self.broker_epoch = -1
         self.topic_names: dict[UUID, str] = {}
+        #: Held by whoever applies LeaderAndIsr, which may take a while.
+        self.taking_roles = asyncio.Lock()
         #: Told of each partition this broker starts or stops leading.
         self.on_leadership: list[Callable[[TopicPartition, bool], None]] = []
         #: Told of each partition whose role was set, and of those that are hosted no more (without a role then).
         self.on_role: list[Callable[[HostedPartition], None]] = []
-        #: Told of each append as leader.
+        #: Told when followers of a partition this broker leads have something to hear: an append, another log start.
         self.on_append: list[Callable[[HostedPartition], None]] = []
-        #: Told when the high watermark of a partition this broker leads has moved.
+        #: Told when the high watermark of a partition this broker leads has moved, but not of each append of a leader
+        #: without followers.
         self.on_high_watermark: list[Callable[[HostedPartition], None]] = []
 
     def __iter__(self) -> Iterator[HostedPartition]:
@@ -101,6 +107,21 @@ class ReplicaManager:
         if controller_epoch < self.controller_epoch:
             raise ApiError(ErrorCode.STALE_CONTROLLER_EPOCH)
         self.controller_epoch = controller_epoch
+
+    async def create_logs(self, request: LeaderAndIsrRequest) -> None:
+        """Make the logs of partitions that are new here on a worker thread: a slow disk must stall nobody else.
+
+        One that cannot be made is tried again, and the failure answered, when its role is applied.
+        """
+        missing = []
+        for topic in request.topic_states:
+            for state in topic.partition_states:
+                topic_partition = TopicPartition(topic.topic_name, state.partition_index)
+                if topic_partition not in self._hosted:
+                    self._drop_log_of_earlier_topic(topic_partition, topic.topic_id)
+                    missing.append(NewLog(topic_partition, topic.topic_id, state.is_new))
+        if missing:
+            await asyncio.to_thread(self._logs.create_missing, missing)
 
     def apply_leader_and_isr(
         self, request: LeaderAndIsrRequest, configs: Mapping[str, LogConfig] = MappingProxyType({})
@@ -165,9 +186,10 @@ class ReplicaManager:
             known_committed = self._logs.high_watermark_of(topic_partition)
             hosted = HostedPartition(Partition(topic_partition, self._broker_id, known_committed), log, topic_id)
             self._hosted[topic_partition] = hosted
+            self._relieved.discard(topic_partition)
             self.topic_names[topic_id] = topic_partition.topic
-        elif hosted.topic_id != topic_id:
-            raise ApiError(ErrorCode.INCONSISTENT_TOPIC_ID)
+        else:
+            self._logs.get_or_create(topic_partition, topic_id)
         return hosted
 
     def _drop_log_of_earlier_topic(self, topic_partition: TopicPartition, topic_id: UUID) -> None:
@@ -204,6 +226,8 @@ class ReplicaManager:
             raise ApiError(ErrorCode.FENCED_LEADER_EPOCH)
         if hosted is not None:
             self._let_go(self._hosted.pop(topic_partition))
+        if not delete:
+            self._relieved.add(topic_partition)
         if delete and self._logs.delete(topic_partition):
             self._purge_later()
         self._purgatory.wake(topic_partition)
@@ -229,17 +253,25 @@ class ReplicaManager:
         hosted = self._leader(topic_partition)
         if is_for_all:
             hosted.partition.check_enough_in_sync(hosted.log.config.min_insync_replicas)
-        check_produced_batch(batch)
-        return self.append_checked(hosted, batch)
+        return self.append_checked(hosted, batch, check_produced_batch(batch))
 
-    def append_checked(self, hosted: HostedPartition, batch: memoryview | bytearray) -> ProduceResult:
-        """Append a batch this broker made or has checked."""
-        appended = hosted.log.append(batch, hosted.partition.leader_epoch, self._clock.now_ms())
-        moved = hosted.partition.record_append(hosted.log.log_end_offset)
-        _tell(self.on_append, hosted)
-        if moved:
-            self._high_watermark_moved(hosted)
-        return ProduceResult(appended.base_offset, appended.last_offset + 1, hosted.log.log_start_offset, hosted)
+    def append_checked(
+        self, hosted: HostedPartition, batch: memoryview | bytearray, header: BatchHeader | None = None
+    ) -> ProduceResult:
+        """Append a batch this broker made or has checked; `header` is the batch's, for a caller who has it."""
+        log, partition = hosted.log, hosted.partition
+        now_ms = self._clock.now_ms()
+        base_offset, last_offset, max_timestamp = log.append(batch, partition.leader_epoch, now_ms, header)
+        moved = partition.record_append(log.log_end_offset)
+        if partition.followers:
+            _tell(self.on_append, hosted)
+            if moved:
+                self._high_watermark_moved(hosted)
+        elif moved:
+            # The only replica: nobody but readers can be waiting.
+            self._purgatory.wake(partition.topic_partition)
+        append_time_ms = max_timestamp if log.config.uses_append_time else NO_TIMESTAMP
+        return new_tuple(ProduceResult, (base_offset, last_offset + 1, log.log_start_offset, hosted, append_time_ms))
 
     # -- replicas
 
@@ -257,9 +289,10 @@ class ReplicaManager:
     ) -> None:
         """Append what the leader sent, and know what it knows. Raises ApiError."""
         if len(records):
-            hosted.log.append_as_follower(records)
+            hosted.log.append_as_follower(records, self._clock.now_ms())
         hosted.log.follow_log_start(log_start_offset)
-        hosted.partition.record_fetched(hosted.log.log_end_offset, high_watermark)
+        if hosted.partition.record_fetched(hosted.log.log_end_offset, high_watermark):
+            self._purgatory.wake(hosted.partition.topic_partition)
 
     def truncate(self, hosted: HostedPartition, offset: int) -> None:
         """As follower: cut what the leader does not have. Raises ApiError."""
@@ -293,11 +326,23 @@ class ReplicaManager:
         at_least_one: bool,
         current_leader_epoch: int = NO_LEADER_EPOCH,
         topic_id: UUID | None = None,
+        may_follow: bool = False,
     ) -> ReadResult:
-        """Committed batches from `fetch_offset` of the topic of that id (of whatever id if None); raises ApiError."""
-        hosted = self._leader(topic_partition, current_leader_epoch)
+        """Committed batches from `fetch_offset` of the topic of that id (of whatever id if None); raises ApiError.
+
+        Only the leader serves, unless `may_follow`: then a follower does as far as it knows records to be committed.
+        """
+        hosted = self._hosted.get(topic_partition)
+        if hosted is None:
+            raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
         if topic_id is not None and hosted.topic_id != topic_id:
             raise ApiError(ErrorCode.INCONSISTENT_TOPIC_ID)
+        if may_follow and not hosted.partition.is_leader:
+            hosted.partition.check_epoch(current_leader_epoch)
+            if fetch_offset > hosted.log.log_end_offset:
+                raise ApiError(ErrorCode.OFFSET_NOT_AVAILABLE, "this follower has not come so far yet (KIP-392)")
+        else:
+            hosted.partition.check_leader(current_leader_epoch)
         high_watermark = hosted.partition.high_watermark
         found = hosted.log.read(fetch_offset, max_bytes, high_watermark, at_least_one=at_least_one)
         return ReadResult(found, high_watermark, hosted.log.log_start_offset)
@@ -317,6 +362,7 @@ class ReplicaManager:
         """Forget what is before `offset` (-1: all that is committed); the first offset that is left."""
         hosted = self._leader(TopicPartition(topic, partition))
         low_watermark = hosted.log.delete_records(offset, hosted.partition.high_watermark)
+        _tell(self.on_append, hosted)
         self._purgatory.wake(hosted.partition.topic_partition)
         return low_watermark
 
@@ -327,7 +373,8 @@ class ReplicaManager:
     def _leader(self, topic_partition: TopicPartition, current_leader_epoch: int = NO_LEADER_EPOCH) -> HostedPartition:
         hosted = self._hosted.get(topic_partition)
         if hosted is None:
-            raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+            is_elsewhere = topic_partition in self._relieved
+            raise ApiError(ErrorCode.NOT_LEADER_OR_FOLLOWER if is_elsewhere else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
         hosted.partition.check_leader(current_leader_epoch)
         return hosted
 

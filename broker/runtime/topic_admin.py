@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from broker.common.errors import ApiError, ErrorCode
-from broker.common.limits import TOPIC_NAME_LENGTH_MAX
+from broker.common.limits import TOPIC_NAME_LENGTH_MAX, TOPIC_WRITES_MAX
 from broker.common.logs import logger
 from broker.config.broker import BrokerConfig
 from broker.config.topic import check_topic_configs
 from broker.runtime.coordinator_runtime import OFFSETS_TOPIC
 from broker.runtime.metadata_cache import MetadataCache
 from broker.runtime.topic_placement import NewTopic, place_added, place_topic
-from broker.zookeeper.errors import ZooKeeperError
+from broker.zookeeper.errors import SessionLost, ZooKeeperError
 from broker.zookeeper.store import ClusterStore
 
 _log = logger(__name__)
@@ -26,6 +26,7 @@ _log = logger(__name__)
 INTERNAL_TOPICS = frozenset({OFFSETS_TOPIC, "__transaction_state"})
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
 _AUTOMATIC_CREATION_TIMEOUT_MS = 5_000
+_NEW_SESSION_TIMEOUT_S = 5.0
 NO_TOPIC_ID = UUID(int=0)
 
 
@@ -42,6 +43,9 @@ class TopicAdmin:
         self._store = store
         self._metadata = metadata
         self._config = config
+        #: Names on their way into ZooKeeper, which no metadata shows yet.
+        self._being_created: set[str] = set()
+        self._writing = asyncio.Semaphore(TOPIC_WRITES_MAX)
 
     async def create(self, topic: NewTopic, timeout_ms: int, validate_only: bool = False) -> CreatedTopic:
         """Create `topic` and wait until every partition has a leader; raises ApiError saying what to change.
@@ -79,7 +83,8 @@ class TopicAdmin:
         if validate_only:
             return
         try:
-            await self._store.add_partitions(name, added)
+            async with self._writing:
+                await self._store.add_partitions(name, added)
         except ZooKeeperError as error:
             raise ApiError(ErrorCode.REQUEST_TIMED_OUT, f"ZooKeeper: {error}") from error
         _log.info("partitions added", topic=name, partitions=count)
@@ -114,7 +119,8 @@ class TopicAdmin:
         if name in INTERNAL_TOPICS:
             raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"{name} is internal and cannot be deleted")
         try:
-            await self._store.request_topic_deletion(name)
+            async with self._writing:
+                await self._store.request_topic_deletion(name)
             _log.info("topic deletion requested", topic=name)
             async with asyncio.timeout(timeout_ms / 1000):
                 await self._store.wait_topic_removed(name)
@@ -143,16 +149,35 @@ class TopicAdmin:
     def _refuse_collision(self, name: str) -> None:
         """Names that differ in '.' and '_' only become one name in metrics, Kafka's and ours."""
         like = name.replace(".", "_")
-        same = sorted(other for other in self._metadata.topics if other.replace(".", "_") == like)
+        same = sorted(
+            other
+            for other in self._metadata.topics.keys() | self._being_created
+            if len(other) == len(name) and other != name and other.replace(".", "_") == like
+        )
         if same:
             raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"topic {name!r} collides with {', '.join(same)}")
 
     async def _write(self, topic: NewTopic, created: CreatedTopic) -> None:
+        self._being_created.add(topic.name)
         try:
-            await self._store.create_topic(topic.name, created.assignment, topic.configs, created.topic_id)
-        except ZooKeeperError as error:
-            raise ApiError(ErrorCode.REQUEST_TIMED_OUT, f"ZooKeeper: {error}") from error
+            async with self._writing:
+                await self._create(topic, created)
+        except (ZooKeeperError, TimeoutError) as error:
+            raise ApiError(ErrorCode.REQUEST_TIMED_OUT, f"ZooKeeper: {str(error) or 'not reached'}") from error
+        finally:
+            self._being_created.discard(topic.name)
         _log.info("topic created", topic=topic.name, partitions=len(created.assignment))
+
+    async def _create(self, topic: NewTopic, created: CreatedTopic) -> None:
+        """Once more if the session was lost under way; the topic's id says whether the first attempt counted."""
+        arguments = (topic.name, created.assignment, topic.configs, created.topic_id)
+        try:
+            await self._store.create_topic(*arguments)
+        except SessionLost:
+            await asyncio.wait_for(self._store.session.wait_connected(), _NEW_SESSION_TIMEOUT_S)
+            found = await self._store.topic(topic.name)
+            if found is None or found.topic_id != created.topic_id:
+                await self._store.create_topic(*arguments)
 
     async def _wait_for_leaders(self, name: str, partitions: int, timeout_ms: int) -> None:
         def has_leaders() -> bool:

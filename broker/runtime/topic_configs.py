@@ -6,7 +6,7 @@ says, which may change too.
 """
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 
 from broker.common.errors import ApiError, ErrorCode
@@ -22,6 +22,8 @@ from broker.zookeeper.store import ClusterStore
 
 _log = logger(__name__)
 ENTITY = "topics"
+#: From the overrides there are to those there shall be; may be asked more than once.
+ConfigChange = Callable[[dict[str, str]], dict[str, str]]
 
 
 class TopicConfigs:
@@ -64,11 +66,16 @@ class TopicConfigs:
                 _log.error("topic configuration not applied", topic=topic, reason=str(error))
                 return None
 
-    async def replace(self, topic: str, overrides: Mapping[str, str]) -> None:
-        """Set exactly `overrides`, and tell every broker; raises ApiError when a value is not possible."""
-        check_topic_configs(overrides)
+    async def change(self, topic: str, change: ConfigChange) -> None:
+        """Set what `change` makes of the overrides, and tell every broker; raises ApiError when a value cannot be."""
+
+        def checked(present: dict[str, str]) -> dict[str, str]:
+            wanted = change(present)
+            check_topic_configs(wanted)
+            return wanted
+
         try:
-            await self._store.set_config(ENTITY, topic, dict(overrides))
+            overrides = await self._store.change_config(ENTITY, topic, checked)
         except ZooKeeperError as error:
             raise ApiError(ErrorCode.REQUEST_TIMED_OUT, f"ZooKeeper: {error}") from error
         _log.info("topic configuration changed", topic=topic, overrides=",".join(sorted(overrides)))

@@ -3,7 +3,8 @@
 Start: take the port, take the log directories, answer on the metrics port, reach ZooKeeper, load the logs, accept
 clients, register, stand for controller. Nothing is registered before it can be served; whatever cannot be had ends the
 start with one sentence.
-Stop: the reverse; the logs are flushed and marked clean last.
+Stop: have the controller move the leaderships away, then the reverse of the start; the logs are flushed and marked
+clean last.
 """
 
 import asyncio
@@ -15,20 +16,24 @@ from broker.common.errors import StartupError
 from broker.common.logs import logger
 from broker.config.broker import BrokerConfig, Endpoint
 from broker.controller.cluster import BrokerEndpoint, BrokerRegistration
+from broker.controller.leader_rebalance import RebalanceSettings
 from broker.coordinator.group.config import GroupConfig
 from broker.handlers.handler import Services
 from broker.log.manager import LogManager
 from broker.net.listener import ConnectionLimits, Listener
+from broker.net.memory import ConnectionMemory
 from broker.replication.fetch_session import FetchSessions
 from broker.runtime import broker_configs, topic_configs
 from broker.runtime.broker_configs import BrokerConfigs
 from broker.runtime.config_changes import ConfigKeepers
+from broker.runtime.controlled_shutdown import ControlledShutdown
 from broker.runtime.controller_runtime import ControllerRuntime
 from broker.runtime.coordinator_runtime import CoordinatorRuntime
 from broker.runtime.fetch_requests import FetchSettings
 from broker.runtime.follower_feeds import FollowerFeeds
 from broker.runtime.housekeeping import Housekeeping
 from broker.runtime.isr_updater import IsrUpdater
+from broker.runtime.log_dir_failures import LogDirFailures
 from broker.runtime.log_dirs import LogDirs
 from broker.runtime.metadata_cache import MetadataCache
 from broker.runtime.produce_acks import ProduceAcks
@@ -39,10 +44,12 @@ from broker.runtime.replica_manager import ReplicaManager
 from broker.runtime.retention_previews import RetentionPreviews
 from broker.runtime.topic_admin import TopicAdmin
 from broker.runtime.topic_configs import TopicConfigs, log_config
+from broker.server.descriptors import connections_within, raise_descriptor_limit
 from broker.server.dispatcher import Dispatcher
 from broker.server.metrics import RequestMetrics, StateMetrics, new_registry
 from broker.server.metrics_endpoint import MetricsEndpoint
 from broker.server.registration import Registration
+from broker.server.replication_metrics import ReplicationMetrics
 from broker.zookeeper.earlier_session import SessionNote
 from broker.zookeeper.errors import ZooKeeperError
 from broker.zookeeper.session import ZooKeeperSession
@@ -66,6 +73,8 @@ class Broker:
         self._registry = new_registry()
         #: The rooms handlers ask, once they are there.
         self.services: Services | None = None
+        self._descriptor_limit = raise_descriptor_limit()
+        self._connection_memory = ConnectionMemory(config.queued_max_request_bytes)
         #: The last log directory has failed: nothing can be served any more.
         self.failed = asyncio.Event()
         self._endpoint = MetricsEndpoint(self._registry, self._health)
@@ -80,8 +89,8 @@ class Broker:
             _log.warning("configuration keys that nothing reads", keys=",".join(config.unused))
         self._listener = self._bind()
         self._logs = LogManager([Path(path) for path in config.log_dirs], log_config({}, config), config.broker_id)
-        loop = asyncio.get_running_loop()
-        self._logs.on_directory_failed = lambda _path, was_last: was_last and loop.call_soon_threadsafe(self.failed.set)
+        self._log_dir_failures = LogDirFailures(self._store, config.broker_id, self.failed)
+        self._logs.on_directory_failed = self._log_dir_failures.report
         if config.metrics_listener[0]:
             await self._endpoint.start(*config.metrics_listener)
         await self._session.connect(config.zookeeper_connection_timeout_ms)
@@ -113,12 +122,15 @@ class Broker:
             lambda connection: self._dispatcher.on_closed(connection),
             frame_bytes_max=self.config.socket_request_max_bytes,
             idle_ms_max=self.config.connections_max_idle_ms,
+            memory=self._connection_memory,
         )
 
     def _limit_connections(self) -> None:
         config = self.config
         self._listener.limits = ConnectionLimits(
-            config.max_connections, config.max_connections_per_ip, dict(config.max_connections_per_ip_overrides)
+            connections_within(self._descriptor_limit, config.max_connections),
+            config.max_connections_per_ip,
+            dict(config.max_connections_per_ip_overrides),
         )
 
     async def _load_logs(self) -> None:
@@ -155,11 +167,19 @@ class Broker:
             self._housekeeping.reconfigure,
         ]
         self._controller = ControllerRuntime(
-            self._store, config.broker_id, self._clock, unclean_election=config.unclean_leader_election_enable
+            self._store,
+            config.broker_id,
+            self._clock,
+            unclean_election=config.at_start["unclean_leader_election_enable"],
+            rebalance=_rebalance_settings(config),
         )
+        self._controlled_shutdown = ControlledShutdown(self._store, self._metadata, replicas, config)
         fetch_sessions = FetchSessions(_random_session_id)
         self.services = self._services(cluster_id, replicas, fetch_sessions)
         self._dispatcher = Dispatcher(self.services, self._listener.name, RequestMetrics(self._registry))
+        self._registry.register(
+            ReplicationMetrics(replicas, self._feeds, self._fetchers, self._acks, self._isr),
+        )
         self._registry.register(
             StateMetrics(replicas, self._metadata, self._purgatory, fetch_sessions, self._listener, config.broker_id)
         )
@@ -182,6 +202,7 @@ class Broker:
             log_dirs=LogDirs([Path(path) for path in config.log_dirs], replicas),
             retention_previews=self._previews,
             producer_ids=ProducerIds(self._store, config.broker_id),
+            controller=self._controller,
             clock=self._clock,
         )
 
@@ -218,12 +239,16 @@ class Broker:
     async def stop(self) -> None:
         """Stop what was started, in reverse; whatever one step meets, the logs end clean."""
         self._is_stopping = True
-        for step in (self._leave_cluster, self._close_clients, self._session.close, self._close_logs):
+        for step in (self._hand_over, self._leave_cluster, self._close_clients, self._session.close, self._close_logs):
             try:
                 await step()
             except Exception:
                 _log.exception("stopping goes on", failed=step.__name__)
         _log.info("broker stopped")
+
+    async def _hand_over(self) -> None:
+        if hasattr(self, "_registration") and self._registration.is_registered:
+            await self._controlled_shutdown.hand_over()
 
     async def _leave_cluster(self) -> None:
         try:
@@ -239,6 +264,8 @@ class Broker:
             self._keepers.stop()
         if hasattr(self, "_coordinators"):
             self._coordinators.stop()
+        if hasattr(self, "_log_dir_failures"):
+            self._log_dir_failures.stop()
         if hasattr(self, "_fetchers"):
             await self._isr.stop()
             for part in (self._fetchers, self._feeds, self._acks):
@@ -261,6 +288,14 @@ def _random_session_id() -> int:
     return random.randint(1, 2**31 - 1)
 
 
+def _rebalance_settings(config: BrokerConfig) -> RebalanceSettings:
+    return RebalanceSettings(
+        is_enabled=config.auto_leader_rebalance_enable,
+        check_interval_ms=1000 * config.leader_imbalance_check_interval_seconds,
+        imbalance_percentage=config.leader_imbalance_per_broker_percentage,
+    )
+
+
 def _fetch_settings(config: BrokerConfig) -> FetchSettings:
     return FetchSettings(
         broker_id=config.broker_id,
@@ -268,6 +303,7 @@ def _fetch_settings(config: BrokerConfig) -> FetchSettings:
         max_bytes=config.replica_fetch_response_max_bytes,
         max_bytes_per_partition=config.replica_fetch_max_bytes,
         back_off_ms=config.replica_fetch_backoff_ms,
+        silence_ms_max=max(config.replica_socket_timeout_ms, 2 * config.replica_fetch_wait_max_ms),
         frame_bytes_max=config.replica_fetch_response_max_bytes + config.socket_request_max_bytes,
     )
 

@@ -5,10 +5,11 @@ line says who and why. An ApiVersions request of an unknown version is answered 
 """
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 
 from broker.common.errors import BarnabasError, ProtocolError
 from broker.common.logs import logger
+from broker.common.types import new_tuple
 from broker.handlers.api_versions import unsupported_version_response
 from broker.handlers.handler import CloseConnectionError, Handler, RequestContext, Services
 from broker.handlers.registry import HANDLERS
@@ -23,10 +24,6 @@ from broker.server.route import Route
 _log = logger(__name__)
 
 
-class _BadRequest(ProtocolError):
-    """The client's fault, unlike the ProtocolError of an answer that cannot be encoded."""
-
-
 class Dispatcher:
     """Turns the frames of all connections into responses."""
 
@@ -39,39 +36,38 @@ class Dispatcher:
         self._tasks: dict[Connection, dict[asyncio.Task, None]] = {}
 
     def on_frame(self, connection: Connection, frame: memoryview) -> None:
+        """Answer one request, at once or later; whatever is wrong ends the connection and nothing else."""
         try:
             header, body_at = decode_request_header(frame)
-        except ProtocolError as error:
-            self._reject(connection, error)
-            return
-        try:
-            self._handle(connection, header, frame, body_at)
-        except (_BadRequest, CloseConnectionError) as error:
-            self._reject(connection, error)
+            api_key, version, correlation_id, client_id = header
+            route = self._routes.get((api_key, version)) or self._add_route(api_key, version)
+            if route is None:
+                self._answer_unsupported(connection, header)
+                return
+            if len(frame) > route.request_bytes_max:
+                raise ProtocolError(f"{route.api.name} request of {len(frame)} bytes")
+            try:
+                request = route.decode(frame, body_at)
+            except MALFORMED as error:
+                raise ProtocolError(f"{route.api.name} request of version {version} is malformed: {error}") from None
+            metrics = self._metrics
+            metrics.requests[route.api] += 1
+            metrics.bytes_in += len(frame)
+            context = new_tuple(
+                RequestContext,
+                (self._services, version, client_id or "", connection.peer_host, self._listener_name),
+            )
+            reply = route.handle(request, context)
+            if reply.__class__ is route.response_class:
+                metrics.bytes_out += connection.answer(route.frame(reply, correlation_id))
+            elif reply.__class__ is bytes:
+                metrics.bytes_out += connection.answer(route.frame_body(reply, correlation_id))
+            elif reply is not None:
+                self._answer_later(connection, header, route, reply)
+        except (ProtocolError, CloseConnectionError) as error:
+            self._reject(connection.close_when_answered, error)
         except Exception:
-            self._fail(connection, header)
-
-    def _handle(self, connection: Connection, header: RequestHeader, frame: memoryview, body_at: int) -> None:
-        api_key, version, correlation_id, client_id = header
-        route = self._routes.get((api_key, version)) or self._add_route(api_key, version)
-        if route is None:
-            self._answer_unsupported(connection, header)
-            return
-        size = len(frame)
-        if size > route.request_bytes_max:
-            raise _BadRequest(f"{route.api.name} request of {size} bytes")
-        try:
-            request = route.decode(frame, body_at)
-        except MALFORMED as error:
-            raise _BadRequest(f"{route.api.name} request of version {version} is malformed: {error}") from None
-        self._metrics.requests[route.api] += 1
-        self._metrics.bytes_in += size
-        context = RequestContext(self._services, version, client_id or "", connection.peer_host, self._listener_name)
-        reply = route.handle(request, context)
-        if reply.__class__ is route.response_class:
-            self._metrics.bytes_out += connection.answer(route.frame(reply, correlation_id))
-        elif reply is not None:
-            self._answer_later(connection, header, route, reply)
+            self._fail(connection, decode_request_header(frame)[0])
 
     def on_closed(self, connection: Connection) -> None:
         """Cancels what still works for the connection: soon, because a task that never began cannot clean up."""
@@ -89,7 +85,7 @@ class Dispatcher:
 
     def _answer_unsupported(self, connection: Connection, header: RequestHeader) -> None:
         if header.api_key != ApiKey.API_VERSIONS:
-            raise _BadRequest(f"api {header.api_key} version {header.api_version} is not served")
+            raise ProtocolError(f"api {header.api_key} version {header.api_version} is not served")
         route = self._add_route(ApiKey.API_VERSIONS, 0)
         frame = route.frame(unsupported_version_response(), header.correlation_id)
         self._metrics.bytes_out += connection.answer(frame)
@@ -117,14 +113,14 @@ class Dispatcher:
                 frame = () if response is None else route.frame(response, header.correlation_id)
                 self._metrics.bytes_out += connection.fill(slot, frame)
         except CloseConnectionError as error:
-            self._reject(connection, error)
+            self._reject(connection.close, error)
         except Exception:
             self._fail(connection, header)
 
-    def _reject(self, connection: Connection, error: BarnabasError) -> None:
-        """A fault of the client's."""
+    def _reject(self, close: Callable[[str], None], error: BarnabasError) -> None:
+        """A fault of the client's. What it asked before the fault is answered all the same, if it can be."""
         self._metrics.rejected += 1
-        connection.close(str(error))
+        close(str(error))
 
     def _fail(self, connection: Connection, header: RequestHeader) -> None:
         """A fault of ours: nothing is known about the answer, so the client is told by the closed connection."""

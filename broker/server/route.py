@@ -10,14 +10,14 @@ from broker.protocol.api_keys import ApiKey
 from broker.protocol.codec import decoder_of
 from broker.protocol.messages import MESSAGES
 from broker.protocol.primitives import Buffer
-from broker.protocol.response_frame import response_framer
+from broker.protocol.response_frame import body_framer, response_framer
 from broker.protocol.schema import Message
 
 
 class Route:
     """How requests of one API and version are decoded, handled and answered."""
 
-    __slots__ = ("api", "decode", "frame", "handle", "request_bytes_max", "response_class", "version")
+    __slots__ = ("api", "decode", "frame", "frame_body", "handle", "request_bytes_max", "response_class", "version")
 
     def __init__(self, handler: Handler, version: int):
         messages = MESSAGES[handler.api]
@@ -29,3 +29,4 @@ class Route:
         self.handle: Callable[[Any, RequestContext], Reply] = handler.handle
         self.response_class: type[Message] = messages.response
         self.frame: Callable[[Message, int], Sequence[Buffer]] = response_framer(messages.response, version)
+        self.frame_body: Callable[[bytes, int], Sequence[Buffer]] = body_framer(messages.response, version)

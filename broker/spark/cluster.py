@@ -64,7 +64,7 @@ def create_topic(admin: AdminClient, topic: str, partitions: int, configs: dict[
     if topic in admin.list_topics(timeout=ANSWER_TIMEOUT_S).topics:
         return False
     try:
-        _create(admin, NewTopic(topic, partitions, 1, config=configs))
+        _create(admin, NewTopic(topic, partitions, config=configs))
     except KafkaException as error:
         code = error.args[0].code()
         if code == KafkaError.TOPIC_ALREADY_EXISTS:

@@ -59,6 +59,8 @@ class Create:
     path: str
     data: bytes = b""
     ephemeral: bool = False
+    #: ZooKeeper appends ten digits to the path.
+    sequential: bool = False
 
 
 @dataclass(frozen=True)
@@ -279,8 +281,8 @@ def _znode(data: bytes, stat: Any) -> Znode:
 
 def _add_operation(transaction: Any, operation: Operation) -> None:
     match operation:
-        case Create(path, data, ephemeral):
-            transaction.create(path, data, ephemeral=ephemeral)
+        case Create(path, data, ephemeral, sequential):
+            transaction.create(path, data, ephemeral=ephemeral, sequence=sequential)
         case SetData(path, data, version):
             transaction.set_data(path, data, version)
         case Delete(path, version):

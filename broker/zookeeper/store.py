@@ -6,7 +6,7 @@ The controller's own writes, which carry its fence, are in `controller_store.py`
 import asyncio
 import base64
 import contextlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from uuid import UUID, uuid4
 
 from broker.common.clock import Clock
@@ -158,11 +158,7 @@ class ClusterStore:
 
     async def config(self, entity_type: str, name: str) -> dict[str, str]:
         """The overrides set for a topic, broker…; none when nothing is set."""
-        path = znodes.config_path(entity_type, name)
-        try:
-            return znodes.decode_config(path, (await self.session.get(path)).data)
-        except NodeMissing:
-            return {}
+        return (await self._config(znodes.config_path(entity_type, name)))[0]
 
     # -- what a leader tells
 
@@ -228,14 +224,37 @@ class ClusterStore:
             await changed.wait()
 
     async def set_config(self, entity_type: str, name: str, config: dict[str, str]) -> None:
-        """Replace an entity's overrides and notify every broker."""
-        change = znodes.encode_config_change(f"{entity_type}/{name}")
+        """Replace an entity's overrides and notify every broker, both or neither."""
+        await self.change_config(entity_type, name, lambda _present: config)
+
+    async def change_config(
+        self, entity_type: str, name: str, change: Callable[[dict[str, str]], dict[str, str]]
+    ) -> dict[str, str]:
+        """Replace an entity's overrides by what `change` makes of them, notify every broker, and return them.
+
+        `change` is asked again if somebody else was quicker, so that no change is lost; what it raises ends the try.
+        """
+        path = znodes.config_path(entity_type, name)
+        notification = Create(
+            znodes.CONFIG_CHANGE_PREFIX, znodes.encode_config_change(f"{entity_type}/{name}"), sequential=True
+        )
         for _ in range(_CONFLICTS_MAX):
-            with contextlib.suppress(NodeExists, NodeMissing):
-                await self.session.multi([await self._config_write(entity_type, name, config)])
-                await self.session.create(znodes.CONFIG_CHANGE_PREFIX, change, sequential=True)
-                return
-        raise OperationRefused(znodes.config_path(entity_type, name), "it keeps changing, or its parent is missing")
+            present, version = await self._config(path)
+            wanted = change(present)
+            data = znodes.encode_config(wanted)
+            write = Create(path, data) if version is None else SetData(path, data, version)
+            with contextlib.suppress(NodeExists, NodeMissing, WrongVersion):
+                await self.session.multi([write, notification])
+                return wanted
+        raise OperationRefused(path, "it keeps changing, or its parent is missing")
+
+    async def _config(self, path: str) -> tuple[dict[str, str], int | None]:
+        """The overrides and the version of their znode, None if there is none."""
+        try:
+            znode = await self.session.get(path)
+        except NodeMissing:
+            return {}, None
+        return znodes.decode_config(path, znode.data), znode.version
 
     async def _config_write(self, entity_type: str, name: str, config: dict[str, str]) -> Operation:
         """Whether the znode is to be made or written over may change meanwhile; the caller then asks again."""

@@ -4,10 +4,14 @@ import os
 from pathlib import Path
 
 
-def set_properties(path: Path, owned: dict[str, str]) -> None:
-    """Write `owned` into the file at `path`; the file is whole at every moment and untouched if nothing changes."""
+def set_properties(path: Path, owned: dict[str, str], initial: dict[str, str] | None = None) -> None:
+    """Write `owned` into the file at `path`, and of `initial` what the file does not say yet.
+
+    The file is whole at every moment and untouched if nothing changes.
+    """
     old = path.read_text() if path.exists() else ""
-    new = with_properties(old, owned)
+    said = {line.partition("=")[0].strip() for line in old.splitlines()}
+    new = with_properties(old, owned | {key: value for key, value in (initial or {}).items() if key not in said})
     if new != old:
         write_properties(path, new)
 

@@ -82,7 +82,8 @@ def broker_directory(data: Path, number: int) -> Path:
 def write_configurations(setup: Setup, data: Path) -> None:
     for number in range(1, setup.broker_count + 1):
         directory = broker_directory(data, number)
-        set_properties(directory / "server.properties", broker_properties(setup, directory, number))
+        owned, initial = broker_properties(setup, directory, number), replication_properties(setup.broker_count)
+        set_properties(directory / "server.properties", owned, initial)
     connect = data / "connect"
     demo = demo_properties(setup, connect, settings.REQUEST_LOG_FILE)
     write_properties(connect / "connect.properties", _DEMO_HEADER + _lines(demo))
@@ -105,6 +106,16 @@ def broker_properties(setup: Setup, directory: Path, number: int) -> dict[str, s
         "log.dirs": str(directory / "data"),
         "zookeeper.connect": setup.zookeeper,
         "metrics.listener": f"127.0.0.1:{setup.metrics_port_of_broker(number)}",
+    }
+
+
+def replication_properties(broker_count: int) -> dict[str, str]:
+    """As safe as that many brokers allow: a topic survives the loss of any two of three, and acks=all means two."""
+    replicas = str(min(3, broker_count))
+    return {
+        "default.replication.factor": replicas,
+        "offsets.topic.replication.factor": replicas,
+        "min.insync.replicas": "2" if broker_count >= 3 else "1",
     }
 
 

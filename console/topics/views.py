@@ -7,10 +7,14 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from console.access.objects import access_topic
 from console.access.rights import Right, require
+from console.brokers.models import Broker
 from console.gateway.errors import GatewayError
 from console.topics.actions import do_create_topic, do_delete_topic
 from console.topics.forms import CreateTopicForm, DeleteTopicForm
 from console.topics.queries import TopicListQuery, partition_page, topic_page
+
+#: Survives the loss of any two brokers; more copies cost more than they add.
+_REPLICAS_WISE = 3
 
 
 @require_safe
@@ -31,7 +35,8 @@ def topic_detail(request: HttpRequest, name: str) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def topic_create(request: HttpRequest) -> HttpResponse:
     require(request.user, Right.OPERATE)
-    form = CreateTopicForm(request.POST or None)
+    replicas = max(1, min(_REPLICAS_WISE, Broker.objects.filter(is_registered=True).count()))
+    form = CreateTopicForm(request.POST or None, initial={"replication_factor": replicas})
     if request.method == "POST" and form.is_valid():
         try:
             do_create_topic(request.user, **form.cleaned_data)

@@ -6,17 +6,26 @@ only figures of one run can be compared.
 
 import argparse
 import statistics
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import psutil
 
 from tests.barnabas_cluster import running_cluster
 from tests.bench.loads import Figure, Target, loads
+from tests.bench.scale import figures
 
 
 def main() -> None:
     arguments = _parser().parse_args()
     chosen = {name: load for name, load in loads(arguments.scale).items() if (arguments.only or "") in name}
+    if chosen:
+        _run_loads(chosen, arguments)
+    for name, figure in figures().items():
+        if (arguments.only or "") in name and not arguments.against:
+            print(f"{name:<42}barnabas  {figure()}", flush=True)
+
+
+def _run_loads(chosen: dict[str, Callable[[Target], Figure]], arguments: argparse.Namespace) -> None:
     with running_cluster(brokers=1) as cluster:
         broker = cluster.brokers[0]
         targets = [Target("barnabas", "127.0.0.1", broker.port, psutil.Process(broker.process.pid))]
@@ -24,11 +33,11 @@ def main() -> None:
             host, _, port = arguments.against.rpartition(":")
             targets.append(Target("other", host, int(port)))
         for name, load in chosen.items():
-            figures = {target.name: [] for target in targets}
+            runs = {target.name: [] for target in targets}
             for _ in range(arguments.rounds):
                 for target in targets:
-                    figures[target.name].append(load(target))
-            _print(name, {target: _median(runs) for target, runs in figures.items()})
+                    runs[target.name].append(load(target))
+            _print(name, {target: _median(its_runs) for target, its_runs in runs.items()})
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -53,6 +62,7 @@ def _median(runs: Sequence[Figure]) -> Figure:
         cpu_unit=first.cpu_unit,
         p50_ms=middle([run.p50_ms for run in runs]),
         p99_ms=middle([run.p99_ms for run in runs]),
+        alone_p99_ms=middle([run.alone_p99_ms for run in runs]),
         rss_mb=middle([run.rss_mb for run in runs]),
     )
 
@@ -64,12 +74,14 @@ def _print(name: str, figures: dict[str, Figure]) -> None:
             cells.append(f"{figure.cpu:6.2f} {figure.cpu_unit}")
         if figure.p50_ms is not None:
             cells.append(f"p50 {figure.p50_ms:.2f} ms  p99 {figure.p99_ms:.2f} ms")
+        if figure.alone_p99_ms is not None:
+            cells.append(f"p99 alone {figure.alone_p99_ms:.2f} ms")
         if figure.rss_mb is not None:
             cells.append(f"RSS {figure.rss_mb:.0f} MB")
-        print(f"{name:<38}{target:<10}" + "   ".join(cells), flush=True)
+        print(f"{name:<42}{target:<10}" + "   ".join(cells), flush=True)
     if len(figures) == 2:
         ours, other = figures.values()
-        print(f"{'':<38}ratio     {ours.rate / other.rate:>10.2f}")
+        print(f"{'':<42}ratio     {ours.rate / other.rate:>10.2f}")
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import psutil
 from confluent_kafka.admin import AdminClient, NewTopic
 
+from tests.bench.attacks import ATTACKS, attacked
 from tests.bench.librdkafka import BatchConsumer, BatchProducer
 from tests.bench.raw import RawConnection, fetch_frame, one_at_a_time, paced, pipelined, produce_frame
 
@@ -37,11 +38,11 @@ class Target:
         return self.process.memory_info().rss / 1e6 if self.process else None
 
     @contextlib.contextmanager
-    def topic(self) -> Iterator[str]:
+    def topic(self, name: str = "", config: dict[str, str] | None = None) -> Iterator[str]:
         """A fresh topic with one partition, deleted afterwards."""
-        name = f"bench-{uuid.uuid4().hex[:10]}"
+        name = name or f"bench-{uuid.uuid4().hex[:10]}"
         admin = AdminClient({"bootstrap.servers": self.bootstrap_servers})
-        admin.create_topics([NewTopic(name, 1, 1)])[name].result(30)
+        admin.create_topics([NewTopic(name, 1, 1, config=config or {})])[name].result(30)
         try:
             yield name
         finally:
@@ -58,6 +59,7 @@ class Figure:
     cpu_unit: str = ""
     p50_ms: float | None = None
     p99_ms: float | None = None
+    alone_p99_ms: float | None = None
     rss_mb: float | None = None
 
 
@@ -155,12 +157,34 @@ def small_paced(per_second: int, seconds: float) -> Callable[[Target], Figure]:
     def run(target: Target) -> Figure:
         with target.topic() as topic:
             connection = RawConnection(target.host, target.port)
-            request = produce_frame(topic, b"x" * 100)
-            paced(connection, request, per_second, 0.3)
-            latencies = sorted(paced(connection, request, per_second, seconds))
+            p50, p99 = _percentiles(connection, produce_frame(topic, b"x" * 100), per_second, seconds)
             connection.close()
-        p50, p99 = latencies[len(latencies) // 2], latencies[int(len(latencies) * 0.99)]
         return Figure(per_second, "req/s", p50_ms=p50, p99_ms=p99, rss_mb=target.rss_mb())
+
+    return run
+
+
+def _percentiles(connection: RawConnection, request: bytes, per_second: int, seconds: float) -> tuple[float, float]:
+    paced(connection, request, per_second, 0.3)
+    latencies = sorted(paced(connection, request, per_second, seconds))
+    return latencies[len(latencies) // 2], latencies[int(len(latencies) * 0.99)]
+
+
+def under_attack(attack: str, per_second: int, seconds: float) -> Callable[[Target], Figure]:
+    """A well-behaved client's latency, first by itself and then while the broker is attacked."""
+
+    def run(target: Target) -> Figure:
+        with target.topic() as topic, target.topic(f"{topic}-compacted", {"cleanup.policy": "compact"}):
+            connection = RawConnection(target.host, target.port)
+            connection.send(produce_frame(topic, b"x" * 1_000, records=200))
+            connection.answers(1)
+            request = produce_frame(topic, b"x" * 100)
+            _, alone = _percentiles(connection, request, per_second, seconds)
+            with attacked(attack, target.host, target.port, topic):
+                p50, p99 = _percentiles(connection, request, per_second, seconds)
+                rss_mb = target.rss_mb()
+            connection.close()
+        return Figure(per_second, "req/s", p50_ms=p50, p99_ms=p99, alone_p99_ms=alone, rss_mb=rss_mb)
 
     return run
 
@@ -206,4 +230,5 @@ def loads(scale: float) -> dict[str, Callable[[Target], Figure]]:
         "fetch raw, 1 MB answers": fetch_load(1_000_000, size(4_000)),
         "fetch raw, 64 KB answers": fetch_load(65_536, size(1_500)),
         "consume 1 KB, librdkafka": consume_load(1_024, size(500)),
+        **{f"hostile: {attack}": under_attack(attack, 500, 4 * scale) for attack in ATTACKS},
     }

@@ -22,10 +22,10 @@ def frame(api: ApiKey, version: int, body: bytes, correlation_id: int = 1) -> by
     return (len(head) + len(body)).to_bytes(4) + head + body
 
 
-def produce_frame(topic: str, value: bytes, records: int = 1) -> bytes:
+def produce_frame(topic: str, value: bytes, records: int = 1, acks: int = 1) -> bytes:
     batch = build_batch([Record(0, 1_700_000_000_000, None, value)] * records)
     data = TopicProduceData(name=topic, partition_data=[PartitionProduceData(index=0, records=batch)])
-    request = ProduceRequest(acks=1, timeout_ms=30_000, topic_data=[data])
+    request = ProduceRequest(acks=acks, timeout_ms=30_000, topic_data=[data])
     return frame(ApiKey.PRODUCE, PRODUCE_VERSION, encode(request, PRODUCE_VERSION))
 
 

@@ -1,7 +1,9 @@
 """Topics are looked at and changed by the clients' own admin tools; a change takes effect while brokers run."""
 
+import time
+
 import pytest
-from confluent_kafka import KafkaException, Producer
+from confluent_kafka import TIMESTAMP_LOG_APPEND_TIME, KafkaException, Producer
 from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, NewPartitions, NewTopic
 from kafka import KafkaAdminClient
 
@@ -129,3 +131,26 @@ def _partition_sizes(part, name):
     elif isinstance(part, list | tuple):
         for each in part:
             yield from _partition_sizes(each, name)
+
+
+def test_many_topics_are_created_and_deleted_by_one_request_each(cluster, admin, name):
+    names = [f"{name}-{number}" for number in range(60)]
+    for future in admin.create_topics([NewTopic(each, 2, 1) for each in names], operation_timeout=60).values():
+        future.result(90)
+    known = admin.list_topics(timeout=10).topics
+    assert all(len(known[each].partitions) == 2 for each in names)
+    for future in admin.delete_topics(names, operation_timeout=60).values():
+        future.result(90)
+    await_true(lambda: not set(names) & admin.list_topics(timeout=10).topics.keys(), "all topics gone")
+
+
+def test_a_producer_hears_the_brokers_time(cluster, admin, name):
+    admin.create_topics([NewTopic(name, 1, 1, config={"message.timestamp.type": "LogAppendTime"})])[name].result(30)
+    before_ms = int(time.time() * 1000)
+    delivered = []
+    producer = Producer({"bootstrap.servers": cluster.bootstrap_servers})
+    producer.produce(name, b"x", timestamp=1, on_delivery=lambda _, message: delivered.append(message.timestamp()))
+    assert producer.flush(30) == 0
+    kind, timestamp_ms = delivered[0]
+    assert kind == TIMESTAMP_LOG_APPEND_TIME
+    assert before_ms <= timestamp_ms <= int(time.time() * 1000)

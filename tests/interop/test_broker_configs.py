@@ -7,6 +7,8 @@ import pytest
 from confluent_kafka import KafkaException, Producer
 from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, ConfigSource, NewTopic
 from kafka import KafkaAdminClient
+from kafka.admin import ConfigResource as KafkaPythonResource
+from kafka.admin import ConfigResourceType
 from kafka.protocol.admin import IncrementalAlterConfigsRequest
 
 from tests.barnabas_cluster import await_true, running_cluster
@@ -124,6 +126,18 @@ def test_a_key_read_at_the_start_is_read_only_and_refused(cluster, admin):
     assert configs["log.retention.hours"].is_default
     with pytest.raises(KafkaException, match="restart"):
         change(admin, 2, "log.retention.hours", "1")
+
+
+def test_kafka_python_finds_what_may_change_and_changes_it(cluster, kafka_python):
+    broker = KafkaPythonResource(ConfigResourceType.BROKER, "1", {"log.cleaner.backoff.ms": "12345"})
+    assert kafka_python.alter_configs([broker]) == {"broker": {"1": "OK"}}
+    asked = KafkaPythonResource(ConfigResourceType.BROKER, "1")
+    dynamic = kafka_python.describe_configs([asked], config_filter="dynamic")["broker"]["1"]
+    assert dynamic["log.cleaner.backoff.ms"]["value"] == "12345"
+    assert "broker.id" not in dynamic
+    with pytest.raises(ValueError, match=r"broker\.id"):
+        kafka_python.alter_configs([KafkaPythonResource(ConfigResourceType.BROKER, "1", {"broker.id": "9"})])
+    assert kafka_python.reset_configs([broker]) == {"broker": {"1": "OK"}}
 
 
 def test_connections_from_one_address_are_limited_while_the_broker_runs(cluster, admin):

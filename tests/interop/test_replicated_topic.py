@@ -16,7 +16,7 @@ ALL = {1, 2, 3}
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory):
-    quick = {"replica.lag.time.max.ms": "2000", "replica.fetch.wait.max.ms": "200"}
+    quick = {"replica.lag.time.max.ms": "1000", "replica.fetch.wait.max.ms": "200"}
     with running_cluster(tmp_path_factory.mktemp("replicated"), brokers=3, overrides=quick) as running:
         yield running
 
@@ -68,6 +68,8 @@ def test_the_walk_through_kill_the_leader_read_everything_and_restart_it(whole):
     dead.kill()
     await_true(lambda: leader_of(whole, "my-replicated-topic") in ALL - {dead.broker_id}, "another broker leads")
     await_true(lambda: isr_of(whole, "my-replicated-topic") == ALL - {dead.broker_id}, "the ISR has shrunk")
+    leader = whole.broker(leader_of(whole, "my-replicated-topic"))
+    assert "barnabas_broker_under_replicated_partitions 0.0" not in leader.get("/metrics")
     described = kcat(whole, "-L", "-t", "my-replicated-topic")
     assert f"leader {leader_of(whole, 'my-replicated-topic')}" in described
     read = kcat(whole, "-C", "-t", "my-replicated-topic", "-o", "beginning", "-e", "-q")
@@ -75,6 +77,9 @@ def test_the_walk_through_kill_the_leader_read_everything_and_restart_it(whole):
     dead.start()
     dead.await_healthy()
     await_true(lambda: isr_of(whole, "my-replicated-topic") == ALL, "the ISR is full again")
+    await_true(
+        lambda: "barnabas_broker_under_replicated_partitions 0.0" in leader.get("/metrics"), "and the leader says so"
+    )
 
 
 def test_every_acknowledged_record_survives_two_dead_brokers(whole):

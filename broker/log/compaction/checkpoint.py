@@ -42,16 +42,14 @@ class CleanerCheckpoint:
                 self._write({**self._offsets, partition: offset})
 
     def truncate(self, partition: TopicPartition, offset: int) -> None:
-        """The log is cut at `offset`: what is written there from now on is dirty. Raises OSError."""
+        """The log is cut at `offset`: what is written there from now on is dirty. At 0 nothing is left to be noted.
+
+        Raises OSError.
+        """
         with self._lock:
             if self._offsets.get(partition, 0) > offset:
-                self._write({**self._offsets, partition: offset})
-
-    def forget(self, partition: TopicPartition) -> None:
-        """The log is gone. Raises OSError."""
-        with self._lock:
-            if partition in self._offsets:
-                self._write({known: offset for known, offset in self._offsets.items() if known != partition})
+                noted = {partition: offset} if offset else {}
+                self._write({known: at for known, at in self._offsets.items() if known != partition} | noted)
 
     def _write(self, offsets: dict[TopicPartition, int]) -> None:
         if offsets != self._offsets:

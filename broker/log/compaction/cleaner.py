@@ -11,8 +11,9 @@ from broker.log.compaction.log_to_clean import LogToClean
 from broker.log.compaction.offset_map import SALT_BYTES, OffsetMap
 from broker.log.compaction.pass_stats import PassStats
 from broker.log.compaction.plan import CompactionPlan
+from broker.log.compaction.record_spans import unpack_batch
 from broker.log.compaction.replacement import Replacement
-from broker.log.compaction.rewrite import Rewriter, note_keys, unpack_batch
+from broker.log.compaction.rewrite import Rewriter, note_keys
 from broker.log.compaction.segment_reader import SegmentReader
 from broker.log.compaction.settings import CleanerSettings
 from broker.log.compaction.throttle import Throttle

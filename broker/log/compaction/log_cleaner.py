@@ -70,7 +70,9 @@ class LogCleaner:
         """Carry `plan` out, due or not; otherwise as `clean_filthiest`."""
         try:
             stats = CleanerPass(target, plan, self.settings, self.settings.clock.now_ms()).run()
-            self._checkpoint(target).advance(target.partition, stats.end_offset, unless=lambda: target.is_cut)
+            self._checkpoint(target).advance(
+                target.partition, stats.end_offset, unless=lambda: target.is_cut or is_closed(target.log)
+            )
         except Exception as error:
             self._note_failure(target, error)
             return None
@@ -81,13 +83,12 @@ class LogCleaner:
         """Take it out of quarantine."""
         self._uncleanable.pop(partition, None)
 
-    def forget(self, log_dir: Path, partition: TopicPartition) -> None:
-        """The partition's log was deleted: one that is made again under its name begins dirty. Raises OSError."""
-        self.release(partition)
-        self._checkpoint_of(log_dir).forget(partition)
-
     def truncate(self, log_dir: Path, partition: TopicPartition, offset: int) -> None:
-        """The partition's log is about to be cut at `offset`. For the log's owner, a pass or none. Raises OSError."""
+        """The partition's log is about to be cut at `offset`, deleted or made (0): what was damaged may be gone too.
+
+        For the log's owner, whether a pass is under way or not. Raises OSError.
+        """
+        self.release(partition)
         self._checkpoint_of(log_dir).truncate(partition, offset)
 
     def _plan_or_quarantine(self, target: LogToClean) -> CompactionPlan | None:

@@ -6,7 +6,10 @@ Values and headers are never copied: a record that stays is a slice of what was 
 from typing import NamedTuple
 
 from broker.common.errors import ApiError, ErrorCode
-from broker.records.batch import BatchHeader
+from broker.common.limits import DECOMPRESSED_BYTES_MAX
+from broker.records.batch import HEADER_BYTES, BatchHeader
+from broker.records.compression import decompress
+from broker.records.record import check_records_count
 from broker.records.varint import read_varint
 
 
@@ -20,6 +23,16 @@ class RecordSpan(NamedTuple):
     offset: int
     key: bytes | None
     is_tombstone: bool
+
+
+def unpack_batch(
+    header: BatchHeader, batch: bytes | bytearray | memoryview, decompressed_bytes_max: int = DECOMPRESSED_BYTES_MAX
+) -> tuple[bytes, list[RecordSpan]]:
+    """(uncompressed records, where each lies). Raises ApiError if they cannot be decoded within the limits."""
+    check_records_count(header)
+    stored = memoryview(batch)[HEADER_BYTES : header.size_bytes]
+    payload = bytes(decompress(header.compression, stored, decompressed_bytes_max))
+    return payload, record_spans(header, payload)
 
 
 def record_spans(header: BatchHeader, payload: bytes) -> list[RecordSpan]:

@@ -15,10 +15,9 @@ from enum import Enum
 from broker.common.errors import ApiError
 from broker.log.compaction.offset_map import OffsetMap
 from broker.log.compaction.rebuild import delete_horizon_of, empty_batch, rebuild_batch
-from broker.log.compaction.record_spans import RecordSpan, record_spans
+from broker.log.compaction.record_spans import RecordSpan, unpack_batch
 from broker.log.compaction.transactions import Transactions, is_marker
-from broker.records.batch import HEADER_BYTES, BatchHeader
-from broker.records.compression import decompress
+from broker.records.batch import BatchHeader
 from broker.records.record import INT64_MAX
 
 
@@ -34,12 +33,6 @@ class Fate(Enum):
     ABORTED = "aborted"
     #: The CRC is right but the records cannot be decoded; the batch stays as it is.
     UNREADABLE = "unreadable"
-
-
-def unpack_batch(header: BatchHeader, batch: bytes) -> tuple[bytes, list[RecordSpan]]:
-    """(uncompressed records, where each lies). Raises ApiError if they cannot be decoded within the limits."""
-    payload = bytes(decompress(header.compression, memoryview(batch)[HEADER_BYTES : header.size_bytes]))
-    return payload, record_spans(header, payload)
 
 
 def note_keys(offsets: OffsetMap, header: BatchHeader, batch: bytes, from_offset: int) -> int | None:

@@ -6,7 +6,7 @@ from broker.protocol.schema import Message, Struct, array, boolean, int8, int16,
 
 class AlterableConfig(Struct):
     name: str = wire(string)
-    value: str | None = wire(string, nullable=True)
+    value: str | None = wire(string, nullable=True, secret=True)  #: may be a password
 
 
 class AlterConfigsResource(Struct):

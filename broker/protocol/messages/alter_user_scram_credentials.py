@@ -13,8 +13,8 @@ class ScramCredentialUpsertion(Struct):
     name: str = wire(string)
     mechanism: int = wire(int8)  #: a ScramMechanism
     iterations: int = wire(int32)  #: 4096 to 16384
-    salt: Buffer = wire(bytes_)
-    salted_password: Buffer = wire(bytes_)  #: hashed by the client with salt and iterations; secret all the same
+    salt: Buffer = wire(bytes_, secret=True)
+    salted_password: Buffer = wire(bytes_, secret=True)  #: hashed by the client with salt and iterations
 
 
 class AlterUserScramCredentialsRequest(

@@ -21,7 +21,7 @@ class ConfigOperation(IntEnum):
 class AlterableConfig(Struct):
     name: str = wire(string)
     config_operation: int = wire(int8)  #: a ConfigOperation
-    value: str | None = wire(string, nullable=True)  #: null to delete
+    value: str | None = wire(string, nullable=True, secret=True)  #: null to delete; may be a password
 
 
 class AlterConfigsResource(Struct):

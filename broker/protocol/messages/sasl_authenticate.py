@@ -5,9 +5,9 @@ from broker.protocol.schema import Buffer, Message, bytes_, int16, int64, string
 
 
 class SaslAuthenticateRequest(Message, api=ApiKey.SASL_AUTHENTICATE, versions=(0, 2), flexible_from=2):
-    """The client's next token, as its mechanism defines it. Secret: not for a log."""
+    """The client's next token, as its mechanism defines it."""
 
-    auth_bytes: Buffer = wire(bytes_)
+    auth_bytes: Buffer = wire(bytes_, secret=True)
 
 
 class SaslAuthenticateResponse(Message, api=ApiKey.SASL_AUTHENTICATE, versions=(0, 2), flexible_from=2):
@@ -15,5 +15,5 @@ class SaslAuthenticateResponse(Message, api=ApiKey.SASL_AUTHENTICATE, versions=(
 
     error_code: int = wire(int16)
     error_message: str | None = wire(string, nullable=True)
-    auth_bytes: Buffer = wire(bytes_)
+    auth_bytes: Buffer = wire(bytes_, secret=True)
     session_lifetime_ms: int = wire(int64, since=1, ignorable=True)  #: from now; 0 for a session without end

@@ -77,6 +77,13 @@ def test_one_broker_outweighs_all_and_all_outweigh_the_file():
     assert config.log_segment_bytes == 100
 
 
+def test_what_the_file_says_is_known_whatever_counts():
+    config = broker("unclean.leader.election.enable=false")
+    config.set_dynamic({}, {"unclean.leader.election.enable": True})
+    assert config.unclean_leader_election_enable
+    assert not config.at_start["unclean_leader_election_enable"]
+
+
 def test_setting_what_counts_anyway_changes_nothing():
     config = broker("log.segment.bytes=100")
     assert not config.set_dynamic({}, {"log.segment.bytes": 100})

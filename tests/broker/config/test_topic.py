@@ -1,8 +1,8 @@
 import pytest
 
 from broker.common.errors import ErrorCode
-from broker.config.definition import ConfigError
-from broker.config.topic import KEYS, check_topic_configs
+from broker.config.definition import ConfigError, render_value
+from broker.config.topic import BY_NAME, KEYS, check_topic_configs
 
 
 def test_every_default_is_a_value_its_key_accepts():
@@ -29,3 +29,15 @@ def test_bad_configs_say_what_is_accepted(configs, words):
     with pytest.raises(ConfigError, match=words) as refused:
         check_topic_configs(configs)
     assert refused.value.code is ErrorCode.INVALID_CONFIG
+
+
+@pytest.mark.parametrize("text", ["", "*", "0:1", "0:1,0:2,13:1001"])
+def test_throttled_replicas_are_written_as_they_were_read(text):
+    key = BY_NAME["leader.replication.throttled.replicas"]
+    assert render_value(key.read(text)) == text
+
+
+@pytest.mark.parametrize("text", ["1", "a:b", "0:1,*", "0:-1", "0:1:2"])
+def test_throttled_replicas_that_name_none_are_refused(text):
+    with pytest.raises(ConfigError, match=r"leader\.replication\.throttled\.replicas"):
+        check_topic_configs({"leader.replication.throttled.replicas": text})

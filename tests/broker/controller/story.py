@@ -26,6 +26,8 @@ before the next effect. What a WatchTopics reads is told after the command's own
     elect-unclean t-0           a client asks for any leader
     request-election t-0        /admin/preferred_replica_election appears
     tick 5000                   so many milliseconds pass
+    lose-log-dir 1              broker 1 announces that a log directory has failed
+    stop 1:10                   broker 1 (epoch 10) asks to be relieved before it stops
     quietly down 1              any of these, but the controller is not told
     topics-to-delete a b        what a look at /admin/delete_topics shows, right or wrong
     show                        states of all machines
@@ -67,6 +69,8 @@ class Story:
         #: Number of each notification of an ISR change, and what it names.
         self.isr_changes: dict[str, TopicPartition] = {}
         self._announcements = 0
+        #: Number of each notification of a failed log directory, and whose it is.
+        self.log_dir_events: dict[str, int] = {}
         #: What /admin/reassign_partitions asks for; None when it is not there.
         self.requested_moves: dict[TopicPartition, tuple[int, ...]] | None = None
         self.now_ms = 0
@@ -150,6 +154,13 @@ class Story:
         self.states[key] = LeaderAndIsr(
             int(leader.removeprefix("leader=")), before.leader_epoch + 1, members, 0, before.zk_version + 1
         )
+
+    def _stop(self, broker: str) -> told.Event:
+        return told.ShutdownAsked(self._next_request(), *_incarnation(broker))
+
+    def _lose_log_dir(self, broker_id: str) -> told.Event:
+        self.log_dir_events[str(len(self.log_dir_events) + 1)] = int(broker_id)
+        return told.LogDirEventsListed(frozenset(self.log_dir_events))
 
     def _unclean(self, topic: str, allowed: str) -> told.Event:
         self.unclean[topic] = allowed == "yes"
@@ -235,6 +246,11 @@ class Story:
             case do.WatchTopics(names):
                 known = self.controller.context.topics
                 self._to_read += sorted(names - known.keys())
+            case do.ReadLogDirEvents(names):
+                return told.LogDirsFailed(frozenset(self.log_dir_events[name] for name in names))
+            case do.RemoveLogDirEvents(names):
+                for name in names:
+                    del self.log_dir_events[name]
             case do.ReadUncleanElection(topics):
                 allowed = (topic for topic in topics if self.unclean.get(topic, self.unclean["*"]))
                 return told.UncleanElectionRead(frozenset(allowed))
@@ -304,6 +320,13 @@ def _told(effect: do.Effect) -> Iterator[str]:
             yield from (f"  {_partition_told(one)}" for one in partitions)
         case do.SendStopReplica(broker_id, epoch, stops):
             yield f"StopReplica to {broker_id}: controller epoch {epoch}, {' '.join(map(_stop, stops))}"
+        case do.ReadLogDirEvents(names):
+            yield f"read log directory events {' '.join(sorted(names))}"
+        case do.RemoveLogDirEvents(names):
+            yield f"remove log directory events {' '.join(sorted(names))}"
+        case do.AnswerShutdown(request_id, (code, remaining)):
+            left = " ".join(map(str, sorted(remaining))) or "nothing"
+            yield f"answer request {request_id}: {code.name if code else f'{left} remains'}"
         case do.ReadUncleanElection(topics):
             yield f"may {' '.join(sorted(topics))} be led unclean?"
         case do.ReadIsrChanges(names):

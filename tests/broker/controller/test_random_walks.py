@@ -8,7 +8,10 @@ from broker.controller import effects as do
 from broker.controller import events as told
 from tests.broker.controller.story import Story
 
-_STEPS = ("come", "go", "topic", "grow", "delete", "answer", "answer", "elect", "isr", "isr", "unclean")
+_STEPS = (
+    *("come", "come", "go", "stop", "lose_disk", "elect"),
+    *("topic", "grow", "delete", "answer", "answer", "isr", "isr", "unclean", "move", "prefer"),
+)
 
 
 class Walk(Story):
@@ -67,6 +70,27 @@ class Walk(Story):
             broker, partitions = self._unanswered.pop(self._dice.randrange(len(self._unanswered)))
             self.run(f"deleted {broker} {' '.join(map(str, partitions))}")
 
+    def _do_stop(self) -> None:
+        if self.brokers:
+            broker = self.brokers[self._dice.choice(sorted(self.brokers))]
+            self.run(f"stop {broker.broker_id}:{broker.epoch}")
+
+    def _do_lose_disk(self) -> None:
+        """Some of what the broker hosts was there."""
+        if self.brokers and self.states:
+            broker = self.brokers[self._dice.choice(sorted(self.brokers))]
+            lost = [str(partition) for partition in sorted(self.states) if self._dice.random() < 0.3]
+            self.run(f"lose-log-dir {broker.broker_id}")
+            self.run(f"failed {broker.broker_id}:{broker.epoch} {' '.join(lost)}")
+
+    def _do_move(self) -> None:
+        if self.states:
+            target = self._dice.sample((1, 2, 3), self._dice.choice((1, 2, 3)))
+            self.run(f"move {self._dice.choice(sorted(self.states))} {','.join(map(str, target))}")
+
+    def _do_prefer(self) -> None:
+        self.run("elect-preferred")
+
     def _do_isr(self) -> None:
         """A leader that is alive, or just died, shrinks or grows its ISR by whom it likes."""
         led = [key for key, state in sorted(self.states.items()) if state.has_leader and key.topic in self.topics]
@@ -92,7 +116,8 @@ class Walk(Story):
     def _carry_out(self, effect: do.Effect) -> told.Event | None:
         if isinstance(effect, do.SendStopReplica):
             epoch = self.controller.context.brokers[effect.broker_id].epoch
-            self._unanswered.append((f"{effect.broker_id}:{epoch}", tuple(stop.partition for stop in effect.stops)))
+            deleted = tuple(stop.partition for stop in effect.stops if stop.delete)
+            self._unanswered += [(f"{effect.broker_id}:{epoch}", deleted)] if deleted else []
         return super()._carry_out(effect)
 
     def _write(self, states) -> told.Event:

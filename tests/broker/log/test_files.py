@@ -1,10 +1,11 @@
 """Files are replaced whole, and descriptors live as long as they are used."""
 
+import errno
 import os
 
 import pytest
 
-from broker.log.files import OpenFile, read_at, remove_file_durably, remove_tree, replace_file, write_at
+from broker.log.files import OpenFile, is_full, read_at, remove_file_durably, remove_tree, replace_file, write_at
 
 
 def test_replaced_file_holds_the_new_content_and_no_temporary_stays(tmp_path):
@@ -71,3 +72,9 @@ def test_removing_what_is_not_there_is_fine(tmp_path):
     assert remove_file_durably(tmp_path / "f")
     assert not remove_file_durably(tmp_path / "f")
     remove_tree(tmp_path / "never was")
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE])
+def test_want_of_space_or_of_descriptors_says_nothing_of_the_disk(number):
+    assert is_full(OSError(number, os.strerror(number)))
+    assert not is_full(OSError(errno.EIO, "Input/output error"))

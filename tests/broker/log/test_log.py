@@ -185,6 +185,26 @@ def test_many_segments_need_two_descriptors(rolled):
     assert open_files_of(rolled) == 0
 
 
+def test_looking_through_all_segments_opens_no_more_than_reading_does(rolled):
+    for segment in rolled.segments:
+        rolled.offset_for_timestamp(segment.max_timestamp)
+        rolled.read(segment.base_offset, 100, rolled.log_end_offset)
+    rolled.max_timestamp_offset()
+    rolled.retention_facts()
+    rolled.flush()
+    assert len(rolled.segments) > 2
+    assert open_files_of(rolled) == 2
+
+
+def test_a_log_of_many_segments_is_opened_again_with_one_file(rolled, tmp_path):
+    count = len(rolled.segments)
+    rolled.close()
+    for is_clean in (False, True):
+        again = Log.open(rolled.directory, rolled.config, is_clean=is_clean, recovery_point=0)
+        assert (len(again.segments), open_files_of(again)) == (count, 1)
+        again.close()
+
+
 def test_flush_moves_the_recovery_point(rolled, batch_of):
     assert rolled.recovery_point == 0
     rolled.flush()

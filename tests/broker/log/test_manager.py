@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from uuid import UUID
 
@@ -12,7 +13,7 @@ from broker.common.errors import ApiError, ErrorCode, StartupError
 from broker.common.types import TopicPartition
 from broker.log.checkpoints import read_offset_checkpoint
 from broker.log.config import LogConfig
-from broker.log.manager import LogManager
+from broker.log.manager import LogManager, NewLog
 
 ROOT = Path(__file__).parents[3]
 ORDERS_0, ORDERS_1 = TopicPartition("orders", 0), TopicPartition("orders", 1)
@@ -150,6 +151,54 @@ def test_new_partitions_go_where_the_fewest_are(start):
     for index in (0, 2, 4):
         manager.delete(TopicPartition("t", index))
     assert manager.get_or_create(TopicPartition("t", 9), FIRST_ID).directory.parent.name == homes[0]
+
+
+def test_logs_made_beforehand_are_those_the_owner_then_gets(start, tmp_path):
+    manager = start("a", "b")
+    wanted = [NewLog(TopicPartition("orders", number), FIRST_ID, True) for number in range(4)]
+    manager.create_missing(wanted)
+    made = dict(manager.logs)
+    assert [len(list((tmp_path / name).glob("orders-*"))) for name in ("a", "b")] == [2, 2]
+    manager.create_missing(wanted)
+    assert {new.partition: manager.get_or_create(new.partition, FIRST_ID) for new in wanted} == made
+
+
+def test_log_that_cannot_be_made_beforehand_does_not_keep_the_others_from_it(start, monkeypatch):
+    manager = start()
+    create = manager._create
+
+    def refuse_first(partition, topic_id, *, is_new):
+        if partition == ORDERS_0:
+            raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR)
+        return create(partition, topic_id, is_new=is_new)
+
+    monkeypatch.setattr(manager, "_create", refuse_first)
+    manager.create_missing([NewLog(ORDERS_0, FIRST_ID, True), NewLog(ORDERS_1, FIRST_ID, True)])
+    assert list(manager.logs) == [ORDERS_1]
+
+
+def test_no_log_is_made_after_the_shutdown(start, tmp_path, monkeypatch):
+    """The thread that makes logs may be at work when the broker stops."""
+    manager = start()
+    create, has_begun, may_go_on = manager._create, threading.Event(), threading.Event()
+
+    def slow(*arguments, **options):
+        has_begun.set()
+        assert may_go_on.wait(30)
+        return create(*arguments, **options)
+
+    monkeypatch.setattr(manager, "_create", slow)
+    wanted = [NewLog(ORDERS_0, FIRST_ID, True), NewLog(ORDERS_1, FIRST_ID, True)]
+    making = threading.Thread(target=manager.create_missing, args=(wanted,))
+    making.start()
+    assert has_begun.wait(30)
+    stopping = threading.Thread(target=manager.shutdown)
+    stopping.start()
+    may_go_on.set()
+    for thread in (making, stopping):
+        thread.join(30)
+        assert not thread.is_alive()
+    assert sorted(start().logs) in ([ORDERS_0], [ORDERS_0, ORDERS_1])
 
 
 def test_same_partition_gives_the_same_log(start):

@@ -1,4 +1,4 @@
-"""Random appends, reads, deletions, stops and look-ups by time and epoch against a list."""
+"""Random appends, fetches, reads, deletions, cuts, stops and look-ups by time and epoch against a list."""
 
 import shutil
 import tempfile
@@ -11,7 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from broker.log.config import LogConfig
 from broker.log.log import Log
 from broker.log.retention import plan_retention
-from broker.records.batch import Compression, check_produced_batch, iterate_headers
+from broker.records.batch import Compression, check_produced_batch, iterate_headers, patch_batch
 from broker.records.builder import build_batch
 from broker.records.record import Record, decode_records
 
@@ -46,6 +46,46 @@ class LogAgainstList(RuleBasedStateMachine):
         self.epochs += [epoch] * len(values)
         self.ends.append(len(self.records))
 
+    @rule(
+        batches=st.lists(st.tuples(VALUES, st.booleans()), min_size=1, max_size=6),
+        repeated=st.integers(0, 4),
+        cut=st.integers(0, 60),
+    )
+    def append_as_follower(self, batches, repeated, cut):
+        """Some batches that are here already, some new ones, and perhaps the beginning of one more."""
+        places = list(zip(self.ends, self.ends[1:], strict=False))[-repeated:] if repeated else []
+        places = [(start, end) for start, end in places if start >= self.start]
+        fetched = b"".join(self.batch(start, self.records[start:end], self.epochs[start]) for start, end in places)
+        offset, epoch = len(self.records), self.epochs[-1] if self.epochs else 0
+        for values, is_new_term in batches:
+            epoch += is_new_term
+            fetched += self.batch(offset, values, epoch)
+            offset += len(values)
+            self.records += values
+            self.epochs += [epoch] * len(values)
+            self.ends.append(offset)
+        fetched += self.batch(offset, [(0, b"x" * 60)], epoch)[:cut]
+        assert self.log.append_as_follower(memoryview(fetched)) == offset
+
+    @staticmethod
+    def batch(base_offset, values, epoch) -> bytes:
+        batch = build_batch([Record(0, time, None, value) for time, value in values])
+        patch_batch(batch, 0, base_offset, epoch)
+        return bytes(batch)
+
+    @rule(data=st.data())
+    def truncate(self, data):
+        offset = data.draw(st.integers(self.log.segments[0].base_offset, len(self.records) + 2))
+        self.log.truncate_to(offset)
+        self.ends = [end for end in self.ends if end <= offset]
+        self.records, self.epochs = self.records[: self.ends[-1]], self.epochs[: self.ends[-1]]
+        self.start = min(self.start, len(self.records))
+
+    @rule(offset=st.integers(0, 1_000))
+    def follow_log_start(self, offset):
+        self.log.follow_log_start(offset)
+        self.start = max(self.start, min(offset, len(self.records)))
+
     @rule(stop=st.sampled_from(["clean", "kill", "torn"]), cut=st.integers(1, 60))
     def reopen(self, stop, cut):
         if stop == "clean":
@@ -75,6 +115,8 @@ class LogAgainstList(RuleBasedStateMachine):
         high_watermark = data.draw(st.integers(0, len(self.records)))
         plan = plan_retention(self.log.retention_facts(), config, self.log.log_start_offset, high_watermark, 0)
         size = self.log.size_bytes
+        if self.log.roll_expired(plan):
+            self.log.flush()
         assert self.log.apply(plan) == plan.size_bytes == size - self.log.size_bytes
         self.start = plan.log_start_offset
         assert self.start <= max(high_watermark, self.log.log_start_offset)
@@ -111,6 +153,12 @@ class LogAgainstList(RuleBasedStateMachine):
     def log_end_is_the_number_of_records(self):
         assert (self.log.log_start_offset, self.log.log_end_offset) == (self.start, len(self.records))
         assert self.log.recovery_point <= self.log.log_end_offset
+
+    @invariant()
+    def newest_time_is_that_of_a_record_there(self):
+        largest = max((time for time, _ in self.records[self.start :]), default=None)
+        found = self.log.max_timestamp_offset()
+        assert found is None or largest is None or found[1] == largest
 
 
 LogAgainstList.TestCase.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)

@@ -108,8 +108,11 @@ def test_topic_made_anew_inherits_nothing_of_the_old_one(manager, start, tmp_pat
     if is_killed:
         kill(manager)
         manager = start()
+    told = []
+    manager.on_cut = lambda *cut: told.append(cut)
     manager.delete(ORDERS_0)
     manager.get_or_create(ORDERS_0, SECOND_ID).append(batch_of(b"a", b"b", b"c", b"d"), 0)
+    assert told == [(tmp_path / "data", ORDERS_0, 0)] * 2, "nor is it clean as far as that one was"
     for name in (RECOVERY, START, REPLICATION):
         assert ORDERS_0 not in noted(tmp_path, name)
     assert ORDERS_1 in noted(tmp_path, REPLICATION)

@@ -186,6 +186,16 @@ def test_trap_15_log_emptied_starts_and_ends_at_the_leaders_start(log, records_o
         assert each.leader_epochs.entries == ((9, offset),)
 
 
+def test_no_leader_can_make_a_log_end_at_a_negative_offset(log, records_of):
+    before = records_of(log)
+    for cut in (log.truncate_to, log.truncate_fully_and_start_at):
+        with pytest.raises(ApiError) as caught:
+            cut(-1)
+        assert caught.value.code is ErrorCode.OFFSET_OUT_OF_RANGE
+    log.follow_log_start(-1)
+    assert (records_of(log), log.log_start_offset) == (before, 0)
+
+
 def test_files_of_what_was_cut_stay_until_purged(log):
     unsent = log.read(log.segments[2].base_offset, 1 << 20, 60)
     before = unsent.read()
@@ -214,6 +224,17 @@ def test_producer_whose_last_batches_were_cut_is_known_by_what_is_left(tmp_path)
     log.truncate_to(3)
     assert log.append(sent(0, 2), 2).base_offset == 2, "remembered"
     assert log.append(sent(0, 3), 2).base_offset == 3
+
+
+def test_segment_that_is_active_again_is_as_old_as_its_first_record(tmp_path):
+    log = Log.open(tmp_path / "t-0", LogConfig(segment_ms=10_000))
+    fill(log, 50)
+    assert len(log.segments) == 5
+    log.truncate_to(4)
+    batch = build_batch([Record(0, 10_001, None, b"new")])
+    patch_batch(batch, 0, 4, 0)
+    log.append_as_follower(memoryview(batch))
+    assert [segment.base_offset for segment in log.segments] == [0, 4]
 
 
 def test_snapshot_of_producers_from_beyond_the_cut_is_gone(log, tmp_path):
@@ -379,5 +400,36 @@ def test_retention_plan_made_before_a_cut_does_not_apply_to_what_grew_since(log,
     log.truncate_to(bounds[1] + 1)
     fill(log, 60)
     assert [segment.base_offset for segment in log.segments] == bounds, "the same offsets as planned"
+    assert not log.roll_expired(plan), "the active segment is another one too"
     log.apply(plan)
     assert (log.log_start_offset, len(records_of(log))) == (bounds[1], log.log_end_offset - bounds[1])
+
+
+def test_names_of_what_was_cut_are_gone_for_good_before_the_segment_is_cut(log, monkeypatch):
+    """Against the death of the machine: were a later segment back behind a shorter one, there would be a hole."""
+    steps, fsync, rename, cut = [], os.fsync, os.replace, os.ftruncate
+
+    def note_fsync(fd):
+        steps.append(("fsync", os.readlink(f"/proc/self/fd/{fd}").rpartition("/")[2]))
+        fsync(fd)
+
+    def note_rename(source, target):
+        steps.append(("rename", str(target).rpartition("/")[2]))
+        rename(source, target)
+
+    def note_cut(fd, size):
+        steps.append(("cut", os.readlink(f"/proc/self/fd/{fd}").rpartition("/")[2]))
+        cut(fd, size)
+
+    bases = [segment.base_offset for segment in log.segments]
+    log.before_cut = lambda end_offset, log_start_offset: steps.append(("noted", end_offset))
+    for name, noting in (("fsync", note_fsync), ("replace", note_rename), ("ftruncate", note_cut)):
+        monkeypatch.setattr(os, name, noting)
+    log.truncate_to(bases[1] + 3)
+    wanted = [
+        ("noted", log.log_end_offset),
+        *(("rename", f"{base:020d}.log.deleted") for base in reversed(bases[2:])),
+        ("fsync", "t-0"),
+        ("cut", f"{bases[1]:020d}.log"),
+    ]
+    assert [step for step in steps if step in wanted] == wanted

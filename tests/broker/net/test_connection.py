@@ -6,8 +6,11 @@ import socket
 import pytest
 
 from broker.common import limits
+from broker.net import connection
 from broker.net.connection import LARGE_FRAME_BYTES, Connection
 from broker.net.file_part import FilePart
+from broker.net.memory import ConnectionMemory
+from broker.net.turns import Turns
 from tests.eventually import eventually
 
 FRAME_BYTES_MAX = 4 * 1024 * 1024
@@ -20,7 +23,7 @@ def framed(body: bytes) -> bytes:
 class Peer:
     """The other end: a client socket and what the connection reported."""
 
-    def __init__(self):
+    def __init__(self, memory: ConnectionMemory | None = None):
         self.loop = asyncio.get_running_loop()
         listener = socket.create_server(("127.0.0.1", 0))
         self.sock = socket.create_connection(listener.getsockname())
@@ -36,6 +39,8 @@ class Peer:
             lambda _, frame: self.frames.put_nowait(bytes(frame)),
             lambda _, reason: self.closed.set_result(reason),
             FRAME_BYTES_MAX,
+            memory or ConnectionMemory(),
+            Turns(self.loop),
         )
 
     async def send(self, data: bytes) -> None:
@@ -231,3 +236,48 @@ def reserve_for_each_frame(peer, answer=None) -> list:
 
     peer.connection._on_frame = on_frame
     return slots
+
+
+def reserving(peer) -> list:
+    """Every request is answered later, by whoever fills its slot."""
+    slots = []
+
+    def reserve(asked, frame):
+        peer.frames.put_nowait(bytes(frame))
+        slots.append(asked.reserve())
+
+    peer.connection._on_frame = reserve
+    return slots
+
+
+async def test_whole_requests_before_a_bad_one_are_handled_and_answered(peer):
+    slots = reserving(peer)
+    await peer.send(framed(b"good") + framed(b"late") + b"\xff\xff\xff\xff" + framed(b"after"))
+    assert [await peer.frame(), await peer.frame()] == [b"good", b"late"]
+    first, second = slots
+    peer.connection.fill(first, [b"one"])
+    assert await peer.receive(3) == b"one"
+    assert not peer.closed.done(), "an answer is still to come"
+    peer.connection.fill(second, [b"two"])
+    assert await peer.receive(3) == b"two"
+    assert await asyncio.wait_for(peer.closed, 10) == "a frame announces -1 bytes"
+    assert peer.frames.empty()
+
+
+async def test_an_answer_that_never_comes_does_not_keep_a_bad_peer(peer, monkeypatch):
+    monkeypatch.setattr(connection, "LAST_ANSWERS_S", 0.01)
+    reserving(peer)
+    await peer.send(framed(b"good") + b"\xff\xff\xff\xff")
+    assert await asyncio.wait_for(peer.closed, 10) == "a frame announces -1 bytes"
+
+
+async def test_nothing_is_handled_after_a_request_that_ends_the_connection(peer):
+    def refuse(_, frame):
+        peer.frames.put_nowait(bytes(frame))
+        peer.connection.close_when_answered("bad")
+
+    peer.connection._on_frame = refuse
+    await peer.send(framed(b"bad") + framed(b"after"))
+    assert await peer.frame() == b"bad"
+    assert await asyncio.wait_for(peer.closed, 10) == "bad"
+    assert peer.frames.empty()

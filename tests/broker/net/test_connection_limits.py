@@ -7,6 +7,7 @@ import pytest
 
 from broker.config.broker import Endpoint
 from broker.net.listener import ConnectionLimits, Listener
+from broker.net.memory import ConnectionMemory
 
 
 @pytest.fixture
@@ -17,6 +18,7 @@ async def listener():
         lambda *_: None,
         frame_bytes_max=100,
         idle_ms_max=60_000,
+        memory=ConnectionMemory(),
     )
     made.start(asyncio.get_running_loop())
     yield made

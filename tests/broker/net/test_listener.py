@@ -1,18 +1,31 @@
-"""A listening socket that somebody else was quicker to take."""
+"""A listening socket: that somebody else was quicker to take, and the limits on who may stay connected."""
 
 import asyncio
+import contextlib
 
 import pytest
+from structlog.testing import capture_logs
 
 from broker.common.errors import StartupError
 from broker.config.broker import Endpoint
 from broker.net.listener import Listener
+from broker.net.memory import ConnectionMemory
+from tests.eventually import eventually
 
 
-def listener(port: int = 0) -> Listener:
+def listener(port: int = 0, **changes) -> Listener:
     endpoint = Endpoint("PLAINTEXT", "127.0.0.1", port)
     return Listener(
-        endpoint, lambda *_: None, lambda *_: None, frame_bytes_max=100, connections_max=1, idle_ms_max=60_000
+        endpoint,
+        lambda *_: None,
+        lambda *_: None,
+        **{
+            "frame_bytes_max": 100,
+            "connections_max": 1,
+            "idle_ms_max": 60_000,
+            "memory": ConnectionMemory(),
+            **changes,
+        },
     )
 
 
@@ -24,3 +37,74 @@ async def test_of_two_bound_at_the_same_moment_the_second_to_start_says_why_it_c
         second.start(asyncio.get_running_loop())
     second.stop()
     first.stop()
+
+
+@contextlib.asynccontextmanager
+async def listening(**changes):
+    started = listener(**changes)
+    started.start(asyncio.get_running_loop())
+    yield started
+    started.stop()
+
+
+async def connect(started: Listener):
+    return await asyncio.open_connection("127.0.0.1", started.port)
+
+
+async def is_closed(reader: asyncio.StreamReader) -> bool:
+    try:
+        return await asyncio.wait_for(reader.read(1), 10) == b""
+    except ConnectionResetError:
+        return True
+
+
+async def test_five_hundred_connections_stay_and_cost_little_when_they_end():
+    async with listening(connections_max=500) as started:
+        clients = [await connect(started) for _ in range(500)]
+        await eventually(lambda: started.connection_count == 500, "all are connected")
+        extra, _ = await connect(started)
+        assert await is_closed(extra)
+        for _, writer in clients:
+            writer.close()
+        await eventually(lambda: started.connection_count == 0, "all are gone")
+
+
+async def test_a_flood_of_refused_connections_is_one_line_in_the_log(monkeypatch):
+    async with listening(connections_max=1) as started:
+        _kept = await connect(started)
+        with capture_logs() as lines:
+            for _ in range(20):
+                refused, _ = await connect(started)
+                assert await is_closed(refused)
+            assert [(line["limit_reached"], line["count"]) for line in lines] == [("max.connections", 1)]
+            monkeypatch.setattr("broker.net.listener.REFUSALS_LOGGED_EVERY_S", 0)
+            started._log_refusals()
+        assert lines[1]["count"] == 19
+
+
+async def test_a_trickle_of_bytes_does_not_keep_a_connection():
+    async with listening(idle_ms_max=100) as started:
+        reader, writer = await connect(started)
+
+        async def trickle():
+            for byte in (50).to_bytes(4) + bytes(50):
+                writer.write(bytes([byte]))
+                await asyncio.sleep(0.02)
+
+        trickling = asyncio.create_task(trickle())
+        assert await is_closed(reader)
+        assert not trickling.done()
+        trickling.cancel()
+
+
+async def test_whole_requests_keep_a_connection():
+    requests = []
+    async with listening(idle_ms_max=100) as started:
+        started._on_frame = lambda _, frame: requests.append(bytes(frame))
+        _, writer = await connect(started)
+        began = asyncio.get_running_loop().time()
+        while asyncio.get_running_loop().time() - began < 0.5:
+            writer.write((1).to_bytes(4) + b"x")
+            await asyncio.sleep(0.02)
+        assert started.connection_count == 1
+    assert len(requests) > 10

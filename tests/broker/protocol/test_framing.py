@@ -3,7 +3,7 @@
 import pytest
 
 from broker.common.errors import ProtocolError
-from broker.protocol.framing import FrameTooLarge, split_frames
+from broker.protocol.framing import BadFrameSize, FrameTooLarge, split_frames
 
 LIMIT_BYTES = 1000
 BODIES = [b"first", b"", b"the third one", b"\0\0\0\1"]
@@ -69,3 +69,10 @@ def test_text_sent_to_the_port_is_refused():
 def test_negative_size_is_refused():
     with pytest.raises(ProtocolError, match="-1 bytes"):
         split_frames(bytearray(b"\xff\xff\xff\xff"), 4, LIMIT_BYTES)
+
+
+def test_frames_before_an_impossible_one_are_handed_over():
+    stream = bytearray(STREAM[:9] + b"\xff\xff\xff\xff")
+    with pytest.raises(BadFrameSize) as refused:
+        split_frames(stream, len(stream), LIMIT_BYTES)
+    assert refused.value.frames_before == [b"first"]

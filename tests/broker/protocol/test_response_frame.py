@@ -2,7 +2,7 @@
 
 import pytest
 
-from broker.common.errors import ProtocolError
+from broker.common.errors import InvariantViolation
 from broker.protocol.codec import encode
 from broker.protocol.headers import encode_response_header
 from broker.protocol.messages import MESSAGES
@@ -40,6 +40,6 @@ def test_small_payload_is_joined_with_its_surroundings():
     assert int.from_bytes(joined[:4]) == len(joined) - 4
 
 
-def test_message_a_version_cannot_express_is_a_protocol_error():
-    with pytest.raises(ProtocolError, match="FetchResponse version 4 cannot express"):
+def test_message_a_version_cannot_express_is_a_fault_of_ours():
+    with pytest.raises(InvariantViolation, match="FetchResponse version 4 cannot express"):
         response_framer(FetchResponse, 4)(FetchResponse(session_id=5), CORRELATION_ID)

@@ -4,6 +4,12 @@ import pytest
 
 from broker.common.errors import InvariantViolation
 from broker.protocol.api_keys import ApiKey
+from broker.protocol.messages.alter_configs import AlterableConfig, AlterConfigsRequest, AlterConfigsResource
+from broker.protocol.messages.alter_user_scram_credentials import (
+    AlterUserScramCredentialsRequest,
+    ScramCredentialUpsertion,
+)
+from broker.protocol.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
 from broker.protocol.schema import Message, Struct, array, bytes_, int32, string, wire
 
 
@@ -66,3 +72,20 @@ def test_null_default_of_a_field_that_is_never_null_is_our_fault():
 
         class Wrong(Struct):
             name: str = wire(string, default=None)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        SaslAuthenticateRequest(auth_bytes=b"hunter2"),
+        SaslAuthenticateResponse(auth_bytes=b"hunter2"),
+        AlterUserScramCredentialsRequest(
+            upsertions=[ScramCredentialUpsertion(name="u", salt=b"hunter2", salted_password=b"hunter2")]
+        ),
+        AlterConfigsRequest(resources=[AlterConfigsResource(configs=[AlterableConfig(name="k", value="hunter2")])]),
+    ],
+    ids=lambda message: type(message).__name__,
+)
+def test_secrets_are_shown_by_no_repr(message):
+    assert "hunter2" not in repr(message)
+    assert "<secret>" in repr(message)

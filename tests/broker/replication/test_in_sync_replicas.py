@@ -74,6 +74,24 @@ def test_trap_05_a_member_that_is_just_joining_holds_the_high_watermark_back():
     assert partition.record_fetch(FAR, 20, now_ms=2)
 
 
+def test_who_caught_up_while_another_joined_may_join_next():
+    partition = led(isr=(ME,))
+    partition.record_fetch(NEAR, 10, now_ms=1)
+    partition.pending_isr = partition.isr_with(NEAR)
+    partition.record_fetch(FAR, 10, now_ms=1)
+    assert partition.isr_with(FAR) is None
+    assert partition.isr_with_all_caught_up() is None
+    partition.isr_written((ME, NEAR), zk_version=1)
+    assert partition.isr_with_all_caught_up() == (ME, NEAR, FAR)
+
+
+def test_nobody_joins_who_was_not_heard_of_in_this_epoch():
+    partition = led(isr=(ME,))
+    assert partition.isr_with_all_caught_up() is None
+    partition.record_fetch(FAR, 9, now_ms=1)
+    assert partition.isr_with_all_caught_up() is None
+
+
 def test_a_member_that_is_just_leaving_holds_the_high_watermark_back_until_that_is_written():
     partition = led()
     partition.record_append(20)
@@ -157,3 +175,22 @@ def test_a_new_epoch_forgets_what_followers_held():
     partition.record_append(20)
     assert partition.high_watermark == 10
     assert not partition.record_fetch(NEAR, 20, now_ms=2)
+
+
+def test_trap_5_an_isr_being_written_stays_pending_though_the_controller_repeats_itself():
+    """Its write may stand already: without the joining member nothing may count as committed."""
+    partition = led(isr=(ME,), high_watermark=10)
+    partition.record_fetch(NEAR, 10, now_ms=1)
+    partition.pending_isr = partition.isr_with(NEAR)
+    partition.apply(state(isr=(ME,)), log_end_offset=10)
+    assert partition.pending_isr == (ME, NEAR)
+    assert not partition.record_append(20)
+    assert partition.high_watermark == 10
+
+
+def test_what_a_new_controller_read_of_our_own_write_settles_it():
+    partition = led(isr=(ME,), high_watermark=10)
+    partition.record_fetch(NEAR, 10, now_ms=1)
+    partition.pending_isr = partition.isr_with(NEAR)
+    partition.apply(state(isr=(ME, NEAR), zk_version=1), log_end_offset=10)
+    assert (partition.state.isr, partition.pending_isr) == ((ME, NEAR), None)

@@ -36,6 +36,15 @@ def test_records_are_not_committed_before_every_in_sync_replica_was_heard_of():
     assert led.high_watermark == 0
 
 
+def test_a_leader_alone_in_sync_commits_what_it_holds_though_there_are_other_replicas():
+    leader = partition(isr=(ME,), replicas=(ME, 2, 3))
+    assert leader.record_append(17)
+    assert leader.high_watermark == 17
+    leader.pending_isr = (ME, 2)
+    assert not leader.record_append(19)
+    assert leader.high_watermark == 17
+
+
 def test_high_watermark_survives_a_new_leader_epoch():
     led = partition()
     led.apply(state(leader_epoch=6), log_end_offset=10)

@@ -21,8 +21,9 @@ class Store:
             raise ConnectionInterrupted(name, "away")
         return dict(self.configs.get(name, {}))
 
-    async def set_config(self, entity_type, name, config):
-        self.configs[name] = config
+    async def change_config(self, entity_type, name, change):
+        self.configs[name] = change(await self.config(entity_type, name))
+        return self.configs[name]
 
 
 @pytest.fixture
@@ -67,10 +68,10 @@ async def test_listeners_hear_of_changes_only(configs, store, config):
     heard = []
     configs.on_changed.append(lambda: heard.append(config.max_connections))
     await configs.apply()
-    await configs.replace("", {"max.connections": "5"})
+    await configs.change("", lambda _: {"max.connections": "5"})
     await configs.apply()
-    await configs.replace("7", {"max.connections": "5"})
-    await configs.replace("7", {"max.connections": "6"})
+    await configs.change("7", lambda _: {"max.connections": "5"})
+    await configs.change("7", lambda _: {"max.connections": "6"})
     assert heard == [5, 6]
 
 
@@ -97,6 +98,6 @@ async def test_a_listener_that_failed_hears_again(configs, store):
 
 async def test_a_refused_change_is_not_written(configs, store):
     with pytest.raises(ApiError) as refused:
-        await configs.replace("", {"max.connections": "5", "log.dirs": "/x"})
+        await configs.change("", lambda _: {"max.connections": "5", "log.dirs": "/x"})
     assert refused.value.code == ErrorCode.INVALID_CONFIG
     assert store.configs == {}

@@ -1,84 +1,21 @@
 """The controller on a real ZooKeeper, with scripted brokers at the other end of its channels."""
 
 import asyncio
-import itertools
 
 import pytest
 
-from broker.common.clock import SystemClock
+from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
-from broker.controller.cluster import BrokerEndpoint, BrokerRegistration, TopicAssignment
+from broker.controller.cluster import TopicAssignment
+from broker.controller.events import ShutdownAsked
+from broker.controller.verdict import ShutdownAnswer
 from broker.protocol.api_keys import ApiKey
-from broker.runtime.controller_runtime import ControllerRuntime
-from broker.zookeeper.session import ZooKeeperSession
 from broker.zookeeper.store import ClusterStore
 from broker.zookeeper.znodes import encode_topic
+from tests.broker.runtime.controller_nodes import until
 from tests.eventually import eventually
-from tests.scripted_broker import ScriptedBroker
-from tests.severable_proxy import SeverableProxy
-from tests.zookeeper_server import running_zookeeper
 
 T0, T1 = TopicPartition("t", 0), TopicPartition("t", 1)
-_chroots = itertools.count()
-
-
-@pytest.fixture(scope="session")
-def zookeeper(tmp_path_factory):
-    with running_zookeeper(tmp_path_factory.mktemp("zookeeper")) as server:
-        yield server
-
-
-class Node:
-    """One broker as far as the controller is concerned: a session, a registration, a socket, and its own controller."""
-
-    def __init__(self, broker_id: int, connect: str, session_timeout_ms: int):
-        self.broker_id = broker_id
-        self._session = ZooKeeperSession(connect, session_timeout_ms)
-        self.store = ClusterStore(self._session, SystemClock())
-        self.broker = ScriptedBroker(broker_id)
-        self.runtime = ControllerRuntime(self.store, broker_id, SystemClock())
-
-    async def start(self) -> "Node":
-        await self.broker.__aenter__()
-        await self._session.connect(10_000)
-        await self.store.ensure_persistent_paths()
-        await self.register()
-        await self.runtime.start()
-        return self
-
-    async def register(self) -> None:
-        endpoint = BrokerEndpoint("PLAINTEXT", "127.0.0.1", self.broker.port)
-        await self.store.register_broker(BrokerRegistration(self.broker_id, (endpoint,)))
-
-    async def stop(self) -> None:
-        await self.runtime.stop()
-        await self._session.close()
-        await self.broker.__aexit__()
-
-
-class Cluster:
-    def __init__(self, zookeeper, chroot: str):
-        self._zookeeper = zookeeper
-        self._chroot = chroot
-        self.running: list[Node] = []
-
-    async def start(self, broker_id: int, port: int | None = None, session_timeout_ms: int = 4_000) -> Node:
-        connect = f"127.0.0.1:{port or self._zookeeper.port}{self._chroot}"
-        node = Node(broker_id, connect, session_timeout_ms)
-        self.running.append(node)
-        return await node.start()
-
-    async def stop(self, node: Node) -> None:
-        self.running.remove(node)
-        await node.stop()
-
-
-@pytest.fixture
-async def cluster(zookeeper):
-    cluster = Cluster(zookeeper, f"/runtime-{next(_chroots)}")
-    yield cluster
-    for node in list(cluster.running):
-        await cluster.stop(node)
 
 
 async def test_topic_gets_leaders_and_everybody_is_told(cluster):
@@ -166,19 +103,36 @@ async def test_isr_a_leader_has_changed_is_told_to_everybody(cluster):
     assert (await one.store.state(T0)).zk_version == shrunk.zk_version + 1
 
 
-async def test_unclean_election_waits_until_the_topic_allows_it(cluster):
+async def test_broker_that_wants_to_stop_is_relieved_of_its_leaderships(cluster):
     one, two = await cluster.start(1), await cluster.start(2)
-    await one.store.create_topic("t", {0: (2, 1)}, {})
-    await eventually(lambda: two.broker.leads == {T0: 0} and one.broker.metadata == {T0: 2}, "leader")
-    await one.store.write_isr(T0, (await one.store.state(T0)).with_isr((2,)))
-    await one.store.announce_isr_changes([T0])
-    await eventually(lambda: one.broker.isrs == {T0: [2]}, "told")
-    await cluster.stop(two)
-    await eventually(lambda: one.broker.metadata == {T0: -1}, "nobody leads")
-    await one.store.set_config("topics", "t", {"unclean.leader.election.enable": "true"})
-    await eventually(lambda: one.broker.leads == {T0: 2}, "1 leads")
-    state = await one.store.state(T0)
-    assert (state.leader, state.isr, state.leader_recovery_state) == (1, (1,), 1)
+    await one.store.create_topic("t", {0: (2, 1), 1: (1, 2)}, {})
+    await eventually(lambda: one.broker.metadata == two.broker.metadata == {T0: 2, T1: 1}, "leaders")
+    epoch = (await one.store.brokers())[2].epoch
+    answer = await one.runtime.ask(lambda number: ShutdownAsked(number, 2, epoch), 10_000)
+    assert answer == ShutdownAnswer()
+    await eventually(lambda: one.broker.leads == {T0: 1, T1: 1} and two.broker.leads == {}, "moved")
+    assert {state.isr for state in (await one.store.states([T0, T1])).values()} == {(1,)}
+    stops = [state for request in two.broker.requests(ApiKey.STOP_REPLICA) for state in request.topic_states]
+    assert not any(one.delete_partition for topic in stops for one in topic.partition_states)
+
+
+async def test_whoever_asks_a_broker_that_is_not_controller_is_told_so(cluster):
+    one, two = await cluster.start(1), await cluster.start(2)
+    await eventually(lambda: one.runtime.is_controller, "1 is controller")
+    with pytest.raises(ApiError) as refusal:
+        await two.runtime.ask(lambda number: ShutdownAsked(number, 2, 0), 10_000)
+    assert refusal.value.code is ErrorCode.NOT_CONTROLLER
+
+
+async def test_question_that_is_open_when_the_term_ends_is_refused(cluster):
+    one = await cluster.start(1)
+    await eventually(lambda: one.runtime.is_controller, "1 is controller")
+    asking = asyncio.ensure_future(one.runtime.ask(lambda number: ShutdownAsked(number, 1, 0), 10_000))
+    await asyncio.sleep(0)
+    one.runtime._step_down()
+    with pytest.raises(ApiError) as refusal:
+        await asking
+    assert refusal.value.code is ErrorCode.NOT_CONTROLLER
 
 
 async def test_another_broker_takes_over_when_the_controller_stops(cluster):
@@ -191,48 +145,6 @@ async def test_another_broker_takes_over_when_the_controller_stops(cluster):
     assert two.broker.requests(ApiKey.UPDATE_METADATA)[-1].controller_epoch == 2
     await two.store.create_topic("u", {0: (2,)}, {})
     await eventually(lambda: TopicPartition("u", 0) in two.broker.leads, "it acts")
-
-
-async def test_controller_that_cannot_reach_zookeeper_stands_still_and_catches_up(cluster, zookeeper):
-    async with SeverableProxy(zookeeper.port) as proxy:
-        one = await cluster.start(1, proxy.port)
-        await eventually(lambda: one.runtime.is_controller, "1 is controller")
-        two = await cluster.start(2)
-        proxy.cut()
-        await eventually(lambda: not one.runtime.is_controller, "suspended")
-        await two.store.create_topic("t", {0: (1,)}, {})
-        assert one.broker.leads == {}
-        proxy.mend()
-        await eventually(lambda: one.broker.leads == {T0: 0}, "it has caught up")
-        assert (await two.store.session.get("/controller_epoch")).data == b"1"
-        await cluster.stop(one)
-
-
-async def test_controller_whose_session_ends_is_replaced_and_stands_by(cluster, zookeeper):
-    async with SeverableProxy(zookeeper.port) as proxy:
-        one = await cluster.start(1, proxy.port, session_timeout_ms=1_500)
-        two = await cluster.start(2)
-        await two.store.create_topic("t", {0: (2,)}, {})
-        await eventually(lambda: two.broker.leads == {T0: 0}, "leader")
-        proxy.cut()
-        await eventually(lambda: two.runtime.is_controller, "2 has taken over", within_s=15)
-        await eventually(lambda: two.broker.requests(ApiKey.LEADER_AND_ISR)[-1].controller_epoch == 2, "and acts")
-        proxy.mend()
-        await eventually(lambda: one.runtime.controller_id == 2, "1 knows")
-        assert not one.runtime.is_controller
-        await one.register()
-        await eventually(lambda: one.broker.requests(ApiKey.UPDATE_METADATA)[-1].controller_epoch == 2, "1 is told")
-        await cluster.stop(one)
-
-
-async def test_controller_that_was_replaced_unawares_is_stopped_by_its_fence(cluster):
-    one, two = await cluster.start(1), await cluster.start(2)
-    await eventually(lambda: one.runtime.is_controller, "1 is controller")
-    await one.store.session.set("/controller_epoch", b"9")
-    await one.store.create_topic("t", {0: (1,)}, {})
-    await eventually(lambda: one.broker.leads == {T0: 0}, "a controller of a later epoch has acted")
-    requests = [*one.broker.received, *two.broker.received]
-    assert {request.controller_epoch for request in requests if request.topic_states} == {9}
 
 
 async def test_lost_connection_to_a_broker_delays_but_loses_nothing(cluster):
@@ -254,25 +166,23 @@ async def test_failed_log_directory_takes_the_leader_away(cluster):
     await eventually(lambda: one.broker.metadata == {T0: -1, T1: 1}, "partition 0 has no leader")
 
 
+async def test_log_directory_that_fails_later_takes_its_leaders_away(cluster):
+    one, two = await cluster.start(1), await cluster.start(2)
+    await one.store.create_topic("t", {0: (2, 1), 1: (2, 1)}, {})
+    await eventually(lambda: two.broker.leads == {T0: 0, T1: 0}, "leaders")
+    two.broker.storage_errors.add(T0)
+    await two.store.announce_log_dir_failure(2)
+    await eventually(lambda: one.broker.metadata == {T0: 1, T1: 2}, "partition 0 is led by 1")
+    await until(one.store.log_dir_events, [], "announcement removed")
+    assert (await one.store.state(T0)).isr == (1,)
+
+
 async def test_znodes_that_cannot_be_read_do_not_stop_the_controller(cluster):
     one = await cluster.start(1)
     await one.store.session.create("/brokers/topics/bad", b"garbage")
     await one.store.session.create("/brokers/ids/9", b"garbage")
     await one.store.create_topic("t", {0: (1,)}, {})
     await eventually(lambda: one.broker.leads == {T0: 0}, "leader")
-
-
-async def until(read, wanted, what: str) -> None:
-    """Waits until what `read` finds in ZooKeeper is `wanted`."""
-    seen = [None]
-
-    async def look() -> None:
-        while seen[0] != wanted:
-            seen[0] = await read()
-
-    task = asyncio.ensure_future(look())
-    await eventually(lambda: task.done(), what)
-    await task
 
 
 async def add_partition(store: ClusterStore, created) -> None:

@@ -49,6 +49,23 @@ async def test_a_log_deleted_as_an_earlier_purge_ends_is_purged_too(logs, tmp_pa
     await eventually(lambda: not list((tmp_path / "logs").glob("*-delete")), "the files of both logs are gone")
 
 
+async def test_role_in_a_directory_that_has_failed_is_refused(logs):
+    replicas = ReplicaManager(1, logs, Purgatory(SystemClock()), SystemClock())
+    assert _outcome(replicas.apply_leader_and_isr(_led_by_1(leader_epoch=5))) is ErrorCode.NONE
+    replicas.get("t", 0).log.on_disk_error(OSError(5, "Input/output error", "disk"))
+    assert _outcome(replicas.apply_leader_and_isr(_led_by_1(leader_epoch=5))) is ErrorCode.KAFKA_STORAGE_ERROR
+
+
+async def test_partition_this_broker_was_relieved_of_is_led_by_somebody_else(logs):
+    replicas = ReplicaManager(1, logs, Purgatory(SystemClock()), SystemClock())
+    replicas.apply_leader_and_isr(_led_by_1(leader_epoch=5))
+    replicas.stop_replica(TopicPartition("t", 0), delete=False, leader_epoch=5)
+    assert _refusal(replicas, "t") is ErrorCode.NOT_LEADER_OR_FOLLOWER
+    assert _refusal(replicas, "u") is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    replicas.apply_leader_and_isr(_led_by_1(leader_epoch=6))
+    assert replicas.leader_log("t", 0).log.log_end_offset == 0
+
+
 async def test_late_stop_of_an_earlier_epoch_leaves_a_replica_that_was_given_back(logs):
     replicas = ReplicaManager(1, logs, Purgatory(SystemClock()), SystemClock())
     replicas.apply_leader_and_isr(_led_by_1(leader_epoch=5))
@@ -66,3 +83,13 @@ def _led_by_1(leader_epoch: int) -> LeaderAndIsrRequest:
     )
     topic = LeaderAndIsrTopicState(topic_name="t", topic_id=UUID(int=1), partition_states=[state])
     return LeaderAndIsrRequest(topic_states=[topic])
+
+
+def _outcome(outcomes) -> ErrorCode:
+    return outcomes[UUID(int=1)][0]
+
+
+def _refusal(replicas: ReplicaManager, topic: str) -> ErrorCode:
+    with pytest.raises(ApiError) as refused:
+        replicas.leader_log(topic, 0)
+    return refused.value.code

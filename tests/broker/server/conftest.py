@@ -7,13 +7,18 @@ from uuid import UUID
 import pytest
 
 from broker.common.clock import SystemClock
+from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.config.broker import Endpoint, read_broker_config
+from broker.controller.events import ShutdownAsked
+from broker.controller.replica_assignment import ReplicaAssignment
+from broker.controller.verdict import ShutdownAnswer, Verdict
 from broker.coordinator.group.config import GroupConfig
 from broker.handlers.handler import Services
 from broker.log.config import LogConfig
 from broker.log.manager import LogManager
 from broker.net.listener import Listener
+from broker.net.memory import ConnectionMemory
 from broker.protocol.codec import decode, encode
 from broker.protocol.headers import RequestHeader, decode_response_header, encode_request_header
 from broker.protocol.messages import MESSAGES
@@ -107,8 +112,9 @@ class Store:
     async def config(self, entity_type, name) -> dict[str, str]:
         return dict(self.configs.get(name, {}))
 
-    async def set_config(self, entity_type, name, config) -> None:
-        self.configs[name] = config
+    async def change_config(self, entity_type, name, change) -> dict[str, str]:
+        self.configs[name] = change(await self.config(entity_type, name))
+        return self.configs[name]
 
     async def add_partitions(self, name, added) -> None:
         topic = self._served.metadata.topics[name]
@@ -133,6 +139,29 @@ class Store:
         return range(self._next_producer_id - 10, self._next_producer_id)
 
 
+class AskedController:
+    """The controller as handlers see it: takes down what it is asked, answers what the test wants."""
+
+    def __init__(self, served: "Served"):
+        self._served = served
+        self.asked: list = []
+        self.verdicts: dict[TopicPartition, Verdict] = {}
+        self.moves: dict[TopicPartition, ReplicaAssignment] = {}
+
+    async def ask(self, event_of, timeout_ms):
+        self._check()
+        self.asked.append(event_of(1))
+        return ShutdownAnswer() if isinstance(self.asked[-1], ShutdownAsked) else self.verdicts
+
+    def reassignments(self) -> dict[TopicPartition, ReplicaAssignment]:
+        self._check()
+        return self.moves
+
+    def _check(self) -> None:
+        if self._served.metadata.controller_id != 1:
+            raise ApiError(ErrorCode.NOT_CONTROLLER)
+
+
 class Served:
     """The broker under test."""
 
@@ -151,6 +180,7 @@ class Served:
         self.registry = new_registry()
         self.coordinators = CoordinatorRuntime(self.replicas, GroupConfig(), clock)
         self.store = Store(self)
+        self.controller = AskedController(self)
         self.topic_configs = topic_configs = TopicConfigs(self.store, self.replicas, self.config)
         broker_configs = BrokerConfigs(self.store, self.config)
         broker_configs.on_changed.append(topic_configs.apply_all)
@@ -171,9 +201,11 @@ class Served:
             log_dirs=LogDirs([directory / "logs"], self.replicas),
             retention_previews=self.previews,
             producer_ids=ProducerIds(self.store, 1),
+            controller=self.controller,
             clock=clock,
         )
         self.dispatcher = Dispatcher(services, "PLAINTEXT", RequestMetrics(self.registry))
+        self.memory = ConnectionMemory()
         self.listener = Listener(
             Endpoint("PLAINTEXT", "127.0.0.1", 0),
             self.dispatcher.on_frame,
@@ -181,6 +213,7 @@ class Served:
             frame_bytes_max=FRAME_BYTES_MAX,
             connections_max=20,
             idle_ms_max=60_000,
+            memory=self.memory,
         )
         self.listener.start(asyncio.get_running_loop())
 

@@ -2,23 +2,27 @@
 
 import resource
 import struct
+from dataclasses import replace
 
 import pytest
 from structlog.testing import capture_logs
 
 from broker.common.errors import ErrorCode
+from broker.common.limits import PRODUCED_DECOMPRESSED_BYTES_MAX, RECORDS_PER_BATCH_MAX
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.codec import decode, encode
 from broker.protocol.headers import RequestHeader, encode_request_header
 from broker.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
+from broker.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from broker.protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol
 from broker.protocol.messages.metadata import MetadataRequest
 from broker.protocol.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
+from broker.records.batch import Compression
 from broker.records.builder import build_batch
 from broker.records.record import Record
 from broker.runtime.coordinator_runtime import OFFSETS_TOPIC
 from broker.runtime.replica_manager import ProduceResult
-from tests.broker.server.conftest import FRAME_BYTES_MAX, frame
+from tests.broker.server.conftest import FRAME_BYTES_MAX, frame, request_frame
 from tests.eventually import eventually
 
 HEADER = encode_request_header(RequestHeader(ApiKey.METADATA, 9, 1, "x"))
@@ -55,6 +59,25 @@ async def test_what_breaks_the_protocol_closes_that_connection_only(served, data
     await client.send(data)
     assert await client.is_closed()
     assert (await bystander.ask(ApiVersionsRequest(), 0)).error_code == ErrorCode.NONE
+
+
+@pytest.mark.parametrize("bad", [BROKEN["a negative length"], BROKEN["a body cut short"]], ids=["frame", "body"])
+async def test_what_was_asked_before_the_breach_is_answered(served, bad):
+    """Also what takes a moment: a fetch that waits, with records that come later."""
+    served.lead("t")
+    client, producer = await served.client(), await served.client()
+    fetch = FetchRequest(
+        max_wait_ms=60_000,
+        min_bytes=1,
+        max_bytes=1000,
+        topics=[FetchTopic(topic="t", partitions=[FetchPartition(partition_max_bytes=1000)])],
+    )
+    await client.send(request_frame(ApiVersionsRequest(), 0) + request_frame(fetch, 12, correlation_id=2) + bad)
+    assert (await client.answer(ApiKey.API_VERSIONS, 0)).api_keys
+    await producer.ask(produce(batch_of(b"late")), 9)
+    answer = await client.answer(ApiKey.FETCH, 12, correlation_id=2)
+    assert len(answer.responses[0].partitions[0].records) > 0
+    assert await client.is_closed()
 
 
 async def test_one_log_line_says_who_and_why(served):
@@ -190,3 +213,52 @@ async def test_a_join_that_was_parked_in_a_connections_last_moment_is_given_up(s
     assert await client.is_closed()
     await eventually(lambda: cancelled, "the parked join is cancelled")
     assert not served.coordinators._waiting
+
+
+def bomb(records: int, value_bytes: int) -> bytearray:
+    return build_batch([Record(0, 1_700_000_000_000, b"k", bytes(value_bytes))] * records, compression=Compression.ZSTD)
+
+
+BOMBS = {
+    "more bytes than are unpacked": lambda: bomb(2, PRODUCED_DECOMPRESSED_BYTES_MAX),
+    "more records than are looked at": lambda: bomb(RECORDS_PER_BATCH_MAX + 1, 0),
+}
+
+
+@pytest.mark.parametrize("make_bomb", BOMBS.values(), ids=BOMBS.keys())
+async def test_a_decompression_bomb_is_refused_where_batches_are_unpacked(served, make_bomb):
+    served.lead("t")
+    log = served.replicas.get("t", 0).log
+    log.config = replace(log.config, cleanup_policy=("compact",))
+    client = await served.client()
+    packed = make_bomb()
+    assert len(packed) < 64 * 1024
+    answer = (await client.ask(produce(packed), 9)).responses[0].partition_responses[0]
+    assert answer.error_code == ErrorCode.CORRUPT_MESSAGE
+    assert log.log_end_offset == 0
+    small = (await client.ask(produce(bomb(2, 1_000)), 9)).responses[0].partition_responses[0]
+    assert small.error_code == ErrorCode.NONE
+
+
+async def test_a_client_that_asks_and_never_reads_does_not_fill_the_memory(served):
+    served.lead("t")
+    served.memory._answers_max = 1024 * 1024
+    client = await served.client()
+    for _ in range(4):
+        await client.ask(produce(batch_of(*[b"x" * 1_000] * 200)), 9)
+    asked = FetchRequest(
+        max_wait_ms=0,
+        min_bytes=1,
+        max_bytes=200_000,
+        topics=[
+            FetchTopic(topic="t", partitions=[FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=200_000)])
+        ],
+    )
+    deaf = [await served.client() for _ in range(10)]
+    for each in deaf:
+        each.writer.write(request_frame(asked, 12) * 200)
+    await eventually(lambda: served.listener.connection_count < 11, "somebody who does not read is closed")
+    assert served.memory.answer_bytes <= 1024 * 1024
+    assert (await client.ask(asked, 12)).responses[0].partitions[0].error_code == ErrorCode.NONE
+    for each in deaf:
+        each.writer.transport.abort()

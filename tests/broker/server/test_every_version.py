@@ -9,7 +9,13 @@ from broker.handlers.config_resources import ResourceType
 from broker.handlers.registry import HANDLERS
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages import alter_configs
+from broker.protocol.messages.alter_partition_reassignments import (
+    AlterPartitionReassignmentsRequest,
+    ReassignablePartition,
+    ReassignableTopic,
+)
 from broker.protocol.messages.api_versions import ApiVersionsRequest
+from broker.protocol.messages.controlled_shutdown import ControlledShutdownRequest
 from broker.protocol.messages.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
 from broker.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from broker.protocol.messages.delete_groups import DeleteGroupsRequest
@@ -23,6 +29,7 @@ from broker.protocol.messages.describe_cluster import DescribeClusterRequest
 from broker.protocol.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
 from broker.protocol.messages.describe_groups import DescribeGroupsRequest
 from broker.protocol.messages.describe_log_dirs import DescribeLogDirsRequest
+from broker.protocol.messages.elect_leaders import ElectLeadersRequest, TopicPartitions
 from broker.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from broker.protocol.messages.find_coordinator import FindCoordinatorRequest
 from broker.protocol.messages.heartbeat import HeartbeatRequest
@@ -37,6 +44,10 @@ from broker.protocol.messages.leader_and_isr import LeaderAndIsrRequest
 from broker.protocol.messages.leave_group import LeaveGroupRequest, MemberIdentity
 from broker.protocol.messages.list_groups import ListGroupsRequest
 from broker.protocol.messages.list_offsets import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
+from broker.protocol.messages.list_partition_reassignments import (
+    ListPartitionReassignmentsRequest,
+    ListPartitionReassignmentsTopics,
+)
 from broker.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
 from broker.protocol.messages.offset_commit import (
     OffsetCommitRequest,
@@ -115,6 +126,7 @@ REQUESTS = {
     ),
     ApiKey.METADATA: lambda version, topic: MetadataRequest(topics=[MetadataRequestTopic(name=topic)]),
     ApiKey.LEADER_AND_ISR: lambda version, topic: LeaderAndIsrRequest(controller_epoch=1, broker_epoch=-1),
+    ApiKey.CONTROLLED_SHUTDOWN: lambda version, topic: ControlledShutdownRequest(broker_id=2, broker_epoch=7),
     ApiKey.STOP_REPLICA: lambda version, topic: StopReplicaRequest(controller_epoch=1, broker_epoch=-1),
     ApiKey.UPDATE_METADATA: lambda version, topic: UpdateMetadataRequest(controller_epoch=1, broker_epoch=-1),
     ApiKey.OFFSET_COMMIT: lambda version, topic: _commit(topic),
@@ -173,6 +185,15 @@ REQUESTS = {
         topics=[CreatePartitionsTopic(name=topic, count=9, assignments=None)], timeout_ms=1000
     ),
     ApiKey.DELETE_GROUPS: lambda version, topic: DeleteGroupsRequest(groups_names=["g"]),
+    ApiKey.ELECT_LEADERS: lambda version, topic: ElectLeadersRequest(
+        topic_partitions=[TopicPartitions(topic=topic, partitions=[0])], timeout_ms=1000
+    ),
+    ApiKey.ALTER_PARTITION_REASSIGNMENTS: lambda version, topic: AlterPartitionReassignmentsRequest(
+        topics=[ReassignableTopic(name=topic, partitions=[ReassignablePartition(partition_index=0, replicas=[1])])]
+    ),
+    ApiKey.LIST_PARTITION_REASSIGNMENTS: lambda version, topic: ListPartitionReassignmentsRequest(
+        topics=[ListPartitionReassignmentsTopics(name=topic, partition_indexes=[0])]
+    ),
     ApiKey.DESCRIBE_CLUSTER: lambda version, topic: DescribeClusterRequest(),
     ApiKey.PREVIEW_RETENTION: lambda version, topic: PreviewRetentionRequest(
         topics=[PreviewRetentionTopic(name=topic, partitions=None)]

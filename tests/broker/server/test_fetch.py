@@ -253,3 +253,21 @@ async def test_nobody_is_named_where_nobody_leads(served):
     client = await served.client()
     (refused,) = partitions(await client.ask(fetch(FetchTopic(topic="t", partitions=[of()])), 12))
     assert (refused.error_code, refused.current_leader) == (ErrorCode.NOT_LEADER_OR_FOLLOWER, None)
+
+
+async def test_records_too_few_to_send_are_not_held_and_come_when_time_is_up(served):
+    lead(served)
+    client = await served.client()
+    await client.ask(produce(batch_of(b"few")), 9)
+    (answer,) = partitions(await client.ask(fetch(topic(of()), max_wait_ms=50, min_bytes=1_000), 12))
+    assert [record.value for record in decode_records(answer.records)] == [b"few"]
+
+
+async def test_an_answer_of_many_small_pieces_is_sent_from_their_files_beyond_a_limit(served, monkeypatch):
+    monkeypatch.setattr("broker.handlers.fetch.ANSWER_BYTES_IN_MEMORY_MAX", 100)
+    lead(served, 4)
+    client = await served.client()
+    for index in range(4):
+        await client.ask(produce(batch_of(b"%d" % index * 5_000), index=index), 9)
+    answers = partitions(await client.ask(fetch(topic(*map(of, range(4))), max_wait_ms=0, min_bytes=1), 12))
+    assert [decode_records(each.records)[0].value for each in answers] == [b"%d" % index * 5_000 for index in range(4)]

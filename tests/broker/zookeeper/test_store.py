@@ -134,6 +134,29 @@ async def test_set_config_notifies(store):
     assert await store.config("topics", "t") == {"retention.ms": "7"}
 
 
+async def test_changes_made_at_the_same_time_are_all_kept(store, new_session):
+    other = await _store(await new_session())
+
+    def adding(key: str):
+        return lambda present: {**present, key: "1"}
+
+    keys = [f"key{number}" for number in range(6)]
+    changes = [one.change_config("topics", "t", adding(key)) for key, one in zip(keys, [store, other] * 3, strict=True)]
+    await asyncio.gather(*changes)
+    assert await store.config("topics", "t") == dict.fromkeys(keys, "1")
+    assert len(await store.session.children(znodes.CONFIG_CHANGES)) == 6
+
+
+async def test_change_that_is_refused_writes_and_tells_nothing(store):
+    def refuse(_present):
+        raise ApiError(ErrorCode.INVALID_CONFIG)
+
+    with pytest.raises(ApiError):
+        await store.change_config("topics", "t", refuse)
+    assert await store.session.exists(znodes.config_path("topics", "t")) is None
+    assert await store.session.children(znodes.CONFIG_CHANGES) == []
+
+
 async def test_missing_root_is_an_error_and_not_a_loop(session):
     bare = await _store(session)
     with pytest.raises(OperationRefused, match="/config/topics is missing"):

@@ -1,11 +1,13 @@
 """What is written into ZooKeeper, byte for byte, and what is understood of what others wrote."""
 
+import json
 from uuid import UUID
 
 import pytest
 
 from broker.common.types import TopicPartition
 from broker.controller.cluster import BrokerEndpoint, BrokerRegistration, LeaderAndIsr, TopicAssignment
+from broker.controller.replica_assignment import ReplicaAssignment
 from broker.zookeeper import znodes
 from broker.zookeeper.errors import MalformedZnode
 
@@ -135,3 +137,15 @@ def test_persistent_paths_make_the_tree_a_kafka_user_expects():
         "latest_producer_id_block",
         "log_dir_event_notification",
     }
+
+
+def test_partition_on_the_move_is_written_as_kafka_writes_it():
+    moving = ReplicaAssignment((3, 1), adding=(3,), removing=(1,))
+    topic = TopicAssignment("t", UUID(int=0), {0: (1,), 1: (2,)}).having({0: moving})
+    fields = json.loads(znodes.encode_topic(topic))
+    assert fields["version"] == 3
+    assert fields["partitions"] == {"0": [3, 1], "1": [2]}
+    assert (fields["adding_replicas"], fields["removing_replicas"]) == ({"0": [3]}, {"0": [1]})
+    assert znodes.decode_topic("t", znodes.encode_topic(topic)) == topic
+    at_rest = topic.having({0: ReplicaAssignment((3,))})
+    assert json.loads(znodes.encode_topic(at_rest))["adding_replicas"] == {}

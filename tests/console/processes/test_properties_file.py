@@ -18,6 +18,15 @@ def test_continued_value_of_an_owned_key_goes_with_it():
     assert with_properties("listeners=one,\\\n  two,\\\n  three\nb=2\n", {"listeners": "new"}) == "listeners=new\nb=2\n"
 
 
+def test_initial_keys_are_written_once_and_then_are_the_operators(tmp_path):
+    path = tmp_path / "server.properties"
+    set_properties(path, {"a": "1"}, {"default.replication.factor": "3"})
+    assert path.read_text() == "a=1\ndefault.replication.factor=3\n"
+    path.write_text("a=1\ndefault.replication.factor=2\n")
+    set_properties(path, {"a": "1"}, {"default.replication.factor": "3"})
+    assert path.read_text() == "a=1\ndefault.replication.factor=2\n"
+
+
 def test_file_that_is_right_already_is_not_written(tmp_path):
     path = tmp_path / "server.properties"
     set_properties(path, {"a": "1"})

@@ -38,6 +38,14 @@ def test_broker_reads_the_file_we_write_with_the_operators_own_keys(data):
     assert config.log_dirs == (str(data / "broker-2" / "data"),)
 
 
+@pytest.mark.parametrize(("brokers", "replicas", "in_sync"), [("1", 1, 1), ("2", 2, 1), ("3", 3, 2), ("5", 3, 2)])
+def test_topics_have_as_many_replicas_as_the_brokers_allow(data, brokers, replicas, in_sync):
+    register(read_setup({"BARNABAS_BROKERS": brokers}, ""))
+    config = read_broker_config((data / "broker-1" / "server.properties").read_text())
+    assert config.default_replication_factor == config.offsets_topic_replication_factor == replicas
+    assert config.min_insync_replicas == in_sync
+
+
 def test_demo_reads_the_file_we_write_and_documents_come_and_go(data):
     (data / "a.txt").touch()
     file = data / "connect" / "connect.properties"

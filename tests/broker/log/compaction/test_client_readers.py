@@ -5,7 +5,7 @@ import kafka.record
 import pytest
 
 from broker.log.compaction.rebuild import empty_batch, rebuild_batch
-from broker.log.compaction.rewrite import unpack_batch
+from broker.log.compaction.record_spans import unpack_batch
 from broker.records.batch import Compression, parse_batch_header
 from broker.records.builder import build_batch
 from broker.records.record import Record

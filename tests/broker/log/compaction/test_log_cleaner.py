@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from broker.common.types import TopicPartition
+from broker.log.checkpoints import read_offset_checkpoint
 from broker.log.compaction.checkpoint import CLEANER_OFFSET_CHECKPOINT, CleanerCheckpoint
 from broker.log.compaction.log_to_clean import LogToClean
 
@@ -137,8 +138,8 @@ def test_deleted_log_is_forgotten(logs, tmp_path):
     damage(logs[TWO])
     for _ in range(4):
         cleaner.clean_filthiest(targets(logs))
-    cleaner.forget(tmp_path, ONE)
-    cleaner.forget(tmp_path, TWO)
+    cleaner.truncate(tmp_path, ONE, 0)
+    cleaner.truncate(tmp_path, TWO, 0)
     assert cleaner.uncleanable == {}
-    assert CleanerCheckpoint(tmp_path).first_dirty_offset(ONE, 0, 10**6) == 0
     assert CleanerCheckpoint(tmp_path).first_dirty_offset(THREE, 0, 10**6) > 0
+    assert set(read_offset_checkpoint(tmp_path / CLEANER_OFFSET_CHECKPOINT)) == {THREE}

@@ -1,0 +1,76 @@
+"""`python -m broker retention-preview --bootstrap-server HOST:PORT --topic T [--config KEY=VALUE]…`: what would go.
+
+Nothing is deleted, and no configuration changed, by asking.
+"""
+
+import argparse
+import json
+import os
+import sys
+
+from broker.client.cluster import Cluster, parse_bootstrap_servers
+from broker.client.retention import PreviewQuestion, preview_retention
+from broker.client.retention_report import as_json, report_lines
+from broker.common.errors import BarnabasError, StartupError
+from broker.protocol.messages.preview_retention import PreviewRetentionTopicResult
+
+
+def main(argv: list[str]) -> int:
+    """0 when every partition has answered, 1 when some could not; raises StartupError if nobody could."""
+    arguments = _parser().parse_args(argv)
+    try:
+        preview = _preview(arguments)
+    except BarnabasError as error:
+        raise StartupError(str(error)) from None
+    _print(preview, arguments)
+    return int(any(partition.error_code for partition in preview.partitions))
+
+
+def _preview(arguments: argparse.Namespace) -> PreviewRetentionTopicResult:
+    question = PreviewQuestion(
+        topic=arguments.topic,
+        partitions=arguments.partition,
+        configs=dict(arguments.config),
+        include_compaction=not arguments.without_compaction,
+        timeout_s=arguments.timeout,
+    )
+    with Cluster(parse_bootstrap_servers(arguments.bootstrap_server)) as cluster:
+        return preview_retention(cluster, question)
+
+
+def _print(preview: PreviewRetentionTopicResult, arguments: argparse.Namespace) -> None:
+    lines = report_lines(preview, with_segments=arguments.segments)
+    try:
+        for line in [json.dumps(as_json(preview), indent=2)] if arguments.json else lines:
+            print(line)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m broker retention-preview",
+        description="Tell what retention and compaction would delete from a topic now. Nothing is deleted by asking.",
+    )
+    parser.add_argument("--bootstrap-server", required=True, metavar="HOST:PORT,…", help="some brokers of the cluster")
+    parser.add_argument("--topic", required=True)
+    parser.add_argument("--partition", type=int, action="append", default=[], help="only this one; may be repeated")
+    parser.add_argument(
+        "--config",
+        type=_config,
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="as if the topic were set so; KEY alone: as if it did not set the key; may be repeated",
+    )
+    parser.add_argument("--without-compaction", action="store_true", help="quicker: compaction reads whole logs")
+    parser.add_argument("--segments", action="store_true", help="name each segment")
+    parser.add_argument("--timeout", type=float, default=30.0, metavar="SECONDS", help="for each broker (30)")
+    parser.add_argument("--json", action="store_true", help="print all there is to know, for a program")
+    return parser
+
+
+def _config(text: str) -> tuple[str, str | None]:
+    key, separator, value = text.partition("=")
+    return key.strip(), value.strip() if separator else None

@@ -1,0 +1,63 @@
+"""A cluster as a client sees it: found through any of its brokers, each partition asked at its leader."""
+
+from collections.abc import Iterable
+
+from broker.client.connection import BrokerConnection
+from broker.client.errors import ApiNotServed, BrokerUnreachable
+from broker.common.errors import ApiError, ErrorCode, ProtocolError
+from broker.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
+
+
+class Cluster:
+    """Connections are made when needed and kept until `close`; use it in a `with` block, on one thread."""
+
+    def __init__(self, bootstrap_servers: Iterable[tuple[str, int]], *, timeout_s: float = 10.0):
+        self._bootstrap_servers = tuple(bootstrap_servers)
+        self._timeout_s = timeout_s
+        self._connections: dict[tuple[str, int], BrokerConnection] = {}
+
+    def __enter__(self) -> "Cluster":
+        return self
+
+    def __exit__(self, *_exception: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        for connection in self._connections.values():
+            connection.close()
+        self._connections.clear()
+
+    def metadata(self, topic: str) -> MetadataResponse:
+        """Of one topic, which is not created by asking. Raises BrokerUnreachable if no broker answers."""
+        request = MetadataRequest(topics=[MetadataRequestTopic(name=topic)], allow_auto_topic_creation=False)
+        failures = []
+        for address in self._bootstrap_servers:
+            try:
+                return self.connection(*address).ask(request)
+            except (BrokerUnreachable, ProtocolError, ApiNotServed) as error:
+                self.forget(*address)
+                failures.append(str(error))
+        raise BrokerUnreachable("; ".join(failures) or "no broker is named")
+
+    def connection(self, host: str, port: int) -> BrokerConnection:
+        """Raises BrokerUnreachable, ProtocolError."""
+        if (host, port) not in self._connections:
+            self._connections[host, port] = BrokerConnection(host, port, timeout_s=self._timeout_s)
+        return self._connections[host, port]
+
+    def forget(self, host: str, port: int) -> None:
+        """The connection is broken: the next use makes a new one."""
+        connection = self._connections.pop((host, port), None)
+        if connection is not None:
+            connection.close()
+
+
+def parse_bootstrap_servers(text: str) -> tuple[tuple[str, int], ...]:
+    """host:port, comma separated; ApiError INVALID_REQUEST with one sentence for anything else."""
+    servers = []
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        host, _, port = part.rpartition(":")
+        if not host or not port.isdecimal() or not 0 < int(port) < 65_536:
+            raise ApiError(ErrorCode.INVALID_REQUEST, f"{part!r} is not host:port")
+        servers.append((host.strip("[]"), int(port)))
+    return tuple(servers)

@@ -1,0 +1,126 @@
+"""A blocking connection to one broker: it asks which versions are served, and then one request at a time.
+
+For tools and consoles, not for data: a request and its answer are whole in memory, and bounded.
+"""
+
+import socket
+import time
+from itertools import count
+
+from broker.client.errors import ApiNotServed, BrokerUnreachable
+from broker.common.errors import ApiError, ErrorCode, ProtocolError
+from broker.protocol.api_keys import ApiKey
+from broker.protocol.codec import decode, encode
+from broker.protocol.framing import SIZE_BYTES
+from broker.protocol.headers import RequestHeader, decode_response_header, encode_request_header
+from broker.protocol.messages import MESSAGES
+from broker.protocol.messages.api_versions import ApiVersionsRequest
+from broker.protocol.schema import Message
+
+#: A peer that announces a larger answer is not a broker, or is not well.
+RESPONSE_BYTES_MAX = 64 * 1024 * 1024
+#: Every broker of the last ten years answers this version.
+_FIRST_VERSION = 0
+
+
+class BrokerConnection:
+    """Connects on construction. After any error but ApiNotServed it is closed. Use it in a `with` block."""
+
+    def __init__(self, host: str, port: int, *, timeout_s: float = 10.0, client_id: str = "barnabas"):
+        """`timeout_s` is for connecting, and for each request that names no other. Raises BrokerUnreachable."""
+        self.address = f"{host}:{port}"
+        self._timeout_s = timeout_s
+        self._client_id = client_id
+        self._correlation_ids = count(1)
+        deadline = time.monotonic() + timeout_s
+        try:
+            self._socket = socket.create_connection((host, port), timeout=timeout_s)
+        except OSError as error:
+            raise BrokerUnreachable(f"cannot connect to {self.address}: {_why(error)}") from error
+        try:
+            self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            self._served = self._ask_versions(deadline)
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> "BrokerConnection":
+        return self
+
+    def __exit__(self, *_exception: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._socket.close()
+
+    def ask(self, request: Message, *, timeout_s: float | None = None) -> Message:
+        """The response, in the highest version both sides know.
+
+        Raises ApiNotServed, BrokerUnreachable, or ProtocolError when the answer cannot be read.
+        """
+        version = self._version_of(request)
+        return self._exchange(request, version, time.monotonic() + (timeout_s or self._timeout_s))
+
+    def _ask_versions(self, deadline: float) -> dict[int, tuple[int, int]]:
+        answer = self._exchange(ApiVersionsRequest(), _FIRST_VERSION, deadline)
+        if answer.error_code:
+            raise ApiError(ErrorCode(answer.error_code))
+        return {each.api_key: (each.min_version, each.max_version) for each in answer.api_keys}
+
+    def _version_of(self, request: Message) -> int:
+        api = ApiKey(request.api)
+        if api not in self._served:
+            raise ApiNotServed(f"the broker at {self.address} does not serve {api.name}; is it a Barnabas broker?")
+        theirs, ours = self._served[api], request.versions
+        version = min(theirs[1], ours[1])
+        if version < max(theirs[0], ours[0]):
+            range_ = f"{theirs[0]} to {theirs[1]}"
+            raise ApiNotServed(f"the broker at {self.address} serves {api.name} in versions {range_}, unknown here")
+        return version
+
+    def _exchange(self, request: Message, version: int, deadline: float) -> Message:
+        try:
+            return self._send_and_receive(request, version, deadline)
+        except OSError as error:
+            self.close()
+            raise BrokerUnreachable(f"{self.address} did not answer {request.api.name}: {_why(error)}") from error
+        except BaseException:
+            # Interrupted or garbled in the middle: the next answer would be taken for this one's.
+            self.close()
+            raise
+
+    def _send_and_receive(self, request: Message, version: int, deadline: float) -> Message:
+        correlation_id = next(self._correlation_ids) & 0x7FFFFFFF
+        header = encode_request_header(RequestHeader(request.api, version, correlation_id, self._client_id))
+        body = encode(request, version)
+        self._wait_until(deadline)
+        self._socket.sendall((len(header) + len(body)).to_bytes(SIZE_BYTES) + header + body)
+        size = int.from_bytes(self._receive(SIZE_BYTES, deadline), signed=True)
+        if not 0 <= size <= RESPONSE_BYTES_MAX:
+            raise ProtocolError(f"{self.address} announces an answer of {size} bytes; is it a Kafka broker?")
+        frame = memoryview(self._receive(size, deadline))
+        answered_id, at = decode_response_header(request.api, version, frame)
+        if answered_id != correlation_id:
+            raise ProtocolError(f"{self.address} answers request {answered_id} instead of {correlation_id}")
+        return decode(MESSAGES[request.api].response, frame[at:], version)
+
+    def _receive(self, size: int, deadline: float) -> bytearray:
+        """Grows with what arrives, so an announcement alone takes no memory."""
+        received = bytearray()
+        while len(received) < size:
+            self._wait_until(deadline)
+            piece = self._socket.recv(min(size - len(received), 1 << 20))
+            if not piece:
+                raise ConnectionError("the connection was closed")
+            received += piece
+        return received
+
+    def _wait_until(self, deadline: float) -> None:
+        left = deadline - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        self._socket.settimeout(left)
+
+
+def _why(error: OSError) -> str:
+    return "timed out" if isinstance(error, TimeoutError) else error.strerror or str(error)

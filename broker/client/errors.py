@@ -1,0 +1,11 @@
+"""What a client of a cluster may meet; each message is one sentence for a person."""
+
+from broker.common.errors import BarnabasError
+
+
+class BrokerUnreachable(BarnabasError):
+    """No connection, no answer in time, or the connection broke; whether the request was handled is unknown."""
+
+
+class ApiNotServed(BarnabasError):
+    """The broker is of another kind, or of another age: it does not serve the API in a version known here."""

@@ -1,0 +1,164 @@
+"""A preview of retention as a person reads it, and as a program does."""
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from broker.common.errors import ErrorCode
+from broker.protocol.messages.preview_retention import (
+    DeletionReason,
+    PreviewRetentionCompaction,
+    PreviewRetentionPartitionResult,
+    PreviewRetentionSegment,
+    PreviewRetentionTopicResult,
+)
+from broker.protocol.schema import Struct
+
+_REASONS = {
+    DeletionReason.LOG_START_OFFSET: "deleted records",
+    DeletionReason.TIME: "retention.ms",
+    DeletionReason.SIZE: "retention.bytes",
+    DeletionReason.COMPACTION: "compaction",
+}
+_UNITS_MS = ((86_400_000, "d"), (3_600_000, "h"), (60_000, "min"), (1_000, "s"))
+#: What stands for no limit.
+_ENDLESS = (-1, 2**63 - 1)
+
+
+def report_lines(preview: PreviewRetentionTopicResult, *, with_segments: bool = False) -> Iterator[str]:
+    """A line of what counts, a table of what retention deletes, one of what compaction drops."""
+    yield f"{preview.name}: " + ", ".join(_policy(preview))
+    looked_at = [partition for partition in preview.partitions if not partition.error_code]
+    if looked_at:
+        yield ""
+        yield from _table(
+            ("partition", "segments go", "records go", "bytes go", "of bytes", "log start", "because of"),
+            [*map(_retention_row, looked_at), _total(looked_at)],
+        )
+    compacted = [partition for partition in looked_at if partition.compaction]
+    if compacted:
+        yield ""
+        yield from _table(
+            ("partition", "compaction", "records kept", "records go", "bytes before", "bytes after", "up to offset"),
+            [_compaction_row(partition.partition_index, partition.compaction) for partition in compacted],
+        )
+    if with_segments and any(partition.segments for partition in looked_at):
+        yield ""
+        yield from _table(
+            ("partition", "first offset", "last offset", "bytes", "newest record", "because of"),
+            [_segment_row(each.partition_index, segment) for each in looked_at for segment in each.segments],
+        )
+    for partition in preview.partitions:
+        if partition.error_code:
+            message = partition.error_message or ErrorCode(partition.error_code).meaning
+            yield f"partition {partition.partition_index} could not be asked: {message}"
+
+
+def as_json(preview: PreviewRetentionTopicResult) -> dict[str, Any]:
+    """Every field of the answer under its name on the wire; reasons and errors as words."""
+    return _plain(preview)
+
+
+def _plain(value: Any, name: str = "") -> Any:
+    if isinstance(value, Struct):
+        return {field.name: _plain(getattr(value, field.name), field.name) for field in value.fields}
+    if isinstance(value, list):
+        return [_plain(each) for each in value]
+    if name == "reason":
+        return DeletionReason(value).name
+    return ErrorCode(value).name if name == "error_code" else value
+
+
+def _policy(preview: PreviewRetentionTopicResult) -> Iterator[str]:
+    yield f"cleanup.policy {preview.cleanup_policy}"
+    yield f"retention.ms {preview.retention_ms} ({duration(preview.retention_ms)})"
+    limit = "no limit" if preview.retention_bytes in _ENDLESS else size(preview.retention_bytes)
+    yield f"retention.bytes {preview.retention_bytes} ({limit})"
+
+
+def _retention_row(partition: PreviewRetentionPartitionResult) -> tuple[str, ...]:
+    start = str(partition.log_start_offset)
+    if partition.new_log_start_offset != partition.log_start_offset:
+        start += f" -> {partition.new_log_start_offset}"
+    reasons = {each.reason: None for each in partition.segments if each.reason != DeletionReason.COMPACTION}
+    return (
+        str(partition.partition_index),
+        f"{partition.deleted_segments} of {partition.segment_count}",
+        f"{partition.deleted_records:,}",
+        size(partition.deleted_bytes),
+        size(partition.size_bytes),
+        start,
+        ", ".join(_REASONS[reason] for reason in reasons) or "-",
+    )
+
+
+def _total(partitions: Sequence[PreviewRetentionPartitionResult]) -> tuple[str, ...]:
+    return (
+        "all",
+        f"{sum(each.deleted_segments for each in partitions)} of {sum(each.segment_count for each in partitions)}",
+        f"{sum(each.deleted_records for each in partitions):,}",
+        size(sum(each.deleted_bytes for each in partitions)),
+        size(sum(each.size_bytes for each in partitions)),
+        "",
+        "",
+    )
+
+
+def _compaction_row(index: int, found: PreviewRetentionCompaction) -> tuple[str, ...]:
+    gone = (found.records_superseded, found.records_expired, found.records_without_key, found.records_aborted)
+    state = "due" if found.is_due else "not due"
+    return (
+        str(index),
+        f"{state}, {found.dirty_ratio:.0%} dirty" + ("" if found.is_complete else ", in parts"),
+        f"{found.records_kept:,}",
+        f"{sum(gone):,}",
+        size(found.bytes_before),
+        size(found.bytes_after),
+        str(found.end_offset),
+    )
+
+
+def _segment_row(index: int, segment: PreviewRetentionSegment) -> tuple[str, ...]:
+    return (
+        str(index),
+        str(segment.base_offset),
+        str(segment.last_offset),
+        size(segment.size_bytes),
+        moment(segment.max_timestamp),
+        _REASONS[segment.reason],
+    )
+
+
+def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
+    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
+    for row in (head, *rows):
+        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+
+
+def size(count: int) -> str:
+    """Bytes in the largest unit that leaves a whole part."""
+    value, unit = float(count), "B"
+    for larger in ("KB", "MB", "GB", "TB"):
+        if value < 1000:
+            break
+        value, unit = value / 1000, larger
+    return f"{count} B" if unit == "B" else f"{value:.1f} {unit}"
+
+
+def duration(milliseconds: int) -> str:
+    if milliseconds in _ENDLESS:
+        return "no limit"
+    for unit_ms, unit in _UNITS_MS:
+        if milliseconds >= unit_ms:
+            return f"{milliseconds / unit_ms:.1f} {unit}".replace(".0 ", " ")
+    return f"{milliseconds} ms"
+
+
+def moment(timestamp_ms: int) -> str:
+    """UTC; a time beyond the calendar as the number it is."""
+    if timestamp_ms < 0:
+        return "-"
+    try:
+        return datetime.fromtimestamp(timestamp_ms / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S")
+    except (OverflowError, ValueError, OSError):
+        return str(timestamp_ms)

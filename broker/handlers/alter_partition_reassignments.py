@@ -1,0 +1,46 @@
+"""AlterPartitionReassignments: the controller begins or calls off moves; the answer does not wait for their end."""
+
+from broker.common.errors import ApiError, ErrorCode
+from broker.common.types import TopicPartition
+from broker.controller.events import ReassignmentsAsked
+from broker.controller.verdict import Verdict
+from broker.handlers.handler import RequestContext, public
+from broker.protocol.api_keys import ApiKey
+from broker.protocol.messages.alter_partition_reassignments import (
+    AlterPartitionReassignmentsRequest,
+    AlterPartitionReassignmentsResponse,
+    ReassignablePartitionResponse,
+    ReassignableTopicResponse,
+)
+
+
+async def handle_alter_partition_reassignments(
+    request: AlterPartitionReassignmentsRequest, context: RequestContext
+) -> AlterPartitionReassignmentsResponse:
+    targets = [
+        (TopicPartition(topic.name, one.partition_index), None if one.replicas is None else tuple(one.replicas))
+        for topic in request.topics
+        for one in topic.partitions
+    ]
+    named_twice = {partition for index, (partition, _) in enumerate(targets) if partition in dict(targets[:index])}
+    asked = {partition: target for partition, target in targets if partition not in named_twice}
+    try:
+        verdicts = await context.services.controller.ask(
+            lambda request_id: ReassignmentsAsked(request_id, asked), request.timeout_ms
+        )
+    except ApiError as error:
+        return AlterPartitionReassignmentsResponse(error_code=error.code, error_message=error.message)
+    twice = Verdict(ErrorCode.INVALID_REQUEST, "the partition is named twice in the request")
+    return AlterPartitionReassignmentsResponse(responses=_responses(verdicts | dict.fromkeys(named_twice, twice)))
+
+
+def _responses(verdicts: dict[TopicPartition, Verdict]) -> list[ReassignableTopicResponse]:
+    topics: dict[str, list[ReassignablePartitionResponse]] = {}
+    for (topic, index), (code, message) in sorted(verdicts.items()):
+        topics.setdefault(topic, []).append(
+            ReassignablePartitionResponse(partition_index=index, error_code=code, error_message=message)
+        )
+    return [ReassignableTopicResponse(name=topic, partitions=partitions) for topic, partitions in topics.items()]
+
+
+HANDLER = public(ApiKey.ALTER_PARTITION_REASSIGNMENTS, 0, 0, handle_alter_partition_reassignments)

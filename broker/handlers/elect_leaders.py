@@ -1,0 +1,94 @@
+"""ElectLeaders: the controller elects, and the answer waits until this broker's own metadata shows the new leaders."""
+
+from collections.abc import Callable
+
+from broker.common.errors import ApiError, ErrorCode
+from broker.common.types import TopicPartition
+from broker.controller.events import Election, ElectionAsked
+from broker.controller.verdict import Verdict
+from broker.handlers.handler import RequestContext, public
+from broker.protocol.api_keys import ApiKey
+from broker.protocol.messages.elect_leaders import (
+    ElectionType,
+    ElectLeadersRequest,
+    ElectLeadersResponse,
+    PartitionResult,
+    ReplicaElectionResult,
+)
+from broker.runtime.metadata_cache import MetadataCache
+
+_ELECTIONS = {ElectionType.PREFERRED: Election.PREFERRED, ElectionType.UNCLEAN: Election.UNCLEAN}
+
+
+async def handle_elect_leaders(request: ElectLeadersRequest, context: RequestContext) -> ElectLeadersResponse:
+    try:
+        verdicts = await _elect(request, context)
+    except ApiError as error:
+        return _refuse(request, error, context.api_version)
+    results: dict[str, list[PartitionResult]] = {}
+    for (topic, index), (code, message) in sorted(verdicts.items()):
+        results.setdefault(topic, []).append(
+            PartitionResult(partition_id=index, error_code=code, error_message=message)
+        )
+    return ElectLeadersResponse(
+        replica_election_results=[
+            ReplicaElectionResult(topic=topic, partition_result=partitions) for topic, partitions in results.items()
+        ]
+    )
+
+
+async def _elect(request: ElectLeadersRequest, context: RequestContext) -> dict[TopicPartition, Verdict]:
+    """What became of each partition asked for; of all partitions, of those where there was something to do."""
+    election = _ELECTIONS.get(request.election_type)
+    if election is None:
+        raise ApiError(ErrorCode.INVALID_REQUEST, f"there is no election type {request.election_type}")
+    services, asked = context.services, _asked(request)
+    verdicts = await services.controller.ask(
+        lambda request_id: ElectionAsked(request_id, election, asked), request.timeout_ms
+    )
+    if asked is None:
+        verdicts = {key: one for key, one in verdicts.items() if one.code is not ErrorCode.ELECTION_NOT_NEEDED}
+    elected = [partition for partition, verdict in verdicts.items() if verdict.code is ErrorCode.NONE]
+    is_told = _is_told(services.metadata, election, elected)
+    if not await services.metadata.wait_until(is_told, request.timeout_ms):
+        late = Verdict(ErrorCode.REQUEST_TIMED_OUT, "elected; the new leader is not known everywhere yet")
+        verdicts |= dict.fromkeys(elected, late)
+    return verdicts
+
+
+def _asked(request: ElectLeadersRequest) -> frozenset[TopicPartition] | None:
+    if request.topic_partitions is None:
+        return None
+    return frozenset(TopicPartition(one.topic, index) for one in request.topic_partitions for index in one.partitions)
+
+
+def _is_told(metadata: MetadataCache, election: Election, elected: list[TopicPartition]) -> Callable[[], bool]:
+    """Whether every partition elected has its leader, as far as it still exists."""
+
+    def is_led(partition: TopicPartition) -> bool:
+        known = metadata.partition_of(*partition)
+        if known is None:
+            return True
+        return known.leader == known.replicas[0] if election is Election.PREFERRED else known.leader >= 0
+
+    return lambda: all(is_led(partition) for partition in elected)
+
+
+def _refuse(request: ElectLeadersRequest, error: ApiError, version: int) -> ElectLeadersResponse:
+    """The error of the whole request, and of each partition, since version 0 has no other field for it."""
+    return ElectLeadersResponse(
+        error_code=error.code if version > 0 else ErrorCode.NONE,
+        replica_election_results=[
+            ReplicaElectionResult(
+                topic=one.topic,
+                partition_result=[
+                    PartitionResult(partition_id=index, error_code=error.code, error_message=error.message)
+                    for index in one.partitions
+                ],
+            )
+            for one in request.topic_partitions or ()
+        ],
+    )
+
+
+HANDLER = public(ApiKey.ELECT_LEADERS, 0, 2, handle_elect_leaders)

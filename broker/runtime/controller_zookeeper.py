@@ -1,0 +1,96 @@
+"""The effects by which the controller's machine reads and writes ZooKeeper, and the events that are their outcomes."""
+
+from broker.common.errors import ErrorCode
+from broker.common.logs import logger
+from broker.common.types import TopicPartition
+from broker.controller import effects as do
+from broker.controller.events import (
+    AssignmentsWritten,
+    Event,
+    IsrChangesRead,
+    LogDirsFailed,
+    StatesWritten,
+    TopicRemoved,
+    TopicsToDelete,
+    UncleanElectionRead,
+)
+from broker.controller.replica_assignment import ReplicaAssignment
+from broker.controller.verdict import Verdict
+from broker.runtime.unclean_topics import topics_with_unclean_election
+from broker.zookeeper.admin_requests import remove_election_request, rewrite_reassignment_request
+from broker.zookeeper.assignment_writes import write_assignments
+from broker.zookeeper.controller_store import ControllerStore
+from broker.zookeeper.notification_znodes import ISR_CHANGES, LOG_DIR_EVENTS
+from broker.zookeeper.notifications import read_isr_changes, read_log_dir_events
+from broker.zookeeper.store import ClusterStore
+
+_log = logger(__name__)
+
+
+class ControllerZooKeeper:
+    """`unclean_election`: what the file of broker `broker_id` says of topics that say nothing themselves."""
+
+    def __init__(self, store: ClusterStore, broker_id: int, *, unclean_election: bool):
+        self._store = store
+        self._broker_id = broker_id
+        self._unclean_election = unclean_election
+
+    async def carry_out(self, effect: do.Effect, writes: ControllerStore) -> Event | None:
+        """The effect's outcome, None if it has none. Raises ZooKeeperError, ControllerMoved when the term is over."""
+        match effect:
+            case do.WriteStates(states):
+                return StatesWritten(*await writes.write_states(states))
+            case do.WriteAssignments():
+                return await self._write_assignments(effect, writes)
+            case do.RemoveTopic(topic):
+                await writes.remove_topic(topic)
+                _log.info("topic deleted", topic=topic)
+                return TopicRemoved(topic)
+            case do.RemoveDeletionRequest(topic):
+                await writes.remove_deletion_request(topic)
+            case do.RemoveIsrChanges(names):
+                await writes.remove_notifications(ISR_CHANGES, names)
+            case do.RemoveLogDirEvents(names):
+                await writes.remove_notifications(LOG_DIR_EVENTS, names)
+            case do.RewriteReassignmentRequest(targets, refused):
+                _log_verdicts("reassignment refused", refused)
+                await rewrite_reassignment_request(writes, targets)
+            case do.RemoveElectionRequest(verdicts):
+                _log_verdicts("no preferred leader elected", verdicts)
+                await remove_election_request(writes)
+            case _:
+                return await self._read(effect)
+        return None
+
+    async def _read(self, effect: do.Effect) -> Event:
+        match effect:
+            case do.ReadTopicsToDelete():
+                return TopicsToDelete(frozenset(await self._store.topics_to_delete()))
+            case do.ReadIsrChanges(names):
+                named = await read_isr_changes(self._store.session, names)
+                return IsrChangesRead(await self._store.states(sorted(named)))
+            case do.ReadLogDirEvents(names):
+                return LogDirsFailed(frozenset(await read_log_dir_events(self._store.session, names)))
+            case do.ReadUncleanElection(topics):
+                allowed = await topics_with_unclean_election(
+                    self._store, topics, self._broker_id, by_file=self._unclean_election
+                )
+                return UncleanElectionRead(allowed)
+        raise TypeError(f"{type(effect).__name__} is no effect on ZooKeeper")
+
+    async def _write_assignments(self, effect: do.WriteAssignments, writes: ControllerStore) -> AssignmentsWritten:
+        written = await write_assignments(self._store.session, writes, effect.assignments, effect.topic_ids)
+        for partition, assignment in sorted(written.items()):
+            _log_assignment(partition, assignment)
+        return AssignmentsWritten(written)
+
+
+def _log_assignment(partition: TopicPartition, assignment: ReplicaAssignment) -> None:
+    what = "partition moves" if assignment.is_reassigning else "partition is where it shall be"
+    _log.info(what, partition=str(partition), replicas=assignment.target, removing=assignment.removing)
+
+
+def _log_verdicts(what: str, verdicts: dict[TopicPartition, Verdict]) -> None:
+    for partition, verdict in sorted(verdicts.items()):
+        if verdict.code not in (ErrorCode.NONE, ErrorCode.ELECTION_NOT_NEEDED):
+            _log.warning(what, partition=str(partition), reason=verdict.message)

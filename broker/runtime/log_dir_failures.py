@@ -1,0 +1,47 @@
+"""A log directory has failed: the controller is told, or, when it was the last, the broker gives up.
+
+The log manager reports on whatever thread met the error. What lay in the directory the controller finds out by itself.
+"""
+
+import asyncio
+from pathlib import Path
+
+from broker.common.logs import logger
+from broker.zookeeper.errors import ConnectionInterrupted, SessionLost
+from broker.zookeeper.store import ClusterStore
+
+_log = logger(__name__)
+
+
+class LogDirFailures:
+    """`report` is for `LogManager.on_directory_failed`; `was_last` is set when nothing is left to serve from."""
+
+    def __init__(self, store: ClusterStore, broker_id: int, was_last: asyncio.Event):
+        self._store = store
+        self._broker_id = broker_id
+        self._was_last = was_last
+        self._loop = asyncio.get_running_loop()
+        self._telling: set[asyncio.Task] = set()
+
+    def report(self, _path: Path, was_last: bool) -> None:
+        """From any thread."""
+        self._loop.call_soon_threadsafe(self._was_last.set if was_last else self._tell_soon)
+
+    def stop(self) -> None:
+        for task in self._telling:
+            task.cancel()
+
+    def _tell_soon(self) -> None:
+        task = self._loop.create_task(self._tell())
+        self._telling.add(task)
+        task.add_done_callback(self._telling.discard)
+
+    async def _tell(self) -> None:
+        """Until ZooKeeper has it; twice does no harm."""
+        while True:
+            try:
+                await self._store.announce_log_dir_failure(self._broker_id)
+                _log.info("controller told of the failed log directory")
+                return
+            except (ConnectionInterrupted, SessionLost):
+                await self._store.session.wait_connected()

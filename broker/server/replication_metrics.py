@@ -1,0 +1,69 @@
+"""What Prometheus is told of replication, under the names an operator of Kafka would look for."""
+
+from collections.abc import Iterable, Iterator
+
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+
+from broker.runtime.follower_feeds import FollowerFeeds
+from broker.runtime.isr_updater import IsrUpdater
+from broker.runtime.produce_acks import ProduceAcks
+from broker.runtime.replica_fetchers import ReplicaFetchers
+from broker.runtime.replica_manager import HostedPartition, ReplicaManager
+
+_PREFIX = "barnabas_broker_"
+
+
+class ReplicationMetrics:
+    """Read from the rooms when somebody asks."""
+
+    def __init__(
+        self,
+        replicas: ReplicaManager,
+        feeds: FollowerFeeds,
+        fetchers: ReplicaFetchers,
+        acks: ProduceAcks,
+        isr: IsrUpdater,
+    ):
+        self._replicas = replicas
+        self._feeds = feeds
+        self._fetchers = fetchers
+        self._acks = acks
+        self._isr = isr
+
+    def collect(self) -> Iterable[Metric]:
+        led = [each for each in self._replicas if each.partition.is_leader]
+        yield _gauge(
+            "under_replicated_partitions",
+            "Partitions led with fewer replicas in sync than assigned.",
+            sum(len(each.partition.state.isr) < len(each.partition.state.replicas) for each in led),
+        )
+        yield _gauge(
+            "under_min_isr_partitions",
+            "Partitions led with fewer replicas in sync than min.insync.replicas: acks=all is refused.",
+            sum(len(each.partition.state.isr) < each.log.config.min_insync_replicas for each in led),
+        )
+        yield _gauge(
+            "replica_lag_max",
+            "Records the in-sync follower furthest behind lacks, of all partitions led.",
+            max((lag for each in led for lag in _lags(each)), default=0),
+        )
+        yield _gauge("followers_fed", "Brokers that follow this one.", len(self._feeds))
+        yield _gauge("leaders_followed", "Brokers this one follows.", len(self._fetchers))
+        yield _gauge("partitions_awaiting_acks", "Partitions an acks=all request waits for.", len(self._acks))
+        yield _counter("isr_shrinks", "Followers counted out of an ISR by this leader.", self._isr.shrinks)
+        yield _counter("isr_expands", "Followers counted into an ISR by this leader.", self._isr.expands)
+
+
+def _lags(hosted: HostedPartition) -> Iterator[int]:
+    partition = hosted.partition
+    for replica_id, follower in partition.followers.items():
+        if replica_id in partition.state.isr and follower.log_end_offset >= 0:
+            yield partition.log_end_offset - follower.log_end_offset
+
+
+def _gauge(name: str, meaning: str, value: float) -> GaugeMetricFamily:
+    return GaugeMetricFamily(_PREFIX + name, meaning, value=value)
+
+
+def _counter(name: str, meaning: str, value: int) -> CounterMetricFamily:
+    return CounterMetricFamily(_PREFIX + name, meaning, value=value)

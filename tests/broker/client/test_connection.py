@@ -1,0 +1,168 @@
+"""A blocking connection: versions are agreed on, and whatever the peer does, it ends with one sentence in time."""
+
+import socket
+import threading
+from contextlib import contextmanager
+
+import pytest
+
+from broker.client.connection import RESPONSE_BYTES_MAX, BrokerConnection
+from broker.client.errors import ApiNotServed, BrokerUnreachable
+from broker.common.errors import ProtocolError
+from broker.protocol.api_keys import ApiKey
+from broker.protocol.codec import decode, encode
+from broker.protocol.headers import decode_request_header, encode_response_header
+from broker.protocol.messages import MESSAGES
+from broker.protocol.messages.api_versions import ApiVersion, ApiVersionsResponse
+from broker.protocol.messages.describe_cluster import DescribeClusterRequest, DescribeClusterResponse
+from broker.protocol.messages.preview_retention import PreviewRetentionRequest
+
+
+class Peer:
+    """A broker of a few lines: serves one connection on a thread, answering what `script` says frame by frame."""
+
+    def __init__(self, *script):
+        self._script = script
+        self._listening = socket.create_server(("127.0.0.1", 0))
+        self.port = self._listening.getsockname()[1]
+        self.received = []
+        self._thread = threading.Thread(target=self._serve)
+        self._thread.start()
+
+    def _serve(self):
+        connected, _ = self._listening.accept()
+        with connected, connected.makefile("rb") as stream:
+            for answer in self._script:
+                size = stream.read(4)
+                if len(size) < 4:
+                    return
+                frame = stream.read(int.from_bytes(size))
+                header, at = decode_request_header(frame)
+                request = decode(MESSAGES[header.api_key].request, frame[at:], header.api_version)
+                self.received.append((header.api_version, request))
+                connected.sendall(answer(header))
+            stream.read(1)
+
+    def close(self):
+        self._listening.close()
+        self._thread.join(20)
+        assert not self._thread.is_alive()
+
+
+def framed(data: bytes) -> bytes:
+    return len(data).to_bytes(4) + data
+
+
+def answering(message):
+    def answer(header):
+        head = encode_response_header(header.api_key, header.api_version, header.correlation_id)
+        return framed(head + encode(message, header.api_version))
+
+    return answer
+
+
+def serving(**versions: tuple[int, int]):
+    keys = [
+        ApiVersion(api_key=ApiKey[name], min_version=first, max_version=last)
+        for name, (first, last) in versions.items()
+    ]
+    return answering(ApiVersionsResponse(api_keys=keys))
+
+
+@contextmanager
+def connected(*script, timeout_s=20.0):
+    peer = Peer(*script)
+    try:
+        with BrokerConnection("127.0.0.1", peer.port, timeout_s=timeout_s) as connection:
+            yield connection, peer
+    finally:
+        peer.close()
+
+
+def test_the_highest_version_both_know_is_spoken():
+    cluster = answering(DescribeClusterResponse(cluster_id="c"))
+    for theirs, spoken in (((0, 0), 0), ((0, 1), 1), ((0, 9), 1)):
+        with connected(serving(DESCRIBE_CLUSTER=theirs), cluster) as (connection, peer):
+            assert connection.ask(DescribeClusterRequest()).cluster_id == "c"
+            assert [version for version, _ in peer.received] == [0, spoken]
+
+
+def test_a_broker_without_the_api_is_told_from_one_that_is_away():
+    with (
+        connected(serving(DESCRIBE_CLUSTER=(0, 1))) as (connection, _),
+        pytest.raises(ApiNotServed, match="PREVIEW_RETENTION; is it a Barnabas broker"),
+    ):
+        connection.ask(PreviewRetentionRequest())
+
+
+def test_a_version_nobody_here_knows_is_refused():
+    with (
+        connected(serving(PREVIEW_RETENTION=(5, 6))) as (connection, _),
+        pytest.raises(ApiNotServed, match="versions 5 to 6"),
+    ):
+        connection.ask(PreviewRetentionRequest())
+
+
+def test_nobody_listening_is_one_sentence():
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = listening.getsockname()[1]
+    with pytest.raises(BrokerUnreachable, match=f"cannot connect to 127.0.0.1:{port}"):
+        BrokerConnection("127.0.0.1", port)
+
+
+def test_a_silent_peer_is_left_at_the_deadline():
+    with (
+        connected(serving(DESCRIBE_CLUSTER=(0, 1)), lambda header: b"") as (connection, _),
+        pytest.raises(BrokerUnreachable, match="DESCRIBE_CLUSTER: timed out"),
+    ):
+        connection.ask(DescribeClusterRequest(), timeout_s=0.05)
+
+
+def test_a_peer_that_is_no_broker_is_recognised():
+    def http(header):
+        return b"HTTP/1.1 400 Bad Request\r\n\r\n"
+
+    with pytest.raises(ProtocolError, match="is it a Kafka broker"), connected(http):
+        pass
+
+
+@pytest.mark.parametrize("size", [-1, RESPONSE_BYTES_MAX + 1])
+def test_an_answer_of_an_impossible_size_is_not_waited_for(size):
+    def announce(header):
+        return size.to_bytes(4, signed=True)
+
+    with (
+        connected(serving(DESCRIBE_CLUSTER=(0, 1)), announce) as (connection, _),
+        pytest.raises(ProtocolError, match=f"an answer of {size} bytes"),
+    ):
+        connection.ask(DescribeClusterRequest())
+
+
+def test_an_answer_to_another_request_is_not_taken():
+    def other(header):
+        return answering(DescribeClusterResponse())(header._replace(correlation_id=77))
+
+    with (
+        connected(serving(DESCRIBE_CLUSTER=(0, 1)), other) as (connection, _),
+        pytest.raises(ProtocolError, match="answers request 77"),
+    ):
+        connection.ask(DescribeClusterRequest())
+
+
+def test_a_connection_that_breaks_in_an_answer_says_so():
+    def half(header):
+        return answering(DescribeClusterResponse(cluster_id="c"))(header)[:9]
+
+    peer = Peer(serving(DESCRIBE_CLUSTER=(0, 1)), half)
+    with BrokerConnection("127.0.0.1", peer.port) as connection:
+        threading.Timer(0.05, lambda: connection._socket.shutdown(socket.SHUT_RD)).start()
+        with pytest.raises(BrokerUnreachable, match="the connection was closed"):
+            connection.ask(DescribeClusterRequest())
+    peer.close()
+
+
+def test_after_an_error_the_connection_is_not_used_again():
+    with connected(serving(DESCRIBE_CLUSTER=(0, 1)), lambda header: b"") as (connection, _):
+        for _ in range(2):
+            with pytest.raises(BrokerUnreachable):
+                connection.ask(DescribeClusterRequest(), timeout_s=0.05)

@@ -1,0 +1,61 @@
+"""The ISR as a leader writes it: one change at a time, and nobody who caught up meanwhile is forgotten."""
+
+import asyncio
+from types import SimpleNamespace
+
+import pytest
+
+from broker.common.clock import SystemClock
+from broker.common.types import TopicPartition
+from broker.controller.cluster import LeaderAndIsr
+from broker.replication.partition import LeadershipState, Partition
+from broker.runtime.isr_updater import IsrUpdater
+from tests.eventually import eventually
+
+ME, NEAR, FAR = 1, 2, 3
+PARTITION = TopicPartition("t", 0)
+
+
+class Store:
+    """ZooKeeper's part; a write stands when the test lets it."""
+
+    def __init__(self):
+        self.written: list[tuple[int, ...]] = []
+        self.go_on = asyncio.Event()
+
+    async def write_isr(self, _partition, wanted: LeaderAndIsr) -> LeaderAndIsr:
+        self.written.append(wanted.isr)
+        await self.go_on.wait()
+        return LeaderAndIsr(
+            wanted.leader, wanted.leader_epoch, wanted.isr, wanted.controller_epoch, wanted.zk_version + 1
+        )
+
+    async def announce_isr_changes(self, _changed) -> None:
+        pass
+
+
+class Replicas(list):
+    def isr_written(self, hosted, isr, zk_version) -> None:
+        hosted.partition.isr_written(isr, zk_version)
+
+
+@pytest.fixture
+def led():
+    partition = Partition(PARTITION, ME)
+    role = LeadershipState(ME, 1, (ME,), (ME, NEAR, FAR), controller_epoch=1, zk_version=0)
+    partition.apply(role, log_end_offset=0)
+    return SimpleNamespace(partition=partition)
+
+
+async def test_a_follower_that_caught_up_during_a_write_joins_with_the_next(led):
+    store = Store()
+    updater = IsrUpdater(Replicas([led]), store, lag_ms_max=60_000, clock=SystemClock())
+    led.partition.record_fetch(NEAR, 0, now_ms=1)
+    updater.want(led, led.partition.isr_with(NEAR))
+    await eventually(lambda: store.written, "the first change is being written")
+    led.partition.record_fetch(FAR, 0, now_ms=2)
+    assert led.partition.isr_with(FAR) is None, "one change is under way"
+    store.go_on.set()
+    await eventually(lambda: led.partition.state.isr == (ME, NEAR, FAR), "both have joined")
+    assert store.written == [(ME, NEAR), (ME, NEAR, FAR)]
+    await updater.stop()

@@ -1,0 +1,46 @@
+"""Who hears of a failed log directory."""
+
+import asyncio
+from pathlib import Path
+
+from broker.runtime.log_dir_failures import LogDirFailures
+from broker.zookeeper.errors import ConnectionInterrupted, SessionLost
+from tests.eventually import eventually
+
+
+class Store:
+    """Fails as often as it is told before it takes an announcement."""
+
+    def __init__(self, *failures: Exception):
+        self.session = self
+        self.announced: list[int] = []
+        self._failures = list(failures)
+
+    async def announce_log_dir_failure(self, broker_id: int) -> None:
+        if self._failures:
+            raise self._failures.pop(0)
+        self.announced.append(broker_id)
+
+    async def wait_connected(self) -> None:
+        await asyncio.sleep(0)
+
+
+async def test_controller_is_told_from_whatever_thread_met_the_error():
+    store, was_last = Store(), asyncio.Event()
+    failures = LogDirFailures(store, 3, was_last)
+    await asyncio.to_thread(failures.report, Path("disk"), False)
+    await eventually(lambda: store.announced == [3], "announced")
+    assert not was_last.is_set()
+
+
+async def test_announcement_waits_until_zookeeper_is_back():
+    store = Store(ConnectionInterrupted("/x"), SessionLost("/x"))
+    LogDirFailures(store, 3, asyncio.Event()).report(Path("disk"), False)
+    await eventually(lambda: store.announced == [3], "announced")
+
+
+async def test_failure_of_the_last_directory_ends_the_broker():
+    store, was_last = Store(), asyncio.Event()
+    LogDirFailures(store, 3, was_last).report(Path("disk"), True)
+    await eventually(was_last.is_set, "given up")
+    assert store.announced == []

@@ -1,0 +1,54 @@
+"""Topics that brokers make by themselves: with as many replicas as configured, and not before they can have them."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from broker.common.errors import ApiError, ErrorCode
+from broker.config.broker import read_broker_config
+from broker.runtime.metadata_cache import BrokerAddress, MetadataCache, PartitionMetadata, TopicMetadata
+from broker.runtime.topic_admin import TopicAdmin
+
+FILE = (
+    "broker.id=1\nzookeeper.connect=127.0.0.1:1\n"
+    "offsets.topic.num.partitions=4\noffsets.topic.replication.factor=3\ndefault.replication.factor=2\n"
+)
+
+
+@pytest.fixture
+def scene():
+    """A cluster that grows by `join`; what is created is led at once."""
+    metadata, created = MetadataCache(), {}
+
+    async def create_topic(name, partitions, configs, topic_id) -> None:
+        created[name] = partitions
+        states = {index: PartitionMetadata(ids[0], 0, ids, ids, ()) for index, ids in partitions.items()}
+        metadata.topics[name] = TopicMetadata(name, topic_id, states)
+
+    def join(broker_id: int) -> None:
+        metadata.brokers[broker_id] = BrokerAddress(broker_id, {}, None)
+
+    admin = TopicAdmin(SimpleNamespace(create_topic=create_topic), metadata, read_broker_config(FILE))
+    return SimpleNamespace(admin=admin, created=created, join=join)
+
+
+async def test_offsets_topic_waits_until_enough_brokers_live(scene):
+    for broker_id in (1, 2):
+        scene.join(broker_id)
+        with pytest.raises(ApiError) as refusal:
+            await scene.admin.ensure_offsets_topic()
+        assert refusal.value.code is ErrorCode.COORDINATOR_NOT_AVAILABLE
+    assert "Replication factor 3 is larger than the number of live brokers, 2" in refusal.value.message
+    scene.join(3)
+    await scene.admin.ensure_offsets_topic()
+    assert [len(set(replicas)) for replicas in scene.created["__consumer_offsets"].values()] == [3, 3, 3, 3]
+
+
+async def test_topic_a_client_names_first_has_the_default_number_of_replicas(scene):
+    scene.join(1)
+    with pytest.raises(ApiError) as refusal:
+        await scene.admin.create_automatically("t")
+    assert refusal.value.code is ErrorCode.INVALID_REPLICATION_FACTOR
+    scene.join(2)
+    await scene.admin.create_automatically("t")
+    assert [set(replicas) for replicas in scene.created["t"].values()] == [{1, 2}]

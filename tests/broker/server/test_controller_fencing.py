@@ -1,0 +1,76 @@
+"""Trap 8 at the brokers: the word of a controller that was replaced, or meant for an earlier life, changes nothing."""
+
+import pytest
+
+from broker.common.errors import ErrorCode
+from broker.common.types import TopicPartition
+from broker.protocol.messages.leader_and_isr import (
+    LeaderAndIsrPartitionState,
+    LeaderAndIsrRequest,
+    LeaderAndIsrTopicState,
+)
+from broker.protocol.messages.stop_replica import (
+    StopReplicaPartitionState,
+    StopReplicaRequest,
+    StopReplicaTopicState,
+)
+from broker.protocol.messages.update_metadata import (
+    UpdateMetadataPartitionState,
+    UpdateMetadataRequest,
+    UpdateMetadataTopicState,
+)
+from tests.broker.server.conftest import TOPIC_ID
+
+T0 = TopicPartition("t", 0)
+
+
+def leader_and_isr(**epochs) -> tuple:
+    state = LeaderAndIsrPartitionState(partition_index=0, leader=2, leader_epoch=9, isr=[2], replicas=[2, 1])
+    topic = LeaderAndIsrTopicState(topic_name="t", topic_id=TOPIC_ID, partition_states=[state])
+    return LeaderAndIsrRequest(controller_id=3, topic_states=[topic], **epochs), 7
+
+
+def stop_replica(**epochs) -> tuple:
+    state = StopReplicaPartitionState(partition_index=0, leader_epoch=-2, delete_partition=True)
+    topic = StopReplicaTopicState(topic_name="t", partition_states=[state])
+    return StopReplicaRequest(controller_id=3, topic_states=[topic], **epochs), 4
+
+
+def update_metadata(**epochs) -> tuple:
+    state = UpdateMetadataPartitionState(partition_index=0, leader=2, leader_epoch=9, isr=[2], replicas=[2, 1])
+    topic = UpdateMetadataTopicState(topic_name="t", topic_id=TOPIC_ID, partition_states=[state])
+    return UpdateMetadataRequest(controller_id=3, topic_states=[topic], **epochs), 8
+
+
+@pytest.fixture
+def led(served):
+    """Partition t-0, led by this broker as the controller of epoch 5 said to its incarnation 70."""
+    served.lead("t")
+    served.tell_of("t")
+    served.replicas.broker_epoch = 70
+    served.replicas.check_controller(5, 70)
+    return served
+
+
+@pytest.mark.parametrize("request_of", [leader_and_isr, stop_replica, update_metadata])
+@pytest.mark.parametrize(
+    ("controller_epoch", "broker_epoch", "code"),
+    [(4, 70, ErrorCode.STALE_CONTROLLER_EPOCH), (5, 69, ErrorCode.STALE_BROKER_EPOCH)],
+    ids=["replaced controller", "earlier life"],
+)
+async def test_trap_8_broker_refuses_what_is_no_longer_meant(led, request_of, controller_epoch, broker_epoch, code):
+    request, version = request_of(controller_epoch=controller_epoch, broker_epoch=broker_epoch)
+    response = await (await led.client()).ask(request, version)
+    assert response.error_code == code
+    assert led.replicas.get(*T0).partition.is_leader
+    assert led.metadata.leader_of(*T0) == 1
+    assert led.metadata.controller_id != 3
+
+
+@pytest.mark.parametrize("request_of", [leader_and_isr, stop_replica, update_metadata])
+async def test_trap_8_broker_obeys_a_newer_controller_from_its_first_word_on(led, request_of):
+    request, version = request_of(controller_epoch=6, broker_epoch=70)
+    client = await led.client()
+    assert (await client.ask(request, version)).error_code == ErrorCode.NONE
+    request, version = update_metadata(controller_epoch=5, broker_epoch=70)
+    assert (await client.ask(request, version)).error_code == ErrorCode.STALE_CONTROLLER_EPOCH

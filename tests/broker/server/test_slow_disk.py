@@ -1,0 +1,117 @@
+"""A disk that takes its time for new partitions stalls nobody else."""
+
+import asyncio
+import threading
+
+import pytest
+
+from broker.common.errors import ApiError, ErrorCode
+from broker.log import manager
+from broker.protocol.api_keys import ApiKey
+from broker.protocol.messages.leader_and_isr import (
+    LeaderAndIsrPartitionState,
+    LeaderAndIsrRequest,
+    LeaderAndIsrTopicState,
+)
+from tests.broker.server.conftest import TOPIC_ID
+from tests.broker.server.test_bad_input import batch_of, produce
+
+
+def leading(topic: str, partitions: int, controller_epoch: int = 1) -> LeaderAndIsrRequest:
+    states = [
+        LeaderAndIsrPartitionState(partition_index=index, leader=1, leader_epoch=0, isr=[1], replicas=[1], is_new=True)
+        for index in range(partitions)
+    ]
+    return LeaderAndIsrRequest(
+        controller_id=1,
+        controller_epoch=controller_epoch,
+        broker_epoch=-1,
+        topic_states=[LeaderAndIsrTopicState(topic_name=topic, topic_id=TOPIC_ID, partition_states=states)],
+    )
+
+
+@pytest.fixture
+def disk(monkeypatch):
+    """Stands still in `has_begun` until it `may_go_on`; must not be waited for on the loop's thread."""
+
+    class Disk:
+        has_begun, may_go_on = threading.Event(), threading.Event()
+
+        def fsync_directory(self, path):
+            assert threading.current_thread() is not threading.main_thread(), "the loop waits for the disk"
+            self.has_begun.set()
+            assert self.may_go_on.wait(30)
+            return fsync_directory(path)
+
+    disk, fsync_directory = Disk(), manager.fsync_directory
+    monkeypatch.setattr(manager, "fsync_directory", disk.fsync_directory)
+    yield disk
+    disk.may_go_on.set()
+
+
+async def begun(disk):
+    assert await asyncio.to_thread(disk.has_begun.wait, 20)
+
+
+async def test_others_are_served_while_new_partitions_wait_for_the_disk(served, disk):
+    disk.may_go_on.set()
+    controller, producer = await served.client(), await served.client()
+    await controller.ask(leading("t", 1), 7)
+    disk.may_go_on.clear()
+    disk.has_begun.clear()
+    await controller.send_request(leading("u", 3), 7)
+    await begun(disk)
+    written = (await producer.ask(produce(batch_of(b"x")), 9)).responses[0].partition_responses[0]
+    assert (written.error_code, written.base_offset) == (ErrorCode.NONE, 0)
+    assert served.replicas.get("u", 0) is None
+    disk.may_go_on.set()
+    answer = await controller.answer(ApiKey.LEADER_AND_ISR, 7)
+    assert {each.error_code for each in answer.topics[0].partition_errors} == {ErrorCode.NONE}
+    assert served.replicas.get("u", 2).partition.is_leader
+
+
+async def test_a_controller_replaced_while_the_disk_was_slow_gives_no_role(served, disk):
+    old = await served.client()
+    await old.send_request(leading("t", 1, controller_epoch=1), 7)
+    await begun(disk)
+    served.replicas.check_controller(2, -1)
+    disk.may_go_on.set()
+    assert (await old.answer(ApiKey.LEADER_AND_ISR, 7)).error_code == ErrorCode.STALE_CONTROLLER_EPOCH
+    assert served.replicas.get("t", 0) is None
+
+
+async def test_roles_are_applied_in_the_order_they_came(served, disk):
+    first, second = await served.client(), await served.client()
+    await first.send_request(leading("t", 1, controller_epoch=1), 7)
+    await begun(disk)
+    await second.send_request(leading("t", 2, controller_epoch=1), 7)
+    disk.may_go_on.set()
+    for controller in (first, second):
+        answer = await controller.answer(ApiKey.LEADER_AND_ISR, 7)
+        assert {each.error_code for each in answer.topics[0].partition_errors} == {ErrorCode.NONE}
+    assert served.replicas.get("t", 1).partition.is_leader
+
+
+async def test_a_configuration_set_while_the_disk_was_slow_counts(served, disk):
+    controller = await served.client()
+    await controller.send_request(leading("t", 1), 7)
+    await begun(disk)
+    served.store.configs["t"] = {"segment.bytes": "500"}
+    await served.topic_configs.apply("t")
+    disk.may_go_on.set()
+    await controller.answer(ApiKey.LEADER_AND_ISR, 7)
+    assert served.replicas.get("t", 0).log.config.segment_bytes == 500
+
+
+async def test_a_partition_whose_log_cannot_be_made_is_answered_with_the_reason(served, monkeypatch):
+    create = served.logs._create
+
+    def refuse_second(partition, topic_id, *, is_new):
+        if partition.partition == 1:
+            raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR)
+        return create(partition, topic_id, is_new=is_new)
+
+    monkeypatch.setattr(served.logs, "_create", refuse_second)
+    answer = await (await served.client()).ask(leading("t", 3), 7)
+    codes = {each.partition_index: each.error_code for each in answer.topics[0].partition_errors}
+    assert codes == {0: ErrorCode.NONE, 1: ErrorCode.KAFKA_STORAGE_ERROR, 2: ErrorCode.NONE}

@@ -1,0 +1,104 @@
+"""Members of consumer groups that read, commit what they have read, and write both down; and who asks from outside."""
+
+import contextlib
+import time
+from collections.abc import Iterable
+
+from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, KafkaException, TopicPartition
+from confluent_kafka.admin import AdminClient
+
+from tests.faults.history import Assigned, CommitSeen, CommitTried, HistoryWriter, Outcome, now
+from tests.faults.load import Worker, seen
+
+_COMMIT_EVERY_S = 0.3
+_ANSWER_DEADLINE_S = 40
+
+
+class GroupMember(Worker):
+    """Commits, a moment after it has read, exactly up to where it has read."""
+
+    def __init__(self, group: str, name: str, topics: list[str], bootstrap_servers: str, history: HistoryWriter):
+        super().__init__(f"{group}/{name}")
+        self._group = group
+        self._topics = topics
+        self._history = history
+        self._next: dict[tuple[str, int], int] = {}
+        self.records = 0
+        self._consumer = Consumer(
+            {
+                "bootstrap.servers": bootstrap_servers,
+                "group.id": group,
+                "client.id": name,
+                "enable.auto.commit": False,
+                "auto.offset.reset": "earliest",
+                "session.timeout.ms": 6_000,
+                "heartbeat.interval.ms": 500,
+                "reconnect.backoff.ms": 20,
+                "reconnect.backoff.max.ms": 200,
+                "log_level": 0,
+            }
+        )
+
+    def _work(self) -> None:
+        self._consumer.subscribe(
+            self._topics, on_assign=self._on_assign, on_revoke=self._on_revoke, on_lost=self._on_lost
+        )
+        commit_at = time.monotonic() + _COMMIT_EVERY_S
+        while not self._stopping.is_set():
+            for message in self._consumer.consume(500, 0.1):
+                if message.error() is None:
+                    self._history.note(seen(self.name, message))
+                    self._next[message.topic(), message.partition()] = message.offset() + 1
+                    self.records += 1
+            if time.monotonic() >= commit_at:
+                self._commit()
+                commit_at = time.monotonic() + _COMMIT_EVERY_S
+        self._commit()
+        self._consumer.close()
+
+    def _on_assign(self, _consumer: Consumer, partitions: list[TopicPartition]) -> None:
+        given = [[each.topic, each.partition] for each in partitions]
+        self._history.note(Assigned(self._group, self.name, given, now()))
+
+    def _on_revoke(self, _consumer: Consumer, _partitions: list[TopicPartition]) -> None:
+        self._commit()
+        self._next.clear()
+
+    def _on_lost(self, _consumer: Consumer, _partitions: list[TopicPartition]) -> None:
+        self._next.clear()
+
+    def _commit(self) -> None:
+        wanted = [TopicPartition(topic, index, offset) for (topic, index), offset in self._next.items()]
+        if not wanted:
+            return
+        began = now()
+        try:
+            answered = self._consumer.commit(offsets=wanted, asynchronous=False)
+            outcomes = {(each.topic, each.partition): each.error for each in answered}
+        except KafkaException as error:
+            outcomes = {(each.topic, each.partition): error for each in wanted}
+        ended = now()
+        for each in wanted:
+            is_committed = outcomes[each.topic, each.partition] is None
+            if is_committed:
+                self._next.pop((each.topic, each.partition), None)
+            outcome = Outcome.OK if is_committed else Outcome.UNKNOWN
+            self._history.note(
+                CommitTried(self._group, self.name, each.topic, each.partition, each.offset, outcome, began, ended)
+            )
+
+
+def note_committed(bootstrap_servers: str, group: str, topics: Iterable[str], history: HistoryWriter) -> None:
+    """What the group's coordinator says now of all partitions of `topics`; asks until it answers. AssertionError."""
+    admin = AdminClient({"bootstrap.servers": bootstrap_servers, "log_level": 0})
+    end = time.monotonic() + _ANSWER_DEADLINE_S
+    while time.monotonic() < end:
+        began = now()
+        with contextlib.suppress(KafkaException):
+            asked = admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(group)])[group].result(5)
+            for each in asked.topic_partitions:
+                if each.topic in topics:
+                    offset = max(-1, each.offset)
+                    history.note(CommitSeen(group, each.topic, each.partition, offset, began, now()))
+            return
+    raise AssertionError(f"nobody says what {group} has committed, for {_ANSWER_DEADLINE_S} s")

@@ -1,0 +1,177 @@
+"""Runs one row of the matrix from a fresh cluster to the verdict of the checkers."""
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.barnabas_cluster import await_true, running_cluster
+from tests.faults.checker import Verdict, check, faults_in_log
+from tests.faults.history import HistoryWriter, read_history
+from tests.faults.load import Load, ProducerPlan
+from tests.faults.matrix.cluster_checker import check_cluster
+from tests.faults.matrix.group import GroupMember, note_committed
+from tests.faults.matrix.replica_files import note_stored_batches
+from tests.faults.matrix.stage import WHOLE_WITHIN_S, Stage
+from tests.faults.readings import read_all, read_replica_files
+
+SESSION_S = 4.0
+LAG_S = 3.0
+#: After the last fault: a session that has to end, a follower that has to count as gone, a broker that has to start.
+RECOVERY_S_MAX = SESSION_S + LAG_S + 15
+
+TIMERS = {
+    "zookeeper.session.timeout.ms": str(int(SESSION_S * 1000)),
+    "replica.lag.time.max.ms": str(int(LAG_S * 1000)),
+    "replica.fetch.wait.max.ms": "200",
+    "offsets.topic.replication.factor": "3",
+    "offsets.topic.num.partitions": "3",
+    "min.insync.replicas": "2",
+    "replica.high.watermark.checkpoint.interval.ms": "1000",
+}
+#: Six partitions, two led by each of three brokers.
+KEPT = [(1, 2, 3), (2, 3, 1), (3, 1, 2), (1, 3, 2), (2, 1, 3), (3, 2, 1)]
+LOOSE = KEPT[:3]
+GROUP = "group"
+PLANS = (
+    ProducerPlan("once-a", "kept", len(KEPT), per_second=200),
+    ProducerPlan("once-b", "kept", len(KEPT), per_second=200, settings={"compression.type": "lz4", "linger.ms": 0}),
+    ProducerPlan("plain-all", "kept", len(KEPT), is_idempotent=False, retries=False, per_second=50),
+    ProducerPlan("one", "loose", len(LOOSE), acks="1", is_idempotent=False, per_second=100),
+)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the fault matrix. `play` does the fault and waits for what has to happen; the rest is healed."""
+
+    number: int
+    fault: str
+    play: Callable[[Stage], None]
+    zookeepers: int = 1
+    #: Broker settings besides TIMERS.
+    overrides: dict[str, str] = field(default_factory=dict)
+    members: int = 2
+    #: Errors an operation may end with in this row; None for any.
+    may_fail: bool = True
+
+
+@dataclass
+class Played:
+    """What a row came to."""
+
+    row: Row
+    seed: int
+    verdict: Verdict
+    recovery_s: float = 0.0
+    measured: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def is_good(self) -> bool:
+        return not self.verdict.violations
+
+
+def play(row: Row, directory: Path, seed: int) -> Played:
+    """Never raises: what keeps a row from being played to its end is its first violation."""
+    history_path = directory / "history.jsonl"
+    history = HistoryWriter(history_path)
+    played = Played(row, seed, Verdict())
+    logs: list[Path] = []
+    try:
+        with running_cluster(directory, 3, {**TIMERS, **row.overrides}, row.zookeepers) as cluster:
+            logs = [broker.log_path for broker in cluster.brokers]
+            stage = Stage(cluster, history, seed)
+            with contextlib.closing(stage.watch):
+                stage.watch.start()
+                _play_under_load(row, stage, played)
+            _note_files(stage)
+        history.close()
+        played.verdict.violations += stage.found
+        _judge(history_path, played)
+    except Exception as error:
+        played.verdict.violations.insert(0, f"{type(error).__name__}: {error}")
+    for path in logs:
+        played.verdict.violations += faults_in_log(path)
+    return played
+
+
+def _play_under_load(row: Row, stage: Stage, played: Played) -> None:
+    stage.create("kept", KEPT)
+    stage.create("loose", LOOSE)
+    with _loaded(row, stage):
+        stage.await_progress()
+        before = stage.holdings()
+        try:
+            row.play(stage)
+        finally:
+            healed = time.monotonic()
+            stage.heal()
+        stage.await_whole()
+        stage.await_progress()
+        played.recovery_s = time.monotonic() - healed
+        stage.compare_holdings(before)
+    played.measured = stage.measured
+    if played.recovery_s > RECOVERY_S_MAX:
+        stage.found.append(f"I9: whole again after {played.recovery_s:.1f} s, {RECOVERY_S_MAX:.0f} are allowed")
+    topics = _partitions(stage)
+    read_all(stage.cluster.bootstrap_servers, topics, stage.history)
+    note_committed(stage.cluster.bootstrap_servers, GROUP, topics, stage.history)
+
+
+@contextlib.contextmanager
+def _loaded(row: Row, stage: Stage) -> Iterator[None]:
+    """Producers, a reader of everything and a group, all of whose operations have an outcome afterwards."""
+    servers = stage.cluster.bootstrap_servers
+    load = Load(PLANS, servers, stage.history, stage.random.randrange(10**6))
+    members = [GroupMember(GROUP, f"m{index}", ["kept"], servers, stage.history) for index in range(row.members)]
+
+    def await_progress() -> None:
+        before, read_before = load.acknowledged(), sum(each.records for each in members)
+        await_true(
+            lambda: all(count > before[name] for name, count in load.acknowledged().items()),
+            "every producer makes progress",
+            WHOLE_WITHIN_S,
+        )
+        await_true(lambda: sum(each.records for each in members) > read_before, "the group reads on", WHOLE_WITHIN_S)
+
+    stage.await_progress = await_progress
+    load.start()
+    for member in members:
+        member.start()
+    try:
+        yield
+    finally:
+        for member in members:
+            member.stop()
+        load.stop()
+        for member in members:
+            member.join(WHOLE_WITHIN_S)
+            if member.failure or member.is_alive():
+                stage.found.append(f"{member.name} did not end as it should: {member.failure!r}")
+
+
+def _partitions(stage: Stage) -> dict[str, int]:
+    """Of the topics the load wrote to; internal ones are compacted and hold no records of its."""
+    counts: dict[str, int] = {}
+    for topic in (each.topic for each in stage.replicas if not each.topic.startswith("__")):
+        counts[topic] = counts.get(topic, 0) + 1
+    return counts
+
+
+def _note_files(stage: Stage) -> None:
+    stage.cluster.stop_brokers()
+    topics = _partitions(stage)
+    for broker in stage.cluster.brokers:
+        logs = broker.directory / "logs"
+        read_replica_files(logs, topics, stage.history, f"files of broker {broker.broker_id}")
+        note_stored_batches(broker.broker_id, logs, topics, stage.history)
+
+
+def _judge(history_path: Path, played: Played) -> None:
+    for verdict in (
+        check(read_history(history_path)),
+        check_cluster(read_history(history_path)),
+    ):
+        played.verdict.violations += verdict.violations
+        played.verdict.counts += verdict.counts

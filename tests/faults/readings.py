@@ -1,0 +1,69 @@
+"""Reading everything there is, after the last fault: as a consumer, and from the segment files of each replica."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, TopicPartition
+
+from broker.log.files import OpenFile, read_at
+from broker.log.scan import scan_batches
+from broker.records.record import decode_records
+from tests.faults.history import Extent, HistoryWriter, Seen, digest_of, name_in, now
+from tests.faults.load import seen
+
+_SILENCE_S = 30
+
+
+def read_all(bootstrap_servers: str, topics: dict[str, int], history: HistoryWriter, reader: str = "final") -> None:
+    """Every record of `topics` (name to partitions) from its beginning to its end; AssertionError if that stalls."""
+    consumer = Consumer(
+        {
+            "bootstrap.servers": bootstrap_servers,
+            "group.id": f"reader-{reader}",
+            "enable.auto.commit": False,
+            "enable.partition.eof": True,
+            "auto.offset.reset": "error",
+        }
+    )
+    try:
+        left = {TopicPartition(topic, index) for topic, count in topics.items() for index in range(count)}
+        for partition in left:
+            start, end = consumer.get_watermark_offsets(partition, timeout=20)
+            history.note(Extent(reader, partition.topic, partition.partition, start, end))
+        consumer.assign([TopicPartition(each.topic, each.partition, OFFSET_BEGINNING) for each in left])
+        while left:
+            first = consumer.poll(_SILENCE_S)
+            assert first, f"nothing for {_SILENCE_S} s, and the end not seen of {left}"
+            for message in (first, *consumer.consume(1_000, 0.01)):
+                if message.error() is None:
+                    history.note(seen(reader, message))
+                elif message.error().code() == KafkaError._PARTITION_EOF:
+                    left.discard(TopicPartition(message.topic(), message.partition()))
+                else:
+                    raise AssertionError(f"{message.topic()}-{message.partition()}: {message.error()}")
+    finally:
+        consumer.close()
+
+
+def read_replica_files(log_dir: Path, topics: Iterable[str], history: HistoryWriter, reader: str) -> None:
+    """Every record in the segment files of the replicas of `topics` in a stopped broker's log directory.
+
+    Raises BadBatchError at a batch that is not whole, so call it after a clean stop.
+    """
+    for topic in topics:
+        for directory in sorted(log_dir.glob(f"{topic}-[0-9]*")):
+            partition = int(directory.name.rpartition("-")[2])
+            for path in sorted(each for each in directory.glob("*.log") if each.stem.isdigit()):
+                for record in _records_of(path):
+                    key = record.key.decode() if record.key else None
+                    digest = digest_of(record.key, record.value)
+                    name = name_in(record.value)
+                    history.note(Seen(reader, topic, partition, record.offset, key, name, digest, now()))
+
+
+def _records_of(path: Path):
+    file = OpenFile(path)
+    for position, header in scan_batches(file, 0, file.size_bytes, int(path.stem), verify_crc=True):
+        if header.is_control:
+            continue
+        yield from decode_records(read_at(file, position, header.size_bytes))
