@@ -108,10 +108,16 @@ class Partition:
 
     # -- how far the replicas are
 
-    def record_append(self, log_end_offset: int) -> bool:
-        """The leader wrote up to `log_end_offset`; True when the high watermark moved."""
+    def record_append(self, log_end_offset: int, now_ms: int = 0) -> bool:
+        """The leader wrote up to `log_end_offset`; True when the high watermark moved.
+
+        Who held all there was is caught up until now: of an idle partition followers have nothing to say.
+        """
         if log_end_offset < self.log_end_offset:
             raise InvariantViolation(f"log end of {self.topic_partition} moved backwards to {log_end_offset}")
+        for follower in self.followers.values():
+            if follower.log_end_offset == self.log_end_offset and follower.last_caught_up_ms < now_ms:
+                follower.last_caught_up_ms = now_ms
         self.log_end_offset = log_end_offset
         if log_end_offset <= self.high_watermark or len(self.maximal_isr) > 1:
             return False

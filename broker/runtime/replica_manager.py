@@ -269,7 +269,7 @@ class ReplicaManager:
         log, partition = hosted.log, hosted.partition
         now_ms = self._clock.now_ms()
         base_offset, last_offset, max_timestamp = log.append(batch, partition.leader_epoch, now_ms, header)
-        moved = partition.record_append(log.log_end_offset)
+        moved = partition.record_append(log.log_end_offset, self._clock.monotonic_ms())
         if partition.followers:
             _tell(self.on_append, hosted)
             if moved:

@@ -11,7 +11,7 @@ import asyncio
 import random
 from pathlib import Path
 
-from broker.common.clock import SystemClock
+from broker.common.clock import Clock, SystemClock
 from broker.common.errors import StartupError
 from broker.common.logs import logger
 from broker.config.broker import BrokerConfig, Endpoint
@@ -62,16 +62,18 @@ _LEAVE_TIMEOUT_S = 2.0
 
 
 class Broker:
-    """A broker process's one broker."""
+    """A broker process's one broker. Time and ZooKeeper may be given, as the simulation does."""
 
-    def __init__(self, config: BrokerConfig):
+    def __init__(self, config: BrokerConfig, clock: Clock | None = None, session: ZooKeeperSession | None = None):
         self.config = config
-        self._clock = SystemClock()
-        self._session = ZooKeeperSession(config.zookeeper_connect, config.zookeeper_session_timeout_ms)
+        self._clock = clock or SystemClock()
+        self._session = session or ZooKeeperSession(config.zookeeper_connect, config.zookeeper_session_timeout_ms)
         self._store = ClusterStore(self._session, self._clock)
         self._metadata = MetadataCache()
         self._purgatory = Purgatory(self._clock)
         self._registry = new_registry()
+        #: The rooms handlers ask, once they are there.
+        self.services: Services | None = None
         self._descriptor_limit = raise_descriptor_limit()
         self._connection_memory = ConnectionMemory(config.queued_max_request_bytes)
         #: The last log directory has failed: nothing can be served any more.
@@ -174,8 +176,8 @@ class Broker:
         )
         self._controlled_shutdown = ControlledShutdown(self._store, self._metadata, replicas, config)
         fetch_sessions = FetchSessions(_random_session_id)
-        services = self._services(cluster_id, replicas, fetch_sessions)
-        self._dispatcher = Dispatcher(services, self._listener.name, RequestMetrics(self._registry))
+        self.services = self._services(cluster_id, replicas, fetch_sessions)
+        self._dispatcher = Dispatcher(self.services, self._listener.name, RequestMetrics(self._registry))
         self._registry.register(
             ReplicationMetrics(replicas, self._feeds, self._fetchers, self._acks, self._isr),
         )

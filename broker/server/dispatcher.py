@@ -24,8 +24,6 @@ from broker.server.route import Route
 
 _log = logger(__name__)
 
-_NONE: set[asyncio.Future] = set()
-
 
 class Dispatcher:
     """Turns the frames of all connections into responses."""
@@ -36,7 +34,8 @@ class Dispatcher:
         self._metrics = metrics
         self._handlers: dict[int, Handler] = {handler.api: handler for handler in HANDLERS}
         self._routes: dict[tuple[int, int], Route] = {}
-        self._working: dict[Connection, set[asyncio.Future]] = {}
+        #: What is still to be answered, in the order it was asked.
+        self._working: dict[Connection, dict[asyncio.Future, None]] = {}
 
     def on_frame(self, connection: Connection, frame: memoryview) -> None:
         """Answer one request, at once or later; whatever is wrong ends the connection and nothing else."""
@@ -99,14 +98,13 @@ class Dispatcher:
         """A future costs no task: acks=all and followers' fetches end in one."""
         slot = connection.reserve()
         work = reply if isinstance(reply, asyncio.Future) else asyncio.ensure_future(reply)
-        working = self._working.setdefault(connection, set())
-        working.add(work)
+        self._working.setdefault(connection, {})[work] = None
         work.add_done_callback(partial(self._fill, connection, slot, header, route))
 
     def _fill(
         self, connection: Connection, slot: Slot, header: RequestHeader, route: Route, work: asyncio.Future
     ) -> None:
-        self._working.get(connection, _NONE).discard(work)
+        self._working.get(connection, {}).pop(work, None)
         try:
             if connection.is_open and not work.cancelled():
                 self._metrics.bytes_out += connection.fill(slot, route.frame_of(work.result(), header.correlation_id))

@@ -117,6 +117,15 @@ def test_an_idle_partition_loses_no_follower_by_time():
     assert partition.isr_without_laggards(10**9, LAG_MAX) is None
 
 
+def test_the_first_append_after_a_long_silence_counts_nobody_out():
+    partition = led()
+    partition.record_fetch(NEAR, 10, now_ms=1)
+    partition.record_append(20, now_ms=50_000)
+    assert partition.isr_without_laggards(50_001, LAG_MAX) == (ME, NEAR), "FAR has never held what there was"
+    partition.record_append(30, now_ms=55_000)
+    assert partition.isr_without_laggards(60_001, LAG_MAX) == (ME,), "the second append is no excuse"
+
+
 def test_trap_07_a_follower_joins_only_with_all_that_is_committed_and_all_from_before_this_epoch():
     partition = led(log_end_offset=10, high_watermark=4, isr=(ME, NEAR))
     partition.record_fetch(FAR, 9, now_ms=1)
