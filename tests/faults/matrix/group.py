@@ -94,7 +94,7 @@ def note_committed(bootstrap_servers: str, group: str, topics: Iterable[str], hi
     end = time.monotonic() + _ANSWER_DEADLINE_S
     while time.monotonic() < end:
         began = now()
-        with contextlib.suppress(KafkaException):
+        with contextlib.suppress(KafkaException, TimeoutError):
             asked = admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(group)])[group].result(5)
             for each in asked.topic_partitions:
                 if each.topic in topics:
