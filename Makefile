@@ -47,7 +47,7 @@ down: ## End what runs here, also what a killed terminal left
 test: setup-test lint ## Run every check and every test
 	$(VENV)/bin/python -m pytest
 
-faults: setup-test ## Kill a broker 50 times under load, attack one; FAULTS="crash --kills 5 --seed 7" runs a part
+faults: setup-test ## Kill, stop and attack brokers under load; FAULTS="--row 4" or FAULTS="crash --kills 5 --seed 7" runs a part
 	@$(VENV)/bin/python -m tests.faults $(FAULTS)
 
 bench: setup-test ## Measure the brokers; BENCH="--against HOST:PORT" runs the same loads on any other Kafka

@@ -133,14 +133,13 @@ class Partition:
         follower.record_fetch(log_end_offset, self.log_end_offset, now_ms)
         return before <= self.high_watermark and self._advance_high_watermark()
 
-    def record_fetched(self, log_end_offset: int, leader_high_watermark: int) -> bool:
-        """As follower: we hold everything below `log_end_offset`, and the leader says how much is committed.
-
-        Whether our high watermark moved.
+    def record_fetched(self, log_end_offset: int, leader_high_watermark: int, log_start_offset: int = 0) -> bool:
+        """As follower: we hold what is from `log_start_offset` to `log_end_offset`, and the leader says how much of it
+        is committed; what the leader has let go of was. Whether our high watermark moved.
         """
         self.log_end_offset = log_end_offset
         before = self.high_watermark
-        self.high_watermark = max(before, min(leader_high_watermark, log_end_offset))
+        self.high_watermark = max(before, log_start_offset, min(leader_high_watermark, log_end_offset))
         return self.high_watermark > before
 
     def record_truncation(self, log_end_offset: int) -> None:
@@ -179,13 +178,6 @@ class Partition:
         if self.pending_isr is not None or replica_id in self.state.isr or not self._may_join(replica_id):
             return None
         return tuple(each for each in self.state.replicas if each in self.state.isr or each == replica_id)
-
-    def isr_with_all_caught_up(self) -> tuple[int, ...] | None:
-        """As `isr_with`, of all who may join: one that caught up while a change was pending does not say so again."""
-        if not self.is_leader or self.pending_isr is not None:
-            return None
-        wanted = tuple(each for each in self.state.replicas if each in self.state.isr or self._may_join(each))
-        return wanted if len(wanted) > len(self.state.isr) else None
 
     def _may_join(self, replica_id: int) -> bool:
         follower = self.followers.get(replica_id)

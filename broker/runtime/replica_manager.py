@@ -53,6 +53,7 @@ class ReadResult(NamedTuple):
     slice: LogSlice
     high_watermark: int
     log_start_offset: int
+    log: Log
 
 
 class ReplicaManager:
@@ -81,6 +82,8 @@ class ReplicaManager:
         self.on_role: list[Callable[[HostedPartition], None]] = []
         #: Told when followers of a partition this broker leads have something to hear: an append, another log start.
         self.on_append: list[Callable[[HostedPartition], None]] = []
+        #: Told of each partition whose topic is configured differently now.
+        self.on_config: list[Callable[[HostedPartition], None]] = []
         #: Told when the high watermark of a partition this broker leads has moved, but not of each append of a leader
         #: without followers.
         self.on_high_watermark: list[Callable[[HostedPartition], None]] = []
@@ -97,6 +100,10 @@ class ReplicaManager:
 
     def get(self, topic: str, partition: int) -> HostedPartition | None:
         return self._hosted.get(TopicPartition(topic, partition))
+
+    def configure(self, hosted: HostedPartition, config: LogConfig) -> None:
+        hosted.log.config = config
+        _tell(self.on_config, hosted)
 
     # -- what the controller says
 
@@ -291,7 +298,8 @@ class ReplicaManager:
         if len(records):
             hosted.log.append_as_follower(records, self._clock.now_ms())
         hosted.log.follow_log_start(log_start_offset)
-        if hosted.partition.record_fetched(hosted.log.log_end_offset, high_watermark):
+        log = hosted.log
+        if hosted.partition.record_fetched(log.log_end_offset, high_watermark, log.log_start_offset):
             self._purgatory.wake(hosted.partition.topic_partition)
 
     def truncate(self, hosted: HostedPartition, offset: int) -> None:
@@ -345,7 +353,7 @@ class ReplicaManager:
             hosted.partition.check_leader(current_leader_epoch)
         high_watermark = hosted.partition.high_watermark
         found = hosted.log.read(fetch_offset, max_bytes, high_watermark, at_least_one=at_least_one)
-        return ReadResult(found, high_watermark, hosted.log.log_start_offset)
+        return ReadResult(found, high_watermark, hosted.log.log_start_offset, hosted.log)
 
     async def find_timestamp(self, hosted: HostedPartition, timestamp_ms: int | None) -> tuple[int, int] | None:
         """(offset, timestamp) of the first committed record of that time or later; None asks for the newest time.

@@ -92,7 +92,7 @@ class TopicConfigs:
             return
         for hosted in self._replicas:
             if hosted.partition.topic_partition.topic == topic:
-                hosted.log.config = config
+                self._replicas.configure(hosted, config)
 
     async def apply_all(self) -> None:
         """The same for every topic hosted here: the broker's own configuration has changed."""

@@ -41,6 +41,7 @@ from broker.runtime.producer_ids import ProducerIds
 from broker.runtime.purgatory import Purgatory
 from broker.runtime.replica_fetchers import ReplicaFetchers
 from broker.runtime.replica_manager import ReplicaManager
+from broker.runtime.replication_quotas import ReplicationQuotas
 from broker.runtime.retention_previews import RetentionPreviews
 from broker.runtime.topic_admin import TopicAdmin
 from broker.runtime.topic_configs import TopicConfigs, log_config
@@ -207,11 +208,15 @@ class Broker:
         )
 
     def _build_replication(self, replicas: ReplicaManager) -> None:
-        self._feeds = FollowerFeeds(replicas, _random_session_id, self._clock)
-        self._isr = IsrUpdater(replicas, self._store, self.config.replica_lag_time_max_ms, self._clock)
-        self._feeds.on_isr_wanted = self._isr.want
+        quotas = ReplicationQuotas(replicas, self.config, self._clock)
+        self._broker_configs.on_changed.append(quotas.reconfigure)
+        self._feeds = FollowerFeeds(replicas, quotas.leading, _random_session_id, self._clock)
+        lag_ms_max = self.config.replica_lag_time_max_ms
+        self._isr = IsrUpdater(replicas, self._store, self._metadata.is_live, lag_ms_max, self._clock)
+        self._feeds.on_progress = self._isr.consider
         self._acks = ProduceAcks(replicas, self._clock)
-        self._fetchers = ReplicaFetchers(replicas, self._address_of, _fetch_settings(self.config), self._clock)
+        settings = _fetch_settings(self.config)
+        self._fetchers = ReplicaFetchers(replicas, quotas.following, self._address_of, settings, self._clock)
 
     def _address_of(self, broker_id: int) -> tuple[str, int] | None:
         """Where another broker is reached, by the listener brokers share."""

@@ -45,14 +45,19 @@ def read_all(bootstrap_servers: str, topics: dict[str, int], history: HistoryWri
         consumer.close()
 
 
+def replica_directories(log_dir: Path, topic: str) -> list[tuple[int, Path]]:
+    """By partition; not those that wait to be deleted."""
+    numbered = ((path.name.removeprefix(f"{topic}-"), path) for path in log_dir.glob(f"{topic}-*"))
+    return sorted((int(number), path) for number, path in numbered if number.isdigit())
+
+
 def read_replica_files(log_dir: Path, topics: Iterable[str], history: HistoryWriter, reader: str) -> None:
     """Every record in the segment files of the replicas of `topics` in a stopped broker's log directory.
 
     Raises BadBatchError at a batch that is not whole, so call it after a clean stop.
     """
     for topic in topics:
-        for directory in sorted(log_dir.glob(f"{topic}-[0-9]*")):
-            partition = int(directory.name.rpartition("-")[2])
+        for partition, directory in replica_directories(log_dir, topic):
             for path in sorted(each for each in directory.glob("*.log") if each.stem.isdigit()):
                 for record in _records_of(path):
                     key = record.key.decode() if record.key else None

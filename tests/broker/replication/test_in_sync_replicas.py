@@ -74,24 +74,6 @@ def test_trap_05_a_member_that_is_just_joining_holds_the_high_watermark_back():
     assert partition.record_fetch(FAR, 20, now_ms=2)
 
 
-def test_who_caught_up_while_another_joined_may_join_next():
-    partition = led(isr=(ME,))
-    partition.record_fetch(NEAR, 10, now_ms=1)
-    partition.pending_isr = partition.isr_with(NEAR)
-    partition.record_fetch(FAR, 10, now_ms=1)
-    assert partition.isr_with(FAR) is None
-    assert partition.isr_with_all_caught_up() is None
-    partition.isr_written((ME, NEAR), zk_version=1)
-    assert partition.isr_with_all_caught_up() == (ME, NEAR, FAR)
-
-
-def test_nobody_joins_who_was_not_heard_of_in_this_epoch():
-    partition = led(isr=(ME,))
-    assert partition.isr_with_all_caught_up() is None
-    partition.record_fetch(FAR, 9, now_ms=1)
-    assert partition.isr_with_all_caught_up() is None
-
-
 def test_a_member_that_is_just_leaving_holds_the_high_watermark_back_until_that_is_written():
     partition = led()
     partition.record_append(20)
