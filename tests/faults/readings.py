@@ -16,6 +16,7 @@ _SILENCE_S = 30
 
 def read_all(bootstrap_servers: str, topics: dict[str, int], history: HistoryWriter, reader: str = "final") -> None:
     """Every record of `topics` (name to partitions) from its beginning to its end; AssertionError if that stalls."""
+    note_extents(bootstrap_servers, topics, history, reader)
     consumer = Consumer(
         {
             "bootstrap.servers": bootstrap_servers,
@@ -27,9 +28,6 @@ def read_all(bootstrap_servers: str, topics: dict[str, int], history: HistoryWri
     )
     try:
         left = {TopicPartition(topic, index) for topic, count in topics.items() for index in range(count)}
-        for partition in left:
-            start, end = consumer.get_watermark_offsets(partition, timeout=20)
-            history.note(Extent(reader, partition.topic, partition.partition, start, end))
         consumer.assign([TopicPartition(each.topic, each.partition, OFFSET_BEGINNING) for each in left])
         while left:
             first = consumer.poll(_SILENCE_S)
@@ -41,6 +39,17 @@ def read_all(bootstrap_servers: str, topics: dict[str, int], history: HistoryWri
                     left.discard(TopicPartition(message.topic(), message.partition()))
                 else:
                     raise AssertionError(f"{message.topic()}-{message.partition()}: {message.error()}")
+    finally:
+        consumer.close()
+
+
+def note_extents(bootstrap_servers: str, topics: dict[str, int], history: HistoryWriter, reader: str = "final") -> None:
+    """Where the partitions of `topics` begin and end, without reading them."""
+    consumer = Consumer({"bootstrap.servers": bootstrap_servers, "group.id": f"reader-{reader}"})
+    try:
+        for topic, index in ((topic, index) for topic, count in topics.items() for index in range(count)):
+            start, end = consumer.get_watermark_offsets(TopicPartition(topic, index), timeout=20)
+            history.note(Extent(reader, topic, index, start, end))
     finally:
         consumer.close()
 

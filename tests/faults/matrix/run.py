@@ -2,6 +2,7 @@
 
 import contextlib
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +15,7 @@ from tests.faults.matrix.cluster_checker import check_cluster
 from tests.faults.matrix.group import GroupMember, note_committed
 from tests.faults.matrix.replica_files import note_stored_batches
 from tests.faults.matrix.stage import WHOLE_WITHIN_S, Stage
-from tests.faults.readings import read_all, read_replica_files
+from tests.faults.readings import note_extents, read_all, read_replica_files
 
 SESSION_S = 4.0
 LAG_S = 3.0
@@ -125,8 +126,9 @@ def _play_under_load(row: Row, stage: Stage, played: Played) -> None:
     ):
         if took_s > most_s:
             stage.found.append(f"I9: {figure} took {took_s:.1f} s, {most_s:.0f} are allowed")
-    topics = _partitions(stage)
+    topics = _partitions(stage, internal=False)
     read_all(stage.cluster.bootstrap_servers, topics, stage.history)
+    note_extents(stage.cluster.bootstrap_servers, _partitions(stage, internal=True), stage.history)
     note_committed(stage.cluster.bootstrap_servers, GROUP, topics, stage.history)
 
 
@@ -162,21 +164,18 @@ def _loaded(row: Row, stage: Stage) -> Iterator[None]:
                 stage.found.append(f"{member.name} did not end as it should: {member.failure!r}")
 
 
-def _partitions(stage: Stage) -> dict[str, int]:
-    """Of the topics the load wrote to; internal ones are compacted and hold no records of its."""
-    counts: dict[str, int] = {}
-    for topic in (each.topic for each in stage.replicas if not each.topic.startswith("__")):
-        counts[topic] = counts.get(topic, 0) + 1
-    return counts
+def _partitions(stage: Stage, *, internal: bool) -> dict[str, int]:
+    """Of the topics that have to be whole; internal ones hold no records of the load's."""
+    return Counter(each.topic for each in stage.replicas if each.topic.startswith("__") == internal)
 
 
 def _note_files(stage: Stage) -> None:
     stage.cluster.stop_brokers()
-    topics = _partitions(stage)
+    topics, internal = _partitions(stage, internal=False), _partitions(stage, internal=True)
     for broker in stage.cluster.brokers:
         logs = broker.directory / "logs"
         read_replica_files(logs, topics, stage.history, f"files of broker {broker.broker_id}")
-        note_stored_batches(broker.broker_id, logs, topics, stage.history)
+        note_stored_batches(broker.broker_id, logs, topics | internal, stage.history)
 
 
 def _judge(history_path: Path, played: Played) -> None:
