@@ -8,7 +8,7 @@ from tests.simulation.history import History
 
 _ERRORS = ("error", "critical", "exception")
 #: What brokers rightly report of disks and peers in a run with faults.
-_EXPECTED = frozenset({"cannot follow", "cannot host partition"})
+_EXPECTED = frozenset({"cannot follow", "cannot host partition", "segment removed"})
 
 
 def record_logs(history: History, directory: str) -> None:

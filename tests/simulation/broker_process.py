@@ -47,6 +47,8 @@ class BrokerProcess:
         self.broker: Broker | None = None
         self.is_started = False
         self.is_paused = False
+        self._has_lost_power = False
+        self.lost_power_at_us = 0
         self._looked_at: dict[tuple, int] = {}
 
     @property
@@ -64,16 +66,20 @@ class BrokerProcess:
         self._next_directory()
         self.loop = HostLoop(self.world.timeline, self.machine, self.name)
         self.loop.on_exception = self._on_exception
+        self._has_lost_power = False
         self.world.history.add(self.name, "process started", life=self._life)
         self.loop.call_soon(self._begin)
 
     def _next_directory(self) -> None:
         before = self.log_directory
         self._life += 1
-        if before.exists():
-            shutil.copytree(before, self.log_directory)
-        else:
+        if not before.exists():
             self.log_directory.mkdir(parents=True)
+        elif self._has_lost_power:
+            self.world.disk.after_power_cut(before, self.log_directory, self._random)
+        else:
+            shutil.copytree(before, self.log_directory)
+        self.world.disk.found(self.log_directory)
 
     def _begin(self) -> None:
         self._main = self.loop.create_task(self._serve())
@@ -116,10 +122,23 @@ class BrokerProcess:
             return
         for sock in self.loop.kill():
             sock.abandon(self._random)
+        self._forget_life("killed")
+
+    def cut_power(self) -> None:
+        """The machine goes as well: what was not synced may be lost, and nobody is told."""
+        if self.loop is None:
+            return
+        for sock in self.loop.kill():
+            sock.vanish()
+        self._has_lost_power = True
+        self.lost_power_at_us = self.world.timeline.now_us
+        self._forget_life("power is cut")
+
+    def _forget_life(self, how: str) -> None:
         self._past.append((self.loop, self.broker, self._main if hasattr(self, "_main") else None))
         self.loop = self.broker = None
         self.is_started = self.is_paused = False
-        self.world.history.add(self.name, "killed")
+        self.world.history.add(self.name, how)
 
     def pause(self) -> None:
         if self.loop is not None and not self.is_paused:

@@ -37,6 +37,7 @@ class ClusterClient:
         #: How many partitions each topic has.
         self.topics: dict[str, int] = {}
         self._controller_id = -1
+        self._newest: dict[tuple[UUID, int], Leader] = {}
 
     @property
     def random(self):
@@ -88,7 +89,8 @@ class ClusterClient:
         return True
 
     def _newer(self, where: TopicPartition, told: Leader) -> Leader:
-        """A broker that is cut off tells of leaders of long ago: what was known already counts then (KIP-320)."""
-        known = self.leaders.get(where)
-        is_old = known is not None and known.topic_id == told.topic_id and known.leader_epoch > told.leader_epoch
-        return known if is_old else told
+        """A broker that is cut off tells of leaders of long ago: the newest that was heard of counts (KIP-320)."""
+        known = self._newest.get((told.topic_id, where.partition))
+        if known is None or known.leader_epoch <= told.leader_epoch:
+            known = self._newest[told.topic_id, where.partition] = told
+        return known

@@ -30,7 +30,9 @@ class Fault:
 
 def draw_faults(random: Random, during_us: int) -> list[Fault]:
     count = random.randint(3, random.choice((6, 12, 30)))
-    kinds = random.choices(list(FAULTS), [weight for weight, _, _ in FAULTS.values()], k=count)
+    kinds_drawn_from = _WITH_POWER_CUTS if random.random() < _POWER_CUTS_SHARE else _WITHOUT_POWER_CUTS
+    weights = [FAULTS[kind][0] for kind in kinds_drawn_from]
+    kinds = random.choices(kinds_drawn_from, weights, k=count)
     drawn = [_draw(random, kind, random.randint(0, during_us)) for kind in kinds]
     return sorted(drawn, key=lambda fault: fault.at_us)
 
@@ -80,6 +82,14 @@ def _double_fail_over(world: "World", fault: Fault) -> None:
     _kill(world, world.leader_of(partition), 2 * fault.lasts_us)
     pause_us = world.session_timeout_us + fault.lasts_us // 4
     world.timeline.plan_in(pause_us, lambda: _kill(world, world.leader_of(partition), fault.lasts_us))
+
+
+def _cut_power(world: "World", fault: Fault) -> None:
+    """In a cluster that is whole, and not of the controller: see the README."""
+    if world.is_whole(for_us=2 * world.session_timeout_us):
+        process = _one(fault, [each for each in world.running if each != world.controller])
+        process.cut_power()
+        world.timeline.plan_in(fault.lasts_us, process.start)
 
 
 def _stop(world: "World", fault: Fault) -> None:
@@ -164,6 +174,7 @@ FAULTS: dict[str, tuple[int, int, Callable[["World", Fault], None]]] = {
     "kill controller": (3, 8 * _S, _kill_controller),
     "kill all": (1, 3 * _S, _kill_all),
     "double fail-over": (3, 6 * _S, _double_fail_over),
+    "power cut": (3, 8 * _S, _cut_power),
     "clean stop": (2, 6 * _S, _stop),
     "pause": (4, 9 * _S, _pause),
     "cut pair": (3, 6 * _S, _cut_pair),
@@ -175,3 +186,8 @@ FAULTS: dict[str, tuple[int, int, Callable[["World", Fault], None]]] = {
     "slow down": (3, 6 * _S, _slow_down),
     "break connections": (3, 1 * _S, _break_connections),
 }
+
+#: Power cuts are not mixed with deaths of others: what two machines lose at once was committed, perhaps.
+_WITH_POWER_CUTS = ["power cut", "cut pair", "cut one way", "slow down", "break connections"]
+_WITHOUT_POWER_CUTS = [kind for kind in FAULTS if kind != "power cut"]
+_POWER_CUTS_SHARE = 0.2

@@ -15,6 +15,7 @@ def draw_settings(random: Random) -> dict[str, object]:
         "zookeeper.session.timeout.ms": SESSION_TIMEOUT_MS,
         "zookeeper.connection.timeout.ms": 6_000,
         "replica.lag.time.max.ms": random.choice((500, 2_000, 2_000, 5_000)),
+        "replica.socket.timeout.ms": 4_000,
         "replica.fetch.wait.max.ms": random.choice((50, 200, 500)),
         "replica.fetch.max.bytes": random.choice((300, 2_000, 1_048_576)),
         "replica.high.watermark.checkpoint.interval.ms": random.choice((300, 1_000, 5_000)),

@@ -195,6 +195,13 @@ class SimulatedSocket:
             self._end()
             self.break_off(random)
 
+    def vanish(self) -> None:
+        """Its machine lost power."""
+        if not self.is_closed:
+            self._end()
+            if self.outgoing is not None:
+                self.outgoing.lose()
+
     def _end(self) -> None:
         self.loop.disown(self)
         self.is_closed = True

@@ -17,6 +17,7 @@ from tests.simulation.broker_process import BrokerProcess, ClientProcess
 from tests.simulation.client import ClusterClient
 from tests.simulation.committed import Committed
 from tests.simulation.consumers import Consumer, decode_batches
+from tests.simulation.disk import Disk
 from tests.simulation.ensemble import Ensemble
 from tests.simulation.epochs import EpochWatch
 from tests.simulation.faults import Fault, draw_faults, inflict
@@ -43,7 +44,7 @@ _STEPS_MAX = 5_000_000
 class World:
     """Everything of one run. `run` returns the history; whoever made the directory removes it."""
 
-    def __init__(self, seed: int, directory: Path):
+    def __init__(self, seed: int, directory: Path, disk: Disk):
         self._random = Random(f"world {seed}")
         self.settings = draw_settings(self._fork())
         self.timeline = Timeline()
@@ -52,6 +53,7 @@ class World:
         self.internet: dict[str, Machine] = {}
         self.network = Network(self.timeline, self._fork())
         self.ensemble = Ensemble(self.timeline)
+        self.disk = disk
         self.ensemble.on_transaction = EpochWatch(self.history).on_transaction
         self.ensemble.on_session_over = lambda number, why: self.history.add("zookeeper", why, session=f"{number:#x}")
         self.brokers = [
@@ -165,6 +167,11 @@ class World:
         node = self.ensemble.tree.nodes.get(znodes.CONTROLLER)
         return self._process(znodes.decode_controller(node.data)) if node else None
 
+    def is_whole(self, for_us: int) -> bool:
+        """Every broker serves, has had power for so long, and is in every ISR it is assigned to."""
+        powered = all(self.timeline.now_us - process.lost_power_at_us > for_us for process in self.brokers)
+        return powered and all(process.is_started for process in self.brokers) and not self._incomplete_isrs()
+
     def leader_of(self, partition: TopicPartition) -> BrokerProcess | None:
         state = self._state(partition)
         return self._process(state.leader) if state else None
@@ -198,15 +205,20 @@ class World:
         reasons += [f"{process.name} is still at work" for process in self._clients if not process.task.done()]
         deleting = self.ensemble.tree.get(znodes.DELETE_TOPICS).children
         reasons += [f"topic {name} is still being deleted" for name in sorted(deleting)]
+        reasons += self._incomplete_isrs()
+        if not reasons:
+            reasons = [reason for process in self.brokers for reason in process.unsettled(self._assigned_to(process))]
+        return reasons
+
+    def _incomplete_isrs(self) -> list[str]:
+        found = []
         for assignment in self._assignments():
             for number, replicas in sorted(assignment.partitions.items()):
                 partition = TopicPartition(assignment.topic, number)
                 state = self._state(partition)
                 if state is None or sorted(state.isr) != sorted(replicas) or state.leader < 0:
-                    reasons.append(f"{partition} on {replicas} is {state}")
-        if not reasons:
-            reasons = [reason for process in self.brokers for reason in process.unsettled(self._assigned_to(process))]
-        return reasons
+                    found.append(f"{partition} on {replicas} is {state}")
+        return found
 
     def _assigned_to(self, process: BrokerProcess) -> dict[TopicPartition, UUID]:
         return {
