@@ -16,6 +16,7 @@ from confluent_kafka import KafkaException, TopicCollection, TopicPartition, Uui
 from confluent_kafka.admin import (
     AdminClient,
     ClusterMetadata,
+    ConfigResource,
     ListOffsetsResultInfo,
     NewTopic,
     OffsetSpec,
@@ -23,7 +24,9 @@ from confluent_kafka.admin import (
 )
 
 from console.gateway.errors import ClusterUnreachableError, GatewayError, error_from_kafka
-from console.gateway.interface import BrokerView, ClusterView, PartitionView, TopicView
+from console.gateway.interface import BrokerView, ClusterView, PartitionView, ReplicaSizes, TopicView
+from console.gateway.replica_sizes import ask_replica_sizes
+from console.gateway.topic_minimum import TopicMinimums
 
 logger = logging.getLogger(__name__)
 
@@ -62,6 +65,7 @@ class KafkaGateway:
         self._identities: dict[str, tuple[str, bool]] = {}
         self._identify_after = 0.0
         self._silent_leaders: dict[int, float] = {}
+        self._minimums = TopicMinimums(self._ask_minimums)
 
     def describe_cluster(self) -> ClusterView:
         metadata = self._metadata(topic=NO_TOPIC)
@@ -81,7 +85,13 @@ class KafkaGateway:
         topics = {name: topic for name, topic in metadata.topics.items() if topic.error is None}
         self._learn_identities(topics)
         offsets = self._list_offsets(topics.values(), set(metadata.brokers))
-        return [self._view(topics[name], offsets) for name in sorted(topics)]
+        minimums = self._minimums.look(topics)
+        return [self._view(topics[name], offsets, minimums.get(name)) for name in sorted(topics)]
+
+    def replica_sizes(self) -> ReplicaSizes:
+        metadata = self._metadata(topic=NO_TOPIC)
+        brokers = ((broker.id, broker.host, broker.port) for broker in metadata.brokers.values())
+        return ask_replica_sizes(brokers, self._timeout)
 
     def create_topic(
         self, name: str, partition_count: int, replication_factor: int, configs: dict[str, str] | None = None
@@ -185,7 +195,17 @@ class KafkaGateway:
             return False
         return until is not None
 
-    def _view(self, topic: TopicMetadata, offsets: dict) -> TopicView:
+    def _ask_minimums(self, names: list[str]) -> dict[str, int]:
+        resources = [ConfigResource(ConfigResource.Type.TOPIC, name) for name in names]
+        answers = {}
+        for resource, future in self._admin.describe_configs(resources, request_timeout=self._timeout).items():
+            try:
+                answers[resource.name] = int(self._wait(future, self._timeout)["min.insync.replicas"].value)
+            except (GatewayError, KeyError, TypeError, ValueError) as error:
+                logger.debug("no min.insync.replicas of %s: %s", resource.name, error)
+        return answers
+
+    def _view(self, topic: TopicMetadata, offsets: dict, minimum: int | None) -> TopicView:
         topic_id, is_internal = self._identities.get(topic.topic, ("", topic.topic in INTERNAL_TOPICS))
         partitions = []
         for partition in sorted(topic.partitions.values(), key=lambda each: each.id):
@@ -201,7 +221,7 @@ class KafkaGateway:
                     next_offset=_known(latest and latest.offset),
                 )
             )
-        return TopicView(topic.topic, topic_id, is_internal, tuple(partitions))
+        return TopicView(topic.topic, topic_id, is_internal, tuple(partitions), minimum)
 
     @staticmethod
     def _wait(future: Future, timeout_seconds: float):

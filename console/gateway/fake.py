@@ -7,8 +7,10 @@ from dataclasses import replace
 from broker.common.errors import ErrorCode
 from broker.common.limits import PARTITIONS_PER_TOPIC_MAX, TOPIC_NAME_LENGTH_MAX
 from console.gateway.errors import ClusterUnreachableError, refusal
-from console.gateway.interface import BrokerView, ClusterView, PartitionView, TopicView
+from console.gateway.interface import BrokerView, ClusterView, PartitionView, ReplicaSizes, TopicView
 
+#: Every record in memory counts as this large.
+RECORD_BYTES = 100
 _LEGAL_NAME = re.compile(r"[a-zA-Z0-9._-]+")
 
 
@@ -32,6 +34,18 @@ class FakeGateway:
         self._alive()
         return [self._as_seen(self._topics[name]) for name in sorted(self._topics)]
 
+    def replica_sizes(self) -> ReplicaSizes:
+        alive = set(self._alive())
+        return {
+            (topic.name, each.partition): {
+                broker_id: RECORD_BYTES * ((each.next_offset or 0) - (each.first_offset or 0))
+                for broker_id in each.replicas
+                if broker_id in alive
+            }
+            for topic in self._topics.values()
+            for each in topic.partitions
+        }
+
     def create_topic(
         self, name: str, partition_count: int, replication_factor: int, configs: dict[str, str] | None = None
     ) -> None:
@@ -41,7 +55,8 @@ class FakeGateway:
         for number in range(partition_count):
             replicas = tuple(alive[(number + shift) % len(alive)] for shift in range(replication_factor))
             partitions.append(PartitionView(number, replicas[0], replicas, tuple(sorted(replicas)), 0, 0, 0))
-        self._topics[name] = TopicView(name, str(uuid.uuid4()), name.startswith("__"), tuple(partitions))
+        minimum = int((configs or {}).get("min.insync.replicas", "1"))
+        self._topics[name] = TopicView(name, str(uuid.uuid4()), name.startswith("__"), tuple(partitions), minimum)
 
     def delete_topic(self, name: str) -> None:
         self._alive()

@@ -4,6 +4,7 @@ Two implementations pass the same tests: `cluster.KafkaGateway` speaks to any Ka
 memory. Every call returns within its timeout or raises a `GatewayError`.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -16,8 +17,12 @@ __all__ = [
     "ClusterGateway",
     "ClusterView",
     "PartitionView",
+    "ReplicaSizes",
     "TopicView",
 ]
+
+#: (topic, partition) → broker → bytes of its replica's log.
+ReplicaSizes = Mapping[tuple[str, int], Mapping[int, int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +57,16 @@ class PartitionView:
 
 @dataclass(frozen=True, slots=True)
 class TopicView:
-    """`topic_id` is empty on clusters that give topics no id. Partitions are sorted by number."""
+    """`topic_id` is empty on clusters that give topics no id. Partitions are sorted by number.
+
+    `min_insync_replicas` is None until the cluster has said; it may be some seconds old.
+    """
 
     name: str
     topic_id: str
     is_internal: bool
     partitions: tuple[PartitionView, ...]
+    min_insync_replicas: int | None = None
 
 
 class ClusterGateway(Protocol):
@@ -70,6 +79,10 @@ class ClusterGateway(Protocol):
 
         A broker that does not answer costs the offsets of its partitions, never the whole call.
         """
+        ...
+
+    def replica_sizes(self) -> ReplicaSizes:
+        """The bytes of every replica, from each broker that answers; those of a broker that does not are missing."""
         ...
 
     def create_topic(

@@ -14,7 +14,7 @@ from console.topics.models import Partition, Topic
 
 #: With more changed topics than this at once, the list is told to fetch its own page instead of getting every row.
 ROWS_PER_PUSH_MAX = 200
-OVERVIEW_PARTIALS = ("health", "tiles", "broker-strip", "busiest-topics", "zookeeper-servers")
+OVERVIEW_PARTIALS = ("health", "tiles", "troubled-partitions", "broker-strip", "busiest-topics", "zookeeper-servers")
 
 
 class Announcer:
@@ -79,7 +79,7 @@ class Announcer:
             if topic is None:
                 continue
             numbers = [each.partition for each in partitions]
-            changed = Partition.objects.filter(topic=topic, partition__in=numbers)
+            changed = Partition.objects.filter(topic=topic, partition__in=numbers).select_related("topic")
             for template in ("topics/partials/topic-summary.html", "topics/partials/partition-rows.html"):
                 html = render_to_string(template, {"topic": topic, "partitions": changed})
                 messages.append((groups.topic(row.name), html))

@@ -8,6 +8,8 @@ from console.live.rows import TopicRow
 
 #: A broker that is gone and holds no replica is forgotten after this long.
 FORGET_AFTER_MS = 24 * 3600 * 1000
+#: Departures remembered of a broker: enough to call it flapping.
+DEPARTURES_MAX = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +20,8 @@ class BrokerRow:
     rack: str = ""
     is_registered: bool = False
     changed_at_ms: int = 0
+    #: When it left, oldest first.
+    departures: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +37,16 @@ def broker_rows(
     """Registered brokers as they are; missing ones as last seen; those only named in a replica list with no address."""
     rows = {}
     for view in views:
-        row = BrokerRow(view.id, view.host, view.port, view.rack, True, at_ms)
         previous = before.get(view.id)
+        departures = previous.departures if previous is not None else ()
+        row = BrokerRow(view.id, view.host, view.port, view.rack, True, at_ms, departures)
         is_same = previous is not None and replace(previous, changed_at_ms=at_ms) == row
         rows[view.id] = previous if is_same else row
     for broker_id in (before.keys() | holding_replicas) - rows.keys():
         previous = before.get(broker_id, BrokerRow(broker_id, changed_at_ms=at_ms))
         if previous.is_registered:
-            previous = replace(previous, is_registered=False, changed_at_ms=at_ms)
+            departures = (*previous.departures, at_ms)[-DEPARTURES_MAX:]
+            previous = replace(previous, is_registered=False, changed_at_ms=at_ms, departures=departures)
         if broker_id in holding_replicas or at_ms - previous.changed_at_ms < FORGET_AFTER_MS:
             rows[broker_id] = previous
     return rows

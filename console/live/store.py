@@ -16,7 +16,9 @@ _TOPIC_FIELDS = [
     "is_internal",
     "partition_count",
     "replication_factor",
+    "min_insync_replicas",
     "under_replicated_count",
+    "under_min_isr_count",
     "leaderless_count",
     "record_count",
     "records_per_second",
@@ -29,8 +31,9 @@ _PARTITION_FIELDS = [
     "first_offset",
     "next_offset",
     "records_per_second",
+    "sizes",
 ]
-_BROKER_FIELDS = ["host", "port", "rack", "is_registered", "changed_at_ms"]
+_BROKER_FIELDS = ["host", "port", "rack", "is_registered", "changed_at_ms", "departures"]
 
 
 def ensure_state() -> ClusterState:
@@ -53,10 +56,17 @@ def load_topics() -> dict[str, TopicRow]:
             each.first_offset,
             each.next_offset,
             each.records_per_second,
+            tuple((broker_id, size) for broker_id, size in each.sizes),
         )
         partitions.setdefault(each.topic_id, []).append(row)
     return {
-        topic.name: TopicRow(topic.name, topic.topic_id, topic.is_internal, tuple(partitions.get(topic.pk, ())))
+        topic.name: TopicRow(
+            topic.name,
+            topic.topic_id,
+            topic.is_internal,
+            tuple(partitions.get(topic.pk, ())),
+            topic.min_insync_replicas,
+        )
         for topic in Topic.objects.all()
     }
 
@@ -64,7 +74,13 @@ def load_topics() -> dict[str, TopicRow]:
 def load_brokers() -> dict[int, BrokerRow]:
     return {
         each.broker_id: BrokerRow(
-            each.broker_id, each.host, each.port, each.rack, each.is_registered, each.changed_at_ms
+            each.broker_id,
+            each.host,
+            each.port,
+            each.rack,
+            each.is_registered,
+            each.changed_at_ms,
+            tuple(each.departures),
         )
         for each in Broker.objects.all()
     }

@@ -32,6 +32,20 @@ def rate(value: float | None) -> str:
 
 
 @register.filter
+def size(count: int | None) -> str:
+    """Bytes in the largest unit that leaves a whole part, three figures: 0 B, 999 B, 1.23 KB, 45.6 MB."""
+    if count is None:
+        return UNKNOWN
+    value, unit = float(count), "B"
+    for larger in ("KB", "MB", "GB", "TB", "PB"):
+        if value < 1000:
+            break
+        value, unit = value / 1000, larger
+    figures = f"{count}" if unit == "B" else f"{value:.3g}" if value < 999.5 else f"{value:.0f}"
+    return f"{figures}{NARROW_NO_BREAK_SPACE}{unit}"
+
+
+@register.filter
 def age(at_ms: int) -> str:
     """How old data of the moment `at_ms` is now; the page's script keeps counting from there."""
     return f"{max(0, (now_ms() - at_ms) // 1000)} s old" if at_ms else "no data yet"
