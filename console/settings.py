@@ -71,6 +71,7 @@ INSTALLED_APPS = [
     "console.clusters",
     "console.brokers",
     "console.topics",
+    "console.placement",
     "console.processes",
     "console.launch",
 ]

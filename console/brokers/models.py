@@ -21,6 +21,9 @@ class Broker(models.Model):
     leader_count = models.IntegerField(default=0)
     replica_count = models.IntegerField(default=0)
     out_of_sync_count = models.IntegerField(default=0)
+    #: Partitions whose first replica it holds, and those of them it leads.
+    preferred_count = models.IntegerField(default=0)
+    preferred_led_count = models.IntegerField(default=0)
 
     class Meta:
         ordering = ["broker_id"]

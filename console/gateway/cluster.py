@@ -12,7 +12,7 @@ from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from itertools import islice
 
-from confluent_kafka import KafkaException, TopicCollection, TopicPartition, Uuid
+from confluent_kafka import ElectionType, KafkaError, KafkaException, TopicCollection, TopicPartition, Uuid
 from confluent_kafka.admin import (
     AdminClient,
     ClusterMetadata,
@@ -92,6 +92,21 @@ class KafkaGateway:
         metadata = self._metadata(topic=NO_TOPIC)
         brokers = ((broker.id, broker.host, broker.port) for broker in metadata.brokers.values())
         return ask_replica_sizes(brokers, self._timeout)
+
+    def elect_preferred_leaders(self, partitions: Iterable[tuple[str, int]]) -> dict[tuple[str, int], str]:
+        wanted = [TopicPartition(topic, partition) for topic, partition in partitions]
+        future = self._admin.elect_leaders(
+            ElectionType.PREFERRED,
+            wanted,
+            operation_timeout=CHANGE_TIMEOUT_SECONDS,
+            request_timeout=CHANGE_TIMEOUT_SECONDS,
+        )
+        answers = self._wait(future, CHANGE_TIMEOUT_SECONDS)
+        return {
+            (each.topic, each.partition): str(error_from_kafka(refused))
+            for each, refused in answers.items()
+            if refused is not None and refused.code() != KafkaError.ELECTION_NOT_NEEDED
+        }
 
     def create_topic(
         self, name: str, partition_count: int, replication_factor: int, configs: dict[str, str] | None = None

@@ -2,6 +2,7 @@
 
 import re
 import uuid
+from collections.abc import Iterable
 from dataclasses import replace
 
 from broker.common.errors import ErrorCode
@@ -23,6 +24,8 @@ class FakeGateway:
         self._stopped: set[int] = set()
         self._topics: dict[str, TopicView] = {}
         self._is_cut_off = False
+        #: Partitions not led by their first living replica.
+        self._led_by: dict[tuple[str, int], int] = {}
 
     # What the console asks -------------------------------------------------------------------------------------------
 
@@ -45,6 +48,18 @@ class FakeGateway:
             for topic in self._topics.values()
             for each in topic.partitions
         }
+
+    def elect_preferred_leaders(self, partitions: Iterable[tuple[str, int]]) -> dict[tuple[str, int], str]:
+        alive, refused = set(self._alive()), {}
+        for topic, number in partitions:
+            known = {each.partition: each for each in self._topics[topic].partitions} if topic in self._topics else {}
+            if number not in known:
+                refused[topic, number] = str(refusal(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION))
+            elif known[number].replicas[0] not in alive:
+                refused[topic, number] = str(refusal(ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE))
+            else:
+                self._led_by.pop((topic, number), None)
+        return refused
 
     def create_topic(
         self, name: str, partition_count: int, replication_factor: int, configs: dict[str, str] | None = None
@@ -80,6 +95,10 @@ class FakeGateway:
     def stop_broker(self, broker_id: int) -> None:
         self._stopped.add(broker_id)
 
+    def move_leader(self, name: str, partition: int, broker_id: int) -> None:
+        """As after a fail-over: another replica than the first leads until somebody elects."""
+        self._led_by[name, partition] = broker_id
+
     def start_broker(self, broker_id: int) -> None:
         self._stopped.discard(broker_id)
 
@@ -95,14 +114,16 @@ class FakeGateway:
 
     def _as_seen(self, topic: TopicView) -> TopicView:
         """Leadership moves to the first live replica; without one the ISR keeps its last member, as in Kafka."""
-        return replace(topic, partitions=tuple(self._partition_as_seen(each) for each in topic.partitions))
+        return replace(topic, partitions=tuple(self._partition_as_seen(topic.name, each) for each in topic.partitions))
 
-    def _partition_as_seen(self, partition: PartitionView) -> PartitionView:
+    def _partition_as_seen(self, name: str, partition: PartitionView) -> PartitionView:
         alive = [broker_id for broker_id in partition.replicas if broker_id not in self._stopped]
         if not alive:
             last = (partition.leader,)
             return replace(partition, leader=None, isr=last, leader_epoch=None, first_offset=None, next_offset=None)
-        return replace(partition, leader=alive[0], isr=tuple(sorted(alive)))
+        moved_to = self._led_by.get((name, partition.partition))
+        leader = moved_to if moved_to in alive else alive[0]
+        return replace(partition, leader=leader, isr=tuple(sorted(alive)))
 
     def _check_new_topic(self, name: str, partition_count: int, replication_factor: int, alive_count: int) -> None:
         if name in self._topics:

@@ -4,7 +4,7 @@ Two implementations pass the same tests: `cluster.KafkaGateway` speaks to any Ka
 memory. Every call returns within its timeout or raises a `GatewayError`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -83,6 +83,13 @@ class ClusterGateway(Protocol):
 
     def replica_sizes(self) -> ReplicaSizes:
         """The bytes of every replica, from each broker that answers; those of a broker that does not are missing."""
+        ...
+
+    def elect_preferred_leaders(self, partitions: Iterable[tuple[str, int]]) -> dict[tuple[str, int], str]:
+        """Give each partition's leadership to its first replica. What could not be elected, with a sentence why.
+
+        A partition led by its first replica already is no failure.
+        """
         ...
 
     def create_topic(

@@ -1,7 +1,8 @@
 """What the collector keeps of brokers: the registered ones, and those that are missed. Pure."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 from console.gateway.interface import BrokerView
 from console.live.rows import TopicRow
@@ -29,6 +30,9 @@ class ReplicaCounts:
     leader_count: int = 0
     replica_count: int = 0
     out_of_sync_count: int = 0
+    #: Partitions whose first replica it holds, and those of them it leads.
+    preferred_count: int = 0
+    preferred_led_count: int = 0
 
 
 def broker_rows(
@@ -53,19 +57,17 @@ def broker_rows(
 
 
 def count_replicas(topics: Iterable[TopicRow]) -> dict[int, ReplicaCounts]:
-    """For each broker named anywhere: partitions led, replicas held, replicas not in the ISR."""
-    leaders: dict[int, int] = {}
-    held: dict[int, int] = {}
-    lagging: dict[int, int] = {}
-    for topic in topics:
-        for partition in topic.partitions:
-            if partition.leader is not None:
-                leaders[partition.leader] = leaders.get(partition.leader, 0) + 1
-            for broker_id in partition.replicas:
-                held[broker_id] = held.get(broker_id, 0) + 1
-                if broker_id not in partition.isr:
-                    lagging[broker_id] = lagging.get(broker_id, 0) + 1
+    """For each broker named anywhere: partitions led, replicas held, not in the ISR, held first, and led of those."""
+    counts = {field.name: Counter[int]() for field in fields(ReplicaCounts)}
+    for partition in (each for topic in topics for each in topic.partitions):
+        if partition.leader is not None:
+            counts["leader_count"][partition.leader] += 1
+        counts["replica_count"].update(partition.replicas)
+        counts["out_of_sync_count"].update(each for each in partition.replicas if each not in partition.isr)
+        preferred = partition.replicas[:1]
+        counts["preferred_count"].update(preferred)
+        counts["preferred_led_count"].update(each for each in preferred if each == partition.leader)
     return {
-        broker_id: ReplicaCounts(leaders.get(broker_id, 0), held.get(broker_id, 0), lagging.get(broker_id, 0))
-        for broker_id in leaders.keys() | held.keys()
+        broker_id: ReplicaCounts(**{name: count[broker_id] for name, count in counts.items()})
+        for broker_id in counts["leader_count"].keys() | counts["replica_count"].keys()
     }

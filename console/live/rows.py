@@ -76,6 +76,9 @@ class TopicChanges:
     #: The topic as it is now, and those of its partitions that changed.
     changed: list[tuple[TopicRow, list[PartitionRow]]] = field(default_factory=list)
 
+    #: Names among `changed` of which a leader, a replica or the ISR is another.
+    moved: list[str] = field(default_factory=list)
+
     def __bool__(self) -> bool:
         return bool(self.deleted or self.created or self.changed)
 
@@ -170,7 +173,13 @@ def compare(before: Mapping[str, TopicRow], after: Mapping[str, TopicRow]) -> To
             # What a partition's state is called hangs on the topic's minimum.
             known = set(previous.partitions) if previous.min_insync_replicas == row.min_insync_replicas else set()
             changes.changed.append((row, [each for each in row.partitions if each not in known]))
+            if _placement(row) != _placement(previous):
+                changes.moved.append(name)
     return changes
+
+
+def _placement(row: TopicRow) -> list[tuple]:
+    return [(each.leader, each.replicas, each.isr) for each in row.partitions]
 
 
 def total_rate(rows: Iterable[TopicRow]) -> float | None:

@@ -1,6 +1,7 @@
 """The collector's database: rows are loaded once when it starts, and only changed ones are written."""
 
 from collections.abc import Iterable
+from dataclasses import asdict
 
 from django.db import transaction
 
@@ -143,8 +144,4 @@ def apply_broker_changes(changed: Iterable[BrokerRow], forgotten: Iterable[int])
 def apply_replica_counts(changed: dict[int, ReplicaCounts]) -> None:
     with transaction.atomic():
         for broker_id, counts in changed.items():
-            Broker.objects.filter(broker_id=broker_id).update(
-                leader_count=counts.leader_count,
-                replica_count=counts.replica_count,
-                out_of_sync_count=counts.out_of_sync_count,
-            )
+            Broker.objects.filter(broker_id=broker_id).update(**asdict(counts))

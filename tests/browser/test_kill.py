@@ -22,7 +22,7 @@ TOPIC = "journey.kill"
 def topic(product):
     """Three partitions, each led by its first replica."""
     admin = AdminClient({"bootstrap.servers": product.bootstrap_servers})
-    topic = NewTopic(TOPIC, replica_assignment=[[1, 2, 3], [2, 3, 1], [3, 1, 2]])
+    topic = NewTopic(TOPIC, 3, replica_assignment=[[1, 2, 3], [2, 3, 1], [3, 1, 2]])
     admin.create_topics([topic])[TOPIC].result(30)
 
     def is_led() -> bool:
@@ -70,6 +70,8 @@ def test_a_kill_is_seen_live_on_the_overview_and_on_the_topic_page(pages, produc
     operations = overview.context.new_page()
     open_live(overview, f"{product.console}/")
     expect(cell(overview, "#tiles", "urp")).to_have_text("0", timeout=MOVES_MS)
+    topic_page.goto(f"{product.console}/topics/")
+    topic_page.get_by_role("link", name=topic, exact=True).wait_for(timeout=LIVE_MS)
     open_live(topic_page, f"{product.console}/topics/{topic}/")
     led = topic_page.locator("#partition-1")
     expect(led.locator("[data-cell=leader]")).to_have_text(re.compile(r"2\s+preferred"), timeout=LIVE_MS)

@@ -78,7 +78,8 @@ def zookeeper() -> list[ZooKeeperView]:
 def cluster(monkeypatch) -> FakeGateway:
     """Three brokers in memory; actions reach it as they would reach the real one."""
     gateway = FakeGateway(broker_count=3)
-    monkeypatch.setattr("console.topics.actions.cluster_gateway", lambda: gateway)
+    for actions in ("console.topics.actions", "console.placement.actions"):
+        monkeypatch.setattr(f"{actions}.cluster_gateway", lambda: gateway)
     return gateway
 
 

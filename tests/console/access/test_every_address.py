@@ -15,11 +15,12 @@ CHANGES = {
     "logout": "viewer",
     "topic-create": "operator",
     "topic-delete": "operator",
+    "elect-leaders": "operator",
     "process-start": "operator",
     "process-stop": "operator",
     "process-restart": "operator",
 }
-FOR_OPERATORS = {"topic-create", "topic-delete", "process-question", "process-no-question"}
+FOR_OPERATORS = {"elect-leaders", "topic-create", "topic-delete", "process-question", "process-no-question"}
 FOR_ADMINISTRATORS = {"audit"}
 
 
