@@ -72,6 +72,7 @@ INSTALLED_APPS = [
     "console.brokers",
     "console.topics",
     "console.placement",
+    "console.retention",
     "console.processes",
     "console.launch",
 ]

@@ -7,7 +7,7 @@ the controller; they do not change while a topic or broker lives, so they are as
 
 import logging
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from itertools import islice
@@ -26,7 +26,10 @@ from confluent_kafka.admin import (
 from console.gateway.errors import ClusterUnreachableError, GatewayError, error_from_kafka
 from console.gateway.interface import BrokerView, ClusterView, PartitionView, ReplicaSizes, TopicView
 from console.gateway.replica_sizes import ask_replica_sizes
+from console.gateway.retention import ask_retention
+from console.gateway.retention_views import CommittedView, RetentionView, SettingView
 from console.gateway.topic_minimum import TopicMinimums
+from console.gateway.topic_settings import TopicAdministration
 
 logger = logging.getLogger(__name__)
 
@@ -49,6 +52,7 @@ class KafkaGateway:
     """One cluster by its bootstrap servers. Threads may share it."""
 
     def __init__(self, bootstrap_servers: str, request_timeout_seconds: float = REQUEST_TIMEOUT_SECONDS):
+        self._bootstrap_servers = bootstrap_servers
         self._timeout = request_timeout_seconds
         self._admin = AdminClient(
             {
@@ -65,6 +69,7 @@ class KafkaGateway:
         self._identities: dict[str, tuple[str, bool]] = {}
         self._identify_after = 0.0
         self._silent_leaders: dict[int, float] = {}
+        self._administration = TopicAdministration(self._admin, self._wait, request_timeout_seconds)
         self._minimums = TopicMinimums(self._ask_minimums)
 
     def describe_cluster(self) -> ClusterView:
@@ -95,12 +100,8 @@ class KafkaGateway:
 
     def elect_preferred_leaders(self, partitions: Iterable[tuple[str, int]]) -> dict[tuple[str, int], str]:
         wanted = [TopicPartition(topic, partition) for topic, partition in partitions]
-        future = self._admin.elect_leaders(
-            ElectionType.PREFERRED,
-            wanted,
-            operation_timeout=CHANGE_TIMEOUT_SECONDS,
-            request_timeout=CHANGE_TIMEOUT_SECONDS,
-        )
+        # The library takes only one of its two documented timeouts.
+        future = self._admin.elect_leaders(ElectionType.PREFERRED, wanted, request_timeout=CHANGE_TIMEOUT_SECONDS)
         answers = self._wait(future, CHANGE_TIMEOUT_SECONDS)
         return {
             (each.topic, each.partition): str(error_from_kafka(refused))
@@ -123,6 +124,18 @@ class KafkaGateway:
         )
         self._wait(futures[name], CHANGE_TIMEOUT_SECONDS)
         self._identities.pop(name, None)
+
+    def preview_retention(self, topic: str, changes: Mapping[str, str | None]) -> RetentionView:
+        return ask_retention(self._bootstrap_servers, topic, changes, self._timeout)
+
+    def topic_settings(self, topic: str) -> tuple[SettingView, ...]:
+        return self._administration.settings(topic)
+
+    def change_topic_settings(self, topic: str, changes: Mapping[str, str | None]) -> None:
+        self._administration.change(topic, changes)
+
+    def committed_offsets(self, topic: str) -> CommittedView:
+        return self._administration.committed(topic)
 
     def close(self) -> None:
         """Nothing to hand back: the library closes its connections when the client is collected."""

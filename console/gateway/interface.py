@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from broker.common.limits import PARTITIONS_PER_TOPIC_MAX, TOPIC_NAME_LENGTH_MAX
+from console.gateway.retention_views import CommittedView, RetentionView, SettingView
 
 __all__ = [
     "PARTITIONS_PER_TOPIC_MAX",
@@ -100,6 +101,25 @@ class ClusterGateway(Protocol):
 
     def delete_topic(self, name: str) -> None:
         """Delete a topic and all its records; returns when the controller has accepted it."""
+        ...
+
+    def preview_retention(self, topic: str, changes: Mapping[str, str | None]) -> RetentionView:
+        """What retention would delete now if `changes` were made (None: as if the topic did not set it).
+
+        Nothing is deleted by asking. A partition that could not be asked carries its own error.
+        """
+        ...
+
+    def topic_settings(self, topic: str) -> tuple[SettingView, ...]:
+        """Every setting of the topic as it counts, sorted by name."""
+        ...
+
+    def change_topic_settings(self, topic: str, changes: Mapping[str, str | None]) -> None:
+        """Set what is named, and only that; None takes the topic's own value away."""
+        ...
+
+    def committed_offsets(self, topic: str) -> CommittedView:
+        """What consumer groups have committed in the topic."""
         ...
 
     def close(self) -> None: ...

@@ -90,7 +90,8 @@ def test_a_kill_is_seen_live_on_the_overview_and_on_the_topic_page(pages, produc
         row = topic_page.locator(f"#partition-{partition}")
         expect(row.locator("[data-cell=isr]")).to_have_text("2 of 3 in sync", timeout=MOVES_MS)
         expect(row.locator(".replica.is-out")).to_have_text("2 out")
-    take_pictures(chromium, product, "killed")
+    shown = {"overview": "/", "topic": f"/topics/{TOPIC}/", "placement": "/placement/"}
+    take_pictures(chromium, product, "killed", shown)
 
     start_broker(operations, product, 2)
 
@@ -98,18 +99,30 @@ def test_a_kill_is_seen_live_on_the_overview_and_on_the_topic_page(pages, produc
     expect(overview.get_by_text("Healthy", exact=True)).to_be_visible(timeout=MOVES_MS)
     for partition in range(3):
         expect(cell(topic_page, f"#partition-{partition}", "isr")).to_have_text("all in sync", timeout=MOVES_MS)
+    elect_preferred_leaders(operations, product, chromium)
+    expect(led.locator("[data-cell=leader]")).to_have_text(re.compile(r"2\s+preferred"), timeout=MOVES_MS)
     for each in (overview, topic_page):
         assert each.evaluate("window.stillTheSamePage") is True
     operations.close()
 
 
-def take_pictures(chromium, product, name: str) -> None:
+def elect_preferred_leaders(page, product, chromium) -> None:
+    page.goto(f"{product.console}/placement/")
+    page.get_by_role("link", name="Elect preferred leaders…").click()
+    expect(page.get_by_text(f"{TOPIC}-1", exact=True)).to_be_visible(timeout=LIVE_MS)
+    take_pictures(chromium, product, "before", {"placement": "/placement/", "elect": "/placement/+elect/"})
+    page.get_by_role("button", name=re.compile("^Elect")).click()
+    expect(page.get_by_text(re.compile("led by the preferred replica"))).to_be_visible(timeout=LIVE_MS)
+    expect(page.get_by_text("Every partition is led by its first replica.")).to_be_visible(timeout=MOVES_MS)
+
+
+def take_pictures(chromium, product, name: str, paths: dict[str, str]) -> None:
     for theme in ("light", "dark"):
         for width in (1280, 390):
             context = chromium.new_context(viewport={"width": width, "height": 900}, color_scheme=theme)
             page = context.new_page()
             log_in(page, product)
-            for what, path in (("overview", "/"), ("topic", f"/topics/{TOPIC}/")):
+            for what, path in paths.items():
                 page.goto(product.console + path)
                 expect(page.locator("#connection")).to_have_attribute("data-state", "live", timeout=LIVE_MS)
                 screenshot(page, f"{what}-{name}-{width}-{theme}")

@@ -46,6 +46,22 @@ def size(count: int | None) -> str:
 
 
 @register.filter
+def limit_in_words(setting) -> str:
+    """`(7 d)` behind 604800000, `(1.5 GB)` behind 1500000000, `(no limit)` behind -1; nothing behind other settings."""
+    if setting.name not in ("retention.ms", "retention.bytes") or setting.value is None:
+        return ""
+    number = int(setting.value)
+    if number == -1 or number == 2**63 - 1:
+        return "(no limit)"
+    if setting.name == "retention.bytes":
+        return f"({size(number)})"
+    for unit_ms, unit in ((86_400_000, "d"), (3_600_000, "h"), (60_000, "min"), (1_000, "s")):
+        if number >= unit_ms:
+            return f"({number / unit_ms:.3g} {unit})"
+    return ""
+
+
+@register.filter
 def age(at_ms: int) -> str:
     """How old data of the moment `at_ms` is now; the page's script keeps counting from there."""
     return f"{max(0, (now_ms() - at_ms) // 1000)} s old" if at_ms else "no data yet"

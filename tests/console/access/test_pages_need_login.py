@@ -5,7 +5,7 @@ from urllib.parse import quote
 import pytest
 from django.test import Client
 
-PAGES = ["/", "/topics/", "/topics/orders/", "/brokers/", "/placement/"]
+PAGES = ["/", "/topics/", "/topics/orders/", "/brokers/", "/placement/", "/topics/orders/+retention/"]
 OPERATOR_PAGES = ["/placement/+elect/", "/topics/+create/", "/topics/orders/+delete/"]
 ADMINISTRATOR_PAGES = ["/audit/"]
 
