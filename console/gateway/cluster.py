@@ -100,8 +100,8 @@ class KafkaGateway:
 
     def elect_preferred_leaders(self, partitions: Iterable[tuple[str, int]]) -> dict[tuple[str, int], str]:
         wanted = [TopicPartition(topic, partition) for topic, partition in partitions]
-        # The library takes only one of its two documented timeouts.
-        future = self._admin.elect_leaders(ElectionType.PREFERRED, wanted, request_timeout=CHANGE_TIMEOUT_SECONDS)
+        # confluent-kafka 2.16 fails on the timeouts it documents here; the wait below is ours.
+        future = self._admin.elect_leaders(ElectionType.PREFERRED, wanted)
         answers = self._wait(future, CHANGE_TIMEOUT_SECONDS)
         return {
             (each.topic, each.partition): str(error_from_kafka(refused))

@@ -9,7 +9,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from playwright.sync_api import expect
 
 from tests.barnabas_cluster import await_true
-from tests.browser.conftest import log_in, screenshot
+from tests.browser.conftest import take_pictures
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 LIVE_MS = 10_000
@@ -114,18 +114,3 @@ def elect_preferred_leaders(page, product, chromium) -> None:
     page.get_by_role("button", name=re.compile("^Elect")).click()
     expect(page.get_by_text(re.compile("led by the preferred replica"))).to_be_visible(timeout=LIVE_MS)
     expect(page.get_by_text("Every partition is led by its first replica.")).to_be_visible(timeout=MOVES_MS)
-
-
-def take_pictures(chromium, product, name: str, paths: dict[str, str]) -> None:
-    for theme in ("light", "dark"):
-        for width in (1280, 390):
-            context = chromium.new_context(viewport={"width": width, "height": 900}, color_scheme=theme)
-            page = context.new_page()
-            log_in(page, product)
-            for what, path in paths.items():
-                page.goto(product.console + path)
-                expect(page.locator("#connection")).to_have_attribute("data-state", "live", timeout=LIVE_MS)
-                screenshot(page, f"{what}-{name}-{width}-{theme}")
-                overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-                assert page.evaluate(overflow) <= 0, (path, width)
-            context.close()
