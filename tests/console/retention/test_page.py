@@ -60,7 +60,7 @@ def test_what_is_no_number_is_said_beside_the_field(viewer, client_of):
     response = client_of(viewer).get(f"{ADDRESS}?retention_ms=soon")
 
     assert response.status_code == 422
-    assert b"A whole number, -1 for no limit, or the word default." in response.content
+    assert b"A number, alone or with a unit (ms, s, min, h, d), -1 for no limit, or default." in response.content
 
 
 def test_an_unreachable_cluster_is_told_and_the_page_stands(cluster, viewer, client_of):
