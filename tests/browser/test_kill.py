@@ -112,5 +112,5 @@ def elect_preferred_leaders(page, product, chromium) -> None:
     expect(page.get_by_text(f"{TOPIC}-1", exact=True)).to_be_visible(timeout=LIVE_MS)
     take_pictures(chromium, product, "before", {"placement": "/placement/", "elect": "/placement/+elect/"})
     page.get_by_role("button", name=re.compile("^Elect")).click()
-    expect(page.get_by_text(re.compile("led by the preferred replica"))).to_be_visible(timeout=LIVE_MS)
+    expect(page.locator(".banner.success")).to_contain_text("led by the preferred replica", timeout=LIVE_MS)
     expect(page.get_by_text("Every partition is led by its first replica.")).to_be_visible(timeout=MOVES_MS)
