@@ -173,3 +173,19 @@ def screenshot(page, name: str, *, for_readme: bool = False) -> None:
     page.screenshot(path=SCREENSHOTS / f"{name}.png")
     if for_readme and os.environ.get("SCREENSHOTS"):
         shutil.copy(SCREENSHOTS / f"{name}.png", ROOT / "tests" / "browser" / "screenshots" / f"{name}.png")
+
+
+def take_pictures(chromium, product: Product, name: str, paths: dict[str, str]) -> None:
+    """Every page of `paths` in both themes and widths; one that is wider than its window fails."""
+    for theme in ("light", "dark"):
+        for width in (1280, 390):
+            context = chromium.new_context(viewport={"width": width, "height": 900}, color_scheme=theme)
+            page = context.new_page()
+            log_in(page, product)
+            for what, path in paths.items():
+                page.goto(product.console + path)
+                page.locator("#connection[data-state=live]").wait_for(timeout=10_000)
+                screenshot(page, f"{what}-{name}-{width}-{theme}")
+                overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+                assert page.evaluate(overflow) <= 0, (path, width)
+            context.close()
