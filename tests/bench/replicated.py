@@ -1,4 +1,4 @@
-"""acks=all with three replicas on three brokers, all on this machine's cores: what replication costs, how long it takes.
+"""acks=all with three replicas on three brokers, all on this machine: what replication costs and how long it takes.
 
 CPU and memory are those of all three brokers together.
 """
