@@ -1,7 +1,7 @@
 """`pytest tests/simulation --seed N` runs that seed instead of the fixed handful."""
 
 #: Two of them together meet every kind of fault (2 and 8); more are for `make simulate`.
-SEEDS = (2, 8, 5, 23, 26, 67)
+SEEDS = (2, 8, 23, 67)
 
 
 def pytest_addoption(parser):
