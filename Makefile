@@ -10,7 +10,7 @@ VENV := .venv
 STAMPS := $(VENV)/stamps
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-test up down test faults bench lint clean-data lock
+.PHONY: help setup setup-test up down test faults simulate bench lint clean-data lock
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -47,11 +47,14 @@ down: ## End what runs here, also what a killed terminal left
 test: setup-test lint ## Run every check and every test
 	$(VENV)/bin/python -m pytest
 
-faults: setup-test ## Kill a broker 50 times under load, attack one; FAULTS="crash --kills 5 --seed 7" runs a part
+faults: setup-test ## Kill, stop and attack brokers under load; FAULTS="--row 4" or FAULTS="crash --kills 5 --seed 7" runs a part
 	@$(VENV)/bin/python -m tests.faults $(FAULTS)
 
 bench: setup-test ## Measure the brokers; BENCH="--against HOST:PORT" runs the same loads on any other Kafka
 	@$(VENV)/bin/python -m tests.bench $(BENCH)
+
+simulate: setup-test ## Run the cluster under simulated time, network and faults; SEEDS=500 of them, or SEED=N alone
+	@$(VENV)/bin/python -m tests.simulation.campaign $(if $(SEED),--first $(SEED) --seeds 1,--seeds $(or $(SEEDS),500))
 
 lint: setup-test ## Check style and who imports whom
 	$(VENV)/bin/ruff check .

@@ -265,17 +265,13 @@ class BrokerConfig:
         }
         changed = {BY_NAME[name].attribute: value for name, value in {**cluster_wide, **own}.items()}
         self.values = {**self.at_start, **changed}
+        # Attributes of its own for each value: reading one on the request path costs no call.
+        vars(self).update(self.values)
         return self.values != before
 
     def text(self, name: str) -> str | None:
         """The value of the key `name` as it would be written."""
         return render_value(self.values[BY_NAME[name].attribute])
-
-    def __getattr__(self, name: str) -> Any:
-        try:
-            return self.__dict__["values"][name]
-        except KeyError:
-            raise AttributeError(name) from None
 
 
 def read_broker_config(text: str) -> BrokerConfig:

@@ -46,6 +46,15 @@ class ControllerContext:
     def replica_assignment(self, partition: TopicPartition) -> ReplicaAssignment:
         return self.topics[partition.topic].of(partition.partition)
 
+    def reassignments(self) -> dict[TopicPartition, ReplicaAssignment]:
+        """The partitions on the move, of topics that are not being deleted."""
+        return {
+            TopicPartition(name, index): topic.of(index)
+            for name, topic in self.topics.items()
+            if name not in self.deleting
+            for index in topic.adding.keys() | topic.removing.keys()
+        }
+
     def is_current(self, partition: TopicPartition) -> bool:
         """Whether the partition exists and its topic is not being deleted."""
         topic = self.topics.get(partition.topic)

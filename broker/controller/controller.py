@@ -155,9 +155,8 @@ def _context_of(event: Elected) -> ControllerContext:
         context.topics[assignment.topic] = assignment
         for partition in context.partitions(assignment.topic):
             _find_partition(context, event, partition)
-            if context.replica_assignment(partition).is_reassigning:
-                context.moves.epoch_due.add(partition)
     context.deleting = set(context.topics_to_delete & context.topics.keys())
+    context.moves.epoch_due.update(context.reassignments())
     return context
 
 

@@ -88,12 +88,16 @@ class LeaderAndIsrAnswered:
 
 @dataclass(frozen=True, slots=True)
 class ReplicasDeleted:
-    """A broker's answer to StopReplica with delete: which replicas are gone and which could not be deleted."""
+    """A broker's answer to StopReplica with delete: which replicas are gone and which could not be deleted.
+
+    `leader_epochs` are those of the request.
+    """
 
     broker_id: int
     broker_epoch: int
     deleted: frozenset[TopicPartition]
     failed: frozenset[TopicPartition]
+    leader_epochs: dict[TopicPartition, int]
 
 
 @dataclass(frozen=True, slots=True)

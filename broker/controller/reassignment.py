@@ -32,12 +32,12 @@ Plans = dict[TopicPartition, ReplicaAssignment]
 
 
 def reassignments_asked(context: ControllerContext, event: ReassignmentsAsked) -> list[Effect]:
-    """A client's request takes a partition over from /admin/reassign_partitions."""
+    """A client's word counts before that of /admin/reassign_partitions, which must not bring back what it said."""
     plans, refused = _plan(context, event.targets)
-    for partition in plans:
-        context.moves.by_znode.pop(partition, None)
+    overruled = [context.moves.by_znode.pop(partition) for partition in plans if partition in context.moves.by_znode]
+    rewrite = [RewriteReassignmentRequest(dict(context.moves.by_znode), {})] if overruled else []
     begun = ReassignmentsBegun(event.request_id, plans, refused)
-    return [*write_assignments(context, plans), StepAgain(begun)]
+    return [*rewrite, *write_assignments(context, _news(context, plans)), StepAgain(begun)]
 
 
 def reassignments_begun(context: ControllerContext, event: ReassignmentsBegun) -> list[Effect]:
@@ -56,10 +56,8 @@ def reassignments_by_znode(context: ControllerContext, event: ReassignmentsByZno
     fresh = {partition: target for partition, target in event.targets.items() if known.get(partition) != target}
     plans, refused = _plan(context, fresh)
     context.moves.by_znode = {key: target for key, target in event.targets.items() if key not in refused}
-    under_way = {partition for partition in plans if _goes_to(context, partition, plans[partition].target)}
-    news = {partition: plan for partition, plan in plans.items() if partition not in under_way}
     return [
-        *write_assignments(context, news),
+        *write_assignments(context, _news(context, plans)),
         StepAgain(ReassignmentsByZnodeBegun(refused, is_empty=not event.targets)),
     ]
 
@@ -74,7 +72,7 @@ def assignments_written(context: ControllerContext, event: AssignmentsWritten) -
     for partition, written in sorted(event.written.items()):
         if not context.is_current(partition):
             continue
-        context.moves.leaving.pop(partition, None)
+        context.moves.end(partition)
         if written != context.replica_assignment(partition):
             _take(context, partition, written)
             begun.append(partition)
@@ -120,6 +118,11 @@ def _plan_one(
     return current.reassigned_to(target)
 
 
+def _news(context: ControllerContext, plans: Plans) -> Plans:
+    """Without what is under way or done."""
+    return {partition: plan for partition, plan in plans.items() if plan != context.replica_assignment(partition)}
+
+
 def _check_target(context: ControllerContext, current: ReplicaAssignment, target: tuple[int, ...]) -> None:
     if not target:
         raise _bad_target("a partition needs at least one replica")
@@ -139,8 +142,6 @@ def _take(context: ControllerContext, partition: TopicPartition, assignment: Rep
     context.set_assignment(partition, assignment)
     context.moves.epoch_due.add(partition)
     replicas = [Replica(partition, broker_id) for broker_id in assignment.replicas]
-    for replica in replicas:
-        context.moves.strays.pop(replica, None)
     added = [replica for replica in replicas if context.replica_status[replica] is ReplicaStatus.NON_EXISTENT]
     context.replica_status.move(added, ReplicaStatus.NEW)
 

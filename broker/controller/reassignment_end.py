@@ -50,6 +50,7 @@ def removed_replicas_deleted(context: ControllerContext, event: ReplicasDeleted)
         partition
         for partition in event.deleted | event.failed
         if event.broker_id in context.moves.leaving.get(partition, ())
+        and event.leader_epochs.get(partition, -1) >= context.moves.ended_at[partition]
     )
     for partition in answered:
         context.moves.leaving[partition].discard(event.broker_id)
@@ -61,14 +62,14 @@ def removed_hosts_left(context: ControllerContext, left: Iterable[int]) -> list[
     waiting = []
     for partition, hosts in sorted(context.moves.leaving.items()):
         for broker_id in hosts.intersection(left):
-            context.moves.strays[Replica(partition, broker_id)] = context.states[partition].leader_epoch
+            context.moves.strays[Replica(partition, broker_id)] = context.moves.ended_at[partition]
             waiting.append(partition)
         hosts.difference_update(left)
     return write_when_deleted(context, dict.fromkeys(waiting))
 
 
 def stop_strays(context: ControllerContext, joined: Iterable[int]) -> list[Effect]:
-    """Brokers are back that hold replicas which were taken from them meanwhile."""
+    """Brokers are back that hold replicas which were taken from them meanwhile; a move not yet over waits for them."""
     effects: list[Effect] = []
     for broker_id in joined:
         strays = sorted(replica for replica in context.moves.strays if replica.broker_id == broker_id)
@@ -78,6 +79,8 @@ def stop_strays(context: ControllerContext, joined: Iterable[int]) -> list[Effec
             for partition, epoch in epochs.items()
             if not (context.is_current(partition) and broker_id in context.assignment(partition))
         ]
+        for partition in epochs.keys() & context.moves.leaving.keys():
+            context.moves.leaving[partition].add(broker_id)
         if stops:
             effects.append(SendStopReplica(broker_id, context.controller_epoch, tuple(stops)))
     return effects
@@ -100,6 +103,7 @@ def _end(context: ControllerContext, partition: TopicPartition, state: LeaderAnd
     context.failed_replicas.difference_update(removed)
     alive = [replica.broker_id for replica in removed if replica.broker_id in context.brokers]
     context.moves.leaving[partition] = set(alive)
+    context.moves.ended_at[partition] = state.leader_epoch
     stop = ReplicaStop(partition, state.leader_epoch, delete=True)
     batch.add_stop(stop, alive)
     away = [replica for replica in removed if replica.broker_id not in alive]

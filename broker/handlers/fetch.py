@@ -23,7 +23,6 @@ from broker.protocol.messages.fetch import (
     PartitionData,
 )
 from broker.protocol.response_frame import PART_BYTES_MIN
-from broker.records.batch import iterate_headers
 from broker.replication.closest_replica import closest_replica
 from broker.replication.fetch_session import (
     FINAL_EPOCH,
@@ -184,11 +183,12 @@ class _Reading:
                 self._can_gain = False
                 return special
             records = self._payload(result.slice)
+            bytes_read = self._bytes_read + len(records)
+            if bytes_read < self._request.min_bytes and _leaves_records(result, asked.fetch_offset):
+                self._can_gain = False
         except ApiError as error:
             return self._refuse(topic, topic_partition, asked, error)
-        self._bytes_read += len(records)
-        if self._bytes_read < self._request.min_bytes and _next_offset(result, asked) < result.high_watermark:
-            self._can_gain = False
+        self._bytes_read = bytes_read
         return PartitionData(
             partition_index=asked.partition,
             high_watermark=result.high_watermark,
@@ -251,12 +251,11 @@ def _refused(asked: FetchPartition, code: ErrorCode) -> PartitionData:
     return PartitionData(partition_index=asked.partition, error_code=code, high_watermark=-1, records=b"")
 
 
-def _next_offset(result: ReadResult, asked: FetchPartition) -> int:
-    """Where the next fetch of the partition will begin."""
-    next_offset = asked.fetch_offset
-    for _, header in iterate_headers(result.slice.read()):
-        next_offset = header.next_offset
-    return next_offset
+def _leaves_records(result: ReadResult, fetch_offset: int) -> bool:
+    """Whether there are more than were taken, for want of room or in another segment. Raises ApiError."""
+    found = result.slice
+    next_offset = result.log.offset_after(fetch_offset, found) if found.length else fetch_offset
+    return next_offset < result.high_watermark
 
 
 HANDLER = public(ApiKey.FETCH, 4, 17, handle_fetch)

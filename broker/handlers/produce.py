@@ -20,6 +20,7 @@ from broker.protocol.messages.produce import (
     TopicProduceResponse,
 )
 from broker.protocol.produced import FIRST_VERSION, Produced, encode_produced
+from broker.protocol.schema import Message
 from broker.runtime.replica_manager import ProduceResult
 from broker.runtime.topic_admin import INTERNAL_TOPICS
 
@@ -27,71 +28,79 @@ _ALL = -1
 _ACKS = (_ALL, 0, 1)
 
 
+#: What became of the batch for one partition: where it went, or why it did not.
+Outcome = Produced | PartitionProduceResponse
+
+
 class _Uncommitted(NamedTuple):
-    """Appended for acks=all, and not yet in all in-sync replicas."""
+    """Appended for acks=all, and not yet in all in-sync replicas: `outcomes[at]` is not sure."""
 
-    produced: Produced
+    outcomes: list[Outcome]
+    at: int
     result: ProduceResult
-
-
-#: What became of the batch for one partition; the last one is its refusal.
-Outcome = Produced | _Uncommitted | PartitionProduceResponse
 
 
 def handle_produce(request: ProduceRequest, context: RequestContext) -> Reply:
     topics: list[tuple[str, list[Outcome]]] = []
-    is_done = request.acks != 0 and context.api_version >= FIRST_VERSION
+    uncommitted: list[_Uncommitted] = []
+    is_plain = True
     for topic in request.topic_data:
-        outcomes = []
+        outcomes: list[Outcome] = []
         for data in topic.partition_data:
-            outcome = _append(request, topic.name, data, context)
-            is_done = is_done and outcome.__class__ is Produced
+            outcome = _append(request, topic.name, data, context, outcomes, uncommitted)
+            is_plain = is_plain and outcome.__class__ is Produced
             outcomes.append(outcome)
         topics.append((topic.name, outcomes))
-    return encode_produced(context.api_version, topics) if is_done else _answer_in_full(request, topics, context)
+    if uncommitted:
+        results = [each.result for each in uncommitted]
+        return context.services.acks.wait(
+            results, request.timeout_ms, lambda codes: _when_decided(topics, uncommitted, codes, context)
+        )
+    if request.acks == 0:
+        _close_on_error(topics)
+        return None
+    return _answer(topics, is_plain=is_plain, context=context)
 
 
-def _answer_in_full(request: ProduceRequest, topics: list[tuple[str, list[Outcome]]], context: RequestContext) -> Reply:
-    uncommitted: list[tuple[PartitionProduceResponse, ProduceResult]] = []
+def _when_decided(
+    topics: list[tuple[str, list[Outcome]]],
+    uncommitted: list[_Uncommitted],
+    codes: list[ErrorCode],
+    context: RequestContext,
+) -> Message | bytes:
+    """Knows nothing of the request, so that its bytes are free while it waits."""
+    for (outcomes, at, _), code in zip(uncommitted, codes, strict=True):
+        if code:
+            outcomes[at] = PartitionProduceResponse(
+                index=outcomes[at].index, error_code=code, error_message=code.meaning, base_offset=-1
+            )
+    is_plain = all(outcome.__class__ is Produced for _, outcomes in topics for outcome in outcomes)
+    return _answer(topics, is_plain=is_plain, context=context)
+
+
+def _answer(topics: list[tuple[str, list[Outcome]]], *, is_plain: bool, context: RequestContext) -> Message | bytes:
+    """`is_plain`: every outcome is a place, as nearly always."""
+    if is_plain and context.api_version >= FIRST_VERSION:
+        return encode_produced(context.api_version, topics)
     responses = [
-        TopicProduceResponse(name=name, partition_responses=[_answer(outcome, uncommitted) for outcome in outcomes])
+        TopicProduceResponse(name=name, partition_responses=[_in_full(outcome) for outcome in outcomes])
         for name, outcomes in topics
     ]
-    if request.acks == 0:
-        _close_on_error(responses)
-        return None
-    if uncommitted:
-        return _when_committed(request.timeout_ms, responses, uncommitted, context)
     return _response(responses, context)
 
 
-def _answer(
-    outcome: Outcome, uncommitted: list[tuple[PartitionProduceResponse, ProduceResult]]
-) -> PartitionProduceResponse:
-    if isinstance(outcome, PartitionProduceResponse):
-        return outcome
-    if isinstance(outcome, Produced):
-        return PartitionProduceResponse(**outcome._asdict())
-    answer = PartitionProduceResponse(**outcome.produced._asdict())
-    uncommitted.append((answer, outcome.result))
-    return answer
+def _in_full(outcome: Outcome) -> PartitionProduceResponse:
+    return PartitionProduceResponse(**outcome._asdict()) if isinstance(outcome, Produced) else outcome
 
 
-async def _when_committed(
-    timeout_ms: int,
-    responses: list[TopicProduceResponse],
-    uncommitted: list[tuple[PartitionProduceResponse, ProduceResult]],
+def _append(
+    request: ProduceRequest,
+    topic: str,
+    data: PartitionProduceData,
     context: RequestContext,
-) -> ProduceResponse:
-    """Knows nothing of the request, so that its bytes are free while it waits."""
-    codes = await context.services.acks.wait([result for _, result in uncommitted], timeout_ms)
-    for (answer, _), code in zip(uncommitted, codes, strict=True):
-        if code:
-            answer.error_code, answer.error_message, answer.base_offset = code, code.meaning, -1
-    return _response(responses, context)
-
-
-def _append(request: ProduceRequest, topic: str, data: PartitionProduceData, context: RequestContext) -> Outcome:
+    outcomes: list[Outcome],
+    uncommitted: list[_Uncommitted],
+) -> Outcome:
     topic_partition = new_tuple(TopicPartition, (topic, data.index))
     acks, batch = request.acks, data.records
     try:
@@ -107,9 +116,9 @@ def _append(request: ProduceRequest, topic: str, data: PartitionProduceData, con
     except ApiError as error:
         return _refused(error, topic_partition, context)
     base_offset, end_offset, log_start_offset, hosted, log_append_time_ms = result
-    produced = new_tuple(Produced, (data.index, base_offset, log_append_time_ms, log_start_offset))
-    is_committed = acks != _ALL or end_offset <= hosted.partition.high_watermark
-    return produced if is_committed else _Uncommitted(produced, result)
+    if acks == _ALL and end_offset > hosted.partition.high_watermark:
+        uncommitted.append(_Uncommitted(outcomes, len(outcomes), result))
+    return new_tuple(Produced, (data.index, base_offset, log_append_time_ms, log_start_offset))
 
 
 def _refused(error: ApiError, topic_partition: TopicPartition, context: RequestContext) -> PartitionProduceResponse:
@@ -140,12 +149,12 @@ def _response(responses: list[TopicProduceResponse], context: RequestContext) ->
     return response
 
 
-def _close_on_error(responses: list[TopicProduceResponse]) -> None:
-    for topic in responses:
-        for partition in topic.partition_responses:
-            if partition.error_code:
-                name = ErrorCode(partition.error_code).name
-                raise CloseConnectionError(f"acks=0 to {topic.name}-{partition.index} failed: {name}")
+def _close_on_error(topics: list[tuple[str, list[Outcome]]]) -> None:
+    for name, outcomes in topics:
+        for outcome in outcomes:
+            if outcome.__class__ is not Produced:
+                code = ErrorCode(outcome.error_code).name
+                raise CloseConnectionError(f"acks=0 to {name}-{outcome.index} failed: {code}")
 
 
 HANDLER = public(ApiKey.PRODUCE, 3, 11, handle_produce, advertised_from=0)

@@ -47,6 +47,9 @@ class LogConfig:
     delete_retention_ms: int = 86_400_000
     #: min.insync.replicas: a leader takes records of acks=all only with that many replicas in sync.
     min_insync_replicas: int = 1
+    #: leader.replication.throttled.replicas, follower.…: (partition, broker) pairs, or "*" for each.
+    leader_replication_throttled_replicas: tuple = ()
+    follower_replication_throttled_replicas: tuple = ()
 
     def __post_init__(self) -> None:
         if not 0 < self.segment_bytes <= 2**31 - 1:

@@ -31,6 +31,8 @@ class FedPartition:
     log_start_offset: int = -1
     #: False after an error or a divergence was told: nothing is sent until the follower asks anew.
     is_served: bool = True
+    #: The throttle holds it back; `resume` ends that.
+    is_paused: bool = False
 
 
 @dataclass(slots=True)
@@ -74,7 +76,7 @@ class FollowerFeed:
     def records_came(self, topic_partition: TopicPartition) -> None:
         """Or anything else a follower should hear of at once."""
         fed = self.partitions.get(topic_partition)
-        if fed is not None and fed.is_served:
+        if fed is not None and fed.is_served and not fed.is_paused:
             self._urgent[topic_partition] = None
 
     def high_watermark_moved(self, topic_partition: TopicPartition) -> None:
@@ -90,6 +92,10 @@ class FollowerFeed:
                 fed = self.partitions.get(topic_partition)
                 if fed is not None and fed.is_served:
                     yield fed
+
+    def resume(self, fed: FedPartition) -> None:
+        fed.is_paused = False
+        self.records_came(fed.topic_partition)
 
     def keep(self, fed: FedPartition) -> None:
         """There is more of it than went into this answer: others go first in the next one."""

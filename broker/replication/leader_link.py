@@ -173,6 +173,13 @@ class LeaderLink:
         self._progressed.pop(topic_partition, None)
         self._anew[topic_partition] = None
 
+    def pause(self, topic_partition: TopicPartition, retry_at_ms: int) -> None:
+        """The leader is to send nothing of it until then."""
+        known = self.followed[topic_partition]
+        self.ask_later(topic_partition, retry_at_ms)
+        self._forgotten[known.topic_id, topic_partition.partition] = None
+        known.asked_in = -1
+
     def ask_later(self, topic_partition: TopicPartition, retry_at_ms: int) -> None:
         self._progressed.pop(topic_partition, None)
         self._anew.pop(topic_partition, None)

@@ -108,10 +108,16 @@ class Partition:
 
     # -- how far the replicas are
 
-    def record_append(self, log_end_offset: int) -> bool:
-        """The leader wrote up to `log_end_offset`; True when the high watermark moved."""
+    def record_append(self, log_end_offset: int, now_ms: int = 0) -> bool:
+        """The leader wrote up to `log_end_offset`; True when the high watermark moved.
+
+        Who held all there was is caught up until now: of an idle partition followers have nothing to say.
+        """
         if log_end_offset < self.log_end_offset:
             raise InvariantViolation(f"log end of {self.topic_partition} moved backwards to {log_end_offset}")
+        for follower in self.followers.values():
+            if follower.log_end_offset == self.log_end_offset and follower.last_caught_up_ms < now_ms:
+                follower.last_caught_up_ms = now_ms
         self.log_end_offset = log_end_offset
         if log_end_offset <= self.high_watermark or len(self.maximal_isr) > 1:
             return False
@@ -127,14 +133,13 @@ class Partition:
         follower.record_fetch(log_end_offset, self.log_end_offset, now_ms)
         return before <= self.high_watermark and self._advance_high_watermark()
 
-    def record_fetched(self, log_end_offset: int, leader_high_watermark: int) -> bool:
-        """As follower: we hold everything below `log_end_offset`, and the leader says how much is committed.
-
-        Whether our high watermark moved.
+    def record_fetched(self, log_end_offset: int, leader_high_watermark: int, log_start_offset: int = 0) -> bool:
+        """As follower: we hold what is from `log_start_offset` to `log_end_offset`, and the leader says how much of it
+        is committed; what the leader has let go of was. Whether our high watermark moved.
         """
         self.log_end_offset = log_end_offset
         before = self.high_watermark
-        self.high_watermark = max(before, min(leader_high_watermark, log_end_offset))
+        self.high_watermark = max(before, log_start_offset, min(leader_high_watermark, log_end_offset))
         return self.high_watermark > before
 
     def record_truncation(self, log_end_offset: int) -> None:
@@ -173,13 +178,6 @@ class Partition:
         if self.pending_isr is not None or replica_id in self.state.isr or not self._may_join(replica_id):
             return None
         return tuple(each for each in self.state.replicas if each in self.state.isr or each == replica_id)
-
-    def isr_with_all_caught_up(self) -> tuple[int, ...] | None:
-        """As `isr_with`, of all who may join: one that caught up while a change was pending does not say so again."""
-        if not self.is_leader or self.pending_isr is not None:
-            return None
-        wanted = tuple(each for each in self.state.replicas if each in self.state.isr or self._may_join(each))
-        return wanted if len(wanted) > len(self.state.isr) else None
 
     def _may_join(self, replica_id: int) -> bool:
         follower = self.followers.get(replica_id)

@@ -11,7 +11,7 @@ from broker.common.logs import logger
 from broker.common.types import NO_BROKER
 from broker.config.broker import BrokerConfig
 from broker.net.outbound import OutboundConnection, PeerUnreachable
-from broker.protocol.messages.controlled_shutdown import ControlledShutdownRequest
+from broker.protocol.messages.controlled_shutdown import ControlledShutdownRequest, ControlledShutdownResponse
 from broker.runtime.controller_requests import control_endpoint
 from broker.runtime.metadata_cache import MetadataCache
 from broker.runtime.replica_manager import ReplicaManager
@@ -26,7 +26,9 @@ _VERSION = 3
 _CONNECT_TIMEOUT_MS = 2_000
 #: A controller moves some thousand partitions a second.
 _ANSWER_TIMEOUT_MS = 10_000
-_ATTEMPT_TIMEOUT_S = 15.0
+#: With what ZooKeeper takes to say who is controller.
+_ASK_TIMEOUT_S = 15.0
+_LOOK_AGAIN_S = 0.5
 
 
 class ControlledShutdown:
@@ -44,24 +46,43 @@ class ControlledShutdown:
         if not (self._config.controlled_shutdown_enable and others and len(self._replicas)):
             return
         for _ in range(self._config.controlled_shutdown_max_retries):
-            if self._store.session.state is not SessionState.CONNECTED:
-                break
-            changed = asyncio.Event()
-            try:
-                async with asyncio.timeout(_ATTEMPT_TIMEOUT_S):
-                    if await self._ask(changed):
-                        return
-            except (ZooKeeperError, PeerUnreachable, ProtocolError, TimeoutError) as error:
-                _log.info("controller not reached", reason=str(error))
-            await self._pause(changed)
+            if await self._attempt():
+                return
         _log.warning("stopping without having handed everything over")
 
-    async def _ask(self, changed: asyncio.Event) -> bool:
-        """Whether nothing remains to be moved. `changed` is set when another broker becomes controller."""
+    async def _attempt(self) -> bool:
+        """Find a controller that answers, for as long as the pause between attempts; whether nothing remains.
+
+        Controllers may be stopping, too: the next one is asked as soon as there is one.
+        """
+        loop = asyncio.get_running_loop()
+        ends_at = loop.time() + self._config.controlled_shutdown_retry_backoff_ms / 1000
+        while self._store.session.state is SessionState.CONNECTED:
+            changed = asyncio.Event()
+            response = await self._ask(changed)
+            if response is not None and response.error_code == ErrorCode.NONE and not response.remaining_partitions:
+                return True
+            left_s = max(ends_at - loop.time(), 0)
+            await _wait(changed, left_s if response else min(left_s, _LOOK_AGAIN_S))
+            if response or not left_s:
+                break
+        return False
+
+    async def _ask(self, changed: asyncio.Event) -> ControlledShutdownResponse | None:
+        """A controller's answer, None when there is none; `changed` is set when another broker becomes controller."""
+        try:
+            async with asyncio.timeout(_ASK_TIMEOUT_S):
+                response = await self._ask_controller(changed)
+        except (ZooKeeperError, PeerUnreachable, ProtocolError, TimeoutError) as error:
+            _log.info("controller not reached", reason=str(error))
+            return None
+        return response if response is not None and response.error_code != ErrorCode.NOT_CONTROLLER else None
+
+    async def _ask_controller(self, changed: asyncio.Event) -> ControlledShutdownResponse | None:
         controller_id = await read_controller(self._store.session, changed.set)
         broker = (await self._store.brokers()).get(controller_id)
         if controller_id == NO_BROKER or broker is None:
-            return False
+            return None
         endpoint = control_endpoint(broker)
         connection = OutboundConnection(endpoint.host, endpoint.port, f"shutdown-{self._config.broker_id}")
         request = ControlledShutdownRequest(broker_id=self._config.broker_id, broker_epoch=self._replicas.broker_epoch)
@@ -72,12 +93,12 @@ class ControlledShutdown:
             connection.close()
         remaining = len(response.remaining_partitions)
         _log.info("controller answered", error_code=response.error_code, remaining_partitions=remaining)
-        return response.error_code == ErrorCode.NONE and not remaining
+        return response
 
-    async def _pause(self, changed: asyncio.Event) -> None:
-        """Another controller is asked at once, the same one not too often."""
-        try:
-            async with asyncio.timeout(self._config.controlled_shutdown_retry_backoff_ms / 1000):
-                await changed.wait()
-        except TimeoutError:
-            return
+
+async def _wait(changed: asyncio.Event, timeout_s: float) -> None:
+    try:
+        async with asyncio.timeout(timeout_s):
+            await changed.wait()
+    except TimeoutError:
+        return

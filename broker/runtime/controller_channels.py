@@ -3,10 +3,14 @@
 A channel lives as long as one registration of its broker. While the broker is registered but does not answer, its
 requests wait here; ZooKeeper ends that wait by expiring the broker's session, and the channel is closed with all it
 holds. The controller's own broker is told over its own socket, as any other.
+
+UpdateMetadata waits a moment for the roles given out before it, on all channels: who sends clients to a new leader
+should not be faster than the leader learns of it. A producer with acks=0 has no other way to notice.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
 
 from broker.common.errors import ErrorCode, ProtocolError
 from broker.common.logs import logger
@@ -32,6 +36,8 @@ _log = logger(__name__)
 #: Kafka's controller.socket.timeout.ms.
 REQUEST_TIMEOUT_MS = 30_000
 CONNECT_TIMEOUT_MS = 5_000
+#: How long a broker that does not take its role holds up what the others are told.
+_ROLES_TAKEN_WITHIN_S = 0.5
 _BACK_OFF_FIRST_S = 0.05
 _BACK_OFF_MAX_S = 1.0
 
@@ -45,6 +51,8 @@ class ControllerChannels:
         self._controller_id = controller_id
         self._deliver = deliver
         self._channels: dict[int, _Channel] = {}
+        #: One for each LeaderAndIsr that is not answered yet.
+        self._roles_under_way: set[asyncio.Future] = set()
 
     def open(self, broker: LiveBroker) -> None:
         """Nothing happens if a channel to this incarnation is open; one to an earlier incarnation is closed."""
@@ -66,22 +74,39 @@ class ControllerChannels:
     def send_leader_and_isr(self, effect: SendLeaderAndIsr) -> None:
         channel = self._channels[effect.broker_id]
         request = leader_and_isr_request(effect, self._controller_id, channel.broker.epoch)
+        is_over = asyncio.get_running_loop().create_future()
+        self._roles_under_way.add(is_over)
+        is_over.add_done_callback(self._roles_under_way.discard)
         channel.send(
             request,
             LEADER_AND_ISR_VERSION,
             lambda response: leader_and_isr_answered(channel.broker, request, response),
+            is_over=is_over,
         )
 
     def send_update_metadata(self, effect: SendUpdateMetadata) -> None:
+        roles = tuple(self._roles_under_way)
         for broker_id in effect.broker_ids:
             channel = self._channels[broker_id]
             request = update_metadata_request(effect, self._controller_id, channel.broker.epoch)
-            channel.send(request, UPDATE_METADATA_VERSION, lambda _response: None)
+            channel.send(request, UPDATE_METADATA_VERSION, lambda _response: None, after=roles)
 
     def send_stop_replica(self, effect: SendStopReplica) -> None:
         channel = self._channels[effect.broker_id]
         request = stop_replica_request(effect, self._controller_id, channel.broker.epoch)
         channel.send(request, STOP_REPLICA_VERSION, lambda response: replicas_deleted(channel.broker, effect, response))
+
+
+@dataclass(slots=True)
+class _Queued:
+    request: Message
+    version: int
+    on_answer: OnAnswer
+    #: Done when it was answered, or never will be.
+    is_over: asyncio.Future | None
+    #: Not sent before these are done, or `not_before_s` has come.
+    after: Collection[asyncio.Future]
+    not_before_s: float
 
 
 class _Channel:
@@ -92,27 +117,48 @@ class _Channel:
         self.broker = broker
         self._deliver = deliver
         self._connection = OutboundConnection(endpoint.host, endpoint.port, client_id)
-        self._queue: asyncio.Queue[tuple[Message, int, OnAnswer]] = asyncio.Queue()
+        self._queue: asyncio.Queue[_Queued] = asyncio.Queue()
         self._task = asyncio.get_running_loop().create_task(self._run())
 
-    def send(self, request: Message, version: int, on_answer: OnAnswer) -> None:
-        self._queue.put_nowait((request, version, on_answer))
+    def send(
+        self,
+        request: Message,
+        version: int,
+        on_answer: OnAnswer,
+        *,
+        is_over: asyncio.Future | None = None,
+        after: Collection[asyncio.Future] = (),
+    ) -> None:
+        not_before_s = asyncio.get_running_loop().time() + _ROLES_TAKEN_WITHIN_S
+        self._queue.put_nowait(_Queued(request, version, on_answer, is_over, after, not_before_s))
 
     def close(self) -> None:
         self._task.cancel()
         self._connection.close()
+        while not self._queue.empty():
+            _end(self._queue.get_nowait())
 
     async def _run(self) -> None:
         while True:
-            request, version, on_answer = await self._queue.get()
-            response = await self._request_until_answered(request, version)
+            queued = await self._queue.get()
+            try:
+                await self._wait_for_roles(queued)
+                response = await self._request_until_answered(queued.request, queued.version)
+            finally:
+                _end(queued)
             if response.error_code != ErrorCode.NONE:
-                code = response.error_code
-                _log.warning("broker refuses", broker=self.broker.broker_id, api=request.api.name, error_code=code)
+                code, api = response.error_code, queued.request.api.name
+                _log.warning("broker refuses", broker=self.broker.broker_id, api=api, error_code=code)
                 continue
-            event = on_answer(response)
+            event = queued.on_answer(response)
             if event is not None:
                 self._deliver(event)
+
+    async def _wait_for_roles(self, queued: _Queued) -> None:
+        missing = [role for role in queued.after if not role.done()]
+        patience_s = queued.not_before_s - asyncio.get_running_loop().time()
+        if missing and patience_s > 0:
+            await asyncio.wait(missing, timeout=patience_s)
 
     async def _request_until_answered(self, request: Message, version: int) -> Message:
         back_off_s = _BACK_OFF_FIRST_S
@@ -124,3 +170,8 @@ class _Channel:
                 _log.info("broker does not answer", broker=self.broker.broker_id, reason=str(error))
             await asyncio.sleep(back_off_s)
             back_off_s = min(2 * back_off_s, _BACK_OFF_MAX_S)
+
+
+def _end(queued: _Queued) -> None:
+    if queued.is_over is not None and not queued.is_over.done():
+        queued.is_over.set_result(None)

@@ -161,14 +161,16 @@ def replicas_deleted(
     broker: LiveBroker, effect: SendStopReplica, response: StopReplicaResponse
 ) -> ReplicasDeleted | None:
     """What became of those that were to be deleted; None when there were none."""
-    asked = {stop.partition for stop in effect.stops if stop.delete}
+    asked = {stop.partition: stop.leader_epoch for stop in effect.stops if stop.delete}
     deleted, failed = set(), set()
     for one in response.partition_errors:
         answered = deleted if one.error_code == ErrorCode.NONE else failed
         answered.add(TopicPartition(one.topic_name, one.partition_index))
     if not asked:
         return None
-    return ReplicasDeleted(broker.broker_id, broker.epoch, frozenset(deleted & asked), frozenset(failed & asked))
+    return ReplicasDeleted(
+        broker.broker_id, broker.epoch, frozenset(deleted & asked.keys()), frozenset(failed & asked.keys()), asked
+    )
 
 
 def _by_topic(partitions: Iterable[PartitionTold]) -> dict[str, list[PartitionTold]]:

@@ -123,8 +123,7 @@ class ControllerRuntime:
         context = self._machine.context
         if context is None or not self.is_controller:
             raise ApiError(ErrorCode.NOT_CONTROLLER)
-        assignments = {partition: context.replica_assignment(partition) for partition in context.all_partitions()}
-        return {partition: one for partition, one in assignments.items() if one.is_reassigning}
+        return context.reassignments()
 
     async def start(self) -> None:
         """Stand for election now and whenever there is no controller."""

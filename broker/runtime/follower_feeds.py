@@ -24,11 +24,14 @@ from broker.protocol.messages.fetch import (
 )
 from broker.replication.fetch_session import FINAL_EPOCH, NO_SESSION
 from broker.replication.follower_feed import FedPartition, FollowerFeed
+from broker.replication.throttle import ReplicationThrottle
 from broker.runtime.follower_reads import disagreement, read_for_follower, refused
 from broker.runtime.replica_manager import HostedPartition, ReplicaManager
 
 #: A follower has a few fetches under way, and one more for each time it had something to say meanwhile.
 _WAITING_MAX = 100
+#: How often a throttled replica looks at least whether it may go on.
+_THROTTLED_LOOK_MS = 1_000
 
 Answer = FetchResponse | asyncio.Future[FetchResponse]
 
@@ -57,13 +60,16 @@ class _Served:
 class FollowerFeeds:
     """The followers of the partitions this broker leads. Everything runs on the broker's loop."""
 
-    def __init__(self, replicas: ReplicaManager, new_session_id: Callable[[], int], clock: Clock):
+    def __init__(
+        self, replicas: ReplicaManager, throttle: ReplicationThrottle, new_session_id: Callable[[], int], clock: Clock
+    ):
         self._replicas = replicas
+        self._throttle = throttle
         self._new_session_id = new_session_id
         self._clock = clock
         self._served: dict[int, _Served] = {}
-        #: Told of the ISR a partition should have, now that a follower has caught up.
-        self.on_isr_wanted: Callable[[HostedPartition, tuple[int, ...]], None] = lambda hosted, isr: None
+        #: Told of each follower that says how far it has come.
+        self.on_progress: Callable[[HostedPartition, int], None] = lambda hosted, replica_id: None
         replicas.on_append.append(self._on_append)
         replicas.on_high_watermark.append(self._on_high_watermark)
         replicas.on_role.append(self._on_append)
@@ -170,9 +176,7 @@ class FollowerFeeds:
 
     def _holds(self, hosted: HostedPartition, replica_id: int, log_end_offset: int) -> None:
         self._replicas.follower_holds(hosted, replica_id, log_end_offset)
-        isr = hosted.partition.isr_with(replica_id)
-        if isr is not None:
-            self.on_isr_wanted(hosted, isr)
+        self.on_progress(hosted, replica_id)
 
     # -- waiting
 
@@ -258,13 +262,43 @@ class FollowerFeeds:
         """What the follower is to hear of the partition; None if nothing is new."""
         try:
             hosted = self._replicas.leader_log(*fed.topic_partition, fed.leader_epoch)
-            data = read_for_follower(hosted, fed, left, at_least_one=at_least_one)
+            allowed = self._allowed(hosted, feed.replica_id, min(left, fed.max_bytes))
+            if not allowed:
+                self._resume_later(feed, fed)
+                return None
+            data = read_for_follower(hosted, fed, allowed, at_least_one=at_least_one)
         except ApiError as error:
             fed.is_served = False
             hosted = self._replicas.get(*fed.topic_partition)
             return refused(
                 fed.topic_partition.partition, error.code, hosted.log.log_start_offset if hosted is not None else -1
             )
+        if data is not None:
+            self._throttle.moved(fed.topic_partition, len(data.records), self._clock.monotonic_ms())
         if fed.read_from < hosted.log.log_end_offset:
             feed.keep(fed)
         return data
+
+    # -- throttled replicas
+
+    def _allowed(self, hosted: HostedPartition, replica_id: int, bytes_wanted: int) -> int:
+        partition = hosted.partition
+        return self._throttle.allowed(
+            partition.topic_partition,
+            bytes_wanted,
+            self._clock.monotonic_ms(),
+            is_in_sync=replica_id in partition.state.isr,
+        )
+
+    def _resume_later(self, feed: FollowerFeed, fed: FedPartition) -> None:
+        """Its turn comes when bytes have been saved up again, or its rate has been changed meanwhile."""
+        resumes_in_ms = self._throttle.resumes_in_ms(self._clock.monotonic_ms())
+        pause_ms = _THROTTLED_LOOK_MS if resumes_in_ms is None else min(max(1, resumes_in_ms), _THROTTLED_LOOK_MS)
+        fed.is_paused = True
+        asyncio.get_running_loop().call_later(pause_ms / 1000, self._resume, feed, fed)
+
+    def _resume(self, feed: FollowerFeed, fed: FedPartition) -> None:
+        feed.resume(fed)
+        served = self._served.get(feed.replica_id)
+        if served is not None and served.feed is feed:
+            self._answer_soon(served)

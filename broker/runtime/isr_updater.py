@@ -6,6 +6,7 @@ has all that is committed.
 """
 
 import asyncio
+from collections.abc import Callable
 
 from broker.common.clock import Clock
 from broker.common.logs import logger
@@ -27,9 +28,18 @@ _WRITES_AT_ONCE = 64
 class IsrUpdater:
     """Shrinks the ISRs of the partitions this broker leads by time, grows them on request."""
 
-    def __init__(self, replicas: ReplicaManager, store: ClusterStore, lag_ms_max: int, clock: Clock):
+    def __init__(
+        self,
+        replicas: ReplicaManager,
+        store: ClusterStore,
+        is_live: Callable[[int], bool],
+        lag_ms_max: int,
+        clock: Clock,
+    ):
+        """`is_live`: whether the cluster counts a broker as alive."""
         self._replicas = replicas
         self._store = store
+        self._is_live = is_live
         self._lag_ms_max = lag_ms_max
         self._clock = clock
         self._turn = asyncio.Semaphore(_WRITES_AT_ONCE)
@@ -40,7 +50,7 @@ class IsrUpdater:
         self.expands = 0
 
     def start(self) -> None:
-        self._start(self._shrink_now_and_then())
+        self._start(self._look_now_and_then())
 
     async def stop(self) -> None:
         tasks = list(self._tasks)
@@ -48,7 +58,21 @@ class IsrUpdater:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    def want(self, hosted: HostedPartition, isr: tuple[int, ...]) -> None:
+    def consider(self, hosted: HostedPartition, replica_id: int) -> None:
+        """The follower may have caught up: count it in then, unless the cluster thinks it dead.
+
+        It would be of no use: the controller elects only who is registered.
+        """
+        isr = hosted.partition.isr_with(replica_id)
+        if isr is not None and self._is_live(replica_id):
+            self._want(hosted, isr)
+
+    def _consider_all(self, hosted: HostedPartition) -> None:
+        """Who caught up while another change was under way, or while the cluster thought it dead, joins now."""
+        for replica_id in hosted.partition.followers:
+            self.consider(hosted, replica_id)
+
+    def _want(self, hosted: HostedPartition, isr: tuple[int, ...]) -> None:
         """Make `isr` the partition's; nothing else is wanted of it until that is decided."""
         hosted.partition.pending_isr = isr
         self._start(self._write(hosted, isr))
@@ -58,7 +82,7 @@ class IsrUpdater:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _shrink_now_and_then(self) -> None:
+    async def _look_now_and_then(self) -> None:
         """Kafka's rhythm: half the lag allowed, so that a follower is out after at most one and a half of it."""
         while True:
             await asyncio.sleep(self._lag_ms_max / 2000)
@@ -66,7 +90,8 @@ class IsrUpdater:
             for hosted in list(self._replicas):
                 isr = hosted.partition.isr_without_laggards(now_ms, self._lag_ms_max)
                 if isr is not None:
-                    self.want(hosted, isr)
+                    self._want(hosted, isr)
+                self._consider_all(hosted)
 
     async def _write(self, hosted: HostedPartition, isr: tuple[int, ...]) -> None:
         """Until ZooKeeper has said what stands there, the write may count: it is tried again, never given up."""
@@ -96,9 +121,7 @@ class IsrUpdater:
         self.expands += len(set(found.isr) - set(before.isr))
         self._replicas.isr_written(hosted, found.isr, found.zk_version)
         self._announce(partition.topic_partition)
-        meanwhile = partition.isr_with_all_caught_up()
-        if meanwhile is not None:
-            self.want(hosted, meanwhile)
+        self._consider_all(hosted)
 
     def _announce(self, topic_partition: TopicPartition) -> None:
         self._changed.add(topic_partition)

@@ -93,6 +93,10 @@ class MetadataCache:
         if known is not None:
             self._topics_by_id.pop(known.topic_id, None)
 
+    def is_live(self, broker_id: int) -> bool:
+        """Whether the controller counts the broker as registered."""
+        return broker_id in self.brokers
+
     def topic_of_id(self, topic_id: UUID) -> TopicMetadata | None:
         return self._topics_by_id.get(topic_id)
 

@@ -7,7 +7,8 @@ looked at together, every 100 ms: a request that waits costs no timer of its own
 
 import asyncio
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from broker.common.clock import Clock
 from broker.common.errors import ApiError, ErrorCode
@@ -17,13 +18,18 @@ from broker.runtime.replica_manager import HostedPartition, ProduceResult, Repli
 _SWEEP_S = 0.1
 
 
+#: What a request is answered, from what became of each of its appends.
+Respond = Callable[[list[ErrorCode]], Any]
+
+
 class _Waiter:
     """One request; `missing` of its partitions are still to be decided."""
 
-    __slots__ = ("codes", "deadline_ms", "future", "missing")
+    __slots__ = ("codes", "deadline_ms", "future", "missing", "respond")
 
-    def __init__(self, future: asyncio.Future, count: int, deadline_ms: int):
+    def __init__(self, future: asyncio.Future, respond: Respond, count: int, deadline_ms: int):
         self.future = future
+        self.respond = respond
         self.missing = count
         self.codes = [ErrorCode.REQUEST_TIMED_OUT] * count
         self.deadline_ms = deadline_ms
@@ -31,8 +37,13 @@ class _Waiter:
     def decide(self, index: int, code: ErrorCode) -> None:
         self.codes[index] = code
         self.missing -= 1
-        if not self.missing and not self.future.done():
-            self.future.set_result(self.codes)
+        if not self.missing:
+            self.answer()
+
+    def answer(self) -> None:
+        """Nothing happens if it was, or if nobody wants it any more."""
+        if not self.future.done():
+            self.future.set_result(self.respond(self.codes))
 
 
 #: (offset the high watermark must reach, waiter, place of the partition in its request)
@@ -53,15 +64,14 @@ class ProduceAcks:
         """Partitions somebody waits for."""
         return len(self._waiting)
 
-    def wait(self, appended: Sequence[ProduceResult], timeout_ms: int) -> asyncio.Future[list[ErrorCode]]:
-        """What became of each append once all are decided: NONE, NOT_ENOUGH_REPLICAS_AFTER_APPEND (it is in the log,
-        but too few replicas are in sync by now), NOT_LEADER_OR_FOLLOWER (we do not know), REQUEST_TIMED_OUT (nor here).
+    def wait(self, appended: Sequence[ProduceResult], timeout_ms: int, respond: Respond) -> asyncio.Future:
+        """`respond` of what became of each append (at least one), once all are decided.
+
+        NONE, NOT_ENOUGH_REPLICAS_AFTER_APPEND (it is in the log, but too few replicas are in sync by now),
+        NOT_LEADER_OR_FOLLOWER (we do not know), REQUEST_TIMED_OUT (nor here).
         """
         future = asyncio.get_running_loop().create_future()
-        if not appended:
-            future.set_result([])
-            return future
-        waiter = _Waiter(future, len(appended), self._clock.monotonic_ms() + timeout_ms)
+        waiter = _Waiter(future, respond, len(appended), self._clock.monotonic_ms() + timeout_ms)
         for index, result in enumerate(appended):
             partition = result.hosted.partition
             if result.end_offset <= partition.high_watermark:
@@ -113,8 +123,8 @@ class ProduceAcks:
 
 
 def _is_over(waiter: _Waiter, now_ms: int) -> bool:
-    if not waiter.future.done() and waiter.deadline_ms <= now_ms:
-        waiter.future.set_result(waiter.codes)
+    if waiter.deadline_ms <= now_ms:
+        waiter.answer()
     return waiter.future.done()
 
 

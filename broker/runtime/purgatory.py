@@ -32,7 +32,8 @@ class Purgatory:
 
     def __init__(self, clock: Clock):
         self._clock = clock
-        self._waiters: dict[TopicPartition, set[_Waiter]] = {}
+        #: In the order they came in, and are woken in.
+        self._waiters: dict[TopicPartition, dict[_Waiter, None]] = {}
         self._deadlines: list[_Waiter] = []
         self._waiting = 0
         self._timer: asyncio.TimerHandle | None = None
@@ -61,7 +62,7 @@ class Purgatory:
     def _add(self, waiter: _Waiter) -> None:
         self._waiting += 1
         for key in waiter.keys:
-            self._waiters.setdefault(key, set()).add(waiter)
+            self._waiters.setdefault(key, {})[waiter] = None
         heapq.heappush(self._deadlines, waiter)
         if self._timer is None or waiter.deadline_ms < self._timer_deadline_ms:
             self._arm()
@@ -71,7 +72,7 @@ class Purgatory:
         for key in waiter.keys:
             waiters = self._waiters.get(key)
             if waiters is not None:
-                waiters.discard(waiter)
+                waiters.pop(waiter, None)
                 if not waiters:
                     del self._waiters[key]
         if len(self._deadlines) > 2 * self._waiting + 64:

@@ -21,6 +21,7 @@ from broker.protocol.framing import SIZE_BYTES
 from broker.protocol.headers import RequestHeader, decode_response_header, encode_request_header
 from broker.protocol.messages.fetch import FetchResponse, PartitionData
 from broker.replication.leader_link import NO_SESSION, LeaderLink, Position
+from broker.replication.throttle import ReplicationThrottle
 from broker.replication.truncation import EpochEnd, truncation_offset
 from broker.runtime.fetch_requests import FETCH_VERSION, FetchSettings, fetch_request
 from broker.runtime.replica_manager import HostedPartition, ReplicaManager
@@ -32,6 +33,8 @@ _RECONNECT_FIRST_S = 0.05
 _RECONNECT_MAX_S = 1.0
 #: Before records are asked for again that our own log did not take.
 _NOT_TAKEN_BACK_OFF_MS = 1_000
+#: How often a throttled replica looks at least whether it may go on.
+_THROTTLED_LOOK_MS = 1_000
 
 #: host and port of a broker, None while it is not known.
 AddressOf = Callable[[int], tuple[str, int] | None]
@@ -40,8 +43,16 @@ AddressOf = Callable[[int], tuple[str, int] | None]
 class ReplicaFetchers:
     """Keeps, for each leader we follow, a fetcher; which partitions each has follows from their roles."""
 
-    def __init__(self, replicas: ReplicaManager, address_of: AddressOf, settings: FetchSettings, clock: Clock):
+    def __init__(
+        self,
+        replicas: ReplicaManager,
+        throttle: ReplicationThrottle,
+        address_of: AddressOf,
+        settings: FetchSettings,
+        clock: Clock,
+    ):
         self._replicas = replicas
+        self._throttle = throttle
         self._address_of = address_of
         self._settings = settings
         self._clock = clock
@@ -71,7 +82,7 @@ class ReplicaFetchers:
         fetcher = self._fetchers.get(leader)
         if fetcher is None:
             fetcher = self._fetchers[leader] = ReplicaFetcher(
-                leader, self._replicas, lambda: self._address_of(leader), self._settings, self._clock
+                leader, self._replicas, self._throttle, lambda: self._address_of(leader), self._settings, self._clock
             )
         return fetcher
 
@@ -89,6 +100,7 @@ class ReplicaFetcher:
         self,
         leader: int,
         replicas: ReplicaManager,
+        throttle: ReplicationThrottle,
         address: Callable[[], tuple[str, int] | None],
         settings: FetchSettings,
         clock: Clock,
@@ -96,6 +108,7 @@ class ReplicaFetcher:
         self.link = LeaderLink()
         self._leader = leader
         self._replicas = replicas
+        self._throttle = throttle
         self._address = address
         self._settings = settings
         self._clock = clock
@@ -238,8 +251,19 @@ class ReplicaFetcher:
                 self._replicas.take_fetched(hosted, records, data.high_watermark, data.log_start_offset)
                 if records:
                     self.link.took_records(topic_partition)
+                    is_caught_up = hosted.log.log_end_offset >= data.high_watermark
+                    self._heed_throttle(topic_partition, len(records), is_caught_up=is_caught_up)
         except ApiError as error:
             self._ask_later(topic_partition, error.message, _NOT_TAKEN_BACK_OFF_MS)
+
+    def _heed_throttle(self, topic_partition: TopicPartition, bytes_copied: int, *, is_caught_up: bool) -> None:
+        """A throttled replica that has used up the share pauses, unless all that is committed is here."""
+        now_ms = self._clock.monotonic_ms()
+        self._throttle.moved(topic_partition, bytes_copied, now_ms)
+        if not self._throttle.allowed(topic_partition, 1, now_ms, is_in_sync=is_caught_up):
+            resumes_in_ms = self._throttle.resumes_in_ms(now_ms)
+            pause_ms = _THROTTLED_LOOK_MS if resumes_in_ms is None else min(max(1, resumes_in_ms), _THROTTLED_LOOK_MS)
+            self.link.pause(topic_partition, now_ms + pause_ms)
 
     def _truncate(self, hosted: HostedPartition, data: PartitionData) -> None:
         log, partition = hosted.log, hosted.partition

@@ -24,6 +24,7 @@ from broker.protocol.messages.leader_and_isr import LeaderAndIsrPartitionState, 
 from broker.records.batch import NO_TIMESTAMP, BatchHeader, check_produced_batch
 from broker.replication.partition import LeadershipState, Partition
 from broker.runtime.purgatory import Purgatory
+from broker.runtime.replica_logs import ReplicaLogs
 
 _log = logger(__name__)
 
@@ -53,6 +54,7 @@ class ReadResult(NamedTuple):
     slice: LogSlice
     high_watermark: int
     log_start_offset: int
+    log: Log
 
 
 class ReplicaManager:
@@ -60,14 +62,12 @@ class ReplicaManager:
 
     def __init__(self, broker_id: int, logs: LogManager, purgatory: Purgatory, clock: Clock):
         self._broker_id = broker_id
-        self._logs = logs
+        self.logs = ReplicaLogs(logs)
         self._purgatory = purgatory
         self._clock = clock
         self._hosted: dict[TopicPartition, HostedPartition] = {}
         #: Stopped with their files kept, because this broker is about to stop; others lead them.
         self._relieved: set[TopicPartition] = set()
-        self._purging: asyncio.Task | None = None
-        self._is_purge_due = False
         #: The newest controller heard of; an older one is refused (correctness: one controller at a time).
         self.controller_epoch = -1
         #: czxid of our registration; what was meant for an earlier incarnation of us is refused (KIP-380).
@@ -81,6 +81,8 @@ class ReplicaManager:
         self.on_role: list[Callable[[HostedPartition], None]] = []
         #: Told when followers of a partition this broker leads have something to hear: an append, another log start.
         self.on_append: list[Callable[[HostedPartition], None]] = []
+        #: Told of each partition whose topic is configured differently now.
+        self.on_config: list[Callable[[HostedPartition], None]] = []
         #: Told when the high watermark of a partition this broker leads has moved, but not of each append of a leader
         #: without followers.
         self.on_high_watermark: list[Callable[[HostedPartition], None]] = []
@@ -98,6 +100,10 @@ class ReplicaManager:
     def get(self, topic: str, partition: int) -> HostedPartition | None:
         return self._hosted.get(TopicPartition(topic, partition))
 
+    def configure(self, hosted: HostedPartition, config: LogConfig) -> None:
+        hosted.log.config = config
+        _tell(self.on_config, hosted)
+
     # -- what the controller says
 
     def check_controller(self, controller_epoch: int, broker_epoch: int) -> None:
@@ -109,19 +115,18 @@ class ReplicaManager:
         self.controller_epoch = controller_epoch
 
     async def create_logs(self, request: LeaderAndIsrRequest) -> None:
-        """Make the logs of partitions that are new here on a worker thread: a slow disk must stall nobody else.
+        """Make the logs of partitions that are new here: a slow disk must stall nobody else.
 
         One that cannot be made is tried again, and the failure answered, when its role is applied.
         """
-        missing = []
-        for topic in request.topic_states:
-            for state in topic.partition_states:
-                topic_partition = TopicPartition(topic.topic_name, state.partition_index)
-                if topic_partition not in self._hosted:
-                    self._drop_log_of_earlier_topic(topic_partition, topic.topic_id)
-                    missing.append(NewLog(topic_partition, topic.topic_id, state.is_new))
-        if missing:
-            await asyncio.to_thread(self._logs.create_missing, missing)
+        await self.logs.create(
+            [
+                NewLog(TopicPartition(topic.topic_name, state.partition_index), topic.topic_id, state.is_new)
+                for topic in request.topic_states
+                for state in topic.partition_states
+                if (topic.topic_name, state.partition_index) not in self._hosted
+            ]
+        )
 
     def apply_leader_and_isr(
         self, request: LeaderAndIsrRequest, configs: Mapping[str, LogConfig] = MappingProxyType({})
@@ -180,39 +185,16 @@ class ReplicaManager:
     ) -> HostedPartition:
         hosted = self._hosted.get(topic_partition)
         if hosted is None:
-            self._drop_log_of_earlier_topic(topic_partition, topic_id)
-            log = self._logs.get_or_create(topic_partition, topic_id, is_new=is_new)
+            log = self.logs.open(topic_partition, topic_id, is_new=is_new)
             log.config = config or log.config
-            known_committed = self._logs.high_watermark_of(topic_partition)
+            known_committed = self.logs.high_watermark_of(topic_partition)
             hosted = HostedPartition(Partition(topic_partition, self._broker_id, known_committed), log, topic_id)
             self._hosted[topic_partition] = hosted
             self._relieved.discard(topic_partition)
             self.topic_names[topic_id] = topic_partition.topic
         else:
-            self._logs.get_or_create(topic_partition, topic_id)
+            self.logs.check(topic_partition, topic_id)
         return hosted
-
-    def _drop_log_of_earlier_topic(self, topic_partition: TopicPartition, topic_id: UUID) -> None:
-        """A topic deleted and created again while we were away must not show its old records."""
-        found = self._logs.topic_id_of(topic_partition)
-        if found is not None and found != topic_id:
-            _log.warning("topic was created anew, old log deleted", partition=str(topic_partition), old_topic_id=found)
-            self._logs.delete(topic_partition)
-            self._purge_later()
-
-    def _purge_later(self) -> None:
-        """Free the disk of deleted logs on a worker thread, one at a time."""
-        self._is_purge_due = True
-        if self._purging is None or self._purging.done():
-            self._purging = asyncio.get_running_loop().create_task(self._purge())
-
-    async def _purge(self) -> None:
-        while self._is_purge_due:
-            self._is_purge_due = False
-            try:
-                await asyncio.to_thread(self._logs.purge_deleted)
-            except OSError as error:
-                _log.error("deleted logs stay on disk until the next start", reason=str(error))
 
     def stop_replica(
         self, topic_partition: TopicPartition, *, delete: bool, leader_epoch: int = NO_LEADER_EPOCH
@@ -228,8 +210,8 @@ class ReplicaManager:
             self._let_go(self._hosted.pop(topic_partition))
         if not delete:
             self._relieved.add(topic_partition)
-        if delete and self._logs.delete(topic_partition):
-            self._purge_later()
+        if delete:
+            self.logs.delete(topic_partition)
         self._purgatory.wake(topic_partition)
 
     def _let_go(self, hosted: HostedPartition) -> None:
@@ -262,7 +244,7 @@ class ReplicaManager:
         log, partition = hosted.log, hosted.partition
         now_ms = self._clock.now_ms()
         base_offset, last_offset, max_timestamp = log.append(batch, partition.leader_epoch, now_ms, header)
-        moved = partition.record_append(log.log_end_offset)
+        moved = partition.record_append(log.log_end_offset, self._clock.monotonic_ms())
         if partition.followers:
             _tell(self.on_append, hosted)
             if moved:
@@ -291,7 +273,8 @@ class ReplicaManager:
         if len(records):
             hosted.log.append_as_follower(records, self._clock.now_ms())
         hosted.log.follow_log_start(log_start_offset)
-        if hosted.partition.record_fetched(hosted.log.log_end_offset, high_watermark):
+        log = hosted.log
+        if hosted.partition.record_fetched(log.log_end_offset, high_watermark, log.log_start_offset):
             self._purgatory.wake(hosted.partition.topic_partition)
 
     def truncate(self, hosted: HostedPartition, offset: int) -> None:
@@ -345,7 +328,7 @@ class ReplicaManager:
             hosted.partition.check_leader(current_leader_epoch)
         high_watermark = hosted.partition.high_watermark
         found = hosted.log.read(fetch_offset, max_bytes, high_watermark, at_least_one=at_least_one)
-        return ReadResult(found, high_watermark, hosted.log.log_start_offset)
+        return ReadResult(found, high_watermark, hosted.log.log_start_offset, hosted.log)
 
     async def find_timestamp(self, hosted: HostedPartition, timestamp_ms: int | None) -> tuple[int, int] | None:
         """(offset, timestamp) of the first committed record of that time or later; None asks for the newest time.

@@ -17,7 +17,7 @@ from broker.config.resolution import topic_values
 from broker.config.topic import check_topic_configs
 from broker.log.config import LogConfig
 from broker.runtime.replica_manager import ReplicaManager
-from broker.zookeeper.errors import ZooKeeperError
+from broker.zookeeper.errors import ConnectionInterrupted, SessionLost, ZooKeeperError
 from broker.zookeeper.store import ClusterStore
 
 _log = logger(__name__)
@@ -44,7 +44,11 @@ class TopicConfigs:
             raise ApiError(ErrorCode.REQUEST_TIMED_OUT, f"ZooKeeper: {error}") from error
 
     async def log_configs(self, topics: Iterable[str]) -> dict[str, LogConfig]:
-        """What the logs of `topics` go by, to be known before they are hosted; without those that cannot be had now."""
+        """What the logs of `topics` go by, to be known before they are hosted; without those nobody can go by.
+
+        Waits while ZooKeeper is out of reach: under the defaults a log could be acknowledged by too few replicas, or
+        let go of what its topic keeps.
+        """
         names = list(topics)
         changes_before = -1
         while changes_before != self._changes:
@@ -53,11 +57,14 @@ class TopicConfigs:
         return {name: config for name, config in zip(names, found, strict=True) if config is not None}
 
     async def _log_config(self, topic: str) -> LogConfig | None:
-        try:
-            return log_config(await self.overrides(topic), self._broker_config)
-        except (ApiError, ConfigError) as error:
-            _log.error("topic configuration not applied", topic=topic, reason=str(error))
-            return None
+        while True:
+            try:
+                return log_config(await self._store.config(ENTITY, topic), self._broker_config)
+            except (ConnectionInterrupted, SessionLost):
+                await self._store.session.wait_connected()
+            except (ZooKeeperError, ConfigError) as error:
+                _log.error("topic configuration not applied", topic=topic, reason=str(error))
+                return None
 
     async def change(self, topic: str, change: ConfigChange) -> None:
         """Set what `change` makes of the overrides, and tell every broker; raises ApiError when a value cannot be."""
@@ -85,7 +92,7 @@ class TopicConfigs:
             return
         for hosted in self._replicas:
             if hosted.partition.topic_partition.topic == topic:
-                hosted.log.config = config
+                self._replicas.configure(hosted, config)
 
     async def apply_all(self) -> None:
         """The same for every topic hosted here: the broker's own configuration has changed."""

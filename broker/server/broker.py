@@ -11,7 +11,7 @@ import asyncio
 import random
 from pathlib import Path
 
-from broker.common.clock import SystemClock
+from broker.common.clock import Clock, SystemClock
 from broker.common.errors import StartupError
 from broker.common.logs import logger
 from broker.config.broker import BrokerConfig, Endpoint
@@ -41,6 +41,7 @@ from broker.runtime.producer_ids import ProducerIds
 from broker.runtime.purgatory import Purgatory
 from broker.runtime.replica_fetchers import ReplicaFetchers
 from broker.runtime.replica_manager import ReplicaManager
+from broker.runtime.replication_quotas import ReplicationQuotas
 from broker.runtime.retention_previews import RetentionPreviews
 from broker.runtime.topic_admin import TopicAdmin
 from broker.runtime.topic_configs import TopicConfigs, log_config
@@ -61,16 +62,18 @@ _LEAVE_TIMEOUT_S = 2.0
 
 
 class Broker:
-    """A broker process's one broker."""
+    """A broker process's one broker. Time and ZooKeeper may be given, as the simulation does."""
 
-    def __init__(self, config: BrokerConfig):
+    def __init__(self, config: BrokerConfig, clock: Clock | None = None, session: ZooKeeperSession | None = None):
         self.config = config
-        self._clock = SystemClock()
-        self._session = ZooKeeperSession(config.zookeeper_connect, config.zookeeper_session_timeout_ms)
+        self._clock = clock or SystemClock()
+        self._session = session or ZooKeeperSession(config.zookeeper_connect, config.zookeeper_session_timeout_ms)
         self._store = ClusterStore(self._session, self._clock)
         self._metadata = MetadataCache()
         self._purgatory = Purgatory(self._clock)
         self._registry = new_registry()
+        #: The rooms handlers ask, once they are there.
+        self.services: Services | None = None
         self._descriptor_limit = raise_descriptor_limit()
         self._connection_memory = ConnectionMemory(config.queued_max_request_bytes)
         #: The last log directory has failed: nothing can be served any more.
@@ -173,8 +176,8 @@ class Broker:
         )
         self._controlled_shutdown = ControlledShutdown(self._store, self._metadata, replicas, config)
         fetch_sessions = FetchSessions(_random_session_id)
-        services = self._services(cluster_id, replicas, fetch_sessions)
-        self._dispatcher = Dispatcher(services, self._listener.name, RequestMetrics(self._registry))
+        self.services = self._services(cluster_id, replicas, fetch_sessions)
+        self._dispatcher = Dispatcher(self.services, self._listener.name, RequestMetrics(self._registry))
         self._registry.register(
             ReplicationMetrics(replicas, self._feeds, self._fetchers, self._acks, self._isr),
         )
@@ -205,11 +208,15 @@ class Broker:
         )
 
     def _build_replication(self, replicas: ReplicaManager) -> None:
-        self._feeds = FollowerFeeds(replicas, _random_session_id, self._clock)
-        self._isr = IsrUpdater(replicas, self._store, self.config.replica_lag_time_max_ms, self._clock)
-        self._feeds.on_isr_wanted = self._isr.want
+        quotas = ReplicationQuotas(replicas, self.config, self._clock)
+        self._broker_configs.on_changed.append(quotas.reconfigure)
+        self._feeds = FollowerFeeds(replicas, quotas.leading, _random_session_id, self._clock)
+        lag_ms_max = self.config.replica_lag_time_max_ms
+        self._isr = IsrUpdater(replicas, self._store, self._metadata.is_live, lag_ms_max, self._clock)
+        self._feeds.on_progress = self._isr.consider
         self._acks = ProduceAcks(replicas, self._clock)
-        self._fetchers = ReplicaFetchers(replicas, self._address_of, _fetch_settings(self.config), self._clock)
+        settings = _fetch_settings(self.config)
+        self._fetchers = ReplicaFetchers(replicas, quotas.following, self._address_of, settings, self._clock)
 
     def _address_of(self, broker_id: int) -> tuple[str, int] | None:
         """Where another broker is reached, by the listener brokers share."""

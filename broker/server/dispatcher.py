@@ -6,6 +6,7 @@ line says who and why. An ApiVersions request of an unknown version is answered 
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from functools import partial
 
 from broker.common.errors import BarnabasError, ProtocolError
 from broker.common.logs import logger
@@ -33,7 +34,8 @@ class Dispatcher:
         self._metrics = metrics
         self._handlers: dict[int, Handler] = {handler.api: handler for handler in HANDLERS}
         self._routes: dict[tuple[int, int], Route] = {}
-        self._tasks: dict[Connection, set[asyncio.Task]] = {}
+        #: What is still to be answered, in the order it was asked.
+        self._working: dict[Connection, dict[asyncio.Future, None]] = {}
 
     def on_frame(self, connection: Connection, frame: memoryview) -> None:
         """Answer one request, at once or later; whatever is wrong ends the connection and nothing else."""
@@ -72,8 +74,8 @@ class Dispatcher:
     def on_closed(self, connection: Connection) -> None:
         """Cancels what still works for the connection: soon, because a task that never began cannot clean up."""
         loop = asyncio.get_running_loop()
-        for task in self._tasks.pop(connection, ()):
-            loop.call_soon(task.cancel)
+        for work in self._working.pop(connection, ()):
+            loop.call_soon(work.cancel)
 
     def _add_route(self, api_key: int, version: int) -> Route | None:
         """None if that version is not served."""
@@ -93,25 +95,19 @@ class Dispatcher:
     def _answer_later(
         self, connection: Connection, header: RequestHeader, route: Route, reply: Awaitable[Message | None]
     ) -> None:
+        """A future costs no task: acks=all and followers' fetches end in one."""
         slot = connection.reserve()
-        task = asyncio.ensure_future(self._fill(connection, slot, header, route, reply))
-        tasks = self._tasks.setdefault(connection, set())
-        tasks.add(task)
-        task.add_done_callback(tasks.discard)
+        work = reply if isinstance(reply, asyncio.Future) else asyncio.ensure_future(reply)
+        self._working.setdefault(connection, {})[work] = None
+        work.add_done_callback(partial(self._fill, connection, slot, header, route))
 
-    async def _fill(
-        self,
-        connection: Connection,
-        slot: Slot,
-        header: RequestHeader,
-        route: Route,
-        reply: Awaitable[Message | None],
+    def _fill(
+        self, connection: Connection, slot: Slot, header: RequestHeader, route: Route, work: asyncio.Future
     ) -> None:
+        self._working.get(connection, {}).pop(work, None)
         try:
-            response = await reply
-            if connection.is_open:
-                frame = () if response is None else route.frame(response, header.correlation_id)
-                self._metrics.bytes_out += connection.fill(slot, frame)
+            if connection.is_open and not work.cancelled():
+                self._metrics.bytes_out += connection.fill(slot, route.frame_of(work.result(), header.correlation_id))
         except CloseConnectionError as error:
             self._reject(connection.close, error)
         except Exception:

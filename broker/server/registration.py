@@ -37,7 +37,7 @@ class Registration:
     async def start(self) -> None:
         """Raises StartupError when another live broker has our id."""
         self._store.session.on_state(self._on_session)
-        await self._note.end_earlier(self._store.session.servers)
+        await self._note.end_earlier(self._store.session)
         await self._register()
 
     async def stop(self) -> None:

@@ -30,3 +30,9 @@ class Route:
         self.response_class: type[Message] = messages.response
         self.frame: Callable[[Message, int], Sequence[Buffer]] = response_framer(messages.response, version)
         self.frame_body: Callable[[bytes, int], Sequence[Buffer]] = body_framer(messages.response, version)
+
+    def frame_of(self, response: Message | bytes | None, correlation_id: int) -> Sequence[Buffer]:
+        """Whatever a handler may answer: a message, the bytes of its body, or nothing."""
+        if response is None:
+            return ()
+        return (self.frame_body if response.__class__ is bytes else self.frame)(response, correlation_id)

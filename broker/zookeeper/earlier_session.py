@@ -6,21 +6,14 @@ is dead, and need not wait: it notes each session it opens beside the logs, and 
 The note holds the session's password, hence its mode 600.
 """
 
-import asyncio
-import contextlib
 import json
 import os
 from pathlib import Path
-
-from kazoo.client import KazooClient
-from kazoo.exceptions import KazooException
-from kazoo.handlers.threading import KazooTimeoutError
 
 from broker.common.logs import logger
 from broker.zookeeper.session import ZooKeeperSession
 
 NOTE_FILE = "zookeeper-session.json"
-_END_TIMEOUT_S = 5.0
 
 _log = logger(__name__)
 
@@ -43,8 +36,8 @@ class SessionNote:
         """The session has ended as it should."""
         self._path.unlink(missing_ok=True)
 
-    async def end_earlier(self, servers: str) -> None:
-        """Close the session noted, if any; one that cannot be closed now ends by its timeout."""
+    async def end_earlier(self, session: ZooKeeperSession) -> None:
+        """Have `session` close the one that is noted, if any; one that cannot be closed now ends by its timeout."""
         try:
             note = json.loads(self._path.read_text())
             identity = note["session_id"], bytes.fromhex(note["password"])
@@ -53,20 +46,6 @@ class SessionNote:
         except (ValueError, KeyError, TypeError):
             self.remove()
             return
-        if await asyncio.to_thread(_close_session, servers, identity):
+        if await session.end_other(identity):
             _log.info("ended the session of an earlier life", session_id=f"{identity[0]:#x}")
             self.remove()
-
-
-def _close_session(servers: str, identity: tuple[int, bytes]) -> bool:
-    """An expired session is replaced by a new one on connecting, which is then closed as well."""
-    client = KazooClient(hosts=servers, client_id=identity, timeout=_END_TIMEOUT_S)
-    try:
-        client.start(timeout=_END_TIMEOUT_S)
-        return True
-    except (KazooTimeoutError, KazooException):
-        return False
-    finally:
-        with contextlib.suppress(KazooException):
-            client.stop()
-        client.close()

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from kazoo import exceptions as kazoo_errors
 from kazoo.client import KazooClient, KazooState
+from kazoo.handlers.threading import KazooTimeoutError
 
 from broker.common.errors import StartupError
 from broker.zookeeper.errors import (
@@ -30,6 +31,7 @@ from broker.zookeeper.errors import (
 )
 
 ANY_VERSION = -1
+_END_OTHER_TIMEOUT_S = 5.0
 
 _RECONNECT = {"max_tries": -1, "delay": 0.1, "backoff": 2, "max_jitter": 0.1, "max_delay": 2}
 
@@ -136,10 +138,9 @@ class ZooKeeperSession:
             self._client.stop()
         self._client.close()
 
-    @property
-    def servers(self) -> str:
-        """host:port,… without the chroot."""
-        return self._servers
+    async def end_other(self, identity: tuple[int, bytes]) -> bool:
+        """Close another session, whose client is dead; False if that could not be done now."""
+        return await asyncio.to_thread(_close_session, self._servers, identity)
 
     @property
     def identity(self) -> tuple[int, bytes]:
@@ -228,6 +229,20 @@ class ZooKeeperSession:
         """The only way from kazoo's threads to the event loop. After the loop has ended nobody is left to tell."""
         with contextlib.suppress(RuntimeError):
             self._loop.call_soon_threadsafe(callback, *arguments)
+
+
+def _close_session(servers: str, identity: tuple[int, bytes]) -> bool:
+    """An expired session is replaced by a new one on connecting, which is then closed as well."""
+    client = KazooClient(hosts=servers, client_id=identity, timeout=_END_OTHER_TIMEOUT_S)
+    try:
+        client.start(timeout=_END_OTHER_TIMEOUT_S)
+        return True
+    except (KazooTimeoutError, kazoo_errors.KazooException):
+        return False
+    finally:
+        with contextlib.suppress(kazoo_errors.KazooException):
+            client.stop()
+        client.close()
 
 
 #: How ZooKeeper marks the operations of a transaction that failed only because another one did.

@@ -2,21 +2,28 @@
 
 python -m tests.faults crash --kills 50 --seed N
 python -m tests.faults hostile
+python -m tests.faults --row 4 --seed N
 """
 
 import argparse
 import random
+import shutil
 import sys
 import tempfile
 from pathlib import Path
 
 from tests.faults.crash import run_crashes
 from tests.faults.hostile import run_attacks
+from tests.faults.matrix.rows import ROWS
+from tests.faults.matrix.run import play
+from tests.faults.matrix.table import write_table
 
 
 def main() -> int:
     """0 if every check held."""
     arguments = _parser().parse_args()
+    if arguments.row:
+        arguments.scenario = "matrix"
     chosen = [arguments.scenario] if arguments.scenario else list(_SCENARIOS)
     violations = 0
     for name in chosen:
@@ -42,7 +49,29 @@ def _hostile(directory: Path, arguments: argparse.Namespace) -> int:
     return violations
 
 
-_SCENARIOS = {"crash": _crash, "hostile": _hostile}
+def _matrix(directory: Path, arguments: argparse.Namespace) -> int:
+    """Every history stays in `directory`; of a row without violations nothing else does."""
+    played = []
+    for _ in range(arguments.times):
+        for number in arguments.row or ROWS:
+            seed = random.randrange(10**6) if arguments.seed is None else arguments.seed
+            home = directory / f"{number:02}-{seed}"
+            home.mkdir()
+            print(f"row {number}, seed {seed}: {ROWS[number].fault}", flush=True)
+            played.append(play(ROWS[number], home, seed))
+            if not played[-1].verdict.violations:
+                _keep_the_history_only(home)
+    print(write_table(played))
+    return sum(len(each.verdict.violations) for each in played)
+
+
+def _keep_the_history_only(home: Path) -> None:
+    for path in home.iterdir():
+        if path.is_dir():
+            shutil.rmtree(path)
+
+
+_SCENARIOS = {"crash": _crash, "hostile": _hostile, "matrix": _matrix}
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -51,8 +80,10 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("scenario", nargs="?", choices=sorted(_SCENARIOS), help="all, unless one is named")
     parser.add_argument("--kills", type=int, default=50, help="crash: how often a broker is killed (default 50)")
-    parser.add_argument("--seed", type=int, help="crash: repeats the moments of an earlier run")
+    parser.add_argument("--seed", type=int, help="crash, matrix: repeats the moments of an earlier run")
     parser.add_argument("--seconds", type=float, default=10, help="hostile: how long each attack lasts (default 10)")
+    parser.add_argument("--row", type=int, action="append", choices=sorted(ROWS), help="matrix: only this row, or rows")
+    parser.add_argument("--times", type=int, default=1, help="matrix: how often the rows are played (default 1)")
     return parser
 
 

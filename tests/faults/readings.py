@@ -16,6 +16,7 @@ _SILENCE_S = 30
 
 def read_all(bootstrap_servers: str, topics: dict[str, int], history: HistoryWriter, reader: str = "final") -> None:
     """Every record of `topics` (name to partitions) from its beginning to its end; AssertionError if that stalls."""
+    note_extents(bootstrap_servers, topics, history, reader)
     consumer = Consumer(
         {
             "bootstrap.servers": bootstrap_servers,
@@ -27,9 +28,6 @@ def read_all(bootstrap_servers: str, topics: dict[str, int], history: HistoryWri
     )
     try:
         left = {TopicPartition(topic, index) for topic, count in topics.items() for index in range(count)}
-        for partition in left:
-            start, end = consumer.get_watermark_offsets(partition, timeout=20)
-            history.note(Extent(reader, partition.topic, partition.partition, start, end))
         consumer.assign([TopicPartition(each.topic, each.partition, OFFSET_BEGINNING) for each in left])
         while left:
             first = consumer.poll(_SILENCE_S)
@@ -45,14 +43,30 @@ def read_all(bootstrap_servers: str, topics: dict[str, int], history: HistoryWri
         consumer.close()
 
 
+def note_extents(bootstrap_servers: str, topics: dict[str, int], history: HistoryWriter, reader: str = "final") -> None:
+    """Where the partitions of `topics` begin and end, without reading them."""
+    consumer = Consumer({"bootstrap.servers": bootstrap_servers, "group.id": f"reader-{reader}"})
+    try:
+        for topic, index in ((topic, index) for topic, count in topics.items() for index in range(count)):
+            start, end = consumer.get_watermark_offsets(TopicPartition(topic, index), timeout=20)
+            history.note(Extent(reader, topic, index, start, end))
+    finally:
+        consumer.close()
+
+
+def replica_directories(log_dir: Path, topic: str) -> list[tuple[int, Path]]:
+    """By partition; not those that wait to be deleted."""
+    numbered = ((path.name.removeprefix(f"{topic}-"), path) for path in log_dir.glob(f"{topic}-*"))
+    return sorted((int(number), path) for number, path in numbered if number.isdigit())
+
+
 def read_replica_files(log_dir: Path, topics: Iterable[str], history: HistoryWriter, reader: str) -> None:
     """Every record in the segment files of the replicas of `topics` in a stopped broker's log directory.
 
     Raises BadBatchError at a batch that is not whole, so call it after a clean stop.
     """
     for topic in topics:
-        for directory in sorted(log_dir.glob(f"{topic}-[0-9]*")):
-            partition = int(directory.name.rpartition("-")[2])
+        for partition, directory in replica_directories(log_dir, topic):
             for path in sorted(each for each in directory.glob("*.log") if each.stem.isdigit()):
                 for record in _records_of(path):
                     key = record.key.decode() if record.key else None

@@ -91,6 +91,7 @@ def test_partitions_are_added_and_can_be_written_to(cluster, name, admin):
     admin.create_partitions([NewPartitions(name, 5)])[name].result(30)
     await_true(lambda: len(admin.list_topics(name, timeout=10).topics[name].partitions) == 5, "five partitions")
     producer = Producer({"bootstrap.servers": cluster.bootstrap_servers})
+    await_true(lambda: len(producer.list_topics(name, timeout=10).topics[name].partitions) == 5, "the producer knows")
     errors = []
     producer.produce(name, b"v", partition=4, on_delivery=lambda error, _: errors.append(error))
     assert producer.flush(30) == 0

@@ -16,7 +16,7 @@ ALL = {1, 2, 3}
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory):
-    quick = {"replica.lag.time.max.ms": "1000", "replica.fetch.wait.max.ms": "200"}
+    quick = {"replica.lag.time.max.ms": "3000", "zookeeper.session.timeout.ms": "8000"}
     with running_cluster(tmp_path_factory.mktemp("replicated"), brokers=3, overrides=quick) as running:
         yield running
 
@@ -29,6 +29,8 @@ def whole(cluster):
         if broker.process.poll() is not None:
             broker.start()
         broker.await_healthy()
+    admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
+    await_true(lambda: len(admin.list_topics(timeout=10).brokers) == 3, "all brokers are in the cluster again")
 
 
 def create(cluster, topic, **config):
@@ -89,6 +91,7 @@ def test_every_acknowledged_record_survives_two_dead_brokers(whole):
     first = whole.broker(leader_of(whole, "survivor"))
     first.kill()
     assert produce(whole, "survivor", values[1_000:]) == []
+    await_true(lambda: isr_of(whole, "survivor") == ALL - {first.broker_id}, "two are in sync")
     second = whole.broker(leader_of(whole, "survivor"))
     second.kill()
     await_true(lambda: leader_of(whole, "survivor") in ALL - {first.broker_id, second.broker_id}, "the last one leads")

@@ -73,6 +73,8 @@ class Story:
         self.log_dir_events: dict[str, int] = {}
         #: What /admin/reassign_partitions asks for; None when it is not there.
         self.requested_moves: dict[TopicPartition, tuple[int, ...]] | None = None
+        #: Leader epoch of the last StopReplica for each partition.
+        self._epochs_asked: dict[TopicPartition, int] = {}
         self.now_ms = 0
         self._requests = 0
 
@@ -139,10 +141,10 @@ class Story:
         return told.TopicsToDelete(frozenset(topics))
 
     def _deleted(self, broker: str, *partitions: str) -> told.Event:
-        return told.ReplicasDeleted(*_incarnation(broker), _partitions(partitions), frozenset())
+        return told.ReplicasDeleted(*_incarnation(broker), _partitions(partitions), frozenset(), self._epochs_asked)
 
     def _undeletable(self, broker: str, *partitions: str) -> told.Event:
-        return told.ReplicasDeleted(*_incarnation(broker), frozenset(), _partitions(partitions))
+        return told.ReplicasDeleted(*_incarnation(broker), frozenset(), _partitions(partitions), self._epochs_asked)
 
     def _failed(self, broker: str, *partitions: str) -> told.Event:
         return told.LeaderAndIsrAnswered(*_incarnation(broker), _partitions(partitions))
@@ -260,6 +262,8 @@ class Story:
             case do.RemoveIsrChanges(names):
                 for name in names:
                     del self.isr_changes[name]
+            case do.SendStopReplica(_, _, stops):
+                self._epochs_asked |= {stop.partition: stop.leader_epoch for stop in stops if stop.delete}
             case do.WriteAssignments(assignments):
                 return self._write_assignments(assignments)
             case do.RewriteReassignmentRequest(targets):

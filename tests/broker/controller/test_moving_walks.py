@@ -47,11 +47,13 @@ class MovingWalk(Walk):
         self._roles: dict[tuple[int, TopicPartition], _Role] = {}
         self._newest_controller: dict[int, int] = {}
         self._may_crash = True
+        self._command = ""
         self._epoch = 1
         self.moves_begun = 0
         self.crashes = 0
 
     def run(self, command: str) -> list[str]:
+        self._command = command
         try:
             lines = super().run(command)
         except _Crash:
@@ -133,7 +135,11 @@ class MovingWalk(Walk):
 
     def _do_call_off(self) -> None:
         if moving := self._moving():
-            self.run(f"call-off {self._dice.choice(moving)}")
+            partition = self._dice.choice(moving)
+            told = self.run(f"call-off {partition}")
+            assert f"{partition} done" not in (line.strip() for line in told) or partition not in (
+                self.requested_moves or {}
+            )
 
     def _do_redirect(self) -> None:
         if moving := self._moving():
@@ -173,6 +179,7 @@ class MovingWalk(Walk):
         done = [stop.partition for stop in effect.stops if self._stop(effect.broker_id, stop)]
         fenced = [stop.partition for stop in effect.stops if stop.partition not in done]
         sender = f"{effect.broker_id}:{broker_epoch}"
+        self._epochs_asked = {stop.partition: stop.leader_epoch for stop in effect.stops}
         if done:
             self.run(f"deleted {sender} {' '.join(map(str, done))}")
         if fenced:
@@ -195,6 +202,34 @@ class MovingWalk(Walk):
             return
         assert broker_id not in topic.of(partition.partition).target or partition in self._moving()
         assert broker_id not in self.states[partition].isr
+
+    def _check_end(self, effect: do.SendStopReplica) -> None:
+        """Replicas are taken away only when all of the target is in sync, or some of it when a move goes back."""
+        for stop in effect.stops:
+            topic = self.topics.get(stop.partition.topic)
+            if stop.leader_epoch == EPOCH_DURING_DELETE or topic is None or stop.partition not in self._moving():
+                continue
+            move, isr = topic.of(stop.partition.partition), set(self.states[stop.partition].isr)
+            if effect.broker_id in move.removing:
+                assert isr == set(move.target) or (isr < set(move.target) == set(move.origin))
+
+    def _write(self, states) -> told.Event:
+        """The controller takes replicas out of an ISR; only leaders, who know, put any in."""
+        for partition, state in states.items():
+            before = self.states.get(partition)
+            if before is not None and before.zk_version == state.zk_version:
+                assert set(state.isr) <= set(before.isr)
+        return super()._write(states)
+
+    def _write_assignments(self, assignments) -> told.Event:
+        """The last word is written when nobody alive hosts a removed replica any more, or a new word replaces it."""
+        is_new = self._command.startswith(("move ", "request-moves "))
+        for partition, assignment in assignments.items():
+            if not is_new and partition in self._moving() and not assignment.is_reassigning:
+                left = set(self.topics[partition.topic].partitions[partition.partition]) - set(assignment.replicas)
+                alive = left & self.controller.context.brokers.keys()
+                assert not any((one, partition) in self._roles for one in alive)
+        return super()._write_assignments(assignments)
 
     def _check_leaders(self) -> None:
         context = self.controller.context
@@ -221,6 +256,8 @@ class MovingWalk(Walk):
             case do.SendStopReplica(broker_id, _, stops):
                 self._on_their_way.append(_Stop(effect, self.brokers_as_known(broker_id)))
                 assert stops
+                if not self._command.startswith("up "):
+                    self._check_end(effect)
             case do.SendLeaderAndIsr(broker_id, controller_epoch, partitions, _):
                 self._newest_controller[broker_id] = controller_epoch
                 for one in partitions:

@@ -74,24 +74,6 @@ def test_trap_05_a_member_that_is_just_joining_holds_the_high_watermark_back():
     assert partition.record_fetch(FAR, 20, now_ms=2)
 
 
-def test_who_caught_up_while_another_joined_may_join_next():
-    partition = led(isr=(ME,))
-    partition.record_fetch(NEAR, 10, now_ms=1)
-    partition.pending_isr = partition.isr_with(NEAR)
-    partition.record_fetch(FAR, 10, now_ms=1)
-    assert partition.isr_with(FAR) is None
-    assert partition.isr_with_all_caught_up() is None
-    partition.isr_written((ME, NEAR), zk_version=1)
-    assert partition.isr_with_all_caught_up() == (ME, NEAR, FAR)
-
-
-def test_nobody_joins_who_was_not_heard_of_in_this_epoch():
-    partition = led(isr=(ME,))
-    assert partition.isr_with_all_caught_up() is None
-    partition.record_fetch(FAR, 9, now_ms=1)
-    assert partition.isr_with_all_caught_up() is None
-
-
 def test_a_member_that_is_just_leaving_holds_the_high_watermark_back_until_that_is_written():
     partition = led()
     partition.record_append(20)
@@ -133,6 +115,15 @@ def test_an_idle_partition_loses_no_follower_by_time():
     for follower in (NEAR, FAR):
         partition.record_fetch(follower, 10, now_ms=1)
     assert partition.isr_without_laggards(10**9, LAG_MAX) is None
+
+
+def test_the_first_append_after_a_long_silence_counts_nobody_out():
+    partition = led()
+    partition.record_fetch(NEAR, 10, now_ms=1)
+    partition.record_append(20, now_ms=50_000)
+    assert partition.isr_without_laggards(50_001, LAG_MAX) == (ME, NEAR), "FAR has never held what there was"
+    partition.record_append(30, now_ms=55_000)
+    assert partition.isr_without_laggards(60_001, LAG_MAX) == (ME,), "the second append is no excuse"
 
 
 def test_trap_07_a_follower_joins_only_with_all_that_is_committed_and_all_from_before_this_epoch():

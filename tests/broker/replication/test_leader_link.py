@@ -148,3 +148,16 @@ def test_the_same_role_told_again_asks_for_nothing(follower):
     follower.opened().plans()
     follower.link.follow(T, ID_T, 5)
     assert follower.plans() == []
+
+
+def test_a_throttled_partition_is_forgotten_and_asked_for_again_when_its_pause_is_over(follower):
+    follower.opened().plans()
+    request = follower.link.answered(SESSION)
+    follower.link.took_records(T)
+    follower.link.pause(T, retry_at_ms=100)
+    (plan,) = follower.plans()
+    assert plan.forgotten == [(ID_T, 0)]
+    assert not plan.asks
+    assert not follower.link.counts(T, request + 1), "what the leader sent before it heard of the pause"
+    later = follower.plan(now_ms=100)
+    assert [(each.topic_partition, each.is_progress) for each in later.asks] == [(T, False)]

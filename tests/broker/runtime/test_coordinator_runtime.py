@@ -1,6 +1,5 @@
 """Taking over and giving up an offsets partition, whatever is found in it."""
 
-import asyncio
 from uuid import UUID
 
 import pytest
@@ -158,4 +157,4 @@ async def test_a_hosted_partition_comes_back_after_it_was_stopped(world):
     world.replicas.stop_replica(partition, delete=True)
     world.lead()
     assert world.committed() == -1
-    await asyncio.wait([world.replicas._purging])
+    await world.replicas.logs.purged()

@@ -49,13 +49,26 @@ def led():
 
 async def test_a_follower_that_caught_up_during_a_write_joins_with_the_next(led):
     store = Store()
-    updater = IsrUpdater(Replicas([led]), store, lag_ms_max=60_000, clock=SystemClock())
+    updater = IsrUpdater(Replicas([led]), store, lambda _: True, lag_ms_max=60_000, clock=SystemClock())
     led.partition.record_fetch(NEAR, 0, now_ms=1)
-    updater.want(led, led.partition.isr_with(NEAR))
+    updater.consider(led, NEAR)
     await eventually(lambda: store.written, "the first change is being written")
     led.partition.record_fetch(FAR, 0, now_ms=2)
     assert led.partition.isr_with(FAR) is None, "one change is under way"
     store.go_on.set()
     await eventually(lambda: led.partition.state.isr == (ME, NEAR, FAR), "both have joined")
     assert store.written == [(ME, NEAR), (ME, NEAR, FAR)]
+    await updater.stop()
+
+
+async def test_trap_07_a_follower_the_cluster_thinks_dead_joins_when_it_is_registered_again(led):
+    store, live = Store(), set()
+    store.go_on.set()
+    updater = IsrUpdater(Replicas([led]), store, live.__contains__, lag_ms_max=10, clock=SystemClock())
+    led.partition.record_fetch(NEAR, 0, now_ms=1)
+    updater.consider(led, NEAR)
+    assert led.partition.pending_isr is None
+    live.add(NEAR)
+    updater.start()
+    await eventually(lambda: led.partition.state.isr == (ME, NEAR), "it has joined, though it fetched nothing new")
     await updater.stop()

@@ -35,6 +35,7 @@ from broker.protocol.messages.update_metadata import (
     UpdateMetadataTopicState,
 )
 from broker.replication.fetch_session import FetchSessions
+from broker.replication.throttle import ReplicationThrottle
 from broker.runtime.broker_configs import BrokerConfigs
 from broker.runtime.coordinator_runtime import CoordinatorRuntime
 from broker.runtime.follower_feeds import FollowerFeeds
@@ -192,7 +193,7 @@ class Served:
             replicas=self.replicas,
             purgatory=self.purgatory,
             fetch_sessions=self.fetch_sessions,
-            feeds=FollowerFeeds(self.replicas, count(1).__next__, clock),
+            feeds=FollowerFeeds(self.replicas, ReplicationThrottle(1), count(1).__next__, clock),
             acks=ProduceAcks(self.replicas, clock),
             coordinators=self.coordinators,
             topics=TopicAdmin(self.store, self.metadata, self.config),

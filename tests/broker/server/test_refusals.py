@@ -144,6 +144,6 @@ async def create(served, topic: CreatableTopic, validate_only: bool = False):
 
 async def test_the_offsets_topic_gets_its_own_settings_even_if_metadata_creates_it(served, monkeypatch):
     served.tell_of("other")
-    monkeypatch.setitem(served.config.values, "auto_create_topics_enable", True)
+    monkeypatch.setattr(served.config, "auto_create_topics_enable", True)
     await metadata_of(served, 9, MetadataRequestTopic(name=OFFSETS_TOPIC))
     assert len(served.metadata.topics[OFFSETS_TOPIC].partitions) == 3

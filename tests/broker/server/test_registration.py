@@ -16,7 +16,6 @@ class Store:
 
     def __init__(self):
         self.session = self
-        self.servers = "unused"
         self.listeners = []
         self.asked: asyncio.Queue[asyncio.Future] = asyncio.Queue()
 

@@ -14,7 +14,7 @@ async def test_what_a_killed_process_left_is_gone_at_once(zookeeper, tmp_path):
     killed, successor = await opened(zookeeper), await opened(zookeeper)
     await killed.create("/left-behind", ephemeral=True)
     SessionNote(tmp_path).write(killed)
-    await SessionNote(tmp_path).end_earlier(successor.servers)
+    await SessionNote(tmp_path).end_earlier(successor)
     assert await successor.exists("/left-behind") is None
     assert not (tmp_path / NOTE_FILE).exists()
     await successor.close()
@@ -26,14 +26,14 @@ async def test_a_session_that_has_expired_already_does_no_harm(zookeeper, tmp_pa
     SessionNote(tmp_path).write(ended)
     await ended.close()
     await successor.create("/mine", ephemeral=True)
-    await SessionNote(tmp_path).end_earlier(successor.servers)
+    await SessionNote(tmp_path).end_earlier(successor)
     assert await successor.exists("/mine") is not None
     await successor.close()
 
 
 async def test_an_unreadable_note_is_thrown_away(zookeeper, tmp_path):
     (tmp_path / NOTE_FILE).write_text("{torn")
-    await SessionNote(tmp_path).end_earlier(zookeeper.connect)
+    await SessionNote(tmp_path).end_earlier(ZooKeeperSession(zookeeper.connect, TIMEOUT_MS))
     assert not (tmp_path / NOTE_FILE).exists()
 
 

@@ -8,7 +8,7 @@ from tests.faults.matrix.stage import Stage
 
 _ROUNDS = 2
 _RECORDS = 5
-SLOW_TO_SHRINK = {"replica.lag.time.max.ms": "5000", "zookeeper.session.timeout.ms": "6000"}
+PATIENT = {"replica.lag.time.max.ms": "5000", "zookeeper.session.timeout.ms": "6000"}
 
 
 def fail_over_twice(stage: Stage) -> None:

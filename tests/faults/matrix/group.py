@@ -89,12 +89,15 @@ class GroupMember(Worker):
 
 
 def note_committed(bootstrap_servers: str, group: str, topics: Iterable[str], history: HistoryWriter) -> None:
-    """What the group's coordinator says now of all partitions of `topics`; asks until it answers. AssertionError."""
-    admin = AdminClient({"bootstrap.servers": bootstrap_servers, "log_level": 0})
+    """What the group's coordinator says now of all partitions of `topics`; asks until it answers. AssertionError.
+
+    Asks as a client that knows nothing yet: librdkafka's keeps asking a dead coordinator it has once been told of.
+    """
     end = time.monotonic() + _ANSWER_DEADLINE_S
     while time.monotonic() < end:
         began = now()
-        with contextlib.suppress(KafkaException):
+        admin = AdminClient({"bootstrap.servers": bootstrap_servers, "log_level": 0})
+        with contextlib.suppress(KafkaException, TimeoutError):
             asked = admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(group)])[group].result(5)
             for each in asked.topic_partitions:
                 if each.topic in topics:

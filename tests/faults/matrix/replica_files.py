@@ -8,6 +8,7 @@ from broker.log.files import OpenFile, read_at
 from broker.log.scan import scan_batches
 from broker.records.batch import BatchHeader
 from tests.faults.history import HistoryWriter, Stored
+from tests.faults.readings import replica_directories
 
 _DIGEST_BYTES = 8
 
@@ -15,8 +16,7 @@ _DIGEST_BYTES = 8
 def note_stored_batches(broker_id: int, log_dir: Path, topics: Iterable[str], history: HistoryWriter) -> None:
     """Every batch in the segment files of the broker's replicas of `topics`; raises BadBatchError at a torn one."""
     for topic in topics:
-        for directory in sorted(log_dir.glob(f"{topic}-[0-9]*")):
-            partition = int(directory.name.rpartition("-")[2])
+        for partition, directory in replica_directories(log_dir, topic):
             for path in sorted(each for each in directory.glob("*.log") if each.stem.isdigit()):
                 for header, batch in _batches_of(path):
                     history.note(

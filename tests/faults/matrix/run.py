@@ -2,19 +2,20 @@
 
 import contextlib
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.barnabas_cluster import await_true, running_cluster
 from tests.faults.checker import Verdict, check, faults_in_log
-from tests.faults.history import HistoryWriter, read_history
+from tests.faults.history import Event, HistoryWriter, read_history
 from tests.faults.load import Load, ProducerPlan
 from tests.faults.matrix.cluster_checker import check_cluster
 from tests.faults.matrix.group import GroupMember, note_committed
 from tests.faults.matrix.replica_files import note_stored_batches
 from tests.faults.matrix.stage import WHOLE_WITHIN_S, Stage
-from tests.faults.readings import read_all, read_replica_files
+from tests.faults.readings import note_extents, read_all, read_replica_files
 
 SESSION_S = 4.0
 LAG_S = 3.0
@@ -34,6 +35,7 @@ TIMERS = {
 KEPT = [(1, 2, 3), (2, 3, 1), (3, 1, 2), (1, 3, 2), (2, 1, 3), (3, 2, 1)]
 LOOSE = KEPT[:3]
 GROUP = "group"
+_MEMBERS = 2
 PLANS = (
     ProducerPlan("once-a", "kept", len(KEPT), per_second=200),
     ProducerPlan("once-b", "kept", len(KEPT), per_second=200, settings={"compression.type": "lz4", "linger.ms": 0}),
@@ -52,9 +54,13 @@ class Row:
     zookeepers: int = 1
     #: Broker settings besides TIMERS.
     overrides: dict[str, str] = field(default_factory=dict)
-    members: int = 2
-    #: Errors an operation may end with in this row; None for any.
-    may_fail: bool = True
+    #: Written to besides the usual ones: name to replicas, and by whom.
+    topics: dict[str, list[tuple[int, ...]]] = field(default_factory=dict)
+    plans: tuple[ProducerPlan, ...] = ()
+    #: What is asked of the history besides the invariants.
+    judges: tuple[Callable[[list[Event]], Iterator[str]], ...] = ()
+    #: Seconds that the figures of the row may have at most (I9).
+    bounds: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass
@@ -64,16 +70,15 @@ class Played:
     row: Row
     seed: int
     verdict: Verdict
+    #: From the end of the fault until every partition is whole and every client goes on.
     recovery_s: float = 0.0
+    took_s: float = 0.0
     measured: dict[str, float] = field(default_factory=dict)
-
-    @property
-    def is_good(self) -> bool:
-        return not self.verdict.violations
 
 
 def play(row: Row, directory: Path, seed: int) -> Played:
     """Never raises: what keeps a row from being played to its end is its first violation."""
+    began = time.monotonic()
     history_path = directory / "history.jsonl"
     history = HistoryWriter(history_path)
     played = Played(row, seed, Verdict())
@@ -93,12 +98,15 @@ def play(row: Row, directory: Path, seed: int) -> Played:
         played.verdict.violations.insert(0, f"{type(error).__name__}: {error}")
     for path in logs:
         played.verdict.violations += faults_in_log(path)
+    played.took_s = time.monotonic() - began
     return played
 
 
 def _play_under_load(row: Row, stage: Stage, played: Played) -> None:
     stage.create("kept", KEPT)
     stage.create("loose", LOOSE)
+    for topic, replicas in row.topics.items():
+        stage.create(topic, replicas, min_insync_replicas="1")
     with _loaded(row, stage):
         stage.await_progress()
         before = stage.holdings()
@@ -112,10 +120,15 @@ def _play_under_load(row: Row, stage: Stage, played: Played) -> None:
         played.recovery_s = time.monotonic() - healed
         stage.compare_holdings(before)
     played.measured = stage.measured
-    if played.recovery_s > RECOVERY_S_MAX:
-        stage.found.append(f"I9: whole again after {played.recovery_s:.1f} s, {RECOVERY_S_MAX:.0f} are allowed")
-    topics = _partitions(stage)
+    for figure, took_s, most_s in (
+        ("whole again", played.recovery_s, RECOVERY_S_MAX),
+        *((name, stage.measured[name], most_s) for name, most_s in row.bounds.items()),
+    ):
+        if took_s > most_s:
+            stage.found.append(f"I9: {figure} took {took_s:.1f} s, {most_s:.0f} are allowed")
+    topics = _partitions(stage, internal=False)
     read_all(stage.cluster.bootstrap_servers, topics, stage.history)
+    note_extents(stage.cluster.bootstrap_servers, _partitions(stage, internal=True), stage.history)
     note_committed(stage.cluster.bootstrap_servers, GROUP, topics, stage.history)
 
 
@@ -123,8 +136,8 @@ def _play_under_load(row: Row, stage: Stage, played: Played) -> None:
 def _loaded(row: Row, stage: Stage) -> Iterator[None]:
     """Producers, a reader of everything and a group, all of whose operations have an outcome afterwards."""
     servers = stage.cluster.bootstrap_servers
-    load = Load(PLANS, servers, stage.history, stage.random.randrange(10**6))
-    members = [GroupMember(GROUP, f"m{index}", ["kept"], servers, stage.history) for index in range(row.members)]
+    load = Load(PLANS + row.plans, servers, stage.history, stage.random.randrange(10**6))
+    members = [GroupMember(GROUP, f"m{index}", ["kept"], servers, stage.history) for index in range(_MEMBERS)]
 
     def await_progress() -> None:
         before, read_before = load.acknowledged(), sum(each.records for each in members)
@@ -151,27 +164,24 @@ def _loaded(row: Row, stage: Stage) -> Iterator[None]:
                 stage.found.append(f"{member.name} did not end as it should: {member.failure!r}")
 
 
-def _partitions(stage: Stage) -> dict[str, int]:
-    """Of the topics the load wrote to; internal ones are compacted and hold no records of its."""
-    counts: dict[str, int] = {}
-    for topic in (each.topic for each in stage.replicas if not each.topic.startswith("__")):
-        counts[topic] = counts.get(topic, 0) + 1
-    return counts
+def _partitions(stage: Stage, *, internal: bool) -> dict[str, int]:
+    """Of the topics that have to be whole; internal ones hold no records of the load's."""
+    return Counter(each.topic for each in stage.replicas if each.topic.startswith("__") == internal)
 
 
 def _note_files(stage: Stage) -> None:
     stage.cluster.stop_brokers()
-    topics = _partitions(stage)
+    topics, internal = _partitions(stage, internal=False), _partitions(stage, internal=True)
     for broker in stage.cluster.brokers:
         logs = broker.directory / "logs"
         read_replica_files(logs, topics, stage.history, f"files of broker {broker.broker_id}")
-        note_stored_batches(broker.broker_id, logs, topics, stage.history)
+        note_stored_batches(broker.broker_id, logs, topics | internal, stage.history)
 
 
 def _judge(history_path: Path, played: Played) -> None:
-    for verdict in (
-        check(read_history(history_path)),
-        check_cluster(read_history(history_path)),
-    ):
+    events = list(read_history(history_path))
+    for verdict in (check(events), check_cluster(events)):
         played.verdict.violations += verdict.violations
         played.verdict.counts += verdict.counts
+    for judge in played.row.judges:
+        played.verdict.violations += judge(events)

@@ -18,7 +18,10 @@ _ACK_S_MAX = 1.5 * _LAG_S + 1.5
 
 
 def slow_follower(stage: Stage) -> None:
-    """It leaves the ISR by time, which bounds what producers wait; then it stutters and holds nobody up for long."""
+    """It leaves the ISR by time, which bounds what producers wait; then it stutters and holds nobody up for long.
+
+    At last it stands still while it is in sync, and the two others die: what it does not have was not acknowledged.
+    """
     slow, leader = stage.random.sample(stage.others(), 2)
     stage.create("watched", [(leader, *stage.others(leader))])
     with _Prober(stage, "watched") as prober:
@@ -38,6 +41,16 @@ def slow_follower(stage: Stage) -> None:
     stage.measured["slowest ack"] = prober.slowest_s
     if prober.slowest_s > _ACK_S_MAX:
         stage.found.append(f"acks=all took {prober.slowest_s:.1f} s, {_ACK_S_MAX:.1f} are allowed")
+    stage.await_whole()
+    stage.await_progress()
+    at = stage.suspend(slow)
+    stage.stay_until(at + _BURST_S)
+    stage.kill(*stage.others(slow))
+    for each in stage.others(slow):
+        stage.expire_session(each)
+    stage.resume(slow)
+    for partition in range(6):
+        stage.await_leader("kept", partition, [slow])
 
 
 class _Prober:

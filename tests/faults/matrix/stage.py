@@ -123,6 +123,7 @@ class Stage:
     def kill(self, *broker_ids: int) -> float:
         """kill -9, all of them before the first has ended."""
         for each in broker_ids:
+            self._suspended.discard(each)
             self.broker(each).process.send_signal(signal.SIGKILL)
         at = self.note(f"kill -9 {list(broker_ids)}")
         for each in broker_ids:
@@ -144,6 +145,14 @@ class Stage:
         client.stop()
         client.close()
         self.note(f"ended the session of {broker_id}")
+
+    def stop(self, broker_id: int) -> float:
+        """As an operator does, by SIGTERM; seconds until the process has ended."""
+        at = self.note(f"told {broker_id} to stop")
+        status = self.broker(broker_id).stop()
+        if status:
+            self.found.append(f"I10: broker {broker_id} ended with status {status}")
+        return self.note(f"{broker_id} has stopped") - at
 
     def suspend(self, *broker_ids: int) -> float:
         for each in broker_ids:

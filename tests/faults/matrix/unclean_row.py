@@ -6,7 +6,6 @@ from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, TopicPartiti
 from confluent_kafka.admin import AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
 
 from broker.common.errors import ErrorCode
-from tests.barnabas_cluster import await_true
 from tests.faults.history import Policy
 from tests.faults.matrix.late_client import LateProducer
 from tests.faults.matrix.stage import WHOLE_WITHIN_S, Stage
@@ -47,7 +46,9 @@ def _write(stage: Stage, name: str, *topics: str) -> None:
     """Records that all in-sync replicas acknowledge; it is noted if they do not."""
     for topic in topics:
         port = stage.broker(stage.state(topic).leader).port
-        await_true(lambda: _refusal(stage, f"{name}-{time.monotonic_ns()}", port, topic, 1) is None, f"{topic} is led")
+        end = time.monotonic() + WHOLE_WITHIN_S
+        while _refusal(stage, f"{name}-{time.monotonic_ns()}", port, topic, 1) and time.monotonic() < end:
+            time.sleep(0.05)
         refusal = _refusal(stage, name, port, topic, _RECORDS - 1)
         if refusal is not None:
             stage.found.append(f"{topic}: acks=all was answered {refusal.name} with the ISR {stage.state(topic).isr}")

@@ -19,7 +19,9 @@ from broker.zookeeper.znodes import (
     decode_controller,
     decode_controller_epoch,
     decode_state,
+    decode_topic,
     state_path,
+    topic_path,
 )
 from tests.faults.history import BrokersSeen, ControllerSeen, HistoryWriter, StateSeen, now
 
@@ -106,6 +108,11 @@ class ZooKeeperWatch:
         """czxid of its registration, -1 if it has none."""
         stat = self._client.exists(broker_path(broker_id))
         return stat.czxid if stat else _NOBODY
+
+    def is_moving(self, topic: str, partition: int) -> bool:
+        """Whether a reassignment of the partition is under way."""
+        found = decode_topic(topic, self._client.get(topic_path(topic))[0])
+        return partition in found.adding or partition in found.removing
 
     def state(self, partition: TopicPartition) -> LeaderAndIsr | None:
         """Read now, not remembered."""

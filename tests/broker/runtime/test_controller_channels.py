@@ -1,0 +1,87 @@
+"""In which order brokers are told: roles before the metadata that sends clients to them."""
+
+import asyncio
+from uuid import UUID
+
+import pytest
+
+from broker.common.types import TopicPartition
+from broker.controller.cluster import BrokerEndpoint, BrokerRegistration, LeaderAndIsr, LiveBroker
+from broker.controller.effects import PartitionTold, SendLeaderAndIsr, SendUpdateMetadata
+from broker.protocol.api_keys import ApiKey
+from broker.protocol.messages import MESSAGES
+from broker.runtime import controller_channels
+from broker.runtime.controller_channels import ControllerChannels
+from tests.eventually import eventually
+
+LEADER, OTHER = 1, 2
+ROLE, METADATA = ApiKey.LEADER_AND_ISR, ApiKey.UPDATE_METADATA
+TOLD = PartitionTold(TopicPartition("t", 0), UUID(int=1), LeaderAndIsr(LEADER, 0, (LEADER,), 1), (LEADER,))
+
+
+class Wire:
+    """Stands for all connections; a broker answers LeaderAndIsr when it may."""
+
+    def __init__(self):
+        self.received: list[tuple[int, ApiKey]] = []
+        self.may_take_role = asyncio.Event()
+
+    def connection(self, _host, port, _client_id):
+        return Connection(self, port)
+
+
+class Connection:
+    def __init__(self, wire: Wire, broker_id: int):
+        self._wire = wire
+        self._broker_id = broker_id
+
+    async def connect(self, _timeout_ms):
+        pass
+
+    async def request(self, message, _version, _timeout_ms):
+        self._wire.received.append((self._broker_id, message.api))
+        if message.api == ROLE:
+            await self._wire.may_take_role.wait()
+        return MESSAGES[message.api].response()
+
+    def close(self):
+        pass
+
+
+def live(broker_id: int) -> LiveBroker:
+    return LiveBroker(BrokerRegistration(broker_id, (BrokerEndpoint("PLAINTEXT", "host", broker_id),)), epoch=1)
+
+
+@pytest.fixture
+async def told(monkeypatch):
+    """Wire and channels, after a role was given to LEADER and metadata to both."""
+    wire = Wire()
+    monkeypatch.setattr(controller_channels, "OutboundConnection", wire.connection)
+    channels = ControllerChannels(LEADER, lambda _event: None)
+    for broker_id in (LEADER, OTHER):
+        channels.open(live(broker_id))
+    channels.send_leader_and_isr(SendLeaderAndIsr(LEADER, 1, (TOLD,), ()))
+    channels.send_update_metadata(SendUpdateMetadata((LEADER, OTHER), 1, (TOLD,), (live(LEADER), live(OTHER))))
+    await eventually(lambda: (LEADER, ROLE) in wire.received, "the leader was given its role")
+    yield wire, channels
+    channels.close_all()
+
+
+async def test_nobody_hears_of_a_leader_before_it_has_taken_its_role(told):
+    wire, _ = told
+    assert wire.received == [(LEADER, ROLE)]
+    wire.may_take_role.set()
+    await eventually(lambda: len(wire.received) == 3, "both were told")
+    assert set(wire.received[1:]) == {(LEADER, METADATA), (OTHER, METADATA)}
+
+
+async def test_a_leader_that_dies_holds_nobody_up(told):
+    wire, channels = told
+    channels.close(LEADER)
+    await eventually(lambda: (OTHER, METADATA) in wire.received, "the other was told")
+
+
+async def test_a_leader_that_does_not_answer_holds_the_others_up_for_a_moment_only(told):
+    wire, _ = told
+    await eventually(lambda: (OTHER, METADATA) in wire.received, "the other was told all the same")
+    assert not wire.may_take_role.is_set()

@@ -1,0 +1,39 @@
+"""The rows of the fault matrix that kills, pauses and ZooKeeper can play; their numbers are the matrix's."""
+
+from tests.faults.matrix import (
+    broker_rows,
+    divergence_row,
+    group_row,
+    reassignment_row,
+    restart_row,
+    slow_row,
+    unclean_row,
+    zombie_rows,
+    zookeeper_rows,
+)
+from tests.faults.matrix.run import SESSION_S, Row
+
+#: A dead or silent broker counts as gone after its session; then somebody else has to be told.
+_FAIL_OVER = {"fail-over": SESSION_S + 2}
+_ALL = (
+    Row(1, "kill -9 of a leader", broker_rows.kill_the_leader, bounds=_FAIL_OVER),
+    Row(2, "kill -9 of the controller, then with a leader", broker_rows.kill_the_controller, bounds=_FAIL_OVER),
+    Row(3, "clean restart of each broker", restart_row.restart_each, judges=(restart_row.nobody_noticed,)),
+    Row(4, "a leader stands still for 3 sessions", zombie_rows.stop_the_leader, bounds=_FAIL_OVER),
+    Row(5, "the controller stands still for 3 sessions", zombie_rows.stop_the_controller, bounds=_FAIL_OVER),
+    Row(6, "ZooKeeper sessions end, processes do not", zookeeper_rows.expire_sessions),
+    Row(7, "ZooKeeper has lost its quorum", zookeeper_rows.lose_the_quorum, zookeepers=3),
+    Row(8, "kill -9 of all brokers at once", broker_rows.kill_all),
+    Row(13, "a slow follower", slow_row.slow_follower, overrides=slow_row.PATIENT),
+    Row(15, "two fail-overs at once, three tails", divergence_row.fail_over_twice, overrides=divergence_row.PATIENT),
+    Row(22, "kill -9 of a coordinator in mid-rebalance", group_row.kill_the_coordinator),
+    Row(
+        24,
+        "a move whose target, source, controller die",
+        reassignment_row.move_while_brokers_die,
+        topics={reassignment_row.TOPIC: reassignment_row.REPLICAS},
+        plans=(reassignment_row.PLAN,),
+    ),
+    Row(26, "election outside the ISR, refused and allowed", unclean_row.elect_outside_the_isr),
+)
+ROWS: dict[int, Row] = {row.number: row for row in _ALL}

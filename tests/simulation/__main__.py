@@ -1,0 +1,84 @@
+"""`python -m tests.simulation SEED …`: run seeds one after the other in this process, print what became of each.
+
+`--history` prints the whole history, `--faults 0,3` leaves out all faults but these, by their numbers in the history;
+`--shrink` looks for the fewest faults with which a seed still fails.
+"""
+
+import argparse
+import os
+import sys
+import tempfile
+import traceback
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.simulation.broker_logs import record_logs
+from tests.simulation.disk import Disk
+from tests.simulation.kernel import simulated_kernel
+from tests.simulation.shrink import shrink
+from tests.simulation.world import World
+
+_SHARED_MEMORY = "/dev/shm" if os.path.isdir("/dev/shm") else None
+
+
+def main(argv: list[str]) -> int:
+    """1 if a seed has failed."""
+    arguments = _parser().parse_args(argv)
+    warnings.simplefilter("ignore", RuntimeWarning)  # of coroutines that a kill left where they were
+    kept = None if arguments.faults is None else [int(number) for number in arguments.faults.split(",") if number]
+    failed = 0
+    for seed in arguments.seeds:
+        world = _run(seed, kept)
+        _report(seed, world, with_history=arguments.history)
+        if world.history.violations:
+            failed += 1
+            if arguments.shrink:
+                _shrink(seed, len(world.faults))
+    return int(failed > 0)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m tests.simulation", description=__doc__)
+    parser.add_argument("seeds", type=int, nargs="+", metavar="SEED")
+    parser.add_argument("--history", action="store_true", help="print every event")
+    parser.add_argument("--faults", help="numbers of the faults to keep, comma separated; empty: none")
+    parser.add_argument("--shrink", action="store_true", help="look for the fewest faults with which it still fails")
+    return parser
+
+
+def _run(seed: int, kept: Sequence[int] | None) -> World:
+    disk = Disk()
+    with (
+        tempfile.TemporaryDirectory(dir=_SHARED_MEMORY, prefix="simulation-") as directory,
+        simulated_kernel(seed, disk),
+    ):
+        world = World(seed, Path(directory), disk)
+        record_logs(world.history, directory)
+        try:
+            world.run(None if kept is None else [world.faults[number] for number in kept])
+        except Exception:
+            world.history.violate("the run broke off: " + traceback.format_exc())
+    return world
+
+
+def _report(seed: int, world: World, *, with_history: bool) -> None:
+    if with_history:
+        for number, fault in enumerate(world.faults):
+            print(f"fault {number}: {fault}")
+        for entry in world.history.entries:
+            print(entry)
+    history = world.history
+    verdict = "failed" if history.violations else "ok"
+    print(f"seed {seed} {verdict} {history.digest()} {history.entries[-1]}", flush=True)
+    for violation in history.violations[:20]:
+        print(f"  {violation}", flush=True)
+
+
+def _shrink(seed: int, faults: int) -> None:
+    needed = shrink(range(faults), lambda kept: bool(_run(seed, kept).history.violations))
+    print(f"It still fails with --faults {','.join(map(str, needed))}", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

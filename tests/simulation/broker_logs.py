@@ -1,0 +1,29 @@
+"""The brokers' own log lines become part of the history; a line that tells of a fault of ours is a violation."""
+
+import asyncio
+
+import structlog
+
+from tests.simulation.history import History
+
+_ERRORS = ("error", "critical", "exception")
+#: What brokers rightly report of disks and peers in a run with faults.
+_EXPECTED = frozenset({"cannot follow", "cannot host partition", "segment removed"})
+
+
+def record_logs(history: History, directory: str) -> None:
+    """Paths below `directory` are written without it: it has another name in each run."""
+
+    def write(_logger: object, method: str, event: dict) -> dict:
+        what = event.pop("event")
+        facts = {key: str(value).replace(directory, "") for key, value in event.items() if key != "exc_info"}
+        loop = asyncio._get_running_loop()
+        who = loop.name if loop is not None else "thread"
+        if method in _ERRORS and what not in _EXPECTED:
+            history.violate(f"{who} logs an error: {what} {facts}")
+            if event.get("exc_info"):
+                facts["traceback"] = structlog.processors.format_exc_info(None, method, dict(event))["exception"]
+        history.add(who, what, **facts)
+        raise structlog.DropEvent
+
+    structlog.configure(processors=[write], cache_logger_on_first_use=False)

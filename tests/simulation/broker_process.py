@@ -1,0 +1,250 @@
+"""A broker's process on a simulated machine: started, paused, killed and started again on what is on its disk.
+
+A kill runs nothing of the broker any more. Its objects are kept until the run ends, so that not even their finalizers
+run, and the next process works on a copy of the files, which nobody from the past can write to.
+"""
+
+import asyncio
+import shutil
+import traceback
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from broker.common.errors import StartupError
+from broker.common.types import TopicPartition
+from broker.config.broker import read_broker_config
+from broker.runtime.replica_manager import HostedPartition, ReplicaManager
+from broker.server.broker import Broker
+from tests.simulation.loop import HostLoop
+from tests.simulation.sockets import Machine
+from tests.simulation.timeline import SimulatedClock
+from tests.simulation.zookeeper import SimulatedSession
+
+if TYPE_CHECKING:
+    from tests.simulation.world import World
+
+PORT = 9092
+#: Somebody starts a broker again that could not start.
+_SUPERVISOR_PAUSE_US = 1_000_000
+
+
+class BrokerProcess:
+    """One broker id over all its lives."""
+
+    def __init__(self, world: "World", broker_id: int, directory: Path, random: Random):
+        self.world = world
+        self.broker_id = broker_id
+        self.name = f"broker-{broker_id}"
+        self.machine = Machine(self.name, f"10.0.0.{broker_id}", world.network, random, world.internet)
+        self._directory = directory
+        self._random = random
+        self._life = 0
+        self._past: list[object] = []
+        self.loop: HostLoop | None = None
+        self.broker: Broker | None = None
+        self.is_started = False
+        self.is_paused = False
+        self._has_lost_power = False
+        self.lost_power_at_us = 0
+        self._looked_at: dict[tuple, int] = {}
+
+    @property
+    def is_running(self) -> bool:
+        return self.loop is not None
+
+    @property
+    def log_directory(self) -> Path:
+        return self._directory / f"life-{self._life}"
+
+    def start(self) -> None:
+        """Nothing happens if it runs."""
+        if self.is_running:
+            return
+        self._next_directory()
+        self.loop = HostLoop(self.world.timeline, self.machine, self.name)
+        self.loop.on_exception = self._on_exception
+        self._has_lost_power = False
+        self.world.history.add(self.name, "process started", life=self._life)
+        self.loop.call_soon(self._begin)
+
+    def _next_directory(self) -> None:
+        before = self.log_directory
+        self._life += 1
+        if not before.exists():
+            self.log_directory.mkdir(parents=True)
+        elif self._has_lost_power:
+            self.world.disk.after_power_cut(before, self.log_directory, self._random)
+        else:
+            shutil.copytree(before, self.log_directory)
+        self.world.disk.found(self.log_directory)
+
+    def _begin(self) -> None:
+        self._main = self.loop.create_task(self._serve())
+        self._main.add_done_callback(_raise_failure)
+
+    async def _serve(self) -> None:
+        config = read_broker_config(self._properties())
+        session = SimulatedSession(self.world.ensemble, self.machine, config.zookeeper_session_timeout_ms)
+        self.broker = Broker(config, SimulatedClock(self.world.timeline), session)
+        try:
+            await self.broker.start()
+        except StartupError as error:
+            self.world.history.add(self.name, "start failed", reason=str(error))
+            self.loop.call_soon(self._end, _SUPERVISOR_PAUSE_US)
+            return
+        self.is_started = True
+        self.world.history.add(self.name, "serves")
+        await self.broker.failed.wait()
+        self.world.history.violate(f"{self.name} has lost its last log directory")
+
+    def _properties(self) -> str:
+        properties = {
+            "broker.id": self.broker_id,
+            "listeners": f"PLAINTEXT://{self.machine.address}:{PORT}",
+            "log.dirs": self.log_directory,
+            "zookeeper.connect": "zookeeper:2181",
+            "auto.create.topics.enable": "false",
+            **self.world.settings,
+        }
+        return "".join(f"{key}={value}\n" for key, value in properties.items())
+
+    def _on_exception(self, context: dict) -> None:
+        self.world.history.violate(f"{self.name}: {describe_exception(context)}")
+
+    # -- faults
+
+    def kill(self) -> None:
+        """SIGKILL. The kernel closes its sockets; ZooKeeper hears nothing."""
+        if self.loop is None:
+            return
+        for sock in self.loop.kill():
+            sock.abandon(self._random)
+        self._forget_life("killed")
+
+    def cut_power(self) -> None:
+        """The machine goes as well: what was not synced may be lost, and nobody is told."""
+        if self.loop is None:
+            return
+        for sock in self.loop.kill():
+            sock.vanish()
+        self._has_lost_power = True
+        self.lost_power_at_us = self.world.timeline.now_us
+        self._forget_life("power is cut")
+
+    def _forget_life(self, how: str) -> None:
+        self._past.append((self.loop, self.broker, self._main if hasattr(self, "_main") else None))
+        self.loop = self.broker = None
+        self.is_started = self.is_paused = False
+        self.world.history.add(self.name, how)
+
+    def pause(self) -> None:
+        if self.loop is not None and not self.is_paused:
+            self.is_paused = True
+            self.loop.pause()
+            self.world.history.add(self.name, "paused")
+
+    def resume(self) -> None:
+        if self.loop is not None and self.is_paused:
+            self.is_paused = False
+            self.loop.resume()
+            self.world.history.add(self.name, "resumed")
+
+    def stop(self, restart_after_us: int) -> None:
+        """SIGTERM: the broker stops as it should, then its process ends, and is started again later."""
+        if self.is_started:
+            self.world.history.add(self.name, "told to stop")
+            self.is_started = False
+            self._main = self.loop.create_task(self._stop(self.broker, restart_after_us))
+            self._main.add_done_callback(_raise_failure)
+
+    async def _stop(self, broker: Broker, restart_after_us: int) -> None:
+        await broker.stop()
+        self.loop.call_soon(self._end, restart_after_us)
+
+    def _end(self, restart_after_us: int) -> None:
+        self.kill()
+        self.world.timeline.plan_in(restart_after_us, self.start)
+
+    def break_connections(self) -> None:
+        for sock in self.loop.connected_sockets():
+            sock.on_reset()
+            sock.break_off(self._random)
+
+    # -- what is inside, for the checkers
+
+    @property
+    def _replicas(self) -> ReplicaManager | None:
+        return self.broker.services.replicas if self.is_started else None
+
+    def committed_since_last_look(self) -> Iterator[tuple[UUID, int, bytes]]:
+        """(topic id, partition, batches) of each replica, below its high watermark."""
+        for hosted in list(self._replicas or ()):
+            place = (self._life, hosted.partition.topic_partition, hosted.topic_id)
+            begin, end = self._looked_at.get(place, hosted.log.log_start_offset), hosted.partition.high_watermark
+            if begin < end:
+                self._looked_at[place] = end
+                yield hosted.topic_id, hosted.partition.topic_partition.partition, _read(hosted, begin, end)
+
+    def hosts(self, partition: TopicPartition) -> bool:
+        return self._replicas is not None and self._replicas.get(*partition) is not None
+
+    def log_below_high_watermark(self, partition: TopicPartition) -> bytes:
+        hosted = self._replicas.get(*partition)
+        return _read(hosted, hosted.log.log_start_offset, hosted.partition.high_watermark)
+
+    def unsettled(self, assigned: dict[TopicPartition, UUID]) -> list[str]:
+        """What waits though no client asks anything any more, and replicas that are not as they should be: those that
+        are `assigned` and no others, committed to their end.
+        """
+        services = self.broker.services
+        waiting = {"fetches": len(services.purgatory), "producers": len(services.acks)}
+        reasons = [f"{count} {what} wait at {self.name}" for what, count in waiting.items() if count]
+        present = {hosted.partition.topic_partition: hosted.topic_id for hosted in self._replicas}
+        odd = sorted(present.items() ^ assigned.items())
+        reasons += [f"{self.name} hosts or lacks {partition} of topic id {topic_id}" for partition, topic_id in odd]
+        for hosted in self._replicas:
+            if hosted.partition.high_watermark != hosted.log.log_end_offset:
+                reasons.append(f"{self.name}: {hosted.partition.topic_partition} is not committed to its end")
+        return reasons
+
+
+def describe_exception(context: dict) -> str:
+    error = context.get("exception")
+    return f"{context.get('message')} {''.join(traceback.format_exception(error)) if error else ''}"
+
+
+def _raise_failure(task: asyncio.Task) -> None:
+    """As a callback: the loop reports it."""
+    if not task.cancelled():
+        task.result()
+
+
+def _read(hosted: HostedPartition, begin: int, end: int) -> bytes:
+    data = bytearray()
+    while begin < end:
+        found = hosted.log.read(begin, 1_000_000, end, at_least_one=True)
+        data += found.read()
+        begin = hosted.log.offset_after(begin, found)
+    return bytes(data)
+
+
+class ClientProcess:
+    """A process of one task, which never dies."""
+
+    def __init__(self, world: "World", name: str, number: int, random: Random):
+        self.name = name
+        self.random = random
+        self.machine = Machine(name, f"10.0.1.{number}", world.network, random, world.internet)
+        self.loop = HostLoop(world.timeline, self.machine, name)
+        self.loop.on_exception = lambda context: world.history.violate(f"{name}: {describe_exception(context)}")
+        self.task: asyncio.Task | None = None
+
+    def run(self, work) -> None:
+        def begin() -> None:
+            self.task = self.loop.create_task(work)
+            self.task.add_done_callback(_raise_failure)
+
+        self.loop.call_soon(begin)

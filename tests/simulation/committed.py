@@ -1,0 +1,29 @@
+"""What has ever been seen as committed: one value for each (topic id, partition, offset), whoever shows it and when."""
+
+from uuid import UUID
+
+from broker.records.record import Record
+from tests.simulation.history import History
+
+#: (leader epoch, value)
+Seen = tuple[int, str]
+
+
+class Committed:
+    """Consumers and looks into replicas feed it; what does not agree is a violation at that moment."""
+
+    def __init__(self, history: History):
+        self._history = history
+        self.partitions: dict[tuple[UUID, int], dict[int, Seen]] = {}
+
+    def see(self, who: str, topic_id: UUID, partition: int, leader_epoch: int, records: list[Record]) -> None:
+        known = self.partitions.setdefault((topic_id, partition), {})
+        for record in records:
+            seen = (leader_epoch, record.value.decode())
+            before = known.setdefault(record.offset, seen)
+            if before != seen:
+                place = f"{topic_id}-{partition} offset {record.offset}"
+                self._history.violate(f"{who} shows {seen} as {place}, which was {before}")
+
+    def values(self, topic_id: UUID, partition: int) -> dict[int, str]:
+        return {offset: value for offset, (_, value) in self.partitions.get((topic_id, partition), {}).items()}

@@ -1,0 +1,95 @@
+"""Clients that read from leaders, every partition from its beginning to its end, and sometimes over again."""
+
+import asyncio
+from collections.abc import Callable
+from uuid import UUID
+
+from broker.common.errors import ErrorCode
+from broker.common.types import TopicPartition
+from broker.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
+from broker.records.batch import BatchHeader, iterate_headers
+from broker.records.record import Record, decode_records
+from tests.simulation.client import ClusterClient, Leader, NoAnswerError
+from tests.simulation.history import History
+
+_FETCH_VERSION = 17
+_MAX_WAIT_MS = 100
+
+#: (topic id, partition, leader epoch, records)
+OnRecords = Callable[[UUID, int, int, list[Record]], None]
+
+
+class Consumer:
+    """Reads every partition of every topic there is; `on_records` hears of each batch."""
+
+    def __init__(self, name: str, client: ClusterClient, history: History, on_records: OnRecords):
+        self._name = name
+        self._client = client
+        self._history = history
+        self._on_records = on_records
+        self._random = client.random
+        self.positions: dict[tuple[UUID, int], int] = {}
+        self.is_stopping = False
+
+    async def run(self) -> None:
+        while not self.is_stopping:
+            await self._client.refresh()
+            for _ in range(self._random.randint(3, 10)):
+                if not await self.read_once():
+                    break
+                await asyncio.sleep(self._random.uniform(0.01, 0.1))
+            if self._random.random() < 0.05:
+                self.positions.clear()
+
+    async def read_once(self) -> bool:
+        """One fetch from a leader; whether it went well."""
+        led: dict[int, dict[UUID, list[tuple[TopicPartition, Leader]]]] = {}
+        for where, leader in sorted(self._client.leaders.items()):
+            if leader.broker_id >= 0:
+                led.setdefault(leader.broker_id, {}).setdefault(leader.topic_id, []).append((where, leader))
+        if not led:
+            return False
+        broker_id = self._random.choice(sorted(led))
+        request = FetchRequest(
+            max_wait_ms=_MAX_WAIT_MS,
+            min_bytes=1,
+            topics=[
+                FetchTopic(topic_id=topic_id, partitions=[self._asked(topic_id, *each) for each in partitions])
+                for topic_id, partitions in led[broker_id].items()
+            ],
+        )
+        try:
+            response = await self._client.ask(broker_id, request, _FETCH_VERSION)
+        except NoAnswerError:
+            return False
+        answers = [(topic.topic_id, each) for topic in response.responses for each in topic.partitions]
+        return sum(not self._take(topic_id, each) for topic_id, each in answers) == 0
+
+    def _asked(self, topic_id: UUID, where: TopicPartition, leader: Leader) -> FetchPartition:
+        return FetchPartition(
+            partition=where.partition,
+            current_leader_epoch=leader.leader_epoch,
+            fetch_offset=self.positions.get((topic_id, where.partition), 0),
+            partition_max_bytes=2_000,
+        )
+
+    def _take(self, topic_id: UUID, data) -> bool:
+        key = (topic_id, data.partition_index)
+        if data.error_code == ErrorCode.OFFSET_OUT_OF_RANGE:
+            self._history.violate(f"{self._name} has read {key} up to {self.positions.get(key)}, which is out of range")
+        if data.error_code:
+            return False
+        for header, records in decode_batches(data.records):
+            wanted = [record for record in records if record.offset >= self.positions.get(key, 0)]
+            self._on_records(topic_id, data.partition_index, header.partition_leader_epoch, wanted)
+            self.positions[key] = header.next_offset
+        return True
+
+
+def decode_batches(data) -> list[tuple[BatchHeader, list[Record]]]:
+    data = memoryview(data or b"")
+    return [
+        (header, decode_records(data[at : at + header.size_bytes]))
+        for at, header in iterate_headers(data)
+        if at + header.size_bytes <= len(data)
+    ]

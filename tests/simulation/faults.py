@@ -1,0 +1,193 @@
+"""What goes wrong in a run: drawn from the seed beforehand, so that a run can be repeated with some of it left out."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from random import Random
+from typing import TYPE_CHECKING
+
+from tests.simulation.broker_process import BrokerProcess
+from tests.simulation.ensemble import MACHINE as ZOOKEEPER
+
+if TYPE_CHECKING:
+    from tests.simulation.world import World
+
+_MS = 1_000
+_S = 1_000_000
+
+
+@dataclass(frozen=True)
+class Fault:
+    """`pick` chooses among those it could strike when its time has come."""
+
+    at_us: int
+    kind: str
+    lasts_us: int
+    pick: float
+
+    def __str__(self) -> str:
+        return f"{self.at_us / _S:.3f} {self.kind} for {self.lasts_us / _S:.3f} s (pick {self.pick:.3f})"
+
+
+def draw_faults(random: Random, during_us: int) -> list[Fault]:
+    count = random.randint(3, random.choice((6, 12, 30)))
+    kinds_drawn_from = _WITH_POWER_CUTS if random.random() < _POWER_CUTS_SHARE else _WITHOUT_POWER_CUTS
+    weights = [FAULTS[kind][0] for kind in kinds_drawn_from]
+    kinds = random.choices(kinds_drawn_from, weights, k=count)
+    drawn = [_draw(random, kind, random.randint(0, during_us)) for kind in kinds]
+    return sorted(drawn, key=lambda fault: fault.at_us)
+
+
+def _draw(random: Random, kind: str, at_us: int) -> Fault:
+    _, lasts_us_max, _ = FAULTS[kind]
+    # Short and long are equally likely: what matters happens around timeouts of very different lengths.
+    lasts_us = int(20 * _MS * (lasts_us_max / (20 * _MS)) ** random.random())
+    return Fault(at_us, kind, lasts_us, random.random())
+
+
+def inflict(world: "World", fault: Fault) -> None:
+    world.history.add("FAULT", str(fault))
+    FAULTS[fault.kind][2](world, fault)
+
+
+def _one(fault: Fault, candidates: list):
+    return candidates[int(fault.pick * len(candidates))] if candidates else None
+
+
+def _kill(world: "World", process: BrokerProcess | None, restart_after_us: int) -> None:
+    if process is not None and process.is_running:
+        process.kill()
+        world.timeline.plan_in(restart_after_us, process.start)
+
+
+def _kill_any(world: "World", fault: Fault) -> None:
+    _kill(world, _one(fault, world.running), fault.lasts_us)
+
+
+def _kill_leader(world: "World", fault: Fault) -> None:
+    _kill(world, world.leader_of(_one(fault, world.partitions)), fault.lasts_us)
+
+
+def _kill_controller(world: "World", fault: Fault) -> None:
+    _kill(world, world.controller, fault.lasts_us)
+
+
+def _kill_all(world: "World", fault: Fault) -> None:
+    for number, process in enumerate(world.running):
+        _kill(world, process, fault.lasts_us * (1 + number))
+
+
+def _double_fail_over(world: "World", fault: Fault) -> None:
+    """The leader of a partition dies, soon after that its successor, and both come back."""
+    partition = _one(fault, world.partitions)
+    _kill(world, world.leader_of(partition), 2 * fault.lasts_us)
+    pause_us = world.session_timeout_us + fault.lasts_us // 4
+    world.timeline.plan_in(pause_us, lambda: _kill(world, world.leader_of(partition), fault.lasts_us))
+
+
+def _cut_power(world: "World", fault: Fault) -> None:
+    """In a cluster that is whole, and not of the controller: see the README."""
+    if world.is_whole(for_us=2 * world.session_timeout_us):
+        process = _one(fault, [each for each in world.running if each != world.controller])
+        process.cut_power()
+        world.timeline.plan_in(fault.lasts_us, process.start)
+
+
+def _stop(world: "World", fault: Fault) -> None:
+    process = _one(fault, world.running)
+    if process is not None:
+        process.stop(fault.lasts_us)
+
+
+def _pause(world: "World", fault: Fault) -> None:
+    process = _one(fault, world.running)
+    if process is not None:
+        process.pause()
+        world.timeline.plan_in(fault.lasts_us, process.resume)
+
+
+def _cut(world: "World", fault: Fault, links: list[tuple[str, str]]) -> None:
+    for link in links:
+        world.network.cut(*link)
+
+    def mend() -> None:
+        for link in links:
+            world.network.mend(*link)
+        world.history.add("FAULT", "links are whole again", links=links)
+
+    world.history.add("FAULT", "links are cut", links=links)
+    world.timeline.plan_in(fault.lasts_us, mend)
+
+
+def _both_ways(one: str, other: str) -> list[tuple[str, str]]:
+    return [(one, other), (other, one)]
+
+
+def _cut_pair(world: "World", fault: Fault) -> None:
+    names = [process.name for process in world.brokers]
+    _cut(world, fault, _both_ways(*_one(fault, [(a, b) for a in names for b in names if a < b])))
+
+
+def _cut_one_way(world: "World", fault: Fault) -> None:
+    names = [process.name for process in world.brokers]
+    _cut(world, fault, [_one(fault, [(a, b) for a in names for b in names if a != b])])
+
+
+def _isolate_from_brokers(world: "World", fault: Fault) -> None:
+    alone = _one(fault, world.brokers).name
+    _cut(world, fault, [link for each in world.brokers if each.name != alone for link in _both_ways(alone, each.name)])
+
+
+def _cut_from_zookeeper(world: "World", fault: Fault) -> None:
+    _cut(world, fault, _both_ways(_one(fault, world.brokers).name, ZOOKEEPER))
+
+
+def _lose_zookeeper(world: "World", fault: Fault) -> None:
+    """The ensemble has no quorum: nobody reaches it, and no session ends."""
+    world.ensemble.lose_quorum()
+    world.timeline.plan_in(fault.lasts_us, world.ensemble.regain_quorum)
+    _cut(world, fault, [link for each in world.brokers for link in _both_ways(each.name, ZOOKEEPER)])
+
+
+def _expire_session(world: "World", fault: Fault) -> None:
+    sessions = [session for session in world.ensemble.sessions.values() if not session.is_over]
+    if sessions:
+        world.ensemble.end(_one(fault, sessions), "expired by a fault")
+
+
+def _slow_down(world: "World", fault: Fault) -> None:
+    name = _one(fault, world.brokers).name
+    world.network.slow_down(name, int(400 * _MS * fault.pick) + 5 * _MS)
+    world.timeline.plan_in(fault.lasts_us, lambda: world.network.slow_down(name, 0))
+
+
+def _break_connections(world: "World", fault: Fault) -> None:
+    """Something on the way forgets all connections of one broker."""
+    process = _one(fault, world.running)
+    if process is not None:
+        process.break_connections()
+
+
+#: Of each kind: how often among the others, the longest it lasts, and what it does.
+FAULTS: dict[str, tuple[int, int, Callable[["World", Fault], None]]] = {
+    "kill any": (4, 8 * _S, _kill_any),
+    "kill leader": (4, 8 * _S, _kill_leader),
+    "kill controller": (3, 8 * _S, _kill_controller),
+    "kill all": (1, 3 * _S, _kill_all),
+    "double fail-over": (3, 6 * _S, _double_fail_over),
+    "power cut": (3, 8 * _S, _cut_power),
+    "clean stop": (2, 6 * _S, _stop),
+    "pause": (4, 9 * _S, _pause),
+    "cut pair": (3, 6 * _S, _cut_pair),
+    "cut one way": (2, 6 * _S, _cut_one_way),
+    "isolate from brokers": (2, 6 * _S, _isolate_from_brokers),
+    "cut from zookeeper": (3, 8 * _S, _cut_from_zookeeper),
+    "lose zookeeper": (1, 6 * _S, _lose_zookeeper),
+    "expire session": (3, 1 * _S, _expire_session),
+    "slow down": (3, 6 * _S, _slow_down),
+    "break connections": (3, 1 * _S, _break_connections),
+}
+
+#: Power cuts are not mixed with deaths of others: what two machines lose at once was committed, perhaps.
+_WITH_POWER_CUTS = ["power cut", "cut pair", "cut one way", "slow down", "break connections"]
+_WITHOUT_POWER_CUTS = [kind for kind in FAULTS if kind != "power cut"]
+_POWER_CUTS_SHARE = 0.2

@@ -1,0 +1,177 @@
+"""The event loop of one simulated process. All loops share one timeline; each can be stopped alone, for a while
+(SIGSTOP) or for ever (SIGKILL), and then simply runs no callback any more.
+"""
+
+import asyncio
+import math
+import socket
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from tests.simulation.timeline import Timeline
+from tests.simulation.transport import SocketTransport
+
+if TYPE_CHECKING:
+    from tests.simulation.sockets import Machine, SimulatedSocket
+
+#: What a worker thread takes to do a piece of file work, at least and at most.
+_THREAD_US = (20, 2_000)
+
+
+class HostLoop(asyncio.AbstractEventLoop):
+    """As asyncio's: callbacks of one moment run in the order they were asked for, tasks are asyncio's own."""
+
+    def __init__(self, timeline: Timeline, machine: "Machine", name: str):
+        self.machine = machine
+        self.name = name
+        self._timeline = timeline
+        self._readers: dict[int, asyncio.Handle] = {}
+        self._writers: dict[int, asyncio.Handle] = {}
+        self._sockets: dict[int, SimulatedSocket] = {}
+        self._is_paused = False
+        self._held_back: list[asyncio.Handle] = []
+        self.is_dead = False
+        #: Told of exceptions nobody caught.
+        self.on_exception: Callable[[dict[str, Any]], None] = lambda context: None
+
+    # -- what can be done to a process
+
+    def pause(self) -> None:
+        self._is_paused = True
+
+    def resume(self) -> None:
+        """What was due meanwhile is done now, in its order."""
+        self._is_paused = False
+        held_back, self._held_back = self._held_back, []
+        for handle in held_back:
+            self._timeline.plan_handle(self._timeline.now_us, handle, self)
+
+    def kill(self) -> list["SimulatedSocket"]:
+        """No callback runs from now on. The sockets it leaves behind are for the kernel."""
+        self.is_dead = True
+        self._held_back.clear()
+        return list(self._sockets.values())
+
+    def connected_sockets(self) -> list["SimulatedSocket"]:
+        return [sock for sock in self._sockets.values() if sock.is_connected]
+
+    def takes(self, handle: asyncio.Handle) -> bool:
+        """Whether the process runs this callback now."""
+        if self.is_dead or handle.cancelled():
+            return False
+        if self._is_paused:
+            self._held_back.append(handle)
+            return False
+        return True
+
+    # -- callbacks
+
+    def time(self) -> float:
+        return self._timeline.now_us / 1_000_000
+
+    def call_soon(self, callback, *args, context=None) -> asyncio.Handle:
+        handle = asyncio.Handle(callback, args, self, context)
+        if not self.is_dead:
+            self._timeline.plan_handle(self._timeline.now_us, handle, self)
+        return handle
+
+    call_soon_threadsafe = call_soon
+
+    def call_later(self, delay, callback, *args, context=None) -> asyncio.TimerHandle:
+        return self.call_at(self.time() + delay, callback, *args, context=context)
+
+    def call_at(self, when, callback, *args, context=None) -> asyncio.TimerHandle:
+        handle = asyncio.TimerHandle(when, callback, args, self, context)
+        if not self.is_dead:
+            self._timeline.plan_handle(math.ceil(when * 1_000_000 - 0.01), handle, self)
+        return handle
+
+    def _timer_handle_cancelled(self, handle: asyncio.TimerHandle) -> None:
+        """Cancelled timers are passed over when their time comes."""
+
+    def create_future(self) -> asyncio.Future:
+        return asyncio.Future(loop=self)
+
+    def create_task(self, coro, *, name=None, context=None) -> asyncio.Task:
+        return asyncio.Task(coro, loop=self, name=name, context=context)
+
+    def run_in_executor(self, executor, func, *args) -> asyncio.Future:
+        """Work on a thread is done at one moment, a little later; its outcome is known a little later again."""
+        future = self.create_future()
+        self.call_later(self._thread_s(), self._run_on_thread, future, func, args)
+        return future
+
+    def _run_on_thread(self, future: asyncio.Future, func: Callable, args: tuple) -> None:
+        asyncio.events._set_running_loop(None)  # a thread has none
+        try:
+            settle, outcome = future.set_result, func(*args)
+        except Exception as error:
+            settle, outcome = future.set_exception, error
+        self.call_later(self._thread_s(), lambda: future.done() or settle(outcome))
+
+    def _thread_s(self) -> float:
+        return self.machine.random.randint(*_THREAD_US) / 1_000_000
+
+    def is_running(self) -> bool:
+        return True
+
+    def is_closed(self) -> bool:
+        return self.is_dead
+
+    def get_debug(self) -> bool:
+        return False
+
+    def get_exception_handler(self):
+        return None
+
+    def call_exception_handler(self, context: dict[str, Any]) -> None:
+        if not self.is_dead:
+            self.on_exception(context)
+
+    # -- sockets
+
+    def own(self, sock: "SimulatedSocket") -> None:
+        self._sockets[sock.fileno()] = sock
+
+    def disown(self, sock: "SimulatedSocket") -> None:
+        self._sockets.pop(sock.fileno(), None)
+
+    def add_reader(self, fd: int, callback, *args) -> None:
+        self._readers[fd] = asyncio.Handle(callback, args, self)
+        self._sockets[fd].wake()
+
+    def remove_reader(self, fd: int) -> bool:
+        return self._readers.pop(fd, None) is not None
+
+    def add_writer(self, fd: int, callback, *args) -> None:
+        self._writers[fd] = asyncio.Handle(callback, args, self)
+        self._sockets[fd].wake()
+
+    def remove_writer(self, fd: int) -> bool:
+        return self._writers.pop(fd, None) is not None
+
+    def poll(self, sock: "SimulatedSocket") -> None:
+        """Call who waits for the socket, if there is reason to."""
+        fd = sock.fileno()
+        for handlers, is_ready in ((self._readers, sock.is_readable), (self._writers, sock.is_writable)):
+            handle = handlers.get(fd)
+            if handle is not None and is_ready():
+                handle._run()
+        if (fd in self._readers and sock.is_readable()) or (fd in self._writers and sock.is_writable()):
+            sock.wake()
+
+    async def getaddrinfo(self, host, port, *, family=0, type=0, proto=0, flags=0):
+        return [(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP, "", (host, port))]
+
+    async def sock_connect(self, sock: "SimulatedSocket", address: tuple[str, int]) -> None:
+        await self.machine.connect(sock, address)
+
+    async def create_connection(self, protocol_factory, host=None, port=None, **options):
+        sock = self.machine.new_socket(self)
+        try:
+            await self.sock_connect(sock, (host, port))
+        except BaseException:
+            sock.close()
+            raise
+        protocol = protocol_factory()
+        return SocketTransport(self, sock, protocol), protocol

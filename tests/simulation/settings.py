@@ -1,0 +1,28 @@
+"""How the brokers of a run are configured: timeouts so short that much happens in little time, the rest drawn."""
+
+from random import Random
+
+SESSION_TIMEOUT_MS = 3_000
+
+
+def draw_brokers(random: Random) -> int:
+    """Replication factors are 3."""
+    return random.choice((3, 3, 3, 4, 5))
+
+
+def draw_settings(random: Random) -> dict[str, object]:
+    return {
+        "zookeeper.session.timeout.ms": SESSION_TIMEOUT_MS,
+        "zookeeper.connection.timeout.ms": 6_000,
+        "replica.lag.time.max.ms": random.choice((500, 2_000, 2_000, 5_000)),
+        "replica.socket.timeout.ms": 4_000,
+        "replica.fetch.wait.max.ms": random.choice((50, 200, 500)),
+        "replica.fetch.max.bytes": random.choice((300, 2_000, 1_048_576)),
+        "replica.high.watermark.checkpoint.interval.ms": random.choice((300, 1_000, 5_000)),
+        "log.flush.offset.checkpoint.interval.ms": 2_000,
+        "log.initial.task.delay.ms": 500,
+        "log.segment.bytes": random.choice((600, 4_096, 1_048_576)),
+        "log.index.interval.bytes": random.choice((0, 512, 4_096)),
+        "log.cleaner.enable": "false",
+        "log.segment.delete.delay.ms": 1_000,
+    }

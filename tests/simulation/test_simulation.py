@@ -1,0 +1,14 @@
+"""Whole runs. `conftest.py` says which seeds."""
+
+from tests.simulation.python_process import run_seeds
+
+
+def test_every_promise_holds_under_the_faults_of_a_seed(seed):
+    run = run_seeds([seed])
+    assert run.returncode == 0, run.stdout
+
+
+def test_the_same_seed_gives_the_same_history():
+    first, second = run_seeds([7], "--history").stdout, run_seeds([7], "--history").stdout
+    assert len(first.splitlines()) > 1_000
+    assert first == second

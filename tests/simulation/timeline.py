@@ -1,0 +1,74 @@
+"""Simulated time: everything that is to happen, in order. Time stands still while something runs and then jumps.
+
+Times are whole microseconds, so that sums of delays never round.
+"""
+
+import heapq
+from asyncio import Handle, events
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tests.simulation.loop import HostLoop
+
+#: Monotonic clocks do not begin at 0.
+_START_US = 1_000_000_000
+_WALL_CLOCK_AT_START_MS = 1_700_000_000_000
+
+
+class Timeline:
+    """What is planned at one moment happens in the order it was planned in, whoever planned it."""
+
+    def __init__(self) -> None:
+        self.now_us = _START_US
+        self.steps = 0
+        self._planned: list[tuple[int, int, Callable[[], None] | Handle, HostLoop | None]] = []
+        self._count = 0
+
+    @property
+    def elapsed_us(self) -> int:
+        return self.now_us - _START_US
+
+    def plan(self, at_us: int, action: Callable[[], None]) -> None:
+        """Have the world do something: what happens outside all processes, such as the arrival of bytes."""
+        self._count += 1
+        heapq.heappush(self._planned, (max(at_us, self.now_us), self._count, action, None))
+
+    def plan_in(self, delay_us: int, action: Callable[[], None]) -> None:
+        self.plan(self.now_us + delay_us, action)
+
+    def plan_handle(self, at_us: int, handle: Handle, loop: "HostLoop") -> None:
+        """Have a process run a callback of its loop."""
+        self._count += 1
+        heapq.heappush(self._planned, (max(at_us, self.now_us), self._count, handle, loop))
+
+    def run(self, is_over: Callable[[], bool], steps_max: int) -> None:
+        """Until `is_over()`, or nothing is planned any more. RuntimeError after `steps_max` steps."""
+        while self._planned and not is_over():
+            at_us, _, action, loop = heapq.heappop(self._planned)
+            if loop is None:
+                self.now_us = at_us
+                action()
+            elif loop.takes(action):
+                self.now_us = at_us
+                events._set_running_loop(loop)
+                try:
+                    action._run()
+                finally:
+                    events._set_running_loop(None)
+            self.steps += 1
+            if self.steps > steps_max:
+                raise RuntimeError(f"the simulation does not come to rest: {steps_max} steps")
+
+
+class SimulatedClock:
+    """A process's clock. Wall time and monotonic time go together here; jumps of the wall clock are not simulated."""
+
+    def __init__(self, timeline: Timeline):
+        self._timeline = timeline
+
+    def now_ms(self) -> int:
+        return _WALL_CLOCK_AT_START_MS + self._timeline.elapsed_us // 1000
+
+    def monotonic_ms(self) -> int:
+        return self._timeline.now_us // 1000

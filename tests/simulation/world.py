@@ -1,0 +1,256 @@
+"""One run: a few brokers, ZooKeeper and clients under a simulated clock, all drawn from one seed.
+
+The cluster comes up and gets its topics; then clients work while faults strike; then everything is made whole, the
+clients come to their end, every ISR must be full again within bounded time, and what is there is checked.
+"""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from uuid import UUID
+
+from broker.common.types import TopicPartition
+from broker.zookeeper import znodes
+from tests.simulation import checkers
+from tests.simulation.broker_process import BrokerProcess, ClientProcess
+from tests.simulation.client import ClusterClient
+from tests.simulation.committed import Committed
+from tests.simulation.consumers import Consumer, decode_batches
+from tests.simulation.disk import Disk
+from tests.simulation.ensemble import Ensemble
+from tests.simulation.epochs import EpochWatch
+from tests.simulation.faults import Fault, draw_faults, inflict
+from tests.simulation.history import History
+from tests.simulation.network import Network
+from tests.simulation.producers import Producer
+from tests.simulation.settings import SESSION_TIMEOUT_MS, draw_brokers, draw_settings
+from tests.simulation.sockets import Machine
+from tests.simulation.timeline import Timeline
+from tests.simulation.topics import LASTING, PASSING, TopicAdministrator
+
+_MS = 1_000
+_S = 1_000_000
+
+CHAOS_US = 20 * _S
+#: Work goes on for so long after the last fault has ended.
+CALM_US = 2 * _S
+#: By then every ISR must be full again and every client answered.
+HEALED_WITHIN_US = 40 * _S
+_LOOK_EVERY_US = 200 * _MS
+_STEPS_MAX = 5_000_000
+
+
+class World:
+    """Everything of one run. `run` returns the history; whoever made the directory removes it."""
+
+    def __init__(self, seed: int, directory: Path, disk: Disk):
+        self._random = Random(f"world {seed}")
+        self.settings = draw_settings(self._fork())
+        self.timeline = Timeline()
+        self.history = History(self.timeline)
+        self.committed = Committed(self.history)
+        self.internet: dict[str, Machine] = {}
+        self.network = Network(self.timeline, self._fork())
+        self.ensemble = Ensemble(self.timeline)
+        self.disk = disk
+        self.ensemble.on_transaction = EpochWatch(self.history).on_transaction
+        self.ensemble.on_session_over = lambda number, why: self.history.add("zookeeper", why, session=f"{number:#x}")
+        self.brokers = [
+            BrokerProcess(self, number, directory / f"broker-{number}", self._fork())
+            for number in range(1, draw_brokers(self._fork()) + 1)
+        ]
+        self.faults = draw_faults(self._fork(), CHAOS_US)
+        self._make_clients()
+
+    def _fork(self) -> Random:
+        return Random(self._random.random())
+
+    def _make_clients(self) -> None:
+        lasting = [name for name, _, _ in LASTING]
+        self._clients: list[ClientProcess] = []
+        self.administrator = TopicAdministrator("admin", self._client("admin"), self.history)
+        self.producers = [
+            self._producer("all-1", lasting, acks=-1),
+            self._producer("all-2", lasting, acks=-1),
+            self._producer("one-1", lasting, acks=1),
+            self._producer("pass-1", [*lasting, *PASSING], acks=1),
+        ]
+        self.consumers = [self._consumer("reader-1"), self._consumer("reader-2")]
+
+    def _producer(self, name: str, topics: list[str], *, acks: int) -> Producer:
+        return Producer(name, self._client(name), self.history, topics, acks=acks)
+
+    def _consumer(self, name: str) -> Consumer:
+        return Consumer(name, self._client(name), self.history, lambda *seen: self.committed.see(name, *seen))
+
+    def _client(self, name: str) -> ClusterClient:
+        process = ClientProcess(self, name, len(self._clients) + 1, self._fork())
+        self._clients.append(process)
+        return ClusterClient(process, [each.broker_id for each in self.brokers])
+
+    # -- the course of a run
+
+    def run(self, faults: list[Fault] | None = None) -> History:
+        """`faults` instead of those drawn from the seed."""
+        self._come_up()
+        began_us = self.timeline.now_us
+        for fault in self.faults if faults is None else faults:
+            self.timeline.plan(began_us + fault.at_us, lambda fault=fault: inflict(self, fault))
+        self._look_now_and_then()
+        self._run_for(CHAOS_US)
+        self._heal()
+        self._run_for(CALM_US)
+        self._finish_work()
+        self._check()
+        return self.history
+
+    def _come_up(self) -> None:
+        for process in self.brokers:
+            process.start()
+        workers = [self.administrator, *self.producers, *self.consumers]
+        self._start_work(workers[:1])
+        if not self._run_until(lambda: self.administrator.has_lasting, 20 * _S):
+            raise AssertionError("the cluster did not come up")
+        self._start_work(workers[1:])
+
+    def _start_work(self, workers: list) -> None:
+        by_name = {process.name: process for process in self._clients}
+        for worker in workers:
+            by_name[worker._name].run(worker.run())
+
+    def _heal(self) -> None:
+        self.history.add("WORLD", "everything is made whole")
+        self.network.mend_all()
+        self.ensemble.regain_quorum()
+        for process in self.brokers:
+            process.resume()
+            process.start()
+
+    def _finish_work(self) -> None:
+        self.history.add("WORLD", "clients come to their end")
+        for worker in (self.administrator, *self.producers, *self.consumers):
+            worker.is_stopping = True
+        if not self._run_until(lambda: not self._unhealed(), HEALED_WITHIN_US):
+            for reason in self._unhealed():
+                self.history.violate(f"not healed within {HEALED_WITHIN_US // _S} s: {reason}")
+
+    def _run_until(self, condition: Callable[[], bool], limit_us: int) -> bool:
+        end_us = self.timeline.now_us + limit_us
+        while not condition():
+            if self.timeline.now_us >= end_us:
+                return False
+            self._run_for(100 * _MS)
+        return True
+
+    def _run_for(self, duration_us: int) -> None:
+        is_over = []
+        self.timeline.plan_in(duration_us, lambda: is_over.append(True))
+        self.timeline.run(lambda: bool(is_over), _STEPS_MAX)
+
+    # -- what there is
+
+    @property
+    def running(self) -> list[BrokerProcess]:
+        return [process for process in self.brokers if process.is_running]
+
+    @property
+    def session_timeout_us(self) -> int:
+        return SESSION_TIMEOUT_MS * _MS
+
+    @property
+    def partitions(self) -> list[TopicPartition]:
+        return [TopicPartition(name, number) for name, count, _ in LASTING for number in range(count)]
+
+    @property
+    def controller(self) -> BrokerProcess | None:
+        node = self.ensemble.tree.nodes.get(znodes.CONTROLLER)
+        return self._process(znodes.decode_controller(node.data)) if node else None
+
+    def is_whole(self, for_us: int) -> bool:
+        """Every broker serves, has had power for so long, and is in every ISR it is assigned to."""
+        powered = all(self.timeline.now_us - process.lost_power_at_us > for_us for process in self.brokers)
+        return powered and all(process.is_started for process in self.brokers) and not self._incomplete_isrs()
+
+    def leader_of(self, partition: TopicPartition) -> BrokerProcess | None:
+        state = self._state(partition)
+        return self._process(state.leader) if state else None
+
+    def _process(self, broker_id: int) -> BrokerProcess | None:
+        return next((process for process in self.brokers if process.broker_id == broker_id), None)
+
+    def _state(self, partition: TopicPartition):
+        node = self.ensemble.tree.nodes.get(znodes.state_path(partition))
+        return znodes.decode_state(partition, node.data, node.version) if node else None
+
+    def _assignments(self) -> list:
+        names = sorted(self.ensemble.tree.get(znodes.TOPICS).children)
+        return [znodes.decode_topic(name, self.ensemble.tree.get(znodes.topic_path(name)).data) for name in names]
+
+    # -- what is looked at while the run goes on
+
+    def _look_now_and_then(self) -> None:
+        for process in self.running:
+            self.look_into(process)
+        self.timeline.plan_in(_LOOK_EVERY_US, self._look_now_and_then)
+
+    def look_into(self, process: BrokerProcess) -> None:
+        """What a replica holds below its high watermark is committed, whoever leads."""
+        for topic_id, partition, data in process.committed_since_last_look():
+            for header, records in decode_batches(data):
+                self.committed.see(process.name, topic_id, partition, header.partition_leader_epoch, records)
+
+    def _unhealed(self) -> list[str]:
+        reasons = [f"{process.name} does not serve" for process in self.brokers if not process.is_started]
+        reasons += [f"{process.name} is still at work" for process in self._clients if not process.task.done()]
+        deleting = self.ensemble.tree.get(znodes.DELETE_TOPICS).children
+        reasons += [f"topic {name} is still being deleted" for name in sorted(deleting)]
+        reasons += self._incomplete_isrs()
+        if not reasons:
+            reasons = [reason for process in self.brokers for reason in process.unsettled(self._assigned_to(process))]
+        return reasons
+
+    def _incomplete_isrs(self) -> list[str]:
+        found = []
+        for assignment in self._assignments():
+            for number, replicas in sorted(assignment.partitions.items()):
+                partition = TopicPartition(assignment.topic, number)
+                state = self._state(partition)
+                if state is None or sorted(state.isr) != sorted(replicas) or state.leader < 0:
+                    found.append(f"{partition} on {replicas} is {state}")
+        return found
+
+    def _assigned_to(self, process: BrokerProcess) -> dict[TopicPartition, UUID]:
+        return {
+            TopicPartition(assignment.topic, number): assignment.topic_id
+            for assignment in self._assignments()
+            for number, replicas in assignment.partitions.items()
+            if process.broker_id in replicas
+        }
+
+    # -- the end
+
+    def _check(self) -> None:
+        for process in self.running:
+            self.look_into(process)
+        readable = {}
+        for assignment in self._assignments():
+            for number in sorted(assignment.partitions):
+                partition = TopicPartition(assignment.topic, number)
+                logs = {p.name: p.log_below_high_watermark(partition) for p in self.running if p.hosts(partition)}
+                checkers.check_replicas_agree(self.history, partition, logs)
+                values = self._values(next(iter(logs.values()), b""))
+                if assignment.topic in {name for name, _, _ in LASTING}:
+                    readable[partition] = values
+        checkers.check_acknowledged(self.history, readable)
+        checkers.check_exactly_once(self.history, readable)
+        checkers.check_only_what_was_sent(self.history, readable)
+        self._summarize(readable)
+
+    def _values(self, data: bytes) -> dict[int, str]:
+        return {record.offset: record.value.decode() for _, records in decode_batches(data) for record in records}
+
+    def _summarize(self, readable: dict) -> None:
+        acknowledged = sum(len(entry.facts["values"]) for entry in self.history.of("acknowledged"))
+        records = json.dumps({str(where): len(values) for where, values in readable.items()})
+        self.history.add("WORLD", "is over", acknowledged=acknowledged, records=records)
