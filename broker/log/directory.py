@@ -37,6 +37,10 @@ _DELETED_DIRECTORY = re.compile(rf".*\.[0-9a-f]{{32}}{DELETE_SUFFIX}")
 _log = logger(__name__)
 
 
+#: Linux draws one each time the machine starts.
+_BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+
+
 class UnusableDirectoryError(StartupError):
     """The disk refused; another directory may do."""
 
@@ -56,6 +60,8 @@ class LogDirectory:
         self.log_start_offsets = OffsetCheckpoint(path / LOG_START_OFFSET_CHECKPOINT)
         self.high_watermarks = OffsetCheckpoint(path / REPLICATION_OFFSET_CHECKPOINT)
         self._lock_fd = _lock(path)
+        #: The machine was restarted since the directory was last in use: what had not been fsynced may be gone.
+        self.lost_page_cache = _note_boot(self._lock_fd)
 
     def unlock(self) -> None:
         if self._lock_fd >= 0:
@@ -159,3 +165,16 @@ def _lock(path: Path) -> int:
             f"The log directory {path} is in use by another broker: stop that one, or give each its own log.dirs."
         ) from None
     return fd
+
+
+def _note_boot(lock_fd: int) -> bool:
+    """Write into the lock file which start of the machine this is; whether another one was written there."""
+    try:
+        boot = _BOOT_ID.read_bytes().strip()
+    except OSError:  # a system that does not say
+        return False
+    before = os.pread(lock_fd, len(boot), 0)
+    if before != boot:
+        os.pwrite(lock_fd, boot, 0)
+        os.fsync(lock_fd)
+    return before not in (b"", boot)

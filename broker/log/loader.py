@@ -3,8 +3,10 @@
 After an unclean stop nothing from the recovery point on is known to be whole: the machine may have died, and then any
 page may be missing. Those segments are read from their start, each batch checked (magic, CRC, offsets increasing); at
 the first bad byte the file is cut and all later segments are removed: no fsync had promised what is behind a hole, and
-other replicas have it. Segments below the recovery point were fsynced whole. Damage in them is a failing disk and is
-never cut away: readers are told when they get there, and later offsets stay what they are.
+other replicas have it. If the machine itself was restarted, a segment may also have lost its end just between two
+batches: it then ends before the next one begins, and is treated the same. Segments below the recovery point were
+fsynced whole. Damage in them is a failing disk and is never cut away: readers are told when they get there, and later
+offsets stay what they are.
 
 After a clean stop nothing is checked but what lies behind the last index entry of the last segment.
 """
@@ -40,9 +42,15 @@ class LoadedLog(NamedTuple):
 
 
 def load_log(
-    directory: Path, config: LogConfig, *, is_clean: bool, recovery_point: int, log_start_offset: int
+    directory: Path,
+    config: LogConfig,
+    *,
+    is_clean: bool,
+    lost_page_cache: bool,
+    recovery_point: int,
+    log_start_offset: int,
 ) -> LoadedLog:
-    """Raises OSError."""
+    """`lost_page_cache`: the machine was restarted since the log was written. Raises OSError."""
     finish_swaps(directory)
     base_offsets = _base_offsets(directory)
     _remove_leftovers(directory, set(base_offsets))
@@ -52,7 +60,7 @@ def load_log(
     if segments and is_clean:
         _resume(directory, segments[-1])
     elif segments:
-        segments = _recover(directory, segments, recovery_point, epochs)
+        segments = _recover(directory, segments, recovery_point, epochs, lost_page_cache=lost_page_cache)
     if not segments or segments[-1].next_offset < log_start_offset:
         segments = [_start_anew(directory, config, segments, log_start_offset)]
     if epochs is None:
@@ -96,7 +104,12 @@ def _resume(directory: Path, active: Segment) -> None:
 
 
 def _recover(
-    directory: Path, segments: list[Segment], recovery_point: int, epochs: LeaderEpochs | None
+    directory: Path,
+    segments: list[Segment],
+    recovery_point: int,
+    epochs: LeaderEpochs | None,
+    *,
+    lost_page_cache: bool,
 ) -> list[Segment]:
     """Check the segments from the one with the recovery point on; what is left of `segments`, the last one active."""
     first = max(0, bisect_right([segment.base_offset for segment in segments], recovery_point) - 1)
@@ -105,13 +118,26 @@ def _recover(
     for place in range(first, len(segments)):
         segment = segments[place]
         damage = _recover_one(directory, segment, epochs)
+        later = segments[place + 1 :]
+        if damage is None and lost_page_cache and later:
+            damage = _hole_behind(segment, later[0].base_offset)
         if damage is not None:
-            _remove(directory, segments[place + 1 :], damage)
+            _remove(directory, later, damage)
             return segments[: place + 1]
-        if segment is not segments[-1]:
+        if later:
             segment.seal()
             segment.release()
     return segments
+
+
+def _hole_behind(segment: Segment, next_base_offset: int) -> BadBatchError | None:
+    """A segment is followed by one that begins where it ends, until compaction takes records out of it; but whatever
+    was compacted lies below the recovery point.
+    """
+    if segment.next_offset >= next_base_offset:
+        return None
+    missing = f"offsets {segment.next_offset} to {next_base_offset - 1} are missing"
+    return BadBatchError(segment.size_bytes, missing)
 
 
 def _recover_one(directory: Path, segment: Segment, epochs: LeaderEpochs | None) -> BadBatchError | None:

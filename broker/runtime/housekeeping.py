@@ -144,11 +144,17 @@ class Housekeeping:
         hosted.log.apply(plan)
 
     async def _compact(self) -> None:
-        """Passes until no log is due."""
+        """Passes until no log is due.
+
+        What a pass leaves gaps in lies below the recovery point then, and that is noted: recovery takes a gap for a
+        loss.
+        """
         while True:
+            await asyncio.to_thread(self._logs.flush_due, self._clock.monotonic_ms())
             targets = [_to_clean(each) for each in self._replicas if each.log.config.is_compacted]
             if await asyncio.to_thread(self._cleaner.clean_filthiest, targets) is None:
                 return
+            await asyncio.to_thread(self._logs.checkpoint_recovery_points)
 
     def _on_owner(self, work: Callable[[], None]) -> None:
         """Run `work` on the loop, where logs are owned, and wait for it; called on the cleaner's thread."""

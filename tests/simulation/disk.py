@@ -11,6 +11,8 @@ import stat
 from pathlib import Path
 from random import Random
 
+from broker.log.directory import LOCK_FILE
+
 _ZEROS_SHARE = 0.2
 _NEWEST_NAMES_SHARE = 0.5
 
@@ -42,6 +44,8 @@ class Disk:
         """Write what is left of `root` to `target`, which does not exist yet."""
         current = {path.stat().st_ino: path for path in [root, *root.rglob("*")]}
         self._restore(root.stat().st_ino, current, target, random)
+        if (target / LOCK_FILE).exists():
+            (target / LOCK_FILE).write_bytes(_EARLIER_BOOT)
 
     def _restore(self, inode: int, current: dict[int, Path], target: Path, random: Random) -> None:
         path = current.get(inode)
@@ -65,6 +69,10 @@ class Disk:
         end = random.randint(len(synced), len(content))
         zeros = random.randint(0, len(content) - end) if random.random() < _ZEROS_SHARE else 0
         return content[:end] + bytes(zeros)
+
+
+#: The simulated machine is the one that simulates, whose id does not change with a simulated start.
+_EARLIER_BOOT = b"the start before the power cut"
 
 
 def _names_in(directory: Path | int) -> dict[str, int]:

@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 
 from broker.common.errors import ApiError, ErrorCode
+from broker.log import directory
 from broker.log.config import LogConfig
+from broker.log.directory import LogDirectory
 from broker.log.files import read_at
 from broker.log.log import Log
 from broker.records.batch import iterate_headers
@@ -165,3 +167,45 @@ def test_append_that_cannot_be_flushed_as_asked_is_not_acknowledged(tmp_path, ba
     with pytest.raises(ApiError) as caught:
         log.append(batch_of(b"a"), 0)
     assert caught.value.code is ErrorCode.KAFKA_STORAGE_ERROR
+
+
+def lose_end_of(path: Path) -> int:
+    """Take the last batch of the segment away, whole, as a power cut can; its offset."""
+    content = path.read_bytes()
+    at, header = list(iterate_headers(content))[-1]
+    path.write_bytes(content[:at])
+    return header.base_offset
+
+
+def test_a_segment_that_lost_its_end_with_the_page_cache_ends_the_log(log, records_of, batch_of):
+    records, bases = records_of(log), [segment.base_offset for segment in log.segments]
+    lost = lose_end_of(log_files(log.directory)[2])
+    again = Log.open(log.directory, CONFIG, recovery_point=bases[2], lost_page_cache=True)
+    assert (again.log_end_offset, records_of(again)) == (lost, records[:lost])
+    assert again.append(batch_of(b"%d" % lost), 99).base_offset == lost
+
+
+def test_a_gap_below_the_recovery_point_is_compactions_and_stays(log):
+    bases, end = [segment.base_offset for segment in log.segments], log.log_end_offset
+    lose_end_of(log_files(log.directory)[1])
+    again = Log.open(log.directory, CONFIG, recovery_point=bases[2], lost_page_cache=True)
+    assert ([segment.base_offset for segment in again.segments], again.log_end_offset) == (bases, end)
+
+
+def test_a_gap_is_no_loss_while_the_machine_has_been_running(log):
+    bases, end = [segment.base_offset for segment in log.segments], log.log_end_offset
+    lose_end_of(log_files(log.directory)[2])
+    again = Log.open(log.directory, CONFIG, recovery_point=bases[2])
+    assert ([segment.base_offset for segment in again.segments], again.log_end_offset) == (bases, end)
+
+
+def test_a_directory_knows_whether_the_machine_was_restarted_since(tmp_path, monkeypatch):
+    boot = tmp_path / "boot_id"
+    monkeypatch.setattr(directory, "_BOOT_ID", boot)
+    seen = []
+    for boot_id in ("first", "first", "second", "second"):
+        boot.write_text(boot_id + "\n")
+        used = LogDirectory(tmp_path / "logs")
+        seen.append(used.lost_page_cache)
+        used.unlock()
+    assert seen == [False, False, True, False]
