@@ -42,7 +42,8 @@ def overview_facts() -> dict:
     state = cluster_state()
     brokers = list(Broker.objects.all())
     totals = topic_totals()
-    troubled = troubled_partitions() if totals["leaderless"] or totals["under_replicated"] else []
+    troubles = (totals["leaderless"], totals["under_replicated"], totals["under_min_isr"])
+    troubled = troubled_partitions() if any(troubles) else []
     return {
         "cluster": state,
         "brokers": brokers,
@@ -63,10 +64,12 @@ def busiest_topics() -> list[Topic]:
 
 def troubled_partitions() -> list[Partition]:
     """Partitions without leader or short of replicas, the worst first, at most TROUBLED_PARTITIONS_MAX."""
-    in_trouble = Q(topic__leaderless_count__gt=0) | Q(topic__under_replicated_count__gt=0)
+    in_trouble = (
+        Q(topic__leaderless_count__gt=0) | Q(topic__under_replicated_count__gt=0) | Q(topic__under_min_isr_count__gt=0)
+    )
     partitions = Partition.objects.filter(in_trouble).select_related("topic")
     partitions = partitions.order_by("topic__is_internal", "topic__name", "partition")
-    found = [each for each in partitions[:TROUBLED_PARTITIONS_MAX] if each.leader is None or each.is_under_replicated]
+    found = [each for each in partitions[:TROUBLED_PARTITIONS_MAX] if each.isr_tone != "ok"]
     return sorted(found, key=lambda each: (each.leader is not None, not each.is_under_min_isr))
 
 

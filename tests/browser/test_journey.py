@@ -25,7 +25,7 @@ IS_IN_VIEW = """id => {
 def topic(product):
     name = "journey.orders"
     admin = AdminClient({"bootstrap.servers": product.bootstrap_servers})
-    created = admin.create_topics([NewTopic(name, 3, 1)])[name]
+    created = admin.create_topics([NewTopic(name, 3, 3)])[name]
     if created.exception(30) is not None:
         assert created.exception().args[0].name() == "TOPIC_ALREADY_EXISTS"
     return name
