@@ -5,6 +5,9 @@ import struct
 import pytest
 
 from broker.common.errors import ApiError, ErrorCode
+from broker.common.types import TopicPartition
+from broker.log.compaction.log_to_clean import LogToClean
+from broker.log.compaction.replacement import Replacement
 from broker.log.config import LogConfig
 from broker.log.log import Log
 from broker.records.builder import build_batch
@@ -163,3 +166,41 @@ def test_a_plain_batch_inside_a_transaction_is_refused(log):
     with pytest.raises(ApiError) as refused:
         log.append(data(7, 1, is_transactional=False), 0)
     assert refused.value.code is ErrorCode.INVALID_TXN_STATE
+
+
+def test_a_compacted_segment_keeps_the_aborted_transactions_of_those_it_replaces(log):
+    for sequence in range(6):
+        write(log, data(7, sequence), marker(7, ABORT))
+    before = facts(log)
+    *sealed, _ = log.segments
+    assert len([each for each in sealed if each.files.transaction_index.exists()]) > 1
+    replacement = Replacement(LogToClean.of(TopicPartition("t", 0), log, 12, frozenset()), sealed)
+    for segment in sealed:
+        for position, header in segment.batches():
+            replacement.append(segment.read_batch(position, header))
+    replacement.exchange(lambda work: work())
+    assert len(log.segments) == 2
+    assert facts(log) == before
+    assert facts(reopened(log, is_clean=True)) == before
+
+
+def test_segments_let_go_take_their_aborted_transactions_along(log):
+    for sequence in range(6):
+        write(log, data(7, sequence), marker(7, ABORT))
+    first, *_ = log.segments
+    assert log.aborted_transactions(0, 1)
+    log.replace_segments([first], [])
+    assert log.aborted_transactions(0, 1) == []
+    log.purge_segments(0)
+    log.purge_segments(log.config.file_delete_delay_ms + 1)
+    assert not first.files.transaction_index.exists()
+
+
+def test_a_torn_entry_of_the_index_does_not_count(busy):
+    write(busy, marker(7, ABORT))
+    (last,) = busy.aborted_transactions(4, 8)
+    path = sorted(busy.directory.glob("*.txnindex"))[-1]
+    path.write_bytes(path.read_bytes() + b"torn")
+    assert busy.aborted_transactions(4, 8) == [last]
+    write(busy, marker(9, ABORT))
+    assert [each.last_offset for each in busy.aborted_transactions(4, 9)] == [7, 8]
