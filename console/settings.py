@@ -71,6 +71,8 @@ INSTALLED_APPS = [
     "console.clusters",
     "console.brokers",
     "console.topics",
+    "console.placement",
+    "console.retention",
     "console.processes",
     "console.launch",
 ]

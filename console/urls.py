@@ -6,7 +6,9 @@ urlpatterns = [
     path("", include("console.clusters.urls")),
     path("", include("console.access.urls")),
     path("topics/", include("console.topics.urls")),
+    path("topics/", include("console.retention.urls")),
     path("brokers/", include("console.brokers.urls")),
+    path("placement/", include("console.placement.urls")),
     path("audit/", include("console.audit.urls")),
     path("processes/", include("console.processes.urls")),
 ]

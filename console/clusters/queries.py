@@ -3,14 +3,19 @@
 from django.db.models import Count, F, Q, Sum
 
 from console.brokers.models import Broker
-from console.clusters.health import Facts, TroubledPartition, assess
+from console.clusters.health import Facts, TroubledPartition
 from console.clusters.models import ClusterState
+from console.clusters.reasons import assess
+from console.live.clock import now_ms
+from console.processes.models import ManagedProcess
 from console.topics.models import Partition, Topic
 
 #: One cluster for now; the row's name is where a second one will hang.
 DEFAULT_CLUSTER = "default"
 #: Partitions in trouble that the reasons are worked out from; beyond it the counts on the tiles still are complete.
 TROUBLED_PARTITIONS_MAX = 2_000
+#: Of those, how many the overview lists.
+TROUBLED_PARTITIONS_SHOWN = 12
 BUSIEST_TOPICS = 8
 
 
@@ -20,12 +25,13 @@ def cluster_state() -> ClusterState:
 
 
 def topic_totals() -> dict[str, int]:
-    """topic_count, internal_count, partitions, under_replicated and leaderless (partitions) over all topics."""
+    """topic_count, internal_count, and over all topics the partitions: all of them, and those in each trouble."""
     totals = Topic.objects.aggregate(
         topic_count=Count("pk", filter=Q(is_internal=False)),
         internal_count=Count("pk", filter=Q(is_internal=True)),
         partitions=Sum("partition_count"),
         under_replicated=Sum("under_replicated_count"),
+        under_min_isr=Sum("under_min_isr_count"),
         leaderless=Sum("leaderless_count"),
     )
     return {name: value or 0 for name, value in totals.items()}
@@ -36,13 +42,16 @@ def overview_facts() -> dict:
     state = cluster_state()
     brokers = list(Broker.objects.all())
     totals = topic_totals()
+    troubled = troubled_partitions() if totals["leaderless"] or totals["under_replicated"] else []
     return {
         "cluster": state,
         "brokers": brokers,
         "registered_count": sum(broker.is_registered for broker in brokers),
         "totals": totals,
         "serving_zookeeper_count": sum(not server["error"] for server in state.zookeeper),
-        "health": assess(_health_facts(state, brokers, totals)),
+        "health": assess(_health_facts(state, brokers, troubled)),
+        "troubled": troubled[:TROUBLED_PARTITIONS_SHOWN],
+        "troubled_hidden_count": max(0, len(troubled) - TROUBLED_PARTITIONS_SHOWN),
         "busiest": busiest_topics(),
     }
 
@@ -52,24 +61,44 @@ def busiest_topics() -> list[Topic]:
     return list(topics.order_by(F("records_per_second").desc(nulls_last=True), "name")[:BUSIEST_TOPICS])
 
 
-def _health_facts(state: ClusterState, brokers: list[Broker], totals: dict[str, int]) -> Facts:
+def troubled_partitions() -> list[Partition]:
+    """Partitions without leader or short of replicas, the worst first, at most TROUBLED_PARTITIONS_MAX."""
+    in_trouble = Q(topic__leaderless_count__gt=0) | Q(topic__under_replicated_count__gt=0)
+    partitions = Partition.objects.filter(in_trouble).select_related("topic")
+    partitions = partitions.order_by("topic__is_internal", "topic__name", "partition")
+    found = [each for each in partitions[:TROUBLED_PARTITIONS_MAX] if each.leader is None or each.is_under_replicated]
+    return sorted(found, key=lambda each: (each.leader is not None, not each.is_under_min_isr))
+
+
+def _health_facts(state: ClusterState, brokers: list[Broker], troubled: list[Partition]) -> Facts:
+    at_ms = now_ms()
+    missing = {broker.broker_id: broker.changed_at_ms for broker in brokers if not broker.is_registered}
     return Facts(
         is_seen=bool(state.brokers_at_ms),
         brokers_error=state.brokers_error,
         topics_error=state.topics_error,
         controller_id=state.controller_id,
-        missing=frozenset(broker.broker_id for broker in brokers if not broker.is_registered),
-        troubled=_troubled_partitions() if totals["leaderless"] or totals["under_replicated"] else (),
+        missing=frozenset(missing),
+        missing_since_ms=missing,
+        flapping={each.broker_id: each.departures_since(at_ms) for each in brokers if each.is_flapping(at_ms)},
+        managed=_managed_brokers(),
+        troubled=tuple(_as_trouble(each) for each in troubled),
         zookeeper_errors={server["address"]: server["error"] for server in state.zookeeper if server["error"]},
         zookeeper_count=len(state.zookeeper),
     )
 
 
-def _troubled_partitions() -> tuple[TroubledPartition, ...]:
-    in_trouble = Q(topic__leaderless_count__gt=0) | Q(topic__under_replicated_count__gt=0)
-    partitions = Partition.objects.filter(in_trouble).select_related("topic").order_by("topic__name", "partition")
-    return tuple(
-        TroubledPartition(each.topic.name, each.leader is not None, tuple(each.replicas), tuple(each.isr))
-        for each in partitions[:TROUBLED_PARTITIONS_MAX]
-        if each.leader is None or each.is_under_replicated
+def _managed_brokers() -> frozenset[int]:
+    names = ManagedProcess.objects.filter(kind=ManagedProcess.Kind.BROKER).values_list("name", flat=True)
+    return frozenset(int(name.rpartition("-")[2]) for name in names)
+
+
+def _as_trouble(partition: Partition) -> TroubledPartition:
+    return TroubledPartition(
+        partition.topic.name,
+        partition.leader is not None,
+        tuple(partition.replicas),
+        tuple(partition.isr),
+        partition.partition,
+        partition.topic.min_insync_replicas or 1,
     )

@@ -7,15 +7,16 @@ the controller; they do not change while a topic or broker lives, so they are as
 
 import logging
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from itertools import islice
 
-from confluent_kafka import KafkaException, TopicCollection, TopicPartition, Uuid
+from confluent_kafka import ElectionType, KafkaError, KafkaException, TopicCollection, TopicPartition, Uuid
 from confluent_kafka.admin import (
     AdminClient,
     ClusterMetadata,
+    ConfigResource,
     ListOffsetsResultInfo,
     NewTopic,
     OffsetSpec,
@@ -23,7 +24,12 @@ from confluent_kafka.admin import (
 )
 
 from console.gateway.errors import ClusterUnreachableError, GatewayError, error_from_kafka
-from console.gateway.interface import BrokerView, ClusterView, PartitionView, TopicView
+from console.gateway.interface import BrokerView, ClusterView, PartitionView, ReplicaSizes, TopicView
+from console.gateway.replica_sizes import ask_replica_sizes
+from console.gateway.retention import ask_retention
+from console.gateway.retention_views import CommittedView, RetentionView, SettingView
+from console.gateway.topic_minimum import TopicMinimums
+from console.gateway.topic_settings import TopicAdministration
 
 logger = logging.getLogger(__name__)
 
@@ -46,6 +52,7 @@ class KafkaGateway:
     """One cluster by its bootstrap servers. Threads may share it."""
 
     def __init__(self, bootstrap_servers: str, request_timeout_seconds: float = REQUEST_TIMEOUT_SECONDS):
+        self._bootstrap_servers = bootstrap_servers
         self._timeout = request_timeout_seconds
         self._admin = AdminClient(
             {
@@ -62,6 +69,8 @@ class KafkaGateway:
         self._identities: dict[str, tuple[str, bool]] = {}
         self._identify_after = 0.0
         self._silent_leaders: dict[int, float] = {}
+        self._administration = TopicAdministration(self._admin, self._wait, request_timeout_seconds)
+        self._minimums = TopicMinimums(self._ask_minimums)
 
     def describe_cluster(self) -> ClusterView:
         metadata = self._metadata(topic=NO_TOPIC)
@@ -81,7 +90,24 @@ class KafkaGateway:
         topics = {name: topic for name, topic in metadata.topics.items() if topic.error is None}
         self._learn_identities(topics)
         offsets = self._list_offsets(topics.values(), set(metadata.brokers))
-        return [self._view(topics[name], offsets) for name in sorted(topics)]
+        minimums = self._minimums.look(topics)
+        return [self._view(topics[name], offsets, minimums.get(name)) for name in sorted(topics)]
+
+    def replica_sizes(self) -> ReplicaSizes:
+        metadata = self._metadata(topic=NO_TOPIC)
+        brokers = ((broker.id, broker.host, broker.port) for broker in metadata.brokers.values())
+        return ask_replica_sizes(brokers, self._timeout)
+
+    def elect_preferred_leaders(self, partitions: Iterable[tuple[str, int]]) -> dict[tuple[str, int], str]:
+        wanted = [TopicPartition(topic, partition) for topic, partition in partitions]
+        # confluent-kafka 2.16 fails on the timeouts it documents here; the wait below is ours.
+        future = self._admin.elect_leaders(ElectionType.PREFERRED, wanted)
+        answers = self._wait(future, CHANGE_TIMEOUT_SECONDS)
+        return {
+            (each.topic, each.partition): str(error_from_kafka(refused))
+            for each, refused in answers.items()
+            if refused is not None and refused.code() != KafkaError.ELECTION_NOT_NEEDED
+        }
 
     def create_topic(
         self, name: str, partition_count: int, replication_factor: int, configs: dict[str, str] | None = None
@@ -98,6 +124,18 @@ class KafkaGateway:
         )
         self._wait(futures[name], CHANGE_TIMEOUT_SECONDS)
         self._identities.pop(name, None)
+
+    def preview_retention(self, topic: str, changes: Mapping[str, str | None]) -> RetentionView:
+        return ask_retention(self._bootstrap_servers, topic, changes, self._timeout)
+
+    def topic_settings(self, topic: str) -> tuple[SettingView, ...]:
+        return self._administration.settings(topic)
+
+    def change_topic_settings(self, topic: str, changes: Mapping[str, str | None]) -> None:
+        self._administration.change(topic, changes)
+
+    def committed_offsets(self, topic: str) -> CommittedView:
+        return self._administration.committed(topic)
 
     def close(self) -> None:
         """Nothing to hand back: the library closes its connections when the client is collected."""
@@ -185,7 +223,17 @@ class KafkaGateway:
             return False
         return until is not None
 
-    def _view(self, topic: TopicMetadata, offsets: dict) -> TopicView:
+    def _ask_minimums(self, names: list[str]) -> dict[str, int]:
+        resources = [ConfigResource(ConfigResource.Type.TOPIC, name) for name in names]
+        answers = {}
+        for resource, future in self._admin.describe_configs(resources, request_timeout=self._timeout).items():
+            try:
+                answers[resource.name] = int(self._wait(future, self._timeout)["min.insync.replicas"].value)
+            except (GatewayError, KeyError, TypeError, ValueError) as error:
+                logger.debug("no min.insync.replicas of %s: %s", resource.name, error)
+        return answers
+
+    def _view(self, topic: TopicMetadata, offsets: dict, minimum: int | None) -> TopicView:
         topic_id, is_internal = self._identities.get(topic.topic, ("", topic.topic in INTERNAL_TOPICS))
         partitions = []
         for partition in sorted(topic.partitions.values(), key=lambda each: each.id):
@@ -201,7 +249,7 @@ class KafkaGateway:
                     next_offset=_known(latest and latest.offset),
                 )
             )
-        return TopicView(topic.topic, topic_id, is_internal, tuple(partitions))
+        return TopicView(topic.topic, topic_id, is_internal, tuple(partitions), minimum)
 
     @staticmethod
     def _wait(future: Future, timeout_seconds: float):

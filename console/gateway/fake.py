@@ -1,26 +1,42 @@
 """A cluster in memory that answers as a real one: for tests of everything above the gateway."""
 
 import re
+import time
 import uuid
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from broker.common.errors import ErrorCode
 from broker.common.limits import PARTITIONS_PER_TOPIC_MAX, TOPIC_NAME_LENGTH_MAX
 from console.gateway.errors import ClusterUnreachableError, refusal
-from console.gateway.interface import BrokerView, ClusterView, PartitionView, TopicView
+from console.gateway.fake_retention import FakeSegment, FakeTopicState
+from console.gateway.interface import BrokerView, ClusterView, PartitionView, ReplicaSizes, TopicView
+from console.gateway.retention_views import CommittedView, RetentionView, SettingView
 
+
+def wall_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+#: Every record in memory counts as this large.
+RECORD_BYTES = 100
 _LEGAL_NAME = re.compile(r"[a-zA-Z0-9._-]+")
 
 
 class FakeGateway:
     """Brokers 1 to `broker_count` on one host; tests move it with `append`, `stop_broker`, `cut_off`."""
 
-    def __init__(self, broker_count: int = 3, cluster_id: str = "fake-cluster"):
+    def __init__(self, broker_count: int = 3, cluster_id: str = "fake-cluster", clock_ms: Callable[[], int] = wall_ms):
         self._cluster_id = cluster_id
         self._brokers = {n: BrokerView(n, "127.0.0.1", 9091 + n, f"rack-{n}") for n in range(1, broker_count + 1)}
         self._stopped: set[int] = set()
         self._topics: dict[str, TopicView] = {}
         self._is_cut_off = False
+        #: Partitions not led by their first living replica.
+        self._led_by: dict[tuple[str, int], int] = {}
+        self._states: dict[str, FakeTopicState] = {}
+        self._committed: dict[str, dict[str, dict[int, int]]] = {}
+        self._now_ms = clock_ms
 
     # What the console asks -------------------------------------------------------------------------------------------
 
@@ -32,6 +48,30 @@ class FakeGateway:
         self._alive()
         return [self._as_seen(self._topics[name]) for name in sorted(self._topics)]
 
+    def replica_sizes(self) -> ReplicaSizes:
+        alive = set(self._alive())
+        return {
+            (topic.name, each.partition): {
+                broker_id: RECORD_BYTES * ((each.next_offset or 0) - (each.first_offset or 0))
+                for broker_id in each.replicas
+                if broker_id in alive
+            }
+            for topic in self._topics.values()
+            for each in topic.partitions
+        }
+
+    def elect_preferred_leaders(self, partitions: Iterable[tuple[str, int]]) -> dict[tuple[str, int], str]:
+        alive, refused = set(self._alive()), {}
+        for topic, number in partitions:
+            known = {each.partition: each for each in self._topics[topic].partitions} if topic in self._topics else {}
+            if number not in known:
+                refused[topic, number] = str(refusal(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION))
+            elif known[number].replicas[0] not in alive:
+                refused[topic, number] = str(refusal(ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE))
+            else:
+                self._led_by.pop((topic, number), None)
+        return refused
+
     def create_topic(
         self, name: str, partition_count: int, replication_factor: int, configs: dict[str, str] | None = None
     ) -> None:
@@ -41,12 +81,32 @@ class FakeGateway:
         for number in range(partition_count):
             replicas = tuple(alive[(number + shift) % len(alive)] for shift in range(replication_factor))
             partitions.append(PartitionView(number, replicas[0], replicas, tuple(sorted(replicas)), 0, 0, 0))
-        self._topics[name] = TopicView(name, str(uuid.uuid4()), name.startswith("__"), tuple(partitions))
+        self._states[name] = FakeTopicState(dict(configs or {}))
+        minimum = int((configs or {}).get("min.insync.replicas", "1"))
+        self._topics[name] = TopicView(name, str(uuid.uuid4()), name.startswith("__"), tuple(partitions), minimum)
 
     def delete_topic(self, name: str) -> None:
         self._alive()
         if self._topics.pop(name, None) is None:
             raise refusal(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+
+    def preview_retention(self, topic: str, changes: Mapping[str, str | None]) -> RetentionView:
+        state = self._state(topic)
+        return state.preview(self._as_seen(self._topics[topic]).partitions, changes, self._now_ms())
+
+    def topic_settings(self, topic: str) -> tuple[SettingView, ...]:
+        return self._state(topic).settings()
+
+    def change_topic_settings(self, topic: str, changes: Mapping[str, str | None]) -> None:
+        state = self._state(topic)
+        state.configs = state.with_changes(changes)
+        minimum = int(state.configs.get("min.insync.replicas", "1"))
+        self._topics[topic] = replace(self._topics[topic], min_insync_replicas=minimum)
+
+    def committed_offsets(self, topic: str) -> CommittedView:
+        self._alive()
+        in_topic = {group: topics[topic] for group, topics in self._committed.items() if topic in topics}
+        return CommittedView({group: dict(offsets) for group, offsets in in_topic.items()})
 
     def close(self) -> None:
         self._is_cut_off = True
@@ -54,8 +114,11 @@ class FakeGateway:
     # What tests do to it ---------------------------------------------------------------------------------------------
 
     def append(self, name: str, partition: int, record_count: int) -> None:
-        """As if `record_count` records had been produced."""
+        """As if `record_count` records had been produced, and a new segment begun after them."""
         topic = self._topics[name]
+        first = topic.partitions[partition].next_offset or 0
+        segment = FakeSegment(first, first + record_count - 1, RECORD_BYTES * record_count, self._now_ms())
+        self._states[name].segments.setdefault(partition, []).append(segment)
         grown = [
             replace(each, next_offset=each.next_offset + record_count) if each.partition == partition else each
             for each in topic.partitions
@@ -65,12 +128,26 @@ class FakeGateway:
     def stop_broker(self, broker_id: int) -> None:
         self._stopped.add(broker_id)
 
+    def commit(self, group: str, name: str, partition: int, offset: int) -> None:
+        """As if a consumer of `group` had committed."""
+        self._committed.setdefault(group, {}).setdefault(name, {})[partition] = offset
+
+    def move_leader(self, name: str, partition: int, broker_id: int) -> None:
+        """As after a fail-over: another replica than the first leads until somebody elects."""
+        self._led_by[name, partition] = broker_id
+
     def start_broker(self, broker_id: int) -> None:
         self._stopped.discard(broker_id)
 
     def cut_off(self, is_cut_off: bool = True) -> None:
         """As if no broker could be reached."""
         self._is_cut_off = is_cut_off
+
+    def _state(self, topic: str) -> FakeTopicState:
+        self._alive()
+        if topic not in self._topics:
+            raise refusal(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+        return self._states[topic]
 
     def _alive(self) -> list[int]:
         alive = sorted(self._brokers.keys() - self._stopped)
@@ -80,14 +157,16 @@ class FakeGateway:
 
     def _as_seen(self, topic: TopicView) -> TopicView:
         """Leadership moves to the first live replica; without one the ISR keeps its last member, as in Kafka."""
-        return replace(topic, partitions=tuple(self._partition_as_seen(each) for each in topic.partitions))
+        return replace(topic, partitions=tuple(self._partition_as_seen(topic.name, each) for each in topic.partitions))
 
-    def _partition_as_seen(self, partition: PartitionView) -> PartitionView:
+    def _partition_as_seen(self, name: str, partition: PartitionView) -> PartitionView:
         alive = [broker_id for broker_id in partition.replicas if broker_id not in self._stopped]
         if not alive:
             last = (partition.leader,)
             return replace(partition, leader=None, isr=last, leader_epoch=None, first_offset=None, next_offset=None)
-        return replace(partition, leader=alive[0], isr=tuple(sorted(alive)))
+        moved_to = self._led_by.get((name, partition.partition))
+        leader = moved_to if moved_to in alive else alive[0]
+        return replace(partition, leader=leader, isr=tuple(sorted(alive)))
 
     def _check_new_topic(self, name: str, partition_count: int, replication_factor: int, alive_count: int) -> None:
         if name in self._topics:

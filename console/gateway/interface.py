@@ -4,10 +4,12 @@ Two implementations pass the same tests: `cluster.KafkaGateway` speaks to any Ka
 memory. Every call returns within its timeout or raises a `GatewayError`.
 """
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
 from broker.common.limits import PARTITIONS_PER_TOPIC_MAX, TOPIC_NAME_LENGTH_MAX
+from console.gateway.retention_views import CommittedView, RetentionView, SettingView
 
 __all__ = [
     "PARTITIONS_PER_TOPIC_MAX",
@@ -16,8 +18,12 @@ __all__ = [
     "ClusterGateway",
     "ClusterView",
     "PartitionView",
+    "ReplicaSizes",
     "TopicView",
 ]
+
+#: (topic, partition) → broker → bytes of its replica's log.
+ReplicaSizes = Mapping[tuple[str, int], Mapping[int, int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +58,16 @@ class PartitionView:
 
 @dataclass(frozen=True, slots=True)
 class TopicView:
-    """`topic_id` is empty on clusters that give topics no id. Partitions are sorted by number."""
+    """`topic_id` is empty on clusters that give topics no id. Partitions are sorted by number.
+
+    `min_insync_replicas` is None until the cluster has said; it may be some seconds old.
+    """
 
     name: str
     topic_id: str
     is_internal: bool
     partitions: tuple[PartitionView, ...]
+    min_insync_replicas: int | None = None
 
 
 class ClusterGateway(Protocol):
@@ -72,6 +82,17 @@ class ClusterGateway(Protocol):
         """
         ...
 
+    def replica_sizes(self) -> ReplicaSizes:
+        """The bytes of every replica, from each broker that answers; those of a broker that does not are missing."""
+        ...
+
+    def elect_preferred_leaders(self, partitions: Iterable[tuple[str, int]]) -> dict[tuple[str, int], str]:
+        """Give each partition's leadership to its first replica. What could not be elected, with a sentence why.
+
+        A partition led by its first replica already is no failure.
+        """
+        ...
+
     def create_topic(
         self, name: str, partition_count: int, replication_factor: int, configs: dict[str, str] | None = None
     ) -> None:
@@ -80,6 +101,25 @@ class ClusterGateway(Protocol):
 
     def delete_topic(self, name: str) -> None:
         """Delete a topic and all its records; returns when the controller has accepted it."""
+        ...
+
+    def preview_retention(self, topic: str, changes: Mapping[str, str | None]) -> RetentionView:
+        """What retention would delete now if `changes` were made (None: as if the topic did not set it).
+
+        Nothing is deleted by asking. A partition that could not be asked carries its own error.
+        """
+        ...
+
+    def topic_settings(self, topic: str) -> tuple[SettingView, ...]:
+        """Every setting of the topic as it counts, sorted by name."""
+        ...
+
+    def change_topic_settings(self, topic: str, changes: Mapping[str, str | None]) -> None:
+        """Set what is named, and only that; None takes the topic's own value away."""
+        ...
+
+    def committed_offsets(self, topic: str) -> CommittedView:
+        """What consumer groups have committed in the topic."""
         ...
 
     def close(self) -> None: ...

@@ -10,11 +10,12 @@ from console.live import groups
 from console.live.clock import now_ms
 from console.live.push import send_now
 from console.live.rows import TopicChanges
+from console.placement.queries import matrix_rows, placement_facts
 from console.topics.models import Partition, Topic
 
 #: With more changed topics than this at once, the list is told to fetch its own page instead of getting every row.
 ROWS_PER_PUSH_MAX = 200
-OVERVIEW_PARTIALS = ("health", "tiles", "broker-strip", "busiest-topics", "zookeeper-servers")
+OVERVIEW_PARTIALS = ("health", "tiles", "troubled-partitions", "broker-strip", "busiest-topics", "zookeeper-servers")
 
 
 class Announcer:
@@ -36,7 +37,7 @@ class Announcer:
 
     def topics_changed(self, changes: TopicChanges) -> None:
         with self._lock:
-            messages = [*self._overview(), *self._brokers(), *self._topics(changes)]
+            messages = [*self._overview(), *self._brokers(), *self._topics(changes), *self._placement(changes)]
         send_now(messages)
 
     def _overview(self) -> list[tuple[str, str]]:
@@ -71,6 +72,17 @@ class Announcer:
             messages = [(groups.TOPICS, render_to_string("topics/partials/topic-rows.html", {"topics": topics}))]
         return [*messages, *self._topic_pages(changes)]
 
+    def _placement(self, changes: TopicChanges) -> list[tuple[str, str]]:
+        balance = self._if_new(groups.PLACEMENT, "balance", "placement/partials/balance.html", placement_facts())
+        if changes.is_list_changed or len(changes.moved) > ROWS_PER_PUSH_MAX:
+            version = render_to_string("placement/partials/version.html", {"version": now_ms()})
+            return [*balance, (groups.PLACEMENT, version)]
+        if not changes.moved:
+            return balance
+        rows = matrix_rows(list(Topic.objects.filter(name__in=changes.moved)))
+        html = render_to_string("placement/partials/matrix-rows.html", {"rows": rows})
+        return [*balance, (groups.PLACEMENT, html)]
+
     def _topic_pages(self, changes: TopicChanges) -> list[tuple[str, str]]:
         resync = render_to_string("live/resync.html", {"version": now_ms()})
         messages = [(groups.topic(name), resync) for name in changes.deleted]
@@ -79,7 +91,7 @@ class Announcer:
             if topic is None:
                 continue
             numbers = [each.partition for each in partitions]
-            changed = Partition.objects.filter(topic=topic, partition__in=numbers)
+            changed = Partition.objects.filter(topic=topic, partition__in=numbers).select_related("topic")
             for template in ("topics/partials/topic-summary.html", "topics/partials/partition-rows.html"):
                 html = render_to_string(template, {"topic": topic, "partitions": changed})
                 messages.append((groups.topic(row.name), html))

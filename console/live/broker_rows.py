@@ -1,13 +1,16 @@
 """What the collector keeps of brokers: the registered ones, and those that are missed. Pure."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 from console.gateway.interface import BrokerView
 from console.live.rows import TopicRow
 
 #: A broker that is gone and holds no replica is forgotten after this long.
 FORGET_AFTER_MS = 24 * 3600 * 1000
+#: Departures remembered of a broker: enough to call it flapping.
+DEPARTURES_MAX = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +21,8 @@ class BrokerRow:
     rack: str = ""
     is_registered: bool = False
     changed_at_ms: int = 0
+    #: When it left, oldest first.
+    departures: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +30,9 @@ class ReplicaCounts:
     leader_count: int = 0
     replica_count: int = 0
     out_of_sync_count: int = 0
+    #: Partitions whose first replica it holds, and those of them it leads.
+    preferred_count: int = 0
+    preferred_led_count: int = 0
 
 
 def broker_rows(
@@ -33,33 +41,33 @@ def broker_rows(
     """Registered brokers as they are; missing ones as last seen; those only named in a replica list with no address."""
     rows = {}
     for view in views:
-        row = BrokerRow(view.id, view.host, view.port, view.rack, True, at_ms)
         previous = before.get(view.id)
+        departures = previous.departures if previous is not None else ()
+        row = BrokerRow(view.id, view.host, view.port, view.rack, True, at_ms, departures)
         is_same = previous is not None and replace(previous, changed_at_ms=at_ms) == row
         rows[view.id] = previous if is_same else row
     for broker_id in (before.keys() | holding_replicas) - rows.keys():
         previous = before.get(broker_id, BrokerRow(broker_id, changed_at_ms=at_ms))
         if previous.is_registered:
-            previous = replace(previous, is_registered=False, changed_at_ms=at_ms)
+            departures = (*previous.departures, at_ms)[-DEPARTURES_MAX:]
+            previous = replace(previous, is_registered=False, changed_at_ms=at_ms, departures=departures)
         if broker_id in holding_replicas or at_ms - previous.changed_at_ms < FORGET_AFTER_MS:
             rows[broker_id] = previous
     return rows
 
 
 def count_replicas(topics: Iterable[TopicRow]) -> dict[int, ReplicaCounts]:
-    """For each broker named anywhere: partitions led, replicas held, replicas not in the ISR."""
-    leaders: dict[int, int] = {}
-    held: dict[int, int] = {}
-    lagging: dict[int, int] = {}
-    for topic in topics:
-        for partition in topic.partitions:
-            if partition.leader is not None:
-                leaders[partition.leader] = leaders.get(partition.leader, 0) + 1
-            for broker_id in partition.replicas:
-                held[broker_id] = held.get(broker_id, 0) + 1
-                if broker_id not in partition.isr:
-                    lagging[broker_id] = lagging.get(broker_id, 0) + 1
+    """For each broker named anywhere: partitions led, replicas held, not in the ISR, held first, and led of those."""
+    counts = {field.name: Counter[int]() for field in fields(ReplicaCounts)}
+    for partition in (each for topic in topics for each in topic.partitions):
+        if partition.leader is not None:
+            counts["leader_count"][partition.leader] += 1
+        counts["replica_count"].update(partition.replicas)
+        counts["out_of_sync_count"].update(each for each in partition.replicas if each not in partition.isr)
+        preferred = partition.replicas[:1]
+        counts["preferred_count"].update(preferred)
+        counts["preferred_led_count"].update(each for each in preferred if each == partition.leader)
     return {
-        broker_id: ReplicaCounts(leaders.get(broker_id, 0), held.get(broker_id, 0), lagging.get(broker_id, 0))
-        for broker_id in leaders.keys() | held.keys()
+        broker_id: ReplicaCounts(**{name: count[broker_id] for name, count in counts.items()})
+        for broker_id in counts["leader_count"].keys() | counts["replica_count"].keys()
     }

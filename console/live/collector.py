@@ -11,7 +11,7 @@ from dataclasses import asdict
 
 from django.db import close_old_connections
 
-from console.gateway.interface import ClusterGateway
+from console.gateway.interface import ClusterGateway, ReplicaSizes
 from console.gateway.zookeeper import ZooKeeperView
 from console.live import announce, store
 from console.live.broker_rows import ReplicaCounts, broker_rows, count_replicas
@@ -23,6 +23,8 @@ logger = logging.getLogger(__name__)
 
 CLUSTER_INTERVAL_SECONDS = 1.0
 TOPICS_INTERVAL_SECONDS = 1.5
+#: Sizes are for people: nobody watches them by the second, and asking walks every log directory.
+SIZES_INTERVAL_SECONDS = 10.0
 HEARTBEAT_INTERVAL_SECONDS = 1.0
 #: Points of the rate's recent past, one per look at the topics: about three minutes.
 RATE_HISTORY_POINTS = 120
@@ -48,6 +50,7 @@ class Collector:
         self._replica_counts: dict[int, ReplicaCounts] = {}
         self._holding_replicas: set[int] = set()
         self._rate_history: list[float] = []
+        self._sizes: ReplicaSizes = {}
 
     def beat(self) -> None:
         """Say that the collector lives, and how old each tier's data is."""
@@ -77,7 +80,7 @@ class Collector:
     def collect_topics(self) -> None:
         views = self._gateway.describe_topics()
         at_ms = self._now_ms()
-        after = topic_rows(views, self._topics, self._rates, at_ms)
+        after = topic_rows(views, self._topics, self._rates, at_ms, self._sizes)
         changes = compare(self._topics, after)
         if changes:
             store.apply_topic_changes(changes)
@@ -85,6 +88,10 @@ class Collector:
         self._store_replica_counts()
         self._store_rate(at_ms)
         self._pages.topics_changed(changes)
+
+    def collect_sizes(self) -> None:
+        """Kept until the next look at the topics, which writes them."""
+        self._sizes = self._gateway.replica_sizes()
 
     def cluster_failed(self, error: str) -> None:
         store.update_state(brokers_error=error)
@@ -168,6 +175,7 @@ def run_collector(collector: Collector, stop: threading.Event) -> None:
         Tier("brokers", CLUSTER_INTERVAL_SECONDS, collector.collect_cluster, collector.cluster_failed),
         Tier("topics", TOPICS_INTERVAL_SECONDS, collector.collect_topics, collector.topics_failed),
         Tier("zookeeper", CLUSTER_INTERVAL_SECONDS, collector.collect_zookeeper),
+        Tier("sizes", SIZES_INTERVAL_SECONDS, collector.collect_sizes),
     ]
     threads = [threading.Thread(target=tier.run, args=(stop,), name=tier.name, daemon=True) for tier in tiers]
     for thread in threads:

@@ -40,6 +40,7 @@ def groups_for(page: str, rights: frozenset[Right]) -> list[str] | None:
         "overview": [groups.CLUSTER_OVERVIEW],
         "brokers": [groups.BROKERS],
         "topics": [groups.TOPICS],
+        "placement": [groups.PLACEMENT],
         "processes": [groups.processes(Right.OPERATE in rights)],
         "other": [],
     }
@@ -47,7 +48,7 @@ def groups_for(page: str, rights: frozenset[Right]) -> list[str] | None:
 
 
 class PageConsumer(AsyncWebsocketConsumer):
-    """`/ws/live/?page=overview|brokers|topics|topic:<name>|processes|other`."""
+    """`/ws/live/?page=overview|brokers|topics|placement|topic:<name>|processes|other`."""
 
     async def connect(self) -> None:
         """Subscribed before it is accepted: what happens after the browser sees it open is not missed."""

@@ -7,6 +7,7 @@ HEARTBEAT = "heartbeat"
 CLUSTER_OVERVIEW = "cluster.overview"
 BROKERS = "brokers"
 TOPICS = "topics"
+PLACEMENT = "placement"
 
 
 def topic(name: str) -> str:

@@ -6,8 +6,9 @@ the rate.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
-from console.gateway.interface import PartitionView, TopicView
+from console.gateway.interface import PartitionView, ReplicaSizes, TopicView
 from console.live.rates import RateWindow
 
 
@@ -21,6 +22,8 @@ class PartitionRow:
     first_offset: int | None
     next_offset: int | None
     records_per_second: float | None
+    #: (broker, bytes) of each replica whose broker has said, sorted.
+    sizes: tuple[tuple[int, int], ...] = ()
 
     @property
     def record_count(self) -> int:
@@ -35,6 +38,7 @@ class TopicRow:
     topic_id: str
     is_internal: bool
     partitions: tuple[PartitionRow, ...]
+    min_insync_replicas: int | None = None
 
     @property
     def replication_factor(self) -> int:
@@ -43,6 +47,11 @@ class TopicRow:
     @property
     def under_replicated_count(self) -> int:
         return sum(len(each.isr) < len(each.replicas) for each in self.partitions)
+
+    @property
+    def under_min_isr_count(self) -> int:
+        least = self.min_insync_replicas or 1
+        return sum(each.leader is not None and len(each.isr) < least for each in self.partitions)
 
     @property
     def leaderless_count(self) -> int:
@@ -67,6 +76,9 @@ class TopicChanges:
     #: The topic as it is now, and those of its partitions that changed.
     changed: list[tuple[TopicRow, list[PartitionRow]]] = field(default_factory=list)
 
+    #: Names among `changed` of which a leader, a replica or the ISR is another.
+    moved: list[str] = field(default_factory=list)
+
     def __bool__(self) -> bool:
         return bool(self.deleted or self.created or self.changed)
 
@@ -76,31 +88,43 @@ class TopicChanges:
 
 
 def topic_rows(
-    views: Iterable[TopicView], before: Mapping[str, TopicRow], rates: RateWindow, at_ms: int
+    views: Iterable[TopicView],
+    before: Mapping[str, TopicRow],
+    rates: RateWindow,
+    at_ms: int,
+    sizes: ReplicaSizes = MappingProxyType({}),
 ) -> dict[str, TopicRow]:
-    """The rows that follow from a look at the cluster, by topic name."""
+    """The rows that follow from a look at the cluster, by topic name. `sizes` come from another, rarer look."""
     rows = {}
     for view in views:
         previous = before.get(view.name)
+        minimum = view.min_insync_replicas
         if previous is None or is_recreated(previous, view.topic_id):
             known = {}
         else:
             known = {each.partition: each for each in previous.partitions}
+            minimum = previous.min_insync_replicas if minimum is None else minimum
         rows[view.name] = TopicRow(
             name=view.name,
             topic_id=view.topic_id,
             is_internal=view.is_internal,
             partitions=tuple(
-                _partition_row(view, partition, known.get(partition.partition), rates, at_ms)
+                _partition_row(view, partition, known.get(partition.partition), rates, at_ms, sizes)
                 for partition in view.partitions
             ),
+            min_insync_replicas=minimum,
         )
     rates.forget_all_but({_rate_key(row, each.partition) for row in rows.values() for each in row.partitions})
     return rows
 
 
 def _partition_row(
-    topic: TopicView, view: PartitionView, known: PartitionRow | None, rates: RateWindow, at_ms: int
+    topic: TopicView,
+    view: PartitionView,
+    known: PartitionRow | None,
+    rates: RateWindow,
+    at_ms: int,
+    sizes: ReplicaSizes,
 ) -> PartitionRow:
     records_per_second = None
     first_offset, next_offset, leader_epoch = view.first_offset, view.next_offset, view.leader_epoch
@@ -117,7 +141,14 @@ def _partition_row(
         first_offset=first_offset,
         next_offset=next_offset,
         records_per_second=records_per_second,
+        sizes=_sizes_of(view, sizes.get((topic.name, view.partition), {}), known),
     )
+
+
+def _sizes_of(view: PartitionView, said: Mapping[int, int], known: PartitionRow | None) -> tuple[tuple[int, int], ...]:
+    """Of the replicas it has now; a broker that did not answer keeps the size last known of it."""
+    before = dict(known.sizes) if known is not None else {}
+    return tuple(sorted((each, size) for each, size in {**before, **said}.items() if each in view.replicas))
 
 
 def _rate_key(topic: TopicView | TopicRow, partition: int) -> tuple[str, str, int]:
@@ -139,9 +170,16 @@ def compare(before: Mapping[str, TopicRow], after: Mapping[str, TopicRow]) -> To
             changes.deleted.append(name)
             changes.created.append(row)
         elif previous != row:
-            known = set(previous.partitions)
+            # What a partition's state is called hangs on the topic's minimum.
+            known = set(previous.partitions) if previous.min_insync_replicas == row.min_insync_replicas else set()
             changes.changed.append((row, [each for each in row.partitions if each not in known]))
+            if _placement(row) != _placement(previous):
+                changes.moved.append(name)
     return changes
+
+
+def _placement(row: TopicRow) -> list[tuple]:
+    return [(each.leader, each.replicas, each.isr) for each in row.partitions]
 
 
 def total_rate(rows: Iterable[TopicRow]) -> float | None:

@@ -1,6 +1,7 @@
 """The collector's database: rows are loaded once when it starts, and only changed ones are written."""
 
 from collections.abc import Iterable
+from dataclasses import asdict
 
 from django.db import transaction
 
@@ -16,7 +17,9 @@ _TOPIC_FIELDS = [
     "is_internal",
     "partition_count",
     "replication_factor",
+    "min_insync_replicas",
     "under_replicated_count",
+    "under_min_isr_count",
     "leaderless_count",
     "record_count",
     "records_per_second",
@@ -29,8 +32,9 @@ _PARTITION_FIELDS = [
     "first_offset",
     "next_offset",
     "records_per_second",
+    "sizes",
 ]
-_BROKER_FIELDS = ["host", "port", "rack", "is_registered", "changed_at_ms"]
+_BROKER_FIELDS = ["host", "port", "rack", "is_registered", "changed_at_ms", "departures"]
 
 
 def ensure_state() -> ClusterState:
@@ -53,10 +57,17 @@ def load_topics() -> dict[str, TopicRow]:
             each.first_offset,
             each.next_offset,
             each.records_per_second,
+            tuple((broker_id, size) for broker_id, size in each.sizes),
         )
         partitions.setdefault(each.topic_id, []).append(row)
     return {
-        topic.name: TopicRow(topic.name, topic.topic_id, topic.is_internal, tuple(partitions.get(topic.pk, ())))
+        topic.name: TopicRow(
+            topic.name,
+            topic.topic_id,
+            topic.is_internal,
+            tuple(partitions.get(topic.pk, ())),
+            topic.min_insync_replicas,
+        )
         for topic in Topic.objects.all()
     }
 
@@ -64,7 +75,13 @@ def load_topics() -> dict[str, TopicRow]:
 def load_brokers() -> dict[int, BrokerRow]:
     return {
         each.broker_id: BrokerRow(
-            each.broker_id, each.host, each.port, each.rack, each.is_registered, each.changed_at_ms
+            each.broker_id,
+            each.host,
+            each.port,
+            each.rack,
+            each.is_registered,
+            each.changed_at_ms,
+            tuple(each.departures),
         )
         for each in Broker.objects.all()
     }
@@ -127,8 +144,4 @@ def apply_broker_changes(changed: Iterable[BrokerRow], forgotten: Iterable[int])
 def apply_replica_counts(changed: dict[int, ReplicaCounts]) -> None:
     with transaction.atomic():
         for broker_id, counts in changed.items():
-            Broker.objects.filter(broker_id=broker_id).update(
-                leader_count=counts.leader_count,
-                replica_count=counts.replica_count,
-                out_of_sync_count=counts.out_of_sync_count,
-            )
+            Broker.objects.filter(broker_id=broker_id).update(**asdict(counts))

@@ -9,6 +9,10 @@ class Topic(models.Model):
     is_internal = models.BooleanField(default=False)
     partition_count = models.IntegerField(default=0)
     replication_factor = models.IntegerField(default=0)
+    #: None: the cluster has not said yet.
+    min_insync_replicas = models.IntegerField(null=True)
+    #: Partitions that are led and refuse acks=all, because fewer replicas than that are in sync.
+    under_min_isr_count = models.IntegerField(default=0)
     under_replicated_count = models.IntegerField(default=0)
     leaderless_count = models.IntegerField(default=0)
     #: Sum over partitions of next offset - first offset: an upper bound of the records (compaction leaves gaps).
@@ -34,6 +38,8 @@ class Partition(models.Model):
     first_offset = models.BigIntegerField(null=True)
     next_offset = models.BigIntegerField(null=True)
     records_per_second = models.FloatField(null=True)
+    #: [broker, bytes] of each replica whose broker has said.
+    sizes = models.JSONField(default=list)
 
     class Meta:
         ordering = ["partition"]
@@ -47,9 +53,45 @@ class Partition(models.Model):
         return len(self.isr) < len(self.replicas)
 
     @property
+    def is_under_min_isr(self) -> bool:
+        return self.leader is not None and len(self.isr) < (self.topic.min_insync_replicas or 1)
+
+    @property
+    def preferred_leader(self) -> int | None:
+        """The first replica: Kafka gives it the leadership back when asked to balance."""
+        return self.replicas[0] if self.replicas else None
+
+    @property
+    def is_led_by_preferred(self) -> bool:
+        return self.leader is not None and self.leader == self.preferred_leader
+
+    @property
+    def isr_tone(self) -> str:
+        """The colour beside the words of `isr_state`."""
+        if self.leader is None or self.is_under_min_isr:
+            return "critical"
+        return "warning" if self.is_under_replicated else "ok"
+
+    @property
+    def isr_state(self) -> str:
+        if self.leader is None:
+            return "offline"
+        if self.is_under_min_isr:
+            return f"{len(self.isr)} in sync, below min {self.topic.min_insync_replicas}"
+        if self.is_under_replicated:
+            return f"{len(self.isr)} of {len(self.replicas)} in sync"
+        return "all in sync"
+
+    @property
     def replica_states(self) -> list[dict]:
         """The replicas in assignment order with what each is at the moment."""
+        sizes = dict(self.sizes)
         return [
-            {"broker_id": broker_id, "is_leader": broker_id == self.leader, "is_in_sync": broker_id in self.isr}
+            {
+                "broker_id": broker_id,
+                "is_leader": broker_id == self.leader,
+                "is_in_sync": broker_id in self.isr,
+                "size": sizes.get(broker_id),
+            }
             for broker_id in self.replicas
         ]

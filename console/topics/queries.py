@@ -59,4 +59,4 @@ def topic_page(query: TopicListQuery) -> Page:
 
 
 def partition_page(topic: Topic, page: str) -> Page:
-    return Paginator(Partition.objects.filter(topic=topic), PARTITIONS_PER_PAGE).get_page(page)
+    return Paginator(Partition.objects.filter(topic=topic).select_related("topic"), PARTITIONS_PER_PAGE).get_page(page)

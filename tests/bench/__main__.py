@@ -12,6 +12,7 @@ import psutil
 
 from tests.barnabas_cluster import running_cluster
 from tests.bench.loads import Figure, Target, loads
+from tests.bench.replicated import Load, ReplicatedTarget, replicated_loads
 from tests.bench.scale import figures
 
 
@@ -20,6 +21,11 @@ def main() -> None:
     chosen = {name: load for name, load in loads(arguments.scale).items() if (arguments.only or "") in name}
     if chosen:
         _run_loads(chosen, arguments)
+    replicated = {
+        name: load for name, load in replicated_loads(arguments.scale).items() if (arguments.only or "") in name
+    }
+    if replicated and not arguments.against:
+        _run_replicated(replicated, arguments.rounds)
     for name, figure in figures().items():
         if (arguments.only or "") in name and not arguments.against:
             print(f"{name:<42}barnabas  {figure()}", flush=True)
@@ -38,6 +44,13 @@ def _run_loads(chosen: dict[str, Callable[[Target], Figure]], arguments: argpars
                 for target in targets:
                     runs[target.name].append(load(target))
             _print(name, {target: _median(its_runs) for target, its_runs in runs.items()})
+
+
+def _run_replicated(chosen: dict[str, Load], rounds: int) -> None:
+    with running_cluster(brokers=3) as cluster:
+        target = ReplicatedTarget(cluster)
+        for name, load in chosen.items():
+            _print(name, {"barnabas": _median([load(target) for _ in range(rounds)])})
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -77,7 +77,7 @@ def _throughput(target: Target, payload_bytes: int, work: Callable[[], None]) ->
     return Figure(payload_bytes / 1e6 / seconds, "MB/s", per_gb, "s/GB", rss_mb=target.rss_mb())
 
 
-def _touch_memory(size: int) -> None:
+def touch_memory(size: int) -> None:
     """Use so much memory once and give it back, for the page cache and the client's queue to take.
 
     A virtual machine gets a page from its host when it first writes to it, which costs 2 s a GB, four times what the
@@ -92,7 +92,7 @@ def produce_load(value_bytes: int, total_bytes: int, settings: dict) -> Callable
         with target.topic() as topic:
             producer = BatchProducer(target.bootstrap_servers, topic, value_bytes, settings)
             producer.send(1_000)
-            _touch_memory(2 * total_bytes)
+            touch_memory(2 * total_bytes)
             figure = _throughput(target, count * value_bytes, lambda: producer.send(count))
             producer.close()
         return figure

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import random
 import shutil
 import signal
 import subprocess
@@ -71,10 +72,13 @@ def start_product(directory: Path, *, demo: bool = True, documents: str = "") ->
 
 
 def _three_neighbouring_ports() -> int:
-    """Brokers listen on three ports in a row, and serve metrics on the same row one hundred above."""
+    """Brokers listen on three ports in a row, and serve metrics on the same row one hundred above.
+
+    Below the ports that outgoing connections are given: one of those could take a broker's port while it is down.
+    """
     for _ in range(100):
-        first = free_ports(1)[0]
-        if first < 60_000 and all(_is_free(first + more) for more in (0, 1, 2, 100, 101, 102)):
+        first = random.randrange(15_000, 32_000)
+        if all(_is_free(first + more) for more in (0, 1, 2, 100, 101, 102)):
             return first
     raise AssertionError("no three neighbouring free ports")
 
@@ -173,3 +177,19 @@ def screenshot(page, name: str, *, for_readme: bool = False) -> None:
     page.screenshot(path=SCREENSHOTS / f"{name}.png")
     if for_readme and os.environ.get("SCREENSHOTS"):
         shutil.copy(SCREENSHOTS / f"{name}.png", ROOT / "tests" / "browser" / "screenshots" / f"{name}.png")
+
+
+def take_pictures(chromium, product: Product, name: str, paths: dict[str, str]) -> None:
+    """Every page of `paths` in both themes and widths; one that is wider than its window fails."""
+    for theme in ("light", "dark"):
+        for width in (1280, 390):
+            context = chromium.new_context(viewport={"width": width, "height": 900}, color_scheme=theme)
+            page = context.new_page()
+            log_in(page, product)
+            for what, path in paths.items():
+                page.goto(product.console + path)
+                page.locator("#connection[data-state=live]").wait_for(timeout=10_000)
+                screenshot(page, f"{what}-{name}-{width}-{theme}")
+                overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+                assert page.evaluate(overflow) <= 0, (path, width)
+            context.close()

@@ -75,10 +75,16 @@ def zookeeper() -> list[ZooKeeperView]:
 
 
 @pytest.fixture
-def cluster(monkeypatch) -> FakeGateway:
+def cluster(monkeypatch, clock) -> FakeGateway:
     """Three brokers in memory; actions reach it as they would reach the real one."""
-    gateway = FakeGateway(broker_count=3)
-    monkeypatch.setattr("console.topics.actions.cluster_gateway", lambda: gateway)
+    gateway = FakeGateway(broker_count=3, clock_ms=clock.now_ms)
+    for actions in (
+        "console.topics.actions",
+        "console.placement.actions",
+        "console.retention.actions",
+        "console.retention.views",
+    ):
+        monkeypatch.setattr(f"{actions}.cluster_gateway", lambda: gateway)
     return gateway
 
 

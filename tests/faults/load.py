@@ -1,8 +1,7 @@
 """Producers and readers that keep going while brokers die, and write down what they were told.
 
 An operation that ended without a word from the broker is *unknown*. It is *failed* only if the broker refused it and
-the client had not tried before: a retry may follow a first attempt that was written. A broker that stops leading says
-the same whether it wrote what waits for its followers or not.
+the client had not tried before: a retry may follow a first attempt that was written.
 """
 
 import itertools
@@ -30,6 +29,7 @@ _OUTSTANDING_MAX = 5_000
 _FLUSH_DEADLINE_S = 90
 _REFUSALS = frozenset(
     (
+        KafkaError.NOT_LEADER_FOR_PARTITION,
         KafkaError.NOT_ENOUGH_REPLICAS,
         KafkaError.MSG_SIZE_TOO_LARGE,
         KafkaError.RECORD_LIST_TOO_LARGE,
@@ -50,6 +50,9 @@ class ProducerPlan:
     acks: str = "all"
     is_idempotent: bool = True
     retries: bool = True
+    #: A leader that stops leading says NOT_LEADER also of what it has written and not seen committed, as Kafka does;
+    #: librdkafka takes that for "not written" and sends it again, even if told not to retry.
+    is_replicated: bool = False
     keys: int = 0
     per_second: int = 300
     value_bytes: int = 200
@@ -58,13 +61,11 @@ class ProducerPlan:
     @property
     def refusals(self) -> frozenset[int]:
         """Errors that say that a record was not written."""
-        if self.retries:
-            return frozenset()
-        return _REFUSALS if self.acks == "all" else _REFUSALS | {KafkaError.NOT_LEADER_FOR_PARTITION}
+        return frozenset() if self.retries or self.is_replicated else _REFUSALS
 
     @property
     def may_repeat(self) -> bool:
-        return self.retries and not self.is_idempotent
+        return not self.is_idempotent and (self.retries or self.is_replicated)
 
     def client_settings(self, bootstrap_servers: str) -> dict[str, object]:
         return {

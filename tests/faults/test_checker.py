@@ -145,3 +145,26 @@ def test_errors_in_a_brokers_log_are_found(tmp_path):
     log = tmp_path / "broker.log"
     log.write_text('level=info event="broker started"\nlevel=error event="request failed"\n')
     assert [each.partition("level")[2] for each in faults_in_log(log)] == ['=error event="request failed"']
+
+
+def test_an_offset_acknowledged_by_one_and_given_again_is_no_damage():
+    again = [produced(1, 0, acks="1"), produced(2, 0), seen(2, 0)]
+    assert violations(*again) == []
+    assert len(check(history(*again), surviving_acks=("all", "1")).violations) > 0
+
+
+def test_a_reader_that_is_given_an_offset_again_is_found():
+    (found,) = violations(seen(1, 0, reader="live"), seen(1, 0, reader="live"), seen(1, 0))
+    assert found == "I3: live was given t-0@0 after 0"
+
+
+def test_a_record_acknowledged_without_an_offset_may_be_anywhere_but_not_nowhere():
+    assert violations(produced(1, -1), seen(1, 5)) == []
+    (found,) = violations(produced(1, -1), produced(2, 5), seen(2, 5))
+    assert found.startswith("I1 lost: p/1")
+
+
+def test_an_unclean_election_may_take_records_back():
+    taken = [produced(1, 0), produced(2, 0), seen(1, 0, reader="live"), seen(2, 0)]
+    assert violations(*taken, policy=Policy.UNCLEAN) == []
+    assert violations(*taken) != []

@@ -1,7 +1,7 @@
 """`pytest tests/simulation --seed N` runs that seed instead of the fixed handful."""
 
-#: Chosen because together they meet every kind of fault; more are for `make simulate`.
-SEEDS = (1, 2, 3, 4, 5, 6)
+#: Two of them together meet every kind of fault (2 and 8); more are for `make simulate`.
+SEEDS = (2, 8, 23, 67)
 
 
 def pytest_addoption(parser):

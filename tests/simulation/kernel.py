@@ -1,4 +1,5 @@
-"""What brokers get from the kernel and not by argument: sockets and randomness, simulated for the length of a run.
+"""What brokers get from the kernel and not by argument: sockets, fsync, randomness, and how long code took. Simulated
+for the length of a run.
 
 A run has its Python process to itself (`python -m tests.simulation`), because this replaces functions of modules.
 Hashes of strings decide the order of sets, so that process has a fixed PYTHONHASHSEED.
@@ -15,6 +16,8 @@ from broker.net import turns
 from tests.simulation.disk import Disk
 from tests.simulation.sockets import SimulatedSocket
 
+_STEP_S_MAX = 0.001
+
 
 @contextlib.contextmanager
 def simulated_kernel(seed: int, disk: Disk) -> Iterator[None]:
@@ -25,12 +28,19 @@ def simulated_kernel(seed: int, disk: Disk) -> Iterator[None]:
     with (
         mock.patch.object(socket, "socket", SimulatedSocket),
         mock.patch.object(os, "urandom", entropy.randbytes),
-        mock.patch.object(turns, "monotonic", _time_within_a_pass),
         mock.patch.object(os, "fsync", disk.synced),
+        mock.patch.object(turns, "monotonic", _Stopwatch(seed).read),
     ):
         yield
 
 
-def _time_within_a_pass() -> float:
-    """How long a pass of a loop takes is the machine's affair; in a run it takes no time."""
-    return 0.0
+class _Stopwatch:
+    """For who measures how long code takes; in simulated time it takes none."""
+
+    def __init__(self, seed: int):
+        self._random = random.Random(f"stopwatch {seed}")
+        self._now_s = 0.0
+
+    def read(self) -> float:
+        self._now_s += self._random.uniform(0, _STEP_S_MAX)
+        return self._now_s

@@ -19,6 +19,12 @@ def sparkline(values: list[float], width: int = 160, height: int = 36) -> SafeSt
     )
 
 
+@register.filter
+def rest_of_axis(x: int, width: int = 1_000) -> int:
+    """How much of an axis lies right of `x`."""
+    return max(0, width - x)
+
+
 def spark_points(values: list[float], width: int, height: int) -> list[tuple[float, float]]:
     """Each value as x (evenly spread) and y (down is zero, one pixel of room at the top for the stroke)."""
     highest = max(*values, 1e-9)

@@ -32,6 +32,36 @@ def rate(value: float | None) -> str:
 
 
 @register.filter
+def size(count: int | None) -> str:
+    """Bytes in the largest unit that leaves a whole part, three figures: 0 B, 999 B, 1.23 KB, 45.6 MB."""
+    if count is None:
+        return UNKNOWN
+    value, unit = float(count), "B"
+    for larger in ("KB", "MB", "GB", "TB", "PB"):
+        if value < 1000:
+            break
+        value, unit = value / 1000, larger
+    figures = f"{count}" if unit == "B" else f"{value:.3g}" if value < 999.5 else f"{value:.0f}"
+    return f"{figures}{NARROW_NO_BREAK_SPACE}{unit}"
+
+
+@register.filter
+def limit_in_words(setting) -> str:
+    """`(7 d)` behind 604800000, `(1.5 GB)` behind 1500000000, `(no limit)` behind -1; nothing behind other settings."""
+    if setting.name not in ("retention.ms", "retention.bytes") or setting.value is None:
+        return ""
+    number = int(setting.value)
+    if number == -1 or number == 2**63 - 1:
+        return "(no limit)"
+    if setting.name == "retention.bytes":
+        return f"({size(number)})"
+    for unit_ms, unit in ((86_400_000, "d"), (3_600_000, "h"), (60_000, "min"), (1_000, "s")):
+        if number >= unit_ms:
+            return f"({number / unit_ms:.3g} {unit})"
+    return ""
+
+
+@register.filter
 def age(at_ms: int) -> str:
     """How old data of the moment `at_ms` is now; the page's script keeps counting from there."""
     return f"{max(0, (now_ms() - at_ms) // 1000)} s old" if at_ms else "no data yet"

@@ -1,5 +1,7 @@
 """The two clusters the suite runs on: the one in memory, and real broker processes asked over the wire."""
 
+import uuid
+
 import pytest
 
 from console.gateway.cluster import KafkaGateway
@@ -44,3 +46,27 @@ def _produce(bootstrap_servers: str, topic: str, partition: int, record_count: i
         producer.produce(topic, b"%d" % number, partition=partition, callback=lambda error, _: errors.append(error))
     assert producer.flush(20) == 0
     assert errors == [None] * record_count
+
+
+@pytest.fixture
+def commit(request, gateway):
+    """commit(group, topic, partition, offset): as a consumer of the group would."""
+    if isinstance(gateway, FakeGateway):
+        return gateway.commit
+    cluster = request.getfixturevalue("running_brokers")
+    return lambda group, topic, partition, offset: _commit(cluster.bootstrap_servers, group, topic, partition, offset)
+
+
+def _commit(bootstrap_servers: str, group: str, topic: str, partition: int, offset: int) -> None:
+    from confluent_kafka import Consumer, TopicPartition
+
+    consumer = Consumer({"bootstrap.servers": bootstrap_servers, "group.id": group})
+    try:
+        consumer.commit(offsets=[TopicPartition(topic, partition, offset)], asynchronous=False)
+    finally:
+        consumer.close()
+
+
+@pytest.fixture
+def topic_name():
+    return f"conformance-{uuid.uuid4().hex[:12]}"

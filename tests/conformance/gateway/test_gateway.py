@@ -1,7 +1,6 @@
 """What every gateway promises, run on the cluster in memory and on real brokers."""
 
 import time
-import uuid
 
 import pytest
 
@@ -21,11 +20,6 @@ def eventually(ask, is_true, deadline_seconds: float = 15):
 
 def find_topic(gateway, name):
     return next((topic for topic in gateway.describe_topics() if topic.name == name), None)
-
-
-@pytest.fixture
-def topic_name():
-    return f"conformance-{uuid.uuid4().hex[:12]}"
 
 
 @pytest.fixture

@@ -15,11 +15,13 @@ CHANGES = {
     "logout": "viewer",
     "topic-create": "operator",
     "topic-delete": "operator",
+    "elect-leaders": "operator",
+    "topic-configure": "operator",
     "process-start": "operator",
     "process-stop": "operator",
     "process-restart": "operator",
 }
-FOR_OPERATORS = {"topic-create", "topic-delete", "process-question", "process-no-question"}
+FOR_OPERATORS = {"elect-leaders", "topic-create", "topic-delete", "process-question", "process-no-question"}
 FOR_ADMINISTRATORS = {"audit"}
 
 
@@ -40,7 +42,8 @@ def address_of(name: str) -> str:
 
 
 @pytest.fixture(autouse=True)
-def _objects(db, settings):
+def _objects(db, settings, cluster):
+    cluster.create_topic("orders", 1, 1)
     Topic.objects.create(name="orders")
     ManagedProcess.objects.create(name="broker-1", kind="broker", host=settings.HOST_NAME, argv=["true"])
 

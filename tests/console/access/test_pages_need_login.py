@@ -5,8 +5,8 @@ from urllib.parse import quote
 import pytest
 from django.test import Client
 
-PAGES = ["/", "/topics/", "/topics/orders/", "/brokers/"]
-OPERATOR_PAGES = ["/topics/+create/", "/topics/orders/+delete/"]
+PAGES = ["/", "/topics/", "/topics/orders/", "/brokers/", "/placement/", "/topics/orders/+retention/"]
+OPERATOR_PAGES = ["/placement/+elect/", "/topics/+create/", "/topics/orders/+delete/"]
 ADMINISTRATOR_PAGES = ["/audit/"]
 
 

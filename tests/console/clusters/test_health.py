@@ -1,6 +1,7 @@
 """Reasons first: each trouble as a sentence an operator can act on."""
 
-from console.clusters.health import NAME_LENGTH_MAX, Facts, Level, TroubledPartition, assess
+from console.clusters.health import Facts, Level, TroubledPartition
+from console.clusters.reasons import NAME_LENGTH_MAX, assess
 
 WELL = Facts(is_seen=True, controller_id=1, zookeeper_count=1)
 
@@ -99,3 +100,63 @@ def test_the_worst_reason_stands_first_and_decides():
 
     assert [reason.level for reason in health.reasons] == [Level.CRITICAL, Level.WARNING]
     assert health.level == Level.CRITICAL
+
+
+def refusing(topic: str, replicas: tuple[int, ...], isr: tuple[int, ...]) -> TroubledPartition:
+    return TroubledPartition(topic, True, replicas, isr, 4, min_isr=2)
+
+
+def test_a_partition_below_min_isr_is_critical_though_it_is_led():
+    (reason,) = assess(facts(missing=frozenset({2}), troubled=(refusing("orders", (1, 2), (1,)),))).reasons
+
+    assert reason.level == Level.CRITICAL
+    assert "1 partition of orders is below min.insync.replicas and refuses acks=all" in reason.text
+    assert reason.evidence == "orders-4: in sync 1 of 1, 2"
+
+
+def test_min_isr_is_missed_also_when_every_broker_is_registered():
+    (reason,) = assess(facts(troubled=(refusing("orders", (1, 2), (1,)),))).reasons
+
+    assert reason.level == Level.CRITICAL
+    assert reason.text.endswith("though every replica's broker is registered.")
+    assert "stop no other broker" in reason.action.text
+
+
+def test_a_lagging_replica_is_named_with_its_broker():
+    (reason,) = assess(facts(troubled=(lagging("orders", (1, 2, 3), (1, 2)),) * 5)).reasons
+
+    assert reason.evidence.startswith("Out of sync: broker 3 (5 replicas) · orders-0: in sync 1, 2 of 1, 2, 3")
+    assert reason.evidence.endswith("2 more")
+
+
+def test_a_missing_broker_is_started_on_the_page_of_its_process():
+    here = assess(facts(missing=frozenset({2}), managed=frozenset({2}), missing_since_ms={2: 7})).reasons[0]
+    elsewhere = assess(facts(missing=frozenset({2}))).reasons[0]
+
+    assert (here.action.page, here.action.argument, here.since_ms) == ("process", "broker-2", 7)
+    assert (elsewhere.action.page, elsewhere.since_ms) == ("", None)
+    assert "on its own host" in elsewhere.action.text
+
+
+def test_no_controller_without_zookeeper_sends_to_zookeeper_first():
+    down = assess(facts(controller_id=None, zookeeper_errors={"a:2181": "refuses connections"})).reasons[-1]
+    serving = assess(facts(controller_id=None)).reasons[0]
+
+    assert down.action.text.startswith("Start ZooKeeper first")
+    assert serving.action.text.startswith("Wait a few seconds")
+
+
+def test_every_reason_names_its_object_and_a_next_action():
+    health = assess(
+        facts(
+            controller_id=None,
+            topics_error="No broker answered in time.",
+            zookeeper_errors={"a:2181": "refuses connections"},
+            flapping={3: 4},
+            missing=frozenset({2}),
+            troubled=(leaderless("a", 2), leaderless("b", 1), lagging("c", (1, 3), (1,)), refusing("d", (1, 3), (3,))),
+        )
+    )
+
+    assert len(health.reasons) == 8
+    assert all(each.subject and each.text and each.action.text for each in health.reasons)

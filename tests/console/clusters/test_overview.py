@@ -1,4 +1,5 @@
 from console.gateway.zookeeper import ZooKeeperView
+from console.processes.models import ManagedProcess
 
 
 def page(client_of, user) -> str:
@@ -20,7 +21,7 @@ def test_a_healthy_cluster_shows_its_numbers(cluster, collect, viewer, client_of
 
     assert "Healthy" in text
     assert "3<small> of 3</small>" in text
-    assert "3 partitions" in text
+    assert '<span class="value" data-cell="partitions">3</span>' in text
     assert "1\u202f234" in text
     assert 'ws-connect="/ws/live/?page=overview"' in text
 
@@ -49,3 +50,34 @@ def test_the_page_asks_no_broker(cluster, collect, viewer, client_of):
     cluster.cut_off()
 
     assert client_of(viewer).get("/").status_code == 200
+
+
+def test_partitions_in_trouble_are_listed_with_their_replicas(cluster, collect, viewer, client_of):
+    cluster.create_topic("orders", 3, 2)
+    collect()
+    assert "Partitions in trouble" not in page(client_of, viewer)
+    cluster.stop_broker(2)
+    collect()
+    text = page(client_of, viewer)
+
+    assert "Partitions in trouble" in text
+    assert 'title="broker 2: out of sync, preferred leader"' in text
+    assert "not preferred" in text
+
+
+def test_a_broker_with_a_process_is_started_from_its_reason(cluster, collect, viewer, client_of):
+    ManagedProcess.objects.create(name="broker-2", kind="broker", host="here")
+    collect()
+    cluster.stop_broker(2)
+    collect()
+
+    assert '<a href="/processes/broker-2/">Start broker 2</a>' in page(client_of, viewer)
+
+
+def test_an_outsider_learns_nothing_from_the_overview(cluster, collect, outsider, client_of):
+    cluster.create_topic("orders", 3, 2)
+    collect()
+    response = client_of(outsider).get("/")
+
+    assert response.status_code == 403
+    assert b"orders" not in response.content

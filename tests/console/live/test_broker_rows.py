@@ -1,5 +1,5 @@
 from console.gateway.interface import BrokerView
-from console.live.broker_rows import FORGET_AFTER_MS, broker_rows, count_replicas
+from console.live.broker_rows import DEPARTURES_MAX, FORGET_AFTER_MS, broker_rows, count_replicas
 from console.live.rows import PartitionRow, TopicRow
 
 ONE, TWO = BrokerView(1, "host-a", 9092), BrokerView(2, "host-b", 9092, "rack-b")
@@ -50,3 +50,14 @@ def test_replicas_are_counted_per_broker():
 
     summary = {n: (each.leader_count, each.replica_count, each.out_of_sync_count) for n, each in counts.items()}
     assert summary == {1: (1, 1, 0), 2: (0, 2, 1), 3: (0, 1, 1)}
+
+
+def test_departures_of_a_broker_are_remembered_and_bounded():
+    rows = {}
+    for round_ in range(DEPARTURES_MAX + 5):
+        rows = broker_rows([ONE, TWO], rows, set(), at_ms=2 * round_)
+        rows = broker_rows([ONE], rows, set(), at_ms=2 * round_ + 1)
+
+    assert rows[1].departures == ()
+    assert len(rows[2].departures) == DEPARTURES_MAX
+    assert rows[2].departures[-1] == 2 * (DEPARTURES_MAX + 4) + 1

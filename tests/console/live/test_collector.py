@@ -6,8 +6,8 @@ import threading
 import pytest
 
 from console.brokers.models import Broker
-from console.clusters.queries import cluster_state
-from console.gateway.fake import FakeGateway
+from console.clusters.queries import cluster_state, overview_facts
+from console.gateway.fake import RECORD_BYTES, FakeGateway
 from console.live import groups
 from console.live.collector import Collector, Tier, run_collector
 from console.topics.models import Partition, Topic
@@ -222,7 +222,7 @@ class CountingCollector:
     """Stands in for the collector where only the threads around it matter."""
 
     def __init__(self):
-        self.looked = {name: threading.Event() for name in ("cluster", "topics", "zookeeper", "beat")}
+        self.looked = {name: threading.Event() for name in ("cluster", "topics", "zookeeper", "sizes", "beat")}
 
     def collect_cluster(self) -> None:
         self.looked["cluster"].set()
@@ -233,6 +233,9 @@ class CountingCollector:
 
     def collect_zookeeper(self) -> None:
         self.looked["zookeeper"].set()
+
+    def collect_sizes(self) -> None:
+        self.looked["sizes"].set()
 
     def beat(self) -> None:
         self.looked["beat"].set()
@@ -253,3 +256,42 @@ def test_every_tier_runs_and_all_end_when_told():
 
     assert not thread.is_alive()
     assert {"brokers", "topics", "zookeeper"}.isdisjoint(each.name for each in threading.enumerate())
+
+
+def test_sizes_reach_the_partitions_and_stay_while_a_broker_is_silent(cluster, collector, collect):
+    cluster.create_topic("orders", 1, 2)
+    cluster.append("orders", 0, 10)
+    collector.collect_sizes()
+    collect()
+    cluster.stop_broker(2)
+    cluster.append("orders", 0, 10)
+    collector.collect_sizes()
+    collect()
+
+    assert Partition.objects.get().sizes == [[1, 20 * RECORD_BYTES], [2, 10 * RECORD_BYTES]]
+
+
+def test_partitions_below_the_minimum_are_counted_for_their_topic(cluster, collect):
+    cluster.create_topic("orders", 3, 2, {"min.insync.replicas": "2"})
+    collect()
+    cluster.stop_broker(2)
+    collect()
+
+    topic = Topic.objects.get()
+    assert (topic.min_insync_replicas, topic.under_min_isr_count, topic.under_replicated_count) == (2, 2, 2)
+
+
+def test_a_broker_that_comes_and_goes_is_called_flapping(cluster, collect, clock, monkeypatch):
+    monkeypatch.setattr("console.clusters.queries.now_ms", clock.now_ms)
+    for _ in range(3):
+        collect()
+        cluster.stop_broker(2)
+        clock.advance(5_000)
+        collect()
+        cluster.start_broker(2)
+        clock.advance(5_000)
+    collect()
+
+    assert [each.subject for each in overview_facts()["health"].reasons] == ["Broker 2"]
+    clock.advance(600_000)
+    assert overview_facts()["health"].reasons == ()

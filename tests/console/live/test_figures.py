@@ -2,8 +2,9 @@ from datetime import UTC, datetime
 
 import pytest
 
+from console.gateway.retention_views import SettingView
 from console.live.templatetags.charts import spark_points, sparkline
-from console.live.templatetags.figures import age, facts, grouped, moment, rate
+from console.live.templatetags.figures import age, facts, grouped, limit_in_words, moment, rate, size
 
 
 def test_large_numbers_are_grouped_and_unknown_ones_are_a_dash():
@@ -48,3 +49,27 @@ def test_a_sparkline_has_zero_at_the_bottom_and_the_newest_at_the_right():
 
 def test_a_sparkline_of_zeros_is_a_flat_line_at_the_bottom():
     assert {y for _, y in spark_points([0, 0, 0], 100, 40)} == {39}
+
+
+@pytest.mark.parametrize(
+    ("count", "shown"),
+    [(None, "–"), (0, "0 B"), (999, "999 B"), (1_234, "1.23 KB"), (45_600_000, "45.6 MB"), (999_600, "1000 KB")],
+)
+def test_bytes_are_shown_with_three_figures(count, shown):
+    assert size(count).replace("\u202f", " ") == shown
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("retention.ms", "604800000", "(7 d)"),
+        ("retention.ms", "302400000", "(3.5 d)"),
+        ("retention.ms", "5", ""),
+        ("retention.ms", "-1", "(no limit)"),
+        ("retention.bytes", "1500000000", "(1.5 GB)"),
+        ("retention.bytes", "-1", "(no limit)"),
+        ("cleanup.policy", "delete", ""),
+    ],
+)
+def test_limits_are_also_said_in_words(name, value, words):
+    assert limit_in_words(SettingView(name, value, "topic")).replace("\u202f", " ") == words

@@ -57,3 +57,38 @@ def test_a_topic_may_have_any_legal_name(name, cluster, collect, viewer, client_
     collect()
 
     assert client_of(viewer).get(f"/topics/{name}/").context["topic"].name == name
+
+
+def test_a_leader_that_is_not_the_first_replica_is_not_preferred(cluster, collect, viewer, client_of):
+    assert "not preferred" not in page(client_of, viewer)
+    cluster.stop_broker(2)
+    collect()
+
+    assert page(client_of, viewer).count("not preferred") == 1
+
+
+def test_replicas_show_their_sizes_in_assignment_order(collector, collect, viewer, client_of):
+    collector.collect_sizes()
+    collect()
+
+    assert "150\u202fKB" in page(client_of, viewer)
+
+
+def test_fewer_in_sync_than_the_minimum_is_said_in_words(cluster, collect, viewer, client_of):
+    cluster.create_topic("payments", 1, 2, {"min.insync.replicas": "2"})
+    cluster.stop_broker(2)
+    collect()
+    text = client_of(viewer).get("/topics/payments/").content.decode()
+
+    assert '<span class="badge critical">1 in sync, below min 2</span>' in text
+    assert "1 below min ISR" in text
+
+
+def test_a_page_of_partitions_costs_the_same_queries_however_many(
+    cluster, collect, viewer, client_of, django_assert_max_num_queries
+):
+    cluster.create_topic("wide", 60, 2)
+    collect()
+    client = client_of(viewer)
+    with django_assert_max_num_queries(12):
+        client.get("/topics/wide/")

@@ -33,6 +33,9 @@ def kill_the_controller(stage: Stage) -> None:
     stage.kill(following, leader)
     stage.await_controller(stage.others(following, leader))
     stage.measured["create again"] = stage.await_topic_can_be_created("after-both")
+    (alone,) = stage.others(following, leader)
+    stage.await_leader("kept", 0, [alone])
+    stage.expect_too_few_in_sync("alone", alone, "kept", 0)
 
 
 def kill_all(stage: Stage) -> None:

@@ -25,6 +25,7 @@ from tests.faults.matrix.wire import WireClient
 
 PRODUCE_VERSION = 9
 FETCH_VERSION = 12
+_OUTCOMES = {ErrorCode.NONE: Outcome.OK, ErrorCode.NOT_ENOUGH_REPLICAS: Outcome.FAILED}
 _ACKS = {"all": -1, "1": 1}
 _TIMEOUT_MS = 8_000
 
@@ -49,7 +50,9 @@ class LateProducer:
         self._client.send(request, PRODUCE_VERSION)
 
     def outcomes(self) -> list[ErrorCode]:
-        """Of all that was sent. An error leaves open whether the record was written: its outcome is unknown."""
+        """Of all that was sent. It was sent once, so NOT_ENOUGH_REPLICAS says that it was not written; any other error
+        leaves that open.
+        """
         codes = []
         with self._client:
             for number, (partition, digest, began) in enumerate(self._sent):
@@ -71,7 +74,7 @@ class LateProducer:
                 acks=self._acks,
                 is_idempotent=False,
                 may_repeat=False,
-                outcome=Outcome.UNKNOWN if code else Outcome.OK,
+                outcome=_OUTCOMES.get(code, Outcome.UNKNOWN),
                 offset=offset,
                 error=code.name if code else "",
                 began=began,

@@ -39,7 +39,7 @@ _MEMBERS = 2
 PLANS = (
     ProducerPlan("once-a", "kept", len(KEPT), per_second=200),
     ProducerPlan("once-b", "kept", len(KEPT), per_second=200, settings={"compression.type": "lz4", "linger.ms": 0}),
-    ProducerPlan("plain-all", "kept", len(KEPT), is_idempotent=False, retries=False, per_second=50),
+    ProducerPlan("plain-all", "kept", len(KEPT), is_idempotent=False, retries=False, is_replicated=True, per_second=50),
     ProducerPlan("one", "loose", len(LOOSE), acks="1", is_idempotent=False, per_second=100),
 )
 

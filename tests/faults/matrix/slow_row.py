@@ -5,6 +5,7 @@ import time
 
 from confluent_kafka import Producer
 
+from tests.barnabas_cluster import await_true
 from tests.faults.matrix.stage import Stage
 
 _LAG_S = 2.0
@@ -51,6 +52,7 @@ def slow_follower(stage: Stage) -> None:
     stage.resume(slow)
     for partition in range(6):
         stage.await_leader("kept", partition, [slow])
+    stage.expect_too_few_in_sync("alone", slow, "kept", stage.random.randrange(6))
 
 
 class _Prober:
@@ -63,10 +65,13 @@ class _Prober:
         self._stage = stage
         self._is_over = threading.Event()
         self._thread = threading.Thread(target=self._probe, daemon=True)
+        self.acknowledged = 0
         self.slowest_s = 0.0
 
     def __enter__(self) -> "_Prober":
+        """Returns when the first record is acknowledged: a follower of a partition nobody writes to is never late."""
         self._thread.start()
+        await_true(lambda: self.acknowledged, "the prober gets an answer")
         return self
 
     def __exit__(self, *_error: object) -> None:
@@ -86,3 +91,5 @@ class _Prober:
     def _delivered(self, error, _message) -> None:
         if error is not None:
             self._stage.found.append(f"a probe failed: {error}")
+        else:
+            self.acknowledged += 1

@@ -13,11 +13,13 @@ from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient, NewTopic
 from kazoo.client import KazooClient
 
+from broker.common.errors import ErrorCode
 from broker.common.types import TopicPartition
 from broker.controller.cluster import LeaderAndIsr
 from broker.zookeeper.earlier_session import NOTE_FILE
 from tests.barnabas_cluster import BrokerProcess, Cluster, await_true
 from tests.faults.history import Fault, HistoryWriter, Policy, TopicDeclared, now
+from tests.faults.matrix.late_client import LateProducer
 from tests.faults.matrix.zookeeper_watch import ZooKeeperWatch
 
 #: How long a fault may keep a cluster busy after it is over. A bound on waiting; the table has the figures.
@@ -68,6 +70,19 @@ class Stage:
         partitions = {TopicPartition(topic, index): each for index, each in enumerate(replicas)}
         self.replicas |= partitions
         self.watch.watch(partitions)
+
+    def expect_too_few_in_sync(self, name: str, broker_id: int, topic: str, partition: int) -> None:
+        """Who leads alone refuses acks=all where two are needed; what it refuses may never be read (I2)."""
+        await_true(
+            lambda: self._refused(f"{name}-{time.monotonic_ns()}", broker_id, topic, partition) > 0,
+            f"broker {broker_id} refuses acks=all for {topic}-{partition}",
+        )
+
+    def _refused(self, name: str, broker_id: int, topic: str, partition: int) -> int:
+        producer = LateProducer(name, self.broker(broker_id).port, topic, "all", self.history)
+        for _ in range(5):
+            producer.send(partition)
+        return producer.outcomes().count(ErrorCode.NOT_ENOUGH_REPLICAS)
 
     def follow_internal(self, topic: str, partitions: int) -> None:
         """An internal topic, placed by the brokers themselves on all of them."""

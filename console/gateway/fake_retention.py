@@ -1,0 +1,89 @@
+"""Segments, settings and commits of the cluster in memory, and the rules a broker deletes by."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from broker.common.errors import ErrorCode
+from broker.config.definition import ConfigError
+from broker.config.topic import BY_NAME, check_topic_configs
+from console.gateway.errors import refusal
+from console.gateway.interface import PartitionView
+from console.gateway.retention_views import DoomedSegment, PartitionRetention, RetentionView, SettingView
+
+
+@dataclass(frozen=True, slots=True)
+class FakeSegment:
+    first_offset: int
+    last_offset: int
+    size_bytes: int
+    newest_at_ms: int
+
+
+@dataclass
+class FakeTopicState:
+    """What a topic has beside its partitions: its own settings, and segments by partition, oldest first."""
+
+    configs: dict[str, str] = field(default_factory=dict)
+    segments: dict[int, list[FakeSegment]] = field(default_factory=dict)
+
+    def settings(self) -> tuple[SettingView, ...]:
+        return tuple(
+            SettingView(name, self.configs.get(name, _default(name)), "topic" if name in self.configs else "default")
+            for name in sorted(BY_NAME)
+        )
+
+    def with_changes(self, changes: Mapping[str, str | None]) -> dict[str, str]:
+        merged = {**self.configs, **changes}
+        configs = {name: value for name, value in merged.items() if value is not None}
+        try:
+            check_topic_configs(configs)
+        except ConfigError as error:
+            raise refusal(ErrorCode.INVALID_CONFIG, error.message or "") from error
+        return configs
+
+    def preview(self, partitions: tuple[PartitionView, ...], changes: Mapping[str, str | None], now_ms: int):
+        configs = self.with_changes(changes)
+        policy = configs.get("cleanup.policy", "delete")
+        age = int(configs.get("retention.ms", _default("retention.ms")))
+        room = int(configs.get("retention.bytes", _default("retention.bytes")))
+        limits = (age, room) if "delete" in policy else (-1, -1)
+        found = tuple(_preview(each, self.segments.get(each.partition, []), limits, now_ms) for each in partitions)
+        return RetentionView(policy, age, room, found)
+
+
+def _preview(view: PartitionView, segments: list[FakeSegment], limits: tuple[int, int], now_ms: int):
+    if view.leader is None:
+        return PartitionRetention(view.partition, "there is no leader for this partition")
+    doomed = _doomed(segments, limits, now_ms)
+    return PartitionRetention(
+        partition=view.partition,
+        first_offset=view.first_offset or 0,
+        new_first_offset=doomed[-1].last_offset + 1 if doomed else view.first_offset or 0,
+        next_offset=view.next_offset or 0,
+        segment_count=len(segments),
+        size_bytes=sum(each.size_bytes for each in segments),
+        deleted_segments=len(doomed),
+        deleted_bytes=sum(each.size_bytes for each in doomed),
+        deleted_records=sum(each.last_offset - each.first_offset + 1 for each in doomed),
+        segments=tuple(doomed),
+    )
+
+
+def _doomed(segments: list[FakeSegment], limits: tuple[int, int], now_ms: int) -> list[DoomedSegment]:
+    """The oldest as long as they are too old or what stays without them still fills the room."""
+    age, room = limits
+    size, doomed = sum(each.size_bytes for each in segments), []
+    for each in segments:
+        if age >= 0 and now_ms - each.newest_at_ms > age:
+            reason = "retention.ms"
+        elif room >= 0 and size - each.size_bytes >= room:
+            reason = "retention.bytes"
+        else:
+            break
+        size -= each.size_bytes
+        doomed.append(DoomedSegment(each.first_offset, each.last_offset, each.size_bytes, each.newest_at_ms, reason))
+    return doomed
+
+
+def _default(name: str) -> str:
+    return BY_NAME[name].default_text or ""

@@ -1,0 +1,62 @@
+"""The words for settings of a topic, for what retention would delete, and for what groups have committed."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class SettingView:
+    """One setting as it counts. `source` is topic, broker, cluster, file or default."""
+
+    name: str
+    value: str | None
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class DoomedSegment:
+    """A segment that goes. `last_offset` is inclusive; `newest_at_ms` None where no record has a time."""
+
+    first_offset: int
+    last_offset: int
+    size_bytes: int
+    newest_at_ms: int | None
+    #: retention.ms, retention.bytes, compaction or deleted records
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionRetention:
+    """With an `error` nothing else is known. `compacted_records` is None where the policy does not compact."""
+
+    partition: int
+    error: str = ""
+    first_offset: int = 0
+    new_first_offset: int = 0
+    next_offset: int = 0
+    segment_count: int = 0
+    size_bytes: int = 0
+    deleted_segments: int = 0
+    deleted_bytes: int = 0
+    deleted_records: int = 0
+    #: Of those that go, the oldest: the counts are of all.
+    segments: tuple[DoomedSegment, ...] = ()
+    compacted_records: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RetentionView:
+    """What would be deleted, under the three settings named here."""
+
+    cleanup_policy: str
+    retention_ms: int
+    retention_bytes: int
+    partitions: tuple[PartitionRetention, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CommittedView:
+    """group → partition → committed offset, of the groups that have one in the topic; `unasked_count` were too many."""
+
+    offsets: Mapping[str, Mapping[int, int]]
+    unasked_count: int = 0

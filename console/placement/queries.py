@@ -1,0 +1,123 @@
+"""Reading placement: the matrix of a page of topics, the balance of each broker, and what an election would change."""
+
+from dataclasses import dataclass
+
+from django.core.paginator import Page, Paginator
+
+from console.brokers.models import Broker
+from console.placement.election import ElectionPlan, plan_election
+from console.topics.models import Partition, Topic
+
+TOPICS_PER_PAGE = 25
+#: Beyond this many partitions a topic's cells hold counts instead of one square for each.
+SQUARES_MAX = 48
+
+
+@dataclass(frozen=True, slots=True)
+class Square:
+    """One replica in the matrix."""
+
+    partition: int
+    #: leader, follower or out
+    role: str
+    is_preferred: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What one broker holds of one topic."""
+
+    broker_id: int
+    squares: tuple[Square, ...]
+    leader_count: int
+    follower_count: int
+    out_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixRow:
+    topic: Topic
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Balance:
+    """A broker beside what it would have if everything were spread evenly over the registered brokers."""
+
+    broker: Broker
+    leader_skew: int | None
+    replica_skew: int | None
+    #: Of the leaders of all partitions, percent.
+    leader_share: float
+    #: Of the partitions whose first replica it holds, those it leads, percent; None if there are none.
+    preferred_share: float | None
+
+
+def matrix_page(search: str, shows_internal: bool, page: str) -> Page:
+    """A page of topics whose rows are in `matrix_rows`."""
+    topics = Topic.objects.all() if shows_internal else Topic.objects.filter(is_internal=False)
+    if search:
+        topics = topics.filter(name__icontains=search)
+    return Paginator(topics, TOPICS_PER_PAGE).get_page(page)
+
+
+def matrix_rows(topics: list[Topic]) -> list[MatrixRow]:
+    broker_ids = list(Broker.objects.values_list("broker_id", flat=True))
+    by_topic: dict[int, list[Partition]] = {topic.pk: [] for topic in topics}
+    for partition in Partition.objects.filter(topic__in=topics).order_by("topic_id", "partition"):
+        by_topic[partition.topic_id].append(partition)
+    return [
+        MatrixRow(topic, tuple(_cell(broker_id, by_topic[topic.pk]) for broker_id in broker_ids)) for topic in topics
+    ]
+
+
+def _cell(broker_id: int, partitions: list[Partition]) -> Cell:
+    squares = tuple(_square(broker_id, each) for each in partitions if broker_id in each.replicas)
+    counts = {role: sum(each.role == role for each in squares) for role in ("leader", "follower", "out")}
+    shown = squares if len(partitions) <= SQUARES_MAX else ()
+    return Cell(broker_id, shown, counts["leader"], counts["follower"], counts["out"])
+
+
+def _square(broker_id: int, partition: Partition) -> Square:
+    role = "follower"
+    if broker_id not in partition.isr:
+        role = "out"
+    elif broker_id == partition.leader:
+        role = "leader"
+    return Square(partition.partition, role, broker_id == partition.preferred_leader)
+
+
+def balances() -> list[Balance]:
+    brokers = list(Broker.objects.all())
+    registered = sum(broker.is_registered for broker in brokers)
+    leaders = sum(broker.leader_count for broker in brokers)
+    replicas = sum(broker.replica_count for broker in brokers)
+    return [
+        Balance(
+            broker,
+            _skew(broker.leader_count, leaders, registered) if broker.is_registered else None,
+            _skew(broker.replica_count, replicas, registered) if broker.is_registered else None,
+            100 * broker.leader_count / leaders if leaders else 0.0,
+            100 * broker.preferred_led_count / broker.preferred_count if broker.preferred_count else None,
+        )
+        for broker in brokers
+    ]
+
+
+def _skew(count: int, total: int, broker_count: int) -> int | None:
+    """Percent above (or below) an even share; None if there is nothing to share."""
+    return round(100 * (count * broker_count - total) / total) if total else None
+
+
+def placement_facts() -> dict:
+    """The balance panel, for the page and for the push alike."""
+    shown = balances()
+    preferred = sum(each.broker.preferred_count for each in shown)
+    led = sum(each.broker.preferred_led_count for each in shown)
+    return {"balances": shown, "preferred_count": preferred, "preferred_led_count": led, "movable": preferred - led}
+
+
+def election_plan() -> ElectionPlan:
+    registered = frozenset(Broker.objects.filter(is_registered=True).values_list("broker_id", flat=True))
+    partitions = Partition.objects.select_related("topic").order_by("topic__name", "partition")
+    return plan_election(partitions.iterator(chunk_size=2_000), registered)

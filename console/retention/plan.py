@@ -1,0 +1,108 @@
+"""A change of a topic's retention as a plan: old and new values, what goes, who loses unread records. Pure."""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from console.gateway.retention_views import CommittedView, RetentionView, SettingView
+
+#: The settings that decide what is deleted, in the order they are shown.
+KEYS = ("cleanup.policy", "retention.ms", "retention.bytes")
+#: What a person types to take the topic's own value away.
+DEFAULT = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """`new` is None when the topic's own value is taken away and the cluster's or Kafka's default counts."""
+
+    name: str
+    old: str | None
+    old_source: str
+    new: str | None
+
+    @property
+    def undo(self) -> str:
+        """What to type to come back to the old value."""
+        return self.old if self.old_source == "topic" and self.old is not None else DEFAULT
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """Records a group has not read and never will."""
+
+    group: str
+    partitions: int
+    records: int
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    segments: int
+    segment_count: int
+    size_bytes: int
+    total_bytes: int
+    records: int
+    #: Records a pass of compaction would drop.
+    compacted_records: int
+    unknown_partitions: int
+
+
+def digest(settings: Iterable[SettingView]) -> str:
+    """Names the values a plan was made from: with another digest the topic is not as it was shown."""
+    known = {each.name: each for each in settings}
+    lines = (f"{name}={known[name].value}@{known[name].source}\n" for name in KEYS if name in known)
+    return hashlib.sha256("".join(lines).encode()).hexdigest()[:32]
+
+
+def differences(settings: Iterable[SettingView], wanted: Mapping[str, str]) -> tuple[Difference, ...]:
+    """What `wanted` (setting → typed text, blank to leave it) really changes."""
+    known = {each.name: each for each in settings}
+    found = []
+    for name in KEYS:
+        typed = wanted.get(name, "").strip()
+        if not typed or name not in known:
+            continue
+        old = known[name]
+        new = None if typed == DEFAULT else typed
+        is_same = old.source != "topic" if new is None else (old.source == "topic" and old.value == new)
+        if not is_same:
+            found.append(Difference(name, old.value, old.source, new))
+    return tuple(found)
+
+
+def totals(view: RetentionView) -> Totals:
+    asked = [each for each in view.partitions if not each.error]
+    return Totals(
+        sum(each.deleted_segments for each in asked),
+        sum(each.segment_count for each in asked),
+        sum(each.deleted_bytes for each in asked),
+        sum(each.size_bytes for each in asked),
+        sum(each.deleted_records for each in asked),
+        sum(each.compacted_records or 0 for each in asked),
+        len(view.partitions) - len(asked),
+    )
+
+
+def deletes_more(now: Totals, then: Totals) -> bool:
+    """True if the change deletes what would stay otherwise, or nobody can say."""
+    goes_now, goes_then = now.records + now.compacted_records, then.records + then.compacted_records
+    return goes_then > goes_now or then.unknown_partitions > 0
+
+
+def losses(view: RetentionView, committed: CommittedView) -> tuple[Loss, ...]:
+    """Groups whose committed offset lies below the new log start, the greatest loss first.
+
+    What lies below the log start of now is lost already and not counted.
+    """
+    found = []
+    for group, offsets in committed.offsets.items():
+        lost = [
+            each.new_first_offset - max(offsets[each.partition], each.first_offset)
+            for each in view.partitions
+            if not each.error and each.partition in offsets and offsets[each.partition] < each.new_first_offset
+        ]
+        lost = [count for count in lost if count > 0]
+        if lost:
+            found.append(Loss(group, len(lost), sum(lost)))
+    return tuple(sorted(found, key=lambda loss: (-loss.records, loss.group)))

@@ -1,0 +1,136 @@
+"""The retention tab of a topic: what goes now, what would go, and the change.
+
+The one page that asks the brokers while it is drawn: the answer hangs on what was typed. It is asked with a deadline,
+and shows what did not answer.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from urllib.parse import urlencode
+
+from django.conf import settings as django_settings
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
+
+from console.access.objects import access_topic
+from console.access.rights import Right
+from console.gateway.connect import cluster_gateway
+from console.gateway.errors import GatewayError
+from console.gateway.retention_views import CommittedView, RetentionView
+from console.live.clock import now_ms
+from console.retention.actions import MovedOnError, do_change_retention
+from console.retention.forms import ApplyForm, RetentionForm
+from console.retention.plan import KEYS, Difference, Loss, Totals, deletes_more, differences, digest, losses, totals
+from console.retention.timeline import Timeline, timeline
+from console.topics.models import Topic
+
+
+@dataclass
+class Outlook:
+    """A preview with what a page shows of it."""
+
+    view: RetentionView
+    committed: CommittedView
+
+    @cached_property
+    def totals(self) -> Totals:
+        return totals(self.view)
+
+    @cached_property
+    def losses(self) -> tuple[Loss, ...]:
+        return losses(self.view, self.committed)
+
+    @cached_property
+    def timeline(self) -> Timeline | None:
+        return timeline(self.view, now_ms())
+
+
+@require_safe
+def retention(request: HttpRequest, name: str) -> HttpResponse:
+    topic = access_topic(request.user, name, Right.VIEW)
+    is_asked = any(request.GET.get(field) for field in RetentionForm.base_fields)
+    form = RetentionForm(request.GET if is_asked else None)
+    changes = form.changes if is_asked and form.is_valid() else {}
+    return _page(request, topic, form, changes, status=422 if form.errors else 200)
+
+
+@require_POST
+def configure(request: HttpRequest, name: str) -> HttpResponse:
+    """Apply a plan that was shown; what does not hold any more shows the plan for how it is now."""
+    topic = access_topic(request.user, name, Right.OPERATE)
+    form = ApplyForm(request.POST)
+    if not form.is_valid():
+        return _page(request, topic, RetentionForm(request.POST), {}, "The plan could not be read.", 422)
+    try:
+        changes = differences(cluster_gateway().topic_settings(topic.name), form.changes)
+        if changes and _needs_name(topic, changes) and form.cleaned_data["typed_name"] != topic.name:
+            sentence = f"Records would be deleted: type the topic's name exactly, {topic.name}."
+            return _page(request, topic, RetentionForm(request.POST), form.changes, sentence, 422)
+        if not changes:
+            messages.info(request, "Nothing differs: nothing was changed.")
+            return redirect("topic-retention", topic.name)
+        do_change_retention(request.user, topic, changes, form.cleaned_data["digest"])
+    except MovedOnError as error:
+        return _page(request, topic, RetentionForm(request.POST), form.changes, str(error), 409)
+    except GatewayError as error:
+        return _page(request, topic, RetentionForm(request.POST), form.changes, str(error), 422)
+    messages.success(request, f"Retention of {topic.name} was changed.")
+    undo = {f"undo_{each.name.replace('.', '_')}": each.undo for each in changes}
+    return redirect(f"{reverse('topic-retention', args=[topic.name])}?{urlencode(undo)}")
+
+
+def _needs_name(topic: Topic, changes: tuple[Difference, ...]) -> bool:
+    """True if the change deletes records that would stay otherwise."""
+    gateway = cluster_gateway()
+    now = totals(gateway.preview_retention(topic.name, {}))
+    then = totals(gateway.preview_retention(topic.name, {each.name: each.new for each in changes}))
+    return deletes_more(now, then)
+
+
+def _page(
+    request: HttpRequest, topic: Topic, form: RetentionForm, wanted: dict[str, str], error: str = "", status: int = 200
+) -> HttpResponse:
+    context = {"topic": topic, "form": form, "error": error, "undo": _undo(request)}
+    try:
+        context |= _facts(topic, wanted)
+    except GatewayError as refusal:
+        context["error"] = error or str(refusal)
+        context["differences"] = ()
+    return render(request, "retention/page.html", context, status=status)
+
+
+def _facts(topic: Topic, wanted: dict[str, str]) -> dict:
+    gateway = cluster_gateway()
+    known = [each for each in gateway.topic_settings(topic.name) if each.name in KEYS]
+    changes = differences(known, wanted)
+    committed = gateway.committed_offsets(topic.name)
+    now = Outlook(gateway.preview_retention(topic.name, {}), committed)
+    asked = {each.name: each.new for each in changes}
+    then = Outlook(gateway.preview_retention(topic.name, asked), committed) if changes else None
+    return {
+        "settings": known,
+        "digest": digest(known),
+        "differences": changes,
+        "now": now,
+        "then": then,
+        "outlook": then or now,
+        "needs_name": then is not None and deletes_more(now.totals, then.totals),
+        "command": _command(topic, changes),
+        "unasked_count": committed.unasked_count,
+    }
+
+
+def _undo(request: HttpRequest) -> str:
+    """The plan that takes the last change back, as an address."""
+    texts = {name: request.GET.get(f"undo_{name}", "") for name in RetentionForm.base_fields}
+    return urlencode({name: text for name, text in texts.items() if text})
+
+
+def _command(topic: Topic, changes: tuple[Difference, ...]) -> str:
+    base = f"kafka-configs.sh --bootstrap-server {django_settings.BOOTSTRAP_SERVERS} --alter --topic {topic.name}"
+    added = ",".join(f"{each.name}=[{each.new}]" for each in changes if each.new is not None)
+    removed = ",".join(each.name for each in changes if each.new is None)
+    return base + (f" --add-config {added}" if added else "") + (f" --delete-config {removed}" if removed else "")
