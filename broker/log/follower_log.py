@@ -104,6 +104,9 @@ class FollowerLog:
         except OSError as error:
             self._epochs.truncate_from_end(self.log_end_offset)
             raise self._append_failed(error) from error
+        at = 0
         for header in run:
+            size = header.batch_length + LENGTH_PREFIX_BYTES
             if header.producer_id != NO_PRODUCER_ID:
-                self._producers.note(header, header.base_offset)
+                self._note_producer(header, header.base_offset, batches[at : at + size])
+            at += size

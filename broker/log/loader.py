@@ -28,6 +28,7 @@ from broker.log.segment_files import (
     INDEX_SUFFIX,
     LOG_SUFFIX,
     TIME_INDEX_SUFFIX,
+    TRANSACTION_INDEX_SUFFIX,
     segment_path,
 )
 
@@ -82,7 +83,7 @@ def _remove_leftovers(directory: Path, base_offsets: set[int]) -> None:
     """Files of a step that a stop interrupted: half-written temporaries, indexes without a segment."""
     for path in directory.glob("*" + TEMPORARY_SUFFIX):
         path.unlink()
-    for suffix in (INDEX_SUFFIX, TIME_INDEX_SUFFIX):
+    for suffix in (INDEX_SUFFIX, TIME_INDEX_SUFFIX, TRANSACTION_INDEX_SUFFIX):
         for path in directory.glob("*" + suffix):
             if path.stem.isdigit() and int(path.stem) not in base_offsets:
                 path.unlink()

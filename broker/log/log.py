@@ -23,11 +23,13 @@ from broker.log.leader_epoch_file import StoredEpochs
 from broker.log.leader_epochs import EpochEnd, LeaderEpochs
 from broker.log.loader import LoadedLog, load_log
 from broker.log.log_reader import LogReader
-from broker.log.producer_snapshots import load_producers, store_producers
+from broker.log.producer_snapshots import load_producers
 from broker.log.producer_state import ProducerState
 from broker.log.retention import ExpiredSegment, RetentionPlan
 from broker.log.roll_timer import RollTimer
 from broker.log.segment import Segment
+from broker.log.transaction_index import TransactionIndex
+from broker.log.transaction_log import TransactionLog
 from broker.log.truncation import BeforeCut, Truncation
 from broker.log.validation import asks_anything, check_batch, stamp_append_time
 from broker.records.batch import (
@@ -52,7 +54,7 @@ class AppendResult(NamedTuple):
     max_timestamp: int
 
 
-class Log(FollowerLog, Truncation, LogReader):
+class Log(FollowerLog, Truncation, TransactionLog, LogReader):
     """One partition's. `on_disk_error` is told when an append or a flush finds the disk broken."""
 
     def __init__(
@@ -61,6 +63,7 @@ class Log(FollowerLog, Truncation, LogReader):
         config: LogConfig,
         loaded: LoadedLog,
         producers: ProducerState,
+        transactions: TransactionIndex,
         *,
         recovery_point: int,
         log_start_offset: int,
@@ -71,6 +74,7 @@ class Log(FollowerLog, Truncation, LogReader):
         #: By the monotonic clock, since when something has been waiting for an fsync.
         self._unflushed_since_ms: int | None = None
         self._producers = producers
+        self._transactions = transactions
         self._epochs = StoredEpochs(directory, loaded.leader_epochs)
         self._roll_timer = RollTimer()
         self.before_cut: BeforeCut = lambda end_offset, log_start_offset: None
@@ -102,11 +106,13 @@ class Log(FollowerLog, Truncation, LogReader):
             log_start_offset=log_start_offset,
         )
         first, end = loaded.segments[0].base_offset, loaded.segments[-1].next_offset
+        transactions = TransactionIndex(directory)
         return cls(
             directory,
             config,
             loaded,
-            load_producers(directory, loaded.segments, end),
+            load_producers(directory, loaded.segments, end, transactions),
+            transactions,
             recovery_point=end if is_clean else max(first, min(recovery_point, end)),
             log_start_offset=max(first, log_start_offset),
         )
@@ -154,11 +160,11 @@ class Log(FollowerLog, Truncation, LogReader):
         if self._is_checking:
             max_timestamp = check_batch(batch, header, self._config, now_ms)
         is_idempotent = header.producer_id != NO_PRODUCER_ID
-        if is_idempotent and (sent := self._producers.check(header)) is not None:
+        if is_idempotent and (sent := self._check_producer(header, batch)) is not None:
             return AppendResult(sent.base_offset, sent.last_offset, sent.timestamp_ms)
         result = self._write(batch, header, max_timestamp, leader_epoch, now_ms)
         if is_idempotent:
-            self._producers.note(header, result.base_offset)
+            self._note_producer(header, result.base_offset, batch)
         if result.last_offset + 1 - self.recovery_point >= self._config.flush_messages:
             self.flush()
         return result
@@ -220,7 +226,7 @@ class Log(FollowerLog, Truncation, LogReader):
         except OSError as error:
             raise self._append_failed(error) from error
         old.seal()
-        store_producers(self.directory, self._producers, new.base_offset)
+        self._store_producers(old, new.base_offset)
         self._segments.add(new)
         return new
 
@@ -291,7 +297,7 @@ class Log(FollowerLog, Truncation, LogReader):
     def store_clean_state(self) -> None:
         """Write what a start after a clean stop reads instead of the log: indexes and producers. For the owner."""
         self._segments.active.store_indexes()
-        store_producers(self.directory, self._producers, self.log_end_offset)
+        self._store_producers(self._segments.active, self.log_end_offset)
 
     @property
     def last_offsets_of_producers(self) -> frozenset[int]:

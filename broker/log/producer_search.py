@@ -40,9 +40,9 @@ def _search(state: ProducerState, wanted: set[int], pieces: Iterator[list[BatchH
     """Note what is found of those `wanted`, who then no longer are."""
     while wanted and (headers := next(pieces, None)) is not None:
         for header in headers:
-            if header.producer_id in wanted:
+            if header.producer_id in wanted and not header.is_control:
                 state.note(header, header.base_offset, since_offset=0)
-        wanted.difference_update([header.producer_id for header in headers])
+        wanted.difference_update([header.producer_id for header in headers if not header.is_control])
 
 
 def _pieces_backwards(segments: Sequence[Segment], from_offset: int) -> Iterator[list[BatchHeader]]:

@@ -13,7 +13,9 @@ from broker.common.logs import logger
 from broker.log.files import TEMPORARY_SUFFIX
 from broker.log.producer_state import ProducerState
 from broker.log.segment import Segment
-from broker.records.batch import NO_PRODUCER_ID
+from broker.log.transaction_index import AbortedTransaction, TransactionIndex
+from broker.records.batch import NO_PRODUCER_ID, BatchHeader
+from broker.records.control import MarkerType, parse_marker
 
 SNAPSHOT_SUFFIX = ".snapshot"
 #: The newest, and one older should that be damaged.
@@ -22,14 +24,19 @@ _SNAPSHOTS_KEPT = 2
 _log = logger(__name__)
 
 
-def load_producers(directory: Path, segments: Sequence[Segment], log_end_offset: int) -> ProducerState:
+def load_producers(
+    directory: Path, segments: Sequence[Segment], log_end_offset: int, index: TransactionIndex
+) -> ProducerState:
     """The state as of `log_end_offset`: the newest sound snapshot and what was written after it. Raises OSError.
+
+    The index of aborted transactions is made anew from there on; what is before was on disk before the snapshot was.
 
     Snapshots from beyond the log's end belong to records that recovery has cut; they are removed.
     """
     remove_snapshots_beyond(directory, log_end_offset)
     state, from_offset = newest_snapshot(directory)
-    _replay(state, segments, from_offset, log_end_offset)
+    index.cut(from_offset)
+    _replay(state, segments, from_offset, log_end_offset, index)
     return state
 
 
@@ -51,7 +58,9 @@ def remove_snapshots_beyond(directory: Path, offset: int) -> bool:
     return bool(beyond)
 
 
-def _replay(state: ProducerState, segments: Sequence[Segment], from_offset: int, log_end_offset: int) -> None:
+def _replay(
+    state: ProducerState, segments: Sequence[Segment], from_offset: int, log_end_offset: int, index: TransactionIndex
+) -> None:
     if from_offset >= log_end_offset:
         return
     next_bases = [*(segment.base_offset for segment in segments[1:]), log_end_offset]
@@ -59,15 +68,43 @@ def _replay(state: ProducerState, segments: Sequence[Segment], from_offset: int,
         if next_base <= from_offset:
             continue
         try:
-            _note_batches(state, segment, from_offset)
+            _note_batches(state, segment, from_offset, index)
         except ApiError as damage:
             _log.error("producers unknown behind damage", base_offset=segment.base_offset, reason=damage.message)
 
 
-def _note_batches(state: ProducerState, segment: Segment, from_offset: int) -> None:
-    for _, header in segment.batches():
-        if header.producer_id != NO_PRODUCER_ID and header.base_offset >= from_offset:
+def _note_batches(state: ProducerState, segment: Segment, from_offset: int, index: TransactionIndex) -> None:
+    for position, header in segment.batches():
+        if header.producer_id == NO_PRODUCER_ID or header.base_offset < from_offset:
+            continue
+        if header.is_control:
+            marker = segment.read_batch(position, header)
+            note_marker(state, index, segment.base_offset, header, header.base_offset, marker)
+        else:
             state.note(header, header.base_offset)
+
+
+def note_marker(
+    state: ProducerState,
+    index: TransactionIndex,
+    segment_base_offset: int,
+    header: BatchHeader,
+    base_offset: int,
+    batch: bytes | bytearray | memoryview,
+) -> None:
+    """The control batch `batch` lies at `base_offset`: the transaction it ends is over, and noted if it was aborted.
+
+    Raises ApiError(CORRUPT_MESSAGE), OSError.
+    """
+    marker = parse_marker(batch)
+    if marker is None:
+        return
+    first_offset = state.note_marker(header, base_offset, marker.coordinator_epoch)
+    if first_offset is not None and marker.type is MarkerType.ABORT:
+        open_from = state.first_open_offset
+        last_stable_offset = base_offset + 1 if open_from is None else open_from
+        aborted = AbortedTransaction(header.producer_id, first_offset, base_offset, last_stable_offset)
+        index.append(segment_base_offset, aborted)
 
 
 def store_producers(directory: Path, state: ProducerState, log_end_offset: int) -> None:

@@ -5,8 +5,11 @@ is refused; so is an older epoch. A producer nobody remembers may begin with any
 
 Snapshot, `<offset>.snapshot`: the state as of that offset, in Kafka's format: version int16 (1), CRC-32C uint32 of what
 follows, count int32, and per producer its id int64, epoch int16, last sequence int32, last offset int64, offset delta
-int32, timestamp int64, coordinator epoch int32 (-1), first offset of an open transaction int64 (-1). As in Kafka
+int32, timestamp int64, coordinator epoch int32, first offset of its open transaction int64; -1 is none. As in Kafka
 only the last batch of a producer survives in it.
+
+Transactions: the first batch opens one, a marker ends it. Where the oldest open one began, what is stable ends. A
+marker of a coordinator that was replaced is refused, as is any batch of an older epoch.
 """
 
 import struct
@@ -18,10 +21,13 @@ from crc32c import crc32c
 
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.limits import PRODUCERS_PER_PARTITION_MAX
-from broker.records.batch import BatchHeader
+from broker.records.batch import TRANSACTIONAL_BIT, BatchHeader
 
 BATCHES_REMEMBERED = 5
 _SEQUENCES = 1 << 31
+_NONE = -1
+#: Beyond every offset.
+_UNKNOWN = 1 << 63
 _SNAPSHOT_VERSION = 1
 _HEAD = struct.Struct(">hI")
 _COUNT = struct.Struct(">i")
@@ -41,7 +47,11 @@ class _Producer:
     epoch: int
     #: Nothing of it is known from before this offset, under whatever epoch; 0 if that is not known either.
     since_offset: int = 0
+    #: Empty when the epoch is known from a marker only.
     batches: deque[SentBatch] = field(default_factory=lambda: deque(maxlen=BATCHES_REMEMBERED))
+    #: Of the last marker and of whoever had it written; -1 without one.
+    marker_timestamp_ms: int = _NONE
+    coordinator_epoch: int = _NONE
 
 
 def last_sequence_of(header: BatchHeader) -> int:
@@ -54,6 +64,10 @@ class ProducerState:
 
     def __init__(self) -> None:
         self._producers: OrderedDict[int, _Producer] = OrderedDict()
+        #: First offset of each producer's open transaction, the oldest first.
+        self._open: dict[int, int] = {}
+        #: No batch of a transaction and no marker lies beyond it.
+        self._transactional_until = _NONE
 
     def __len__(self) -> int:
         return len(self._producers)
@@ -71,13 +85,25 @@ class ProducerState:
             for sent in known.batches:
                 if (sent.first_sequence, sent.last_sequence) == (header.base_sequence, last_sequence_of(header)):
                     return sent
-            expected = (known.batches[-1].last_sequence + 1) % _SEQUENCES
+            expected = (known.batches[-1].last_sequence + 1) % _SEQUENCES if known.batches else 0
         if header.base_sequence != expected:
             raise ApiError(
                 ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER,
                 f"producer {header.producer_id} sent sequence {header.base_sequence}, {expected} is next",
             )
+        if self._open and header.producer_id in self._open and not header.is_transactional:
+            raise ApiError(ErrorCode.INVALID_TXN_STATE, "the producer's transaction in this partition is still open")
         return None
+
+    def check_marker(self, header: BatchHeader, coordinator_epoch: int) -> None:
+        """Raises ApiError: INVALID_PRODUCER_EPOCH, TRANSACTION_COORDINATOR_FENCED."""
+        known = self._producers.get(header.producer_id)
+        if known is None:
+            return
+        if header.producer_epoch < known.epoch:
+            raise ApiError(ErrorCode.INVALID_PRODUCER_EPOCH)
+        if coordinator_epoch < known.coordinator_epoch:
+            raise ApiError(ErrorCode.TRANSACTION_COORDINATOR_FENCED)
 
     def note(self, header: BatchHeader, base_offset: int, since_offset: int | None = None) -> None:
         """The batch was written at `base_offset`. A producer that is new here may be known to be older than that."""
@@ -87,7 +113,7 @@ class ProducerState:
                 since_offset = known.since_offset
             elif since_offset is None:
                 since_offset = base_offset
-            known = self._producers[header.producer_id] = _Producer(header.producer_epoch, since_offset)
+            known = self._begin_epoch(header, since_offset)
         known.batches.append(
             SentBatch(
                 header.base_sequence,
@@ -97,18 +123,57 @@ class ProducerState:
                 header.max_timestamp,
             )
         )
-        self._producers.move_to_end(header.producer_id)
+        if header.attributes & TRANSACTIONAL_BIT:
+            self._open.setdefault(header.producer_id, base_offset)
+            self._transactional_until = max(self._transactional_until, base_offset + header.last_offset_delta)
+        self._heard_of(header.producer_id)
+
+    def note_marker(self, header: BatchHeader, base_offset: int, coordinator_epoch: int) -> int | None:
+        """A marker was written at `base_offset`: where the transaction it ended began, None if none was open."""
+        known = self._producers.get(header.producer_id)
+        if known is None or known.epoch != header.producer_epoch:
+            known = self._begin_epoch(header, base_offset if known is None else known.since_offset)
+        known.coordinator_epoch = coordinator_epoch
+        known.marker_timestamp_ms = header.max_timestamp
+        self._transactional_until = max(self._transactional_until, base_offset)
+        self._heard_of(header.producer_id)
+        return self._open.pop(header.producer_id, None)
+
+    def _begin_epoch(self, header: BatchHeader, since_offset: int) -> _Producer:
+        before = self._producers.get(header.producer_id)
+        fresh = self._producers[header.producer_id] = _Producer(header.producer_epoch, since_offset)
+        if before is not None:
+            fresh.coordinator_epoch, fresh.marker_timestamp_ms = before.coordinator_epoch, before.marker_timestamp_ms
+        return fresh
+
+    def _heard_of(self, producer_id: int) -> None:
+        self._producers.move_to_end(producer_id)
         if len(self._producers) > PRODUCERS_PER_PARTITION_MAX:
-            self._producers.popitem(last=False)
+            # Whose transaction is open is never forgotten: its records would count as committed.
+            idle = next((each for each in self._producers if each not in self._open), None)
+            if idle is not None:
+                del self._producers[idle]
+
+    @property
+    def first_open_offset(self) -> int | None:
+        """Where the oldest open transaction began, None if none is open."""
+        return next(iter(self._open.values())) if self._open else None
+
+    def has_transactions_from(self, offset: int) -> bool:
+        """Whether a batch of a transaction, or a marker, may lie at `offset` or beyond."""
+        return self._transactional_until >= offset
 
     def forget_from(self, end_offset: int) -> set[int]:
         """The log ends at `end_offset` now. The producers all of whose remembered batches went, but not all they wrote:
         they are forgotten, and only the log and `recall` can tell.
         """
-        for producer in self._producers.values():
+        gone = []
+        for producer_id, producer in self._producers.items():
+            had_any = bool(producer.batches)
             while producer.batches and producer.batches[-1].last_offset >= end_offset:
                 producer.batches.pop()
-        gone = [producer_id for producer_id, producer in self._producers.items() if not producer.batches]
+            if had_any and not producer.batches:
+                gone.append(producer_id)
         return {producer_id for producer_id in gone if self._producers.pop(producer_id).since_offset < end_offset}
 
     def recall(self, producer_id: int, earlier: "ProducerState") -> None:
@@ -120,15 +185,16 @@ class ProducerState:
     @property
     def last_offsets(self) -> frozenset[int]:
         """Last offset of each producer's newest batch; compaction keeps these, or the producers would be forgotten."""
-        return frozenset(producer.batches[-1].last_offset for producer in self._producers.values())
+        return frozenset(each.batches[-1].last_offset for each in self._producers.values() if each.batches)
 
     def encode(self) -> bytes:
         body = bytearray(_COUNT.pack(len(self._producers)))
         for producer_id, producer in self._producers.items():
-            last = producer.batches[-1]
+            last = producer.batches[-1] if producer.batches else SentBatch(_NONE, _NONE, _NONE, _NONE, _NONE)
             delta = last.last_offset - last.base_offset
-            entry = (producer_id, producer.epoch, last.last_sequence, last.last_offset, delta, last.timestamp_ms)
-            body += _ENTRY.pack(*entry, -1, -1)
+            timestamp_ms = max(last.timestamp_ms, producer.marker_timestamp_ms)
+            entry = (producer_id, producer.epoch, last.last_sequence, last.last_offset, delta, timestamp_ms)
+            body += _ENTRY.pack(*entry, producer.coordinator_epoch, self._open.get(producer_id, _NONE))
         return _HEAD.pack(_SNAPSHOT_VERSION, crc32c(body)) + body
 
     @classmethod
@@ -144,8 +210,29 @@ class ProducerState:
             return None
         state = cls()
         for entry in _ENTRY.iter_unpack(body[_COUNT.size :]):
-            producer_id, epoch, last_sequence, last_offset, delta, timestamp_ms, _, _ = entry
+            state._recall_entry(*entry)
+        state._open = dict(sorted(state._open.items(), key=lambda each: each[1]))
+        return state
+
+    def _recall_entry(
+        self,
+        producer_id: int,
+        epoch: int,
+        last_sequence: int,
+        last_offset: int,
+        delta: int,
+        timestamp_ms: int,
+        coordinator_epoch: int,
+        first_open_offset: int,
+    ) -> None:
+        known = self._producers[producer_id] = _Producer(epoch, coordinator_epoch=coordinator_epoch)
+        if last_sequence >= 0:
             first_sequence = (last_sequence - delta) % _SEQUENCES
             sent = SentBatch(first_sequence, last_sequence, last_offset - delta, last_offset, timestamp_ms)
-            state._producers[producer_id] = _Producer(epoch, 0, deque([sent], maxlen=BATCHES_REMEMBERED))
-        return state
+            known.batches.append(sent)
+        if coordinator_epoch >= 0:
+            known.marker_timestamp_ms = timestamp_ms
+        if first_open_offset >= 0:
+            self._open[producer_id] = first_open_offset
+        if max(coordinator_epoch, first_open_offset) >= 0:
+            self._transactional_until = _UNKNOWN

@@ -9,8 +9,9 @@ from pathlib import Path
 LOG_SUFFIX = ".log"
 INDEX_SUFFIX = ".index"
 TIME_INDEX_SUFFIX = ".timeindex"
+TRANSACTION_INDEX_SUFFIX = ".txnindex"
 #: The log is last: as long as it has its old name, the segment is where it was.
-FILE_SUFFIXES = (INDEX_SUFFIX, TIME_INDEX_SUFFIX, LOG_SUFFIX)
+FILE_SUFFIXES = (INDEX_SUFFIX, TIME_INDEX_SUFFIX, TRANSACTION_INDEX_SUFFIX, LOG_SUFFIX)
 
 CLEANED_SUFFIX = ".cleaned"
 SWAP_SUFFIX = ".swap"
@@ -42,6 +43,11 @@ class SegmentFiles:
     @property
     def time_index(self) -> Path:
         return self._path(TIME_INDEX_SUFFIX)
+
+    @property
+    def transaction_index(self) -> Path:
+        """There is one only if the segment holds the marker of an aborted transaction."""
+        return self._path(TRANSACTION_INDEX_SUFFIX)
 
     def _path(self, file_suffix: str) -> Path:
         return segment_path(self._directory, self._base_offset, file_suffix + self._suffix)

@@ -26,12 +26,13 @@ from broker.log.cuts import Cuts
 from broker.log.files import fsync_directory, read_at
 from broker.log.leader_epoch_file import StoredEpochs
 from broker.log.producer_search import forget_cut_batches
-from broker.log.producer_snapshots import remove_snapshots_beyond
+from broker.log.producer_snapshots import load_producers, remove_snapshots_beyond
 from broker.log.producer_state import ProducerState
 from broker.log.roll_timer import RollTimer
 from broker.log.segment import Segment
 from broker.log.segment_files import DELETED_SUFFIX, SWAP_SUFFIX
 from broker.log.segment_list import SegmentList
+from broker.log.transaction_index import TransactionIndex
 from broker.records.batch import HEADER_BYTES, parse_batch_header
 
 #: Told before a log is cut: it will end, and start, at most at these offsets. Raises OSError, then nothing is cut.
@@ -56,6 +57,7 @@ class Truncation:
     _cuts: Cuts
     _epochs: StoredEpochs
     _producers: ProducerState
+    _transactions: TransactionIndex
     _roll_timer: RollTimer
 
     def truncate_to(self, offset: int) -> None:
@@ -81,9 +83,17 @@ class Truncation:
             self._segments.cut(segment.shorten(position, end_offset), later)
             self._epochs.truncate_from_end(end_offset)
             self.log_start_offset = log_start_offset
-            forget_cut_batches(self._producers, self.directory, list(self._segments), end_offset)
+            self._forget_cut_batches(end_offset)
             self._roll_timer.forget()
         _log.info("log cut", directory=str(self.directory), asked=offset, log_end_offset=end_offset)
+
+    def _forget_cut_batches(self, end_offset: int) -> None:
+        """What was cut may have begun or ended transactions: then only reading again tells which are open now."""
+        segments = list(self._segments)
+        if self._producers.has_transactions_from(end_offset):
+            self._producers = load_producers(self.directory, segments, end_offset, self._transactions)
+        else:
+            forget_cut_batches(self._producers, self.directory, segments, end_offset)
 
     def truncate_fully_and_start_at(self, offset: int) -> None:
         """Everything goes; the log starts and ends at `offset`. Raises ApiError as `truncate_to`.

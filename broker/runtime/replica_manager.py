@@ -21,7 +21,7 @@ from broker.log.log import Log
 from broker.log.log_slice import LogSlice
 from broker.log.manager import LogManager, NewLog
 from broker.protocol.messages.leader_and_isr import LeaderAndIsrPartitionState, LeaderAndIsrRequest
-from broker.records.batch import NO_TIMESTAMP, BatchHeader, check_produced_batch
+from broker.records.batch import NO_TIMESTAMP, TRANSACTIONAL_BIT, BatchHeader, check_produced_batch
 from broker.replication.partition import LeadershipState, Partition
 from broker.runtime.purgatory import Purgatory
 from broker.runtime.replica_logs import ReplicaLogs
@@ -235,7 +235,10 @@ class ReplicaManager:
         hosted = self._leader(topic_partition)
         if is_for_all:
             hosted.partition.check_enough_in_sync(hosted.log.config.min_insync_replicas)
-        return self.append_checked(hosted, batch, check_produced_batch(batch))
+        header = check_produced_batch(batch)
+        if header.attributes & TRANSACTIONAL_BIT:
+            raise ApiError(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, "transactions are not served yet")
+        return self.append_checked(hosted, batch, header)
 
     def append_checked(
         self, hosted: HostedPartition, batch: memoryview | bytearray, header: BatchHeader | None = None

@@ -10,6 +10,7 @@ from broker.log.compaction.settings import CleaningStopped, OnOwner
 from broker.log.files import fsync_directory
 from broker.log.segment import Segment
 from broker.log.segment_files import CLEANED_SUFFIX, SWAP_SUFFIX
+from broker.log.transaction_index import join_transaction_indexes
 from broker.records.batch import parse_batch_header
 
 
@@ -59,6 +60,8 @@ class Replacement:
             raise
 
     def _make_durable(self) -> None:
+        parts = [segment.files.transaction_index for segment in self._group]
+        join_transaction_indexes(parts, self._segment.files.transaction_index)
         self._segment.store_indexes()
         self._segment.seal()
         self._segment.flush()

@@ -7,6 +7,7 @@ from broker.log.config import LOG_APPEND_TIME, LogConfig
 from broker.log.log import Log
 from broker.records.batch import Compression, TimestampType, parse_batch_header
 from broker.records.builder import build_batch
+from broker.records.control import EndMarker, MarkerType, build_marker
 from broker.records.record import Record, decode_records
 
 NOW_MS = 1_700_000_000_000
@@ -101,7 +102,7 @@ def test_compacted_topic_takes_no_batch_whose_records_cannot_be_read(open_log):
 
 
 def test_control_batches_have_keys_of_their_own_kind(open_log):
-    sent = batch(1, key=None, is_control=True, producer_id=1, producer_epoch=0, base_sequence=0, is_transactional=True)
+    sent = build_marker(EndMarker(MarkerType.COMMIT, 0), producer_id=1, producer_epoch=0, now_ms=NOW_MS)
     assert open_log(COMPACTED).append(sent, 0).base_offset == 0
 
 

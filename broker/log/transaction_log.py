@@ -1,0 +1,72 @@
+"""The part of a log that knows its producers' transactions: which are open, which were aborted, who may end them."""
+
+from pathlib import Path
+
+from broker.common.errors import ApiError, ErrorCode
+from broker.common.logs import logger
+from broker.log.log_reader import LogReader
+from broker.log.producer_snapshots import note_marker, store_producers
+from broker.log.producer_state import ProducerState, SentBatch
+from broker.log.segment import Segment
+from broker.log.transaction_index import AbortedTransaction, TransactionIndex
+from broker.records.batch import BatchHeader
+from broker.records.control import parse_marker
+
+_log = logger(__name__)
+
+
+class TransactionLog(LogReader):
+    """What `Log` tells of transactions, and notes of what it has written."""
+
+    directory: Path
+    _producers: ProducerState
+    _transactions: TransactionIndex
+
+    def last_stable_offset(self, high_watermark: int) -> int:
+        """Below it every transaction is decided (exclusive): the high watermark, or where the oldest open one began."""
+        first_open = self._producers.first_open_offset
+        return high_watermark if first_open is None else min(first_open, high_watermark)
+
+    def aborted_transactions(self, from_offset: int, end_offset: int) -> list[AbortedTransaction]:
+        """Those with records from `from_offset` to `end_offset` (exclusive). Raises ApiError(KAFKA_STORAGE_ERROR)."""
+        self._refuse_if_offline()
+        try:
+            bases = [segment.base_offset for segment in self._segments.from_offset(from_offset)]
+            return self._transactions.find(bases, from_offset, end_offset)
+        except OSError as error:
+            raise self._unreadable(error) from error
+
+    def _check_producer(self, header: BatchHeader, batch: bytearray | memoryview) -> SentBatch | None:
+        """As `ProducerState.check`; a marker has no sequence number, but a coordinator that may have been replaced."""
+        if not header.is_control:
+            return self._producers.check(header)
+        marker = parse_marker(batch)
+        if marker is not None:
+            self._producers.check_marker(header, marker.coordinator_epoch)
+        return None
+
+    def _note_producer(self, header: BatchHeader, base_offset: int, batch: bytearray | memoryview) -> None:
+        """`batch` was written at `base_offset`.
+
+        If an aborted transaction cannot be noted, readers would take its records for committed: the log has failed, and
+        the next start notes it.
+        """
+        if not header.is_control:
+            self._producers.note(header, base_offset)
+            return
+        segment_base_offset = self._segments.active.base_offset
+        try:
+            note_marker(self._producers, self._transactions, segment_base_offset, header, base_offset, batch)
+        except OSError as error:
+            self._report(error)
+            self.fail(f"an aborted transaction could not be noted: {error.strerror}")
+            raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, self._refusal) from error
+
+    def _store_producers(self, segment: Segment, log_end_offset: int) -> None:
+        """Of what a snapshot covers nothing is noted again: aborted transactions are on disk before it."""
+        try:
+            self._transactions.flush(segment.base_offset)
+        except OSError as error:
+            _log.warning("producer snapshot not written", directory=str(self.directory), reason=str(error))
+            return
+        store_producers(self.directory, self._producers, log_end_offset)
