@@ -299,10 +299,6 @@ class Log(FollowerLog, Truncation, TransactionLog, LogReader):
         self._segments.active.store_indexes()
         self._store_producers(self._segments.active, self.log_end_offset)
 
-    @property
-    def last_offsets_of_producers(self) -> frozenset[int]:
-        return self._producers.last_offsets
-
     # --- leader epochs
 
     @property

@@ -22,6 +22,10 @@ class TransactionLog(LogReader):
     _producers: ProducerState
     _transactions: TransactionIndex
 
+    @property
+    def last_offsets_of_producers(self) -> frozenset[int]:
+        return self._producers.last_offsets
+
     def last_stable_offset(self, high_watermark: int) -> int:
         """Below it every transaction is decided (exclusive): the high watermark, or where the oldest open one began."""
         first_open = self._producers.first_open_offset
