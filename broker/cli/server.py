@@ -15,6 +15,7 @@ from broker.server.broker import Broker
 
 #: What is alive after start lives for ever; collecting it again and again costs about 4 % of the request path.
 _GC_THRESHOLD = 50_000
+_STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
 def main(argv: list[str]) -> int:
@@ -42,7 +43,7 @@ def _read_config(path: Path) -> BrokerConfig:
 
 async def _serve(config: BrokerConfig) -> int:
     stopping = asyncio.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
+    for number in _STOP_SIGNALS:
         asyncio.get_running_loop().add_signal_handler(number, stopping.set)
     broker = Broker(config)
     try:
@@ -62,3 +63,11 @@ async def _serve(config: BrokerConfig) -> int:
         return int(failed.done())
     finally:
         await broker.stop()
+        _ignore_signals()
+
+
+def _ignore_signals() -> None:
+    """What is left is to end; told once more to stop, the process would die of it and say so in its status."""
+    for number in _STOP_SIGNALS:
+        asyncio.get_running_loop().remove_signal_handler(number)
+        signal.signal(number, signal.SIG_IGN)

@@ -95,8 +95,12 @@ class Partition:
     def check_enough_in_sync(self, min_insync_replicas: int, code: ErrorCode = ErrorCode.NOT_ENOUGH_REPLICAS) -> None:
         """For acks=all: raise `code` when fewer replicas are in sync than the topic asks for."""
         in_sync = len(self.state.isr)
-        if in_sync < min_insync_replicas:
+        if in_sync < self.in_sync_needed(min_insync_replicas):
             raise ApiError(code, f"{in_sync} replicas are in sync, min.insync.replicas is {min_insync_replicas}")
+
+    def in_sync_needed(self, min_insync_replicas: int) -> int:
+        """No more than there are: a broker-wide minimum must not make topics with one replica useless (KAFKA-15583)."""
+        return min(min_insync_replicas, len(self.state.replicas))
 
     @property
     def is_high_watermark_established(self) -> bool:

@@ -103,5 +103,5 @@ def _as_trouble(partition: Partition) -> TroubledPartition:
         tuple(partition.replicas),
         tuple(partition.isr),
         partition.partition,
-        partition.topic.min_insync_replicas or 1,
+        min(partition.topic.min_insync_replicas or 1, len(partition.replicas)),
     )

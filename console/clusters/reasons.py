@@ -97,22 +97,12 @@ def _process_action(text: str, broker_id: int, facts: Facts) -> Action:
 
 def _other_partitions(troubled: list[TroubledPartition]) -> Iterable[Reason]:
     leaderless = [each for each in troubled if not each.has_leader]
-    impossible = [each for each in troubled if each.is_under_min_isr and len(each.replicas) < each.min_isr]
-    refusing = [each for each in troubled if each.is_under_min_isr and len(each.replicas) >= each.min_isr]
+    refusing = [each for each in troubled if each.is_under_min_isr]
     lagging = [each for each in troubled if each.has_leader and not each.is_under_min_isr]
     if leaderless:
         text = f"{_partitions(leaderless)} {_has(leaderless)} no leader, though every replica's broker is registered."
         action = Action("Wait for the last broker of the ISR to recover its log; read that broker's log", "processes")
         yield Reason(Level.CRITICAL, _subject(leaderless), text, action, _examples(leaderless))
-    if impossible:
-        text = (
-            f"{_partitions(impossible)} {_has(impossible)} fewer replicas than min.insync.replicas "
-            f"and {_refuse(impossible)}."
-        )
-        action = Action(
-            "Lower its min.insync.replicas, or give it more replicas", "topic", impossible[0].topic
-        )
-        yield Reason(Level.CRITICAL, _subject(impossible), text, action, _examples(impossible))
     if refusing:
         text = (
             f"{_partitions(refusing)} {_is(refusing)} below min.insync.replicas and {_refuse(refusing)}, "

@@ -51,7 +51,9 @@ class TopicRow:
     @property
     def under_min_isr_count(self) -> int:
         least = self.min_insync_replicas or 1
-        return sum(each.leader is not None and len(each.isr) < least for each in self.partitions)
+        return sum(
+            each.leader is not None and len(each.isr) < min(least, len(each.replicas)) for each in self.partitions
+        )
 
     @property
     def leaderless_count(self) -> int:

@@ -54,7 +54,9 @@ class Partition(models.Model):
 
     @property
     def is_under_min_isr(self) -> bool:
-        return self.leader is not None and len(self.isr) < (self.topic.min_insync_replicas or 1)
+        """As brokers count since Kafka 3.7: the minimum is never more than there are replicas."""
+        needed = min(self.topic.min_insync_replicas or 1, len(self.replicas))
+        return self.leader is not None and len(self.isr) < needed
 
     @property
     def preferred_leader(self) -> int | None:

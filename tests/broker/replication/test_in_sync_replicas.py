@@ -92,6 +92,11 @@ def test_trap_06_too_few_in_sync_replicas_are_refused():
     assert refused.value.code is ErrorCode.NOT_ENOUGH_REPLICAS
 
 
+def test_a_minimum_above_the_number_of_replicas_asks_for_all_of_them():
+    partition = led(isr=(ME,), replicas=(ME,))
+    partition.check_enough_in_sync(2)
+
+
 def test_trap_07_a_follower_leaves_by_the_time_since_it_was_caught_up_and_not_by_how_far_it_is_behind():
     partition = led()
     partition.record_append(1_000_000)

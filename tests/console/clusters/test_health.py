@@ -160,11 +160,3 @@ def test_every_reason_names_its_object_and_a_next_action():
 
     assert len(health.reasons) == 8
     assert all(each.subject and each.text and each.action.text for each in health.reasons)
-
-
-def test_a_minimum_that_no_isr_can_reach_is_not_waited_for():
-    (reason,) = assess(facts(troubled=(refusing("orders", (1,), (1,)),))).reasons
-
-    assert reason.level == Level.CRITICAL
-    assert reason.text == "1 partition of orders has fewer replicas than min.insync.replicas and refuses acks=all."
-    assert (reason.action.page, reason.action.argument) == ("topic", "orders")
