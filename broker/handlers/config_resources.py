@@ -11,7 +11,7 @@ from broker.config.definition import ConfigError, Key
 from broker.config.dynamic import check_broker_change
 from broker.config.resolution import settings_of
 from broker.handlers.handler import RequestContext
-from broker.runtime.topic_configs import ConfigChange
+from broker.runtime.topics.topic_configs import ConfigChange
 
 
 class ResourceType(IntEnum):

@@ -15,7 +15,7 @@ from broker.protocol.messages.create_topics import (
     CreateTopicsResponse,
 )
 from broker.runtime.at_once import at_once
-from broker.runtime.topic_placement import NewTopic
+from broker.runtime.topics.topic_placement import NewTopic
 
 
 async def handle_create_topics(request: CreateTopicsRequest, context: RequestContext) -> CreateTopicsResponse:

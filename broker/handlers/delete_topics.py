@@ -13,7 +13,7 @@ from broker.protocol.messages.delete_topics import (
     DeleteTopicState,
 )
 from broker.runtime.at_once import at_once
-from broker.runtime.topic_admin import NO_TOPIC_ID
+from broker.runtime.topics.topic_admin import NO_TOPIC_ID
 
 
 async def handle_delete_topics(request: DeleteTopicsRequest, context: RequestContext) -> DeleteTopicsResponse:

@@ -33,8 +33,8 @@ from broker.replication.fetch_session import (
     SessionlessFetch,
     TopicKey,
 )
-from broker.runtime.follower_reads import diverging
-from broker.runtime.replica_manager import ReadResult
+from broker.runtime.replication.follower_reads import diverging
+from broker.runtime.replication.replica_manager import ReadResult
 
 _FIRST_VERSION_WITH_IDS = 13
 _FIRST_VERSION_WITH_REPLICA_STATE = 15

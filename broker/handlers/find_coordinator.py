@@ -10,7 +10,7 @@ from broker.protocol.messages.find_coordinator import (
     FindCoordinatorRequest,
     FindCoordinatorResponse,
 )
-from broker.runtime.coordinator_runtime import OFFSETS_TOPIC
+from broker.runtime.coordinators.coordinator_runtime import OFFSETS_TOPIC
 
 
 async def handle_find_coordinator(request: FindCoordinatorRequest, context: RequestContext) -> FindCoordinatorResponse:

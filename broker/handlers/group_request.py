@@ -8,7 +8,7 @@ from broker.coordinator.group.outcome import Client, Outcome
 from broker.coordinator.partitions import partition_for
 from broker.handlers.handler import RequestContext
 from broker.protocol.schema import Message
-from broker.runtime.coordinator_runtime import OFFSETS_TOPIC
+from broker.runtime.coordinators.coordinator_runtime import OFFSETS_TOPIC
 
 
 def client_of(context: RequestContext) -> Client:

@@ -10,18 +10,18 @@ from broker.protocol.api_keys import ApiKey
 from broker.protocol.schema import Message
 from broker.replication.fetch_session import FetchSessions
 from broker.runtime.broker_configs import BrokerConfigs
-from broker.runtime.controller_runtime import ControllerRuntime
-from broker.runtime.coordinator_runtime import CoordinatorRuntime
-from broker.runtime.follower_feeds import FollowerFeeds
+from broker.runtime.controller.controller_runtime import ControllerRuntime
+from broker.runtime.coordinators.coordinator_runtime import CoordinatorRuntime
+from broker.runtime.coordinators.producer_ids import ProducerIds
 from broker.runtime.log_dirs import LogDirs
 from broker.runtime.metadata_cache import MetadataCache
-from broker.runtime.produce_acks import ProduceAcks
-from broker.runtime.producer_ids import ProducerIds
 from broker.runtime.purgatory import Purgatory
-from broker.runtime.replica_manager import ReplicaManager
+from broker.runtime.replication.follower_feeds import FollowerFeeds
+from broker.runtime.replication.produce_acks import ProduceAcks
+from broker.runtime.replication.replica_manager import ReplicaManager
 from broker.runtime.retention_previews import RetentionPreviews
-from broker.runtime.topic_admin import TopicAdmin
-from broker.runtime.topic_configs import TopicConfigs
+from broker.runtime.topics.topic_admin import TopicAdmin
+from broker.runtime.topics.topic_configs import TopicConfigs
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from broker.protocol.messages.list_offsets import (
     ListOffsetsResponse,
     ListOffsetsTopicResponse,
 )
-from broker.runtime.replica_manager import HostedPartition
+from broker.runtime.replication.replica_manager import HostedPartition
 
 _NOT_FOUND = (-1, -1)
 

@@ -14,7 +14,7 @@ from broker.common.logs import logger
 from broker.config.broker import BrokerConfig
 from broker.config.definition import ConfigError
 from broker.config.dynamic import check_broker_change, read_broker_change
-from broker.runtime.topic_configs import ConfigChange
+from broker.runtime.topics.topic_configs import ConfigChange
 from broker.zookeeper.errors import ZooKeeperError
 from broker.zookeeper.store import ClusterStore
 

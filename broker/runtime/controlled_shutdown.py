@@ -12,9 +12,9 @@ from broker.common.types import NO_BROKER
 from broker.config.broker import BrokerConfig
 from broker.net.outbound import OutboundConnection, PeerUnreachable
 from broker.protocol.messages.controlled_shutdown import ControlledShutdownRequest, ControlledShutdownResponse
-from broker.runtime.controller_requests import control_endpoint
+from broker.runtime.controller.requests import control_endpoint
 from broker.runtime.metadata_cache import MetadataCache
-from broker.runtime.replica_manager import ReplicaManager
+from broker.runtime.replication.replica_manager import ReplicaManager
 from broker.zookeeper.election import read_controller
 from broker.zookeeper.errors import ZooKeeperError
 from broker.zookeeper.session import SessionState

@@ -20,7 +20,7 @@ from broker.log.compaction.log_to_clean import LogToClean
 from broker.log.compaction.settings import CleanerSettings, CleaningStopped
 from broker.log.manager import LogManager
 from broker.log.retention import plan_retention
-from broker.runtime.replica_manager import HostedPartition, ReplicaManager
+from broker.runtime.replication.replica_manager import HostedPartition, ReplicaManager
 
 _log = logger(__name__)
 

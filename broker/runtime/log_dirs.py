@@ -7,7 +7,7 @@ from pathlib import Path
 
 from broker.common.errors import ErrorCode
 from broker.common.types import TopicPartition
-from broker.runtime.replica_manager import ReplicaManager
+from broker.runtime.replication.replica_manager import ReplicaManager
 
 _UNKNOWN = -1
 

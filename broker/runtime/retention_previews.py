@@ -18,8 +18,8 @@ from broker.log.compaction.log_to_clean import LogToClean
 from broker.log.compaction.settings import CleanerSettings, CleaningStopped
 from broker.log.config import LogConfig
 from broker.log.preview import LogPreview, preview_log
-from broker.runtime.replica_manager import HostedPartition, ReplicaManager
-from broker.runtime.topic_configs import TopicConfigs, log_config
+from broker.runtime.replication.replica_manager import HostedPartition, ReplicaManager
+from broker.runtime.topics.topic_configs import TopicConfigs, log_config
 
 #: How often a log is looked at anew because the cleaner, or retention itself, was at work on it meanwhile.
 _TRIES = 3

@@ -23,28 +23,29 @@ from broker.log.manager import LogManager
 from broker.net.listener import ConnectionLimits, Listener
 from broker.net.memory import ConnectionMemory
 from broker.replication.fetch_session import FetchSessions
-from broker.runtime import broker_configs, topic_configs
+from broker.runtime import broker_configs
 from broker.runtime.broker_configs import BrokerConfigs
 from broker.runtime.config_changes import ConfigKeepers
 from broker.runtime.controlled_shutdown import ControlledShutdown
-from broker.runtime.controller_runtime import ControllerRuntime
-from broker.runtime.coordinator_runtime import CoordinatorRuntime
-from broker.runtime.fetch_requests import FetchSettings
-from broker.runtime.follower_feeds import FollowerFeeds
+from broker.runtime.controller.controller_runtime import ControllerRuntime
+from broker.runtime.coordinators.coordinator_runtime import CoordinatorRuntime
+from broker.runtime.coordinators.producer_ids import ProducerIds
 from broker.runtime.housekeeping import Housekeeping
-from broker.runtime.isr_updater import IsrUpdater
 from broker.runtime.log_dir_failures import LogDirFailures
 from broker.runtime.log_dirs import LogDirs
 from broker.runtime.metadata_cache import MetadataCache
-from broker.runtime.produce_acks import ProduceAcks
-from broker.runtime.producer_ids import ProducerIds
 from broker.runtime.purgatory import Purgatory
-from broker.runtime.replica_fetchers import ReplicaFetchers
-from broker.runtime.replica_manager import ReplicaManager
-from broker.runtime.replication_quotas import ReplicationQuotas
+from broker.runtime.replication.fetch_requests import FetchSettings
+from broker.runtime.replication.follower_feeds import FollowerFeeds
+from broker.runtime.replication.isr_updater import IsrUpdater
+from broker.runtime.replication.produce_acks import ProduceAcks
+from broker.runtime.replication.replica_fetchers import ReplicaFetchers
+from broker.runtime.replication.replica_manager import ReplicaManager
+from broker.runtime.replication.replication_quotas import ReplicationQuotas
 from broker.runtime.retention_previews import RetentionPreviews
-from broker.runtime.topic_admin import TopicAdmin
-from broker.runtime.topic_configs import TopicConfigs, log_config
+from broker.runtime.topics import topic_configs
+from broker.runtime.topics.topic_admin import TopicAdmin
+from broker.runtime.topics.topic_configs import TopicConfigs, log_config
 from broker.server.descriptors import connections_within, raise_descriptor_limit
 from broker.server.dispatcher import Dispatcher
 from broker.server.metrics import RequestMetrics, StateMetrics, new_registry

@@ -15,7 +15,7 @@ from broker.protocol.api_keys import ApiKey
 from broker.replication.fetch_session import FetchSessions
 from broker.runtime.metadata_cache import MetadataCache
 from broker.runtime.purgatory import Purgatory
-from broker.runtime.replica_manager import ReplicaManager
+from broker.runtime.replication.replica_manager import ReplicaManager
 
 _PREFIX = "barnabas_broker_"
 

@@ -9,7 +9,7 @@ import asyncio
 from broker.common.errors import StartupError
 from broker.common.logs import logger
 from broker.controller.cluster import BrokerRegistration
-from broker.runtime.replica_manager import ReplicaManager
+from broker.runtime.replication.replica_manager import ReplicaManager
 from broker.zookeeper.earlier_session import SessionNote
 from broker.zookeeper.errors import ZooKeeperError
 from broker.zookeeper.session import SessionState

@@ -4,11 +4,11 @@ from collections.abc import Iterable, Iterator
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
-from broker.runtime.follower_feeds import FollowerFeeds
-from broker.runtime.isr_updater import IsrUpdater
-from broker.runtime.produce_acks import ProduceAcks
-from broker.runtime.replica_fetchers import ReplicaFetchers
-from broker.runtime.replica_manager import HostedPartition, ReplicaManager
+from broker.runtime.replication.follower_feeds import FollowerFeeds
+from broker.runtime.replication.isr_updater import IsrUpdater
+from broker.runtime.replication.produce_acks import ProduceAcks
+from broker.runtime.replication.replica_fetchers import ReplicaFetchers
+from broker.runtime.replication.replica_manager import HostedPartition, ReplicaManager
 
 _PREFIX = "barnabas_broker_"
 

@@ -16,7 +16,7 @@ from uuid import UUID
 from broker.common.errors import StartupError
 from broker.common.types import TopicPartition
 from broker.config.broker import read_broker_config
-from broker.runtime.replica_manager import HostedPartition, ReplicaManager
+from broker.runtime.replication.replica_manager import HostedPartition, ReplicaManager
 from broker.server.broker import Broker
 from tests.simulation.loop import HostLoop
 from tests.simulation.sockets import Machine

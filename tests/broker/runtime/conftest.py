@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from tests.broker.runtime.controller_nodes import Cluster
+from tests.broker.runtime.controller.nodes import Cluster
 from tests.zookeeper_server import running_zookeeper
 
 _chroots = itertools.count()

@@ -10,7 +10,7 @@ from broker.log.config import LogConfig
 from broker.log.manager import LogManager
 from broker.runtime.housekeeping import Housekeeping
 from broker.runtime.purgatory import Purgatory
-from broker.runtime.replica_manager import ReplicaManager
+from broker.runtime.replication.replica_manager import ReplicaManager
 
 
 @pytest.fixture

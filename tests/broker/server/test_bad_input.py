@@ -20,8 +20,8 @@ from broker.protocol.messages.produce import PartitionProduceData, ProduceReques
 from broker.records.batch import Compression
 from broker.records.builder import build_batch
 from broker.records.record import Record
-from broker.runtime.coordinator_runtime import OFFSETS_TOPIC
-from broker.runtime.replica_manager import ProduceResult
+from broker.runtime.coordinators.coordinator_runtime import OFFSETS_TOPIC
+from broker.runtime.replication.replica_manager import ProduceResult
 from tests.broker.server.conftest import FRAME_BYTES_MAX, frame, request_frame
 from tests.eventually import eventually
 

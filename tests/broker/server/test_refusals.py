@@ -18,7 +18,7 @@ from broker.protocol.messages.stop_replica import (
     StopReplicaRequest,
     StopReplicaTopicState,
 )
-from broker.runtime.coordinator_runtime import OFFSETS_TOPIC
+from broker.runtime.coordinators.coordinator_runtime import OFFSETS_TOPIC
 from tests.broker.server.conftest import TOPIC_ID
 from tests.broker.server.test_bad_input import batch_of, produce
 

@@ -7,7 +7,7 @@ import pytest
 from broker.common.errors import ApiError, ErrorCode
 from broker.config.broker import read_broker_config
 from broker.runtime.metadata_cache import BrokerAddress, MetadataCache, PartitionMetadata, TopicMetadata
-from broker.runtime.topic_admin import TopicAdmin
+from broker.runtime.topics.topic_admin import TopicAdmin
 
 FILE = (
     "broker.id=1\nzookeeper.connect=127.0.0.1:1\n"

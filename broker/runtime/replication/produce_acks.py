@@ -13,7 +13,7 @@ from typing import Any
 from broker.common.clock import Clock
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
-from broker.runtime.replica_manager import HostedPartition, ProduceResult, ReplicaManager
+from broker.runtime.replication.replica_manager import HostedPartition, ProduceResult, ReplicaManager
 
 _SWEEP_S = 0.1
 

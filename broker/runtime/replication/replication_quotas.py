@@ -3,7 +3,7 @@
 from broker.common.clock import Clock
 from broker.config.broker import BrokerConfig
 from broker.replication.throttle import ReplicationThrottle
-from broker.runtime.replica_manager import HostedPartition, ReplicaManager
+from broker.runtime.replication.replica_manager import HostedPartition, ReplicaManager
 
 
 class ReplicationQuotas:

@@ -17,7 +17,7 @@ from broker.protocol.messages.leader_and_isr import (
     LeaderAndIsrTopicState,
 )
 from broker.runtime.purgatory import Purgatory
-from broker.runtime.replica_manager import ReplicaManager
+from broker.runtime.replication.replica_manager import ReplicaManager
 from tests.eventually import eventually
 
 

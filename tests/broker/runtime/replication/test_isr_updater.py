@@ -9,7 +9,7 @@ from broker.common.clock import SystemClock
 from broker.common.types import TopicPartition
 from broker.controller.cluster import LeaderAndIsr
 from broker.replication.partition import LeadershipState, Partition
-from broker.runtime.isr_updater import IsrUpdater
+from broker.runtime.replication.isr_updater import IsrUpdater
 from tests.eventually import eventually
 
 ME, NEAR, FAR = 1, 2, 3

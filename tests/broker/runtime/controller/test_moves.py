@@ -9,7 +9,7 @@ from broker.controller.verdict import DONE
 from broker.protocol.api_keys import ApiKey
 from broker.zookeeper import admin_znodes
 from broker.zookeeper.errors import NodeMissing
-from tests.broker.runtime.controller_nodes import Node, until
+from tests.broker.runtime.controller.nodes import Node, until
 from tests.eventually import eventually
 
 T0 = TopicPartition("t", 0)

@@ -24,7 +24,7 @@ from broker.protocol.messages.leader_and_isr import LeaderAndIsrPartitionState, 
 from broker.records.batch import NO_TIMESTAMP, TRANSACTIONAL_BIT, BatchHeader, check_produced_batch
 from broker.replication.partition import LeadershipState, Partition
 from broker.runtime.purgatory import Purgatory
-from broker.runtime.replica_logs import ReplicaLogs
+from broker.runtime.replication.replica_logs import ReplicaLogs
 
 _log = logger(__name__)
 

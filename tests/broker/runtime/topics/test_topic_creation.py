@@ -13,8 +13,8 @@ from broker.protocol.messages.update_metadata import (
     UpdateMetadataTopicState,
 )
 from broker.runtime.metadata_cache import MetadataCache
-from broker.runtime.topic_admin import TopicAdmin
-from broker.runtime.topic_placement import NewTopic
+from broker.runtime.topics.topic_admin import TopicAdmin
+from broker.runtime.topics.topic_placement import NewTopic
 from broker.zookeeper.errors import SessionLost
 
 

@@ -3,7 +3,7 @@ import asyncio
 import pytest
 
 from broker.config.broker import read_broker_config
-from broker.runtime.topic_configs import TopicConfigs
+from broker.runtime.topics.topic_configs import TopicConfigs
 from broker.zookeeper.errors import ConnectionInterrupted, SessionLost
 
 CONFIG = read_broker_config("broker.id=1\nzookeeper.connect=127.0.0.1:2181\n")

@@ -25,8 +25,8 @@ from broker.protocol.messages.fetch import (
 from broker.replication.fetch_session import FINAL_EPOCH, NO_SESSION
 from broker.replication.follower_feed import FedPartition, FollowerFeed
 from broker.replication.throttle import ReplicationThrottle
-from broker.runtime.follower_reads import disagreement, read_for_follower, refused
-from broker.runtime.replica_manager import HostedPartition, ReplicaManager
+from broker.runtime.replication.follower_reads import disagreement, read_for_follower, refused
+from broker.runtime.replication.replica_manager import HostedPartition, ReplicaManager
 
 #: A follower has a few fetches under way, and one more for each time it had something to say meanwhile.
 _WAITING_MAX = 100

@@ -3,7 +3,7 @@
 import pytest
 
 from broker.common.clock import ManualClock
-from broker.runtime.unclean_topics import topics_with_unclean_election
+from broker.runtime.controller.unclean_topics import topics_with_unclean_election
 from broker.zookeeper.session import ZooKeeperSession
 from broker.zookeeper.store import ClusterStore
 from tests.zookeeper_server import running_zookeeper

@@ -10,8 +10,8 @@ from broker.controller.cluster import BrokerEndpoint, BrokerRegistration, Leader
 from broker.controller.effects import PartitionTold, SendLeaderAndIsr, SendUpdateMetadata
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages import MESSAGES
-from broker.runtime import controller_channels
-from broker.runtime.controller_channels import ControllerChannels
+from broker.runtime.controller import channels as controller_channels
+from broker.runtime.controller.channels import ControllerChannels
 from tests.eventually import eventually
 
 LEADER, OTHER = 1, 2

@@ -16,7 +16,7 @@ from broker.controller.events import (
 )
 from broker.controller.replica_assignment import ReplicaAssignment
 from broker.controller.verdict import Verdict
-from broker.runtime.unclean_topics import topics_with_unclean_election
+from broker.runtime.controller.unclean_topics import topics_with_unclean_election
 from broker.zookeeper.admin_requests import remove_election_request, rewrite_reassignment_request
 from broker.zookeeper.assignment_writes import write_assignments
 from broker.zookeeper.controller_store import ControllerStore

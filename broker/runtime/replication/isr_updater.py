@@ -12,7 +12,7 @@ from broker.common.clock import Clock
 from broker.common.logs import logger
 from broker.common.types import TopicPartition
 from broker.controller.cluster import LeaderAndIsr
-from broker.runtime.replica_manager import HostedPartition, ReplicaManager
+from broker.runtime.replication.replica_manager import HostedPartition, ReplicaManager
 from broker.zookeeper.errors import ZooKeeperError
 from broker.zookeeper.store import ClusterStore
 

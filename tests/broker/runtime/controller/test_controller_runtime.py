@@ -12,7 +12,7 @@ from broker.controller.verdict import ShutdownAnswer
 from broker.protocol.api_keys import ApiKey
 from broker.zookeeper.store import ClusterStore
 from broker.zookeeper.znodes import encode_topic
-from tests.broker.runtime.controller_nodes import until
+from tests.broker.runtime.controller.nodes import until
 from tests.eventually import eventually
 
 T0, T1 = TopicPartition("t", 0), TopicPartition("t", 1)

@@ -17,7 +17,7 @@ from broker.zookeeper.controller_store import ControllerMoved, ControllerStore
 from broker.zookeeper.election import ControllerTerm
 from broker.zookeeper.session import Check
 from broker.zookeeper.znodes import CONTROLLER_EPOCH
-from tests.broker.runtime.controller_nodes import until
+from tests.broker.runtime.controller.nodes import until
 from tests.eventually import eventually
 from tests.severable_proxy import SeverableProxy
 

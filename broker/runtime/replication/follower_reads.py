@@ -7,7 +7,7 @@ from broker.log.log_slice import LogSlice
 from broker.net.file_part import SENDFILE_BYTES_MIN, FilePart
 from broker.protocol.messages.fetch import EpochEndOffset, FetchPartition, PartitionData
 from broker.replication.follower_feed import FedPartition
-from broker.runtime.replica_manager import HostedPartition
+from broker.runtime.replication.replica_manager import HostedPartition
 
 
 def refused(partition: int, code: ErrorCode, log_start_offset: int = -1) -> PartitionData:

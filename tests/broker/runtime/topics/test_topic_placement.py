@@ -8,7 +8,7 @@ import pytest
 from broker.common.errors import ApiError, ErrorCode
 from broker.config.broker import read_broker_config
 from broker.runtime.metadata_cache import BrokerAddress, MetadataCache, PartitionMetadata, TopicMetadata
-from broker.runtime.topic_placement import NewTopic, place_added, place_topic
+from broker.runtime.topics.topic_placement import NewTopic, place_added, place_topic
 
 CONFIG = read_broker_config(
     "broker.id=1\nzookeeper.connect=127.0.0.1:1\nnum.partitions=4\ndefault.replication.factor=2\n"

@@ -15,9 +15,9 @@ from broker.common.limits import TOPIC_NAME_LENGTH_MAX, TOPIC_WRITES_MAX
 from broker.common.logs import logger
 from broker.config.broker import BrokerConfig
 from broker.config.topic import check_topic_configs
-from broker.runtime.coordinator_runtime import OFFSETS_TOPIC
+from broker.runtime.coordinators.coordinator_runtime import OFFSETS_TOPIC
 from broker.runtime.metadata_cache import MetadataCache
-from broker.runtime.topic_placement import NewTopic, place_added, place_topic
+from broker.runtime.topics.topic_placement import NewTopic, place_added, place_topic
 from broker.zookeeper.errors import SessionLost, ZooKeeperError
 from broker.zookeeper.store import ClusterStore
 

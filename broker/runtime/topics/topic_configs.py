@@ -16,7 +16,7 @@ from broker.config.definition import ConfigError
 from broker.config.resolution import topic_values
 from broker.config.topic import check_topic_configs
 from broker.log.config import LogConfig
-from broker.runtime.replica_manager import ReplicaManager
+from broker.runtime.replication.replica_manager import ReplicaManager
 from broker.zookeeper.errors import ConnectionInterrupted, SessionLost, ZooKeeperError
 from broker.zookeeper.store import ClusterStore
 

@@ -35,9 +35,9 @@ from broker.controller.events import (
 )
 from broker.controller.leader_rebalance import RebalanceSettings
 from broker.controller.replica_assignment import ReplicaAssignment
-from broker.runtime.controller_channels import ControllerChannels
-from broker.runtime.controller_questions import Answer, Questions
-from broker.runtime.controller_zookeeper import ControllerZooKeeper
+from broker.runtime.controller.channels import ControllerChannels
+from broker.runtime.controller.questions import Answer, Questions
+from broker.runtime.controller.zookeeper_effects import ControllerZooKeeper
 from broker.zookeeper.admin_requests import (
     read_election_request,
     read_reassignment_request,

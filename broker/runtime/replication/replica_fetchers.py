@@ -23,8 +23,8 @@ from broker.protocol.messages.fetch import FetchResponse, PartitionData
 from broker.replication.leader_link import NO_SESSION, LeaderLink, Position
 from broker.replication.throttle import ReplicationThrottle
 from broker.replication.truncation import EpochEnd, truncation_offset
-from broker.runtime.fetch_requests import FETCH_VERSION, FetchSettings, fetch_request
-from broker.runtime.replica_manager import HostedPartition, ReplicaManager
+from broker.runtime.replication.fetch_requests import FETCH_VERSION, FetchSettings, fetch_request
+from broker.runtime.replication.replica_manager import HostedPartition, ReplicaManager
 
 _log = logger(__name__)
 

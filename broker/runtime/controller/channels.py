@@ -19,7 +19,7 @@ from broker.controller.effects import SendLeaderAndIsr, SendStopReplica, SendUpd
 from broker.controller.events import Event
 from broker.net.outbound import OutboundConnection, PeerUnreachable
 from broker.protocol.schema import Message
-from broker.runtime.controller_requests import (
+from broker.runtime.controller.requests import (
     LEADER_AND_ISR_VERSION,
     STOP_REPLICA_VERSION,
     UPDATE_METADATA_VERSION,

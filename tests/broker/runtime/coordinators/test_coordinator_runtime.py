@@ -24,9 +24,9 @@ from broker.protocol.messages.offset_commit import (
 from broker.protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestTopic
 from broker.records.builder import build_batch
 from broker.records.record import Record
-from broker.runtime.coordinator_runtime import OFFSETS_TOPIC, CoordinatorRuntime
+from broker.runtime.coordinators.coordinator_runtime import OFFSETS_TOPIC, CoordinatorRuntime
 from broker.runtime.purgatory import Purgatory
-from broker.runtime.replica_manager import ReplicaManager
+from broker.runtime.replication.replica_manager import ReplicaManager
 from tests.eventually import eventually
 
 TOPIC_ID = UUID(int=9)

@@ -22,7 +22,7 @@ from broker.protocol.schema import Message
 from broker.records.batch import iterate_headers
 from broker.records.builder import build_batch
 from broker.records.record import Record, decode_records
-from broker.runtime.replica_manager import HostedPartition, ReplicaManager
+from broker.runtime.replication.replica_manager import HostedPartition, ReplicaManager
 
 _log = logger(__name__)
 

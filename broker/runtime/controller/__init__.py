@@ -1,0 +1,1 @@
+"""The controller's shell: its queue, its lines to the brokers, and the effects it has on ZooKeeper."""

@@ -1,0 +1,1 @@
+"""The shells of the coordinators: what they decide is written, replayed and answered here."""

@@ -1,0 +1,1 @@
+"""The partitions a broker hosts, and the fetches that keep their copies alike."""

@@ -1,0 +1,1 @@
+"""Topics on behalf of clients: creating, placing, configuring, deleting."""
