@@ -1,0 +1,130 @@
+"""`python -m tests.bench.console`: the console before a cluster of 10,000 topics and 200 browsers, measured.
+
+Prints a table of what the issue of the console asks for: the first page of each list, a round of the collector, how
+soon a change is seen, what 200 browsers cost, and the memory of all services.
+"""
+
+import argparse
+import asyncio
+import itertools
+import re
+import statistics
+import tempfile
+import time
+from pathlib import Path
+from urllib.request import OpenerDirector
+
+import psutil
+from websockets.asyncio.client import connect
+
+from tests.bench.console.cluster import CLOCK_TOPIC, GROUPS, PARTITIONS_PER_TOPIC, TOPICS
+from tests.bench.console.house import House, running_house
+
+PAGES = {
+    "overview": "/",
+    "topics": "/topics/",
+    "topics, searched": "/topics/?search=topic-07",
+    "topics, by rate": "/topics/?sort=-rate",
+    "placement": "/placement/",
+    "brokers": "/brokers/",
+    "one topic": "/topics/topic-00020/",
+}
+_BOUND_MS = 300
+#: What the collector pauses between two looks at the topics.
+TOPICS_INTERVAL_SECONDS = 1.5
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m tests.bench.console", description=__doc__.splitlines()[0])
+    parser.add_argument("--browsers", type=int, default=200)
+    parser.add_argument("--seconds", type=float, default=20, help="how long each thing is watched")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as directory, running_house(Path(directory)) as house:
+        print(f"{TOPICS:,} topics, {TOPICS * PARTITIONS_PER_TOPIC:,} partitions, {GROUPS:,} groups\n")
+        browser = house.log_in()
+        for name, path in PAGES.items():
+            _print_page(name, _page_times(browser, house.address + path))
+        _print_rounds(house, arguments.seconds)
+        asyncio.run(_watch_pages(house, browser.cookies, arguments.browsers, arguments.seconds))
+        _print_memory(house)
+
+
+def _page_times(browser: OpenerDirector, address: str, times: int = 15) -> list[float]:
+    """Milliseconds, with what the network of one machine adds."""
+    found = []
+    for _ in range(times):
+        began = time.perf_counter()
+        with browser.open(address) as answer:
+            assert b'id="connection"' in answer.read(), f"{address} is not a page of the console"
+        found.append(1_000 * (time.perf_counter() - began))
+    return found
+
+
+def _print_page(name: str, times: list[float]) -> None:
+    print(f"page: {name:22} median {statistics.median(times):6.0f} ms   slowest {max(times):6.0f} ms   (< {_BOUND_MS})")
+
+
+def _print_rounds(house: House, seconds: float) -> None:
+    """A round is what lies between two looks at the topics, without the pause between them."""
+    ends, deadline = [], time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        seen = house.state("topics_at_ms")
+        if not ends or seen != ends[-1]:
+            ends.append(seen)
+        time.sleep(0.02)
+    rounds = [(b - a) / 1_000 - TOPICS_INTERVAL_SECONDS for a, b in itertools.pairwise(ends)]
+    print(f"collector: a round   median {statistics.median(rounds):6.2f} s   slowest {max(rounds):6.2f} s   (< 5)")
+
+
+async def _watch_pages(house: House, cookies: str, count: int, seconds: float) -> None:
+    """`count` browsers look at the first page of the topics; the first topic there tells the time of each look."""
+    address = f"ws://127.0.0.1:{house.port}/ws/live/?page=topics"
+    headers = {"Cookie": cookies, "Origin": house.address}
+    sockets = [await connect(address, additional_headers=headers, max_size=None) for _ in range(count)]
+    web = house.processes()["web"][0]
+    delays: list[float] = []
+    received = [0]
+    before, began = _cpu_seconds(web), time.monotonic()
+    readers = [asyncio.create_task(_read(each, delays, received)) for each in sockets]
+    await asyncio.sleep(seconds)
+    used, passed = _cpu_seconds(web) - before, time.monotonic() - began
+    for reader in readers:
+        reader.cancel()
+    await asyncio.gather(*readers, return_exceptions=True)
+    await asyncio.gather(*(each.close() for each in sockets))
+    share, rate = 100 * used / passed, received[0] / passed
+    print(f"{count} browsers: web takes {share:.0f} % of a core (< 50), {rate:.0f} messages/s")
+    shown = f"median {statistics.median(delays):.2f} s, slowest {max(delays):.2f} s" if delays else "never"
+    print(f"seen after the look: {shown}; a look comes every {TOPICS_INTERVAL_SECONDS} s and a round (< 2)")
+
+
+_CLOCK = re.compile(rf'title="{CLOCK_TOPIC}".*?data-cell="records">([\d\s\u202f\u00a0,]+)<', re.S)
+
+
+async def _read(socket, delays: list[float], received: list[int]) -> None:
+    async for message in socket:
+        received[0] += 1
+        clock = _CLOCK.search(message)
+        if clock:
+            looked_at_ms = int(re.sub(r"\D", "", clock[1]))
+            delays.append(time.time() - looked_at_ms / 1_000)
+
+
+def _cpu_seconds(process: psutil.Process) -> float:
+    times = process.cpu_times()
+    return times.user + times.system
+
+
+def _print_memory(house: House) -> None:
+    """Proportional: what processes share counts once."""
+    sizes = {
+        name: sum(each.memory_full_info().pss for each in those) / 1e6
+        for name, those in house.processes().items()
+        if name != "redis"
+    }
+    listed = ", ".join(f"{name} {size:.0f}" for name, size in sorted(sizes.items()))
+    print(f"memory: {sum(sizes.values()):.0f} MB (< 500): {listed}")
+
+
+if __name__ == "__main__":
+    main()
