@@ -68,7 +68,7 @@ from broker.protocol.messages.preview_retention import PreviewRetentionRequest, 
 from broker.protocol.messages.stop_replica import StopReplicaRequest
 from broker.protocol.messages.sync_group import SyncGroupRequest
 from broker.protocol.messages.update_metadata import UpdateMetadataRequest
-from broker.runtime.coordinators.coordinator_runtime import OFFSETS_TOPIC
+from broker.runtime.topics.internal_topics import OFFSETS_TOPIC
 from tests.broker.server.test_bad_input import batch_of, produce
 
 
