@@ -17,10 +17,11 @@ from broker.common.logs import logger
 from broker.common.types import TopicPartition
 from broker.coordinator.group.config import GroupConfig
 from broker.coordinator.group.coordinator import GroupCoordinator
-from broker.coordinator.group.outcome import Outcome
+from broker.coordinator.group.outcome import Outcome, Producer
 from broker.protocol.schema import Message
-from broker.records.batch import iterate_headers
+from broker.records.batch import BatchHeader, iterate_headers
 from broker.records.builder import build_batch
+from broker.records.control import EndMarker, MarkerType, parse_marker
 from broker.records.record import Record, decode_records
 from broker.runtime.replication.replica_manager import HostedPartition, ReplicaManager
 
@@ -147,10 +148,21 @@ class CoordinatorRuntime:
             for i, r in enumerate(outcome.records)
         ]
         shard.hosted.partition.check_enough_in_sync(shard.hosted.log.config.min_insync_replicas)
-        appended = self._replicas.append_checked(shard.hosted, build_batch(records))
+        appended = self._replicas.append_checked(shard.hosted, _batch_of(records, outcome.producer))
+        producer_id = outcome.producer.producer_id if outcome.producer else None
         for record in outcome.records:
-            shard.coordinator.replay(record.key, record.value)
+            shard.coordinator.replay(record.key, record.value, producer_id)
         return appended.end_offset
+
+    def complete_transaction(self, hosted: HostedPartition, producer_id: int, marker: EndMarker) -> None:
+        """A marker was appended: offsets count at once, but answers that show them wait for it to be committed."""
+        topic, partition = hosted.partition.topic_partition
+        shard = self._shards.get(partition) if topic == OFFSETS_TOPIC else None
+        if shard is None or not shard.is_loaded:  # the load reads the marker
+            return
+        shard.coordinator.complete_transaction(producer_id, marker.type is MarkerType.COMMIT)
+        if hosted.log.log_end_offset > hosted.partition.high_watermark:
+            shard.uncommitted.append((hosted.log.log_end_offset, Outcome()))
 
     # -- time
 
@@ -217,29 +229,48 @@ class CoordinatorRuntime:
             self._loaded(shard)
 
     async def _replay_all(self, shard: _Shard) -> None:
+        """To the end as it is then: markers are appended while the partition is loaded."""
         log = shard.hosted.log
-        at, end = log.log_start_offset, log.log_end_offset
-        while at < end:
+        at = log.log_start_offset
+        while at < (end := log.log_end_offset):
             data = memoryview(log.read(at, _LOAD_SLICE_BYTES, end, at_least_one=True).read())
             began_at = at
             for position, header in iterate_headers(data):
                 at = header.next_offset
-                if not header.is_control:
-                    for record in decode_records(data[position : position + header.size_bytes]):
-                        _replay(shard, record)
+                _replay_batch(shard, header, data[position : position + header.size_bytes])
             if at == began_at:
                 raise InvariantViolation(f"nothing is to be read at offset {at}, but the log ends at {end}")
             await asyncio.sleep(0)
 
     def _loaded(self, shard: _Shard) -> None:
+        """What was read need not be committed yet: no answer shows it before it is."""
         shard.coordinator.after_load(self._clock.monotonic_ms())
+        if shard.hosted.log.log_end_offset > shard.hosted.partition.high_watermark:
+            shard.uncommitted.append((shard.hosted.log.log_end_offset, Outcome()))
         shard.is_loaded = True
         self._arm()
 
 
-def _replay(shard: _Shard, record: Record) -> None:
+def _batch_of(records: list[Record], producer: Producer | None) -> bytearray:
+    if producer is None:
+        return build_batch(records)
+    return build_batch(records, **producer._asdict(), is_transactional=True)
+
+
+def _replay_batch(shard: _Shard, header: BatchHeader, batch: memoryview) -> None:
+    if header.is_control:
+        marker = parse_marker(batch)
+        if marker is not None:
+            shard.coordinator.complete_transaction(header.producer_id, marker.type is MarkerType.COMMIT)
+        return
+    producer_id = header.producer_id if header.is_transactional else None
+    for record in decode_records(batch):
+        _replay(shard, record, producer_id)
+
+
+def _replay(shard: _Shard, record: Record, producer_id: int | None) -> None:
     try:
-        shard.coordinator.replay(record.key or b"", record.value)
+        shard.coordinator.replay(record.key or b"", record.value, producer_id)
     except InvariantViolation as error:
         partition = str(shard.hosted.partition.topic_partition)
         _log.error("record passed over", partition=partition, offset=record.offset, reason=str(error))
