@@ -99,3 +99,14 @@ def test_a_snapshot_damaged_anywhere_is_no_snapshot():
     for at in range(len(data)):
         assert ProducerState.decode(data[:at]) is None
         assert ProducerState.decode(data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]) is None
+
+
+def test_batches_without_sequence_numbers_are_all_new():
+    """Those of a coordinator, which writes offsets for a producer."""
+    state = written(batch(-1, 2), batch(-1, 2))
+    assert state.check(batch(-1, 2)) is None
+    assert ProducerState.decode(state.encode()).check(batch(-1, 2)) is None
+
+
+def test_batches_without_sequence_numbers_are_fenced_by_epoch():
+    assert refusal(written(batch(-1, epoch=3)), batch(-1, epoch=2)) is ErrorCode.INVALID_PRODUCER_EPOCH
