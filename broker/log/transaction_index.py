@@ -35,11 +35,12 @@ class TransactionIndex:
 
     def __init__(self, directory: Path):
         self._directory = directory
-        self._has_entries = any(directory.glob("*" + TRANSACTION_INDEX_SUFFIX))
+        #: Whether any transaction was aborted, or may have been.
+        self.has_entries = any(directory.glob("*" + TRANSACTION_INDEX_SUFFIX))
 
     def append(self, base_offset: int, aborted: AbortedTransaction) -> None:
         """Note it for the segment its marker is in. Raises OSError."""
-        self._has_entries = True
+        self.has_entries = True
         file = OpenFile(self._path(base_offset), os.O_RDWR | os.O_CREAT)
         write_at(file, _ENTRY.pack(_VERSION, *aborted), _entries_count(file) * ENTRY_BYTES)
 
@@ -49,7 +50,7 @@ class TransactionIndex:
         `base_offsets`: of the segments from the one with `from_offset` on. Raises OSError.
         """
         found: list[AbortedTransaction] = []
-        if not self._has_entries:
+        if not self.has_entries:
             return found
         for base_offset in base_offsets:
             for aborted in self._entries(base_offset, from_offset):
@@ -71,7 +72,7 @@ class TransactionIndex:
 
     def flush(self, base_offset: int) -> None:
         """Let the entries of a segment survive a power failure. Raises OSError."""
-        if self._has_entries and (path := self._path(base_offset)).exists():
+        if self.has_entries and (path := self._path(base_offset)).exists():
             fsync_file(OpenFile(path))
 
     def _path(self, base_offset: int) -> Path:
