@@ -225,6 +225,12 @@ KEYS: tuple[Key, ...] = (
     Key("offsets.topic.num.partitions", parse_int, 50, "Partitions of __consumer_offsets.", at_least=1),
     Key("offsets.topic.replication.factor", parse_int, 1, "Replicas of __consumer_offsets.", at_least=1),
     Key("offsets.topic.segment.bytes", parse_int32, 104_857_600, "Segment size of __consumer_offsets.", at_least=14),
+    Key(
+        "transaction.partition.verification.enable",
+        parse_boolean,
+        True,
+        "Ask the coordinator before a batch opens a transaction.",
+    ),
     Key("offset.metadata.max.bytes", parse_int, 4096, "Longest metadata of a commit.", at_least=0),
     Key("group.min.session.timeout.ms", parse_int, 6_000, "Shortest session timeout of a member.", at_least=0),
     Key("group.max.session.timeout.ms", parse_int, 1_800_000, "Longest session timeout of a member.", at_least=0),

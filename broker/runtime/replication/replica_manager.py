@@ -234,17 +234,27 @@ class ReplicaManager:
 
     # -- what clients ask
 
-    def append(self, topic_partition: TopicPartition, batch: memoryview, *, is_for_all: bool = False) -> ProduceResult:
+    def append(
+        self,
+        topic_partition: TopicPartition,
+        batch: memoryview,
+        *,
+        is_for_all: bool = False,
+        may_be_transactional: bool = False,
+    ) -> ProduceResult:
         """Append one record batch as leader; raises ApiError and writes nothing when it may not.
 
-        `is_for_all` (acks=all): not while fewer than min.insync.replicas are in sync.
+        `is_for_all` (acks=all): not while fewer than min.insync.replicas are in sync. Whoever says
+        `may_be_transactional` knows that the batch may open a transaction (`TransactionalAppends`).
         """
         hosted = self._leader(topic_partition)
         if is_for_all:
             hosted.partition.check_enough_in_sync(hosted.log.config.min_insync_replicas)
         header = check_produced_batch(batch)
-        if header.attributes & TRANSACTIONAL_BIT:
-            raise ApiError(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, "transactions are not served yet")
+        if header.attributes & TRANSACTIONAL_BIT and not may_be_transactional:
+            raise ApiError(
+                ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, "a batch of a transaction comes without its id"
+            )
         return self.append_checked(hosted, batch, header)
 
     def append_checked(
