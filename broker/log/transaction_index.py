@@ -8,7 +8,7 @@ aborted transaction has no such file. What a stop left behind the last whole ent
 
 import os
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -91,9 +91,18 @@ class TransactionIndex:
                 yield AbortedTransaction(*entry[1:])
 
 
-def join_transaction_indexes(parts: Sequence[Path], joined: Path) -> None:
-    """Write the entries of `parts`, of neighbouring segments in their order, to `joined`, durably. Raises OSError."""
-    content = b"".join(_whole_entries(part) for part in parts if part.exists())
+def join_transaction_indexes(parts: Sequence[Path], joined: Path, marker_offsets: Container[int]) -> None:
+    """Write the entries of `parts`, of neighbouring segments in their order, to `joined`, durably. Raises OSError.
+
+    Only of transactions whose markers are at `marker_offsets`.
+    """
+    content = b"".join(
+        _ENTRY.pack(*entry)
+        for part in parts
+        if part.exists()
+        for entry in _ENTRY.iter_unpack(_whole_entries(part))
+        if entry[3] in marker_offsets
+    )
     if content:
         file = OpenFile(joined, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         write_at(file, content, 0)
