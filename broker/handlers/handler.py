@@ -11,7 +11,7 @@ from broker.protocol.schema import Message
 from broker.replication.fetch_session import FetchSessions
 from broker.runtime.broker_configs import BrokerConfigs
 from broker.runtime.controller.controller_runtime import ControllerRuntime
-from broker.runtime.coordinators.coordinator_runtime import CoordinatorRuntime
+from broker.runtime.coordinators.group_coordinators import GroupCoordinators
 from broker.runtime.coordinators.producer_ids import ProducerIds
 from broker.runtime.log_dirs import LogDirs
 from broker.runtime.metadata_cache import MetadataCache
@@ -38,7 +38,7 @@ class Services:
     feeds: FollowerFeeds
     acks: ProduceAcks
     transactional_appends: TransactionalAppends
-    coordinators: CoordinatorRuntime
+    groups: GroupCoordinators
     topics: TopicAdmin
     topic_configs: TopicConfigs
     broker_configs: BrokerConfigs

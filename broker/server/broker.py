@@ -28,7 +28,7 @@ from broker.runtime.broker_configs import BrokerConfigs
 from broker.runtime.config_changes import ConfigKeepers
 from broker.runtime.controlled_shutdown import ControlledShutdown
 from broker.runtime.controller.controller_runtime import ControllerRuntime
-from broker.runtime.coordinators.coordinator_runtime import CoordinatorRuntime
+from broker.runtime.coordinators.group_coordinators import group_coordinators
 from broker.runtime.coordinators.producer_ids import ProducerIds
 from broker.runtime.coordinators.transaction_verifier import TransactionVerifier, not_coordinator
 from broker.runtime.housekeeping import Housekeeping
@@ -152,7 +152,7 @@ class Broker:
     def _build(self, cluster_id: str) -> None:
         config = self.config
         replicas = ReplicaManager(config.broker_id, self._logs, self._purgatory, self._clock)
-        self._coordinators = CoordinatorRuntime(replicas, _group_config(config), self._clock)
+        self._groups = group_coordinators(replicas, _group_config(config), self._clock)
         self._registration = Registration(
             self._store, self._broker_registration(), replicas, SessionNote(Path(config.log_dirs[0]))
         )
@@ -200,7 +200,7 @@ class Broker:
             feeds=self._feeds,
             acks=self._acks,
             transactional_appends=self._transactional_appends,
-            coordinators=self._coordinators,
+            groups=self._groups,
             topics=TopicAdmin(self._store, self._metadata, config),
             topic_configs=self._topic_configs,
             broker_configs=self._broker_configs,
@@ -277,8 +277,8 @@ class Broker:
     async def _close_clients(self) -> None:
         if hasattr(self, "_keepers"):
             self._keepers.stop()
-        if hasattr(self, "_coordinators"):
-            self._coordinators.stop()
+        if hasattr(self, "_groups"):
+            self._groups.stop()
         if hasattr(self, "_log_dir_failures"):
             self._log_dir_failures.stop()
         if hasattr(self, "_fetchers"):

@@ -234,7 +234,7 @@ class GroupCoordinator:
             self._groups[group_id] = Group(group_id)
         return self._groups[group_id]
 
-    def after_load(self, now_ms: int) -> None:
+    def after_load(self, now_ms: int) -> Outcome:
         """All of the partition has been replayed: members have one session timeout from now to be heard of."""
         turn = self._turn(now_ms)
         for group in self._groups.values():
@@ -242,6 +242,7 @@ class GroupCoordinator:
                 self._rebalance.restart_session(group, member, turn)
             if len(group.members) > self._group_max_size:
                 self._rebalance.prepare(group, turn, "more members than group.max.size")
+        return self._end(turn)
 
     # -- what goes wrong outside --------------------------------------------------------------------------------------
 

@@ -21,8 +21,8 @@ from broker.protocol.messages.add_partitions_to_txn import (
     AddPartitionsToTxnTransaction,
 )
 from broker.runtime.metadata_cache import MetadataCache
+from broker.runtime.topics.internal_topics import TRANSACTION_TOPIC
 
-TRANSACTIONS_TOPIC = "__transaction_state"
 #: The first version that can tell of a partition that is in no transaction (TRANSACTION_ABORTABLE).
 _VERSION = 5
 _CONNECT_TIMEOUT_MS = 5_000
@@ -61,8 +61,8 @@ class TransactionVerifier:
 
         Without an answer of its own: COORDINATOR_NOT_AVAILABLE (nobody knows who it is), NETWORK_EXCEPTION.
         """
-        count = self._metadata.partition_count(TRANSACTIONS_TOPIC)
-        leader = self._metadata.leader_of(TRANSACTIONS_TOPIC, partition_for(transactional_id, count)) if count else -1
+        count = self._metadata.partition_count(TRANSACTION_TOPIC)
+        leader = self._metadata.leader_of(TRANSACTION_TOPIC, partition_for(transactional_id, count)) if count else -1
         if leader == self._broker_id:
             return await self._verify_here(transactional_id, producer_id, epoch, partitions)
         if leader < 0:
