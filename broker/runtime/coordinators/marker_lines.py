@@ -1,4 +1,4 @@
-"""The lines to the brokers that lead partitions of transactions: WriteTxnMarkers, batched, one request at a time to each.
+"""The lines to the brokers that lead partitions of transactions: WriteTxnMarkers in batches, one request at a time.
 
 What one broker is to write while it still answers goes into its next request. What this broker leads itself is written
 without a socket, and nothing waits for another's answer there.

@@ -138,7 +138,9 @@ class MarkerSender:
             return
         for partition, code in codes.items():
             if code not in _EXPECTED:
-                _log.warning("marker refused", partition=str(partition), code=code.name, id=ending.markers.transactional_id)
+                _log.warning(
+                    "marker refused", partition=str(partition), code=code.name, id=ending.markers.transactional_id
+                )
         ending.left -= {partition for partition, code in codes.items() if code in _FINAL}
         if ending.left:
             self._later(ending, {partition for partition, code in codes.items() if code not in _FINAL})
@@ -179,3 +181,7 @@ class MarkerSender:
         if not ending.is_dropped:
             code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if exists else ErrorCode.NONE
             self._on_codes(ending, {partition: code})
+
+
+def _names(ending: Ending) -> dict[str, object]:
+    return {"transactional_id": ending.markers.transactional_id, "producer_id": ending.markers.producer_id}
