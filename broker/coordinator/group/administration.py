@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping
 from broker.common.errors import ErrorCode
 from broker.coordinator.group.group import Group
 from broker.coordinator.group.offsets import Offsets
-from broker.coordinator.group.outcome import Turn
 from broker.coordinator.group.records import OffsetKey, encode_group_key, encode_offset_key
 from broker.coordinator.group.states import GroupState
+from broker.coordinator.outcome import Turn
 from broker.protocol.messages.delete_groups import DeletableGroupResult, DeleteGroupsRequest, DeleteGroupsResponse
 from broker.protocol.messages.describe_groups import (
     DescribedGroup,

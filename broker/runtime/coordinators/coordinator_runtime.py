@@ -13,7 +13,7 @@ from typing import Generic
 from broker.common.clock import Clock
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.logs import logger
-from broker.coordinator.group.outcome import Outcome
+from broker.coordinator.outcome import Outcome
 from broker.protocol.schema import Message
 from broker.records.builder import build_batch
 from broker.records.control import EndMarker
