@@ -13,7 +13,9 @@ from broker.runtime.topics.internal_topics import OFFSETS_TOPIC
 _FENCED_FROM = 2
 
 
-async def handle_add_offsets_to_txn(request: AddOffsetsToTxnRequest, context: RequestContext) -> AddOffsetsToTxnResponse:
+async def handle_add_offsets_to_txn(
+    request: AddOffsetsToTxnRequest, context: RequestContext
+) -> AddOffsetsToTxnResponse:
     try:
         partition = await _offsets_partition(request.group_id, context)
         response = await ask_when_ended(

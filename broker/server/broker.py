@@ -149,9 +149,7 @@ class Broker:
     def _build(self, cluster_id: str) -> None:
         config = self.config
         replicas = ReplicaManager(config.broker_id, self._logs, self._purgatory, self._clock)
-        self._coordination = Coordination(
-            config, replicas, self._metadata, self._store, self._address_of, self._clock
-        )
+        self._coordination = Coordination(config, replicas, self._metadata, self._store, self._address_of, self._clock)
         self._registration = Registration(
             self._store, self._broker_registration(), replicas, SessionNote(Path(config.log_dirs[0]))
         )

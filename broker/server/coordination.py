@@ -65,4 +65,7 @@ def _group_config(config: BrokerConfig) -> GroupConfig:
 
 
 def _transaction_config(config: BrokerConfig) -> TransactionConfig:
-    return TransactionConfig()
+    return TransactionConfig(
+        transaction_max_timeout_ms=config.transaction_max_timeout_ms,
+        transactional_id_expiration_ms=config.transactional_id_expiration_ms,
+    )

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from broker.common.clock import Clock
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
-from broker.coordinator.outcome import Outcome
 from broker.coordinator.partitions import partition_for
 from broker.coordinator.transaction.config import TransactionConfig
 from broker.coordinator.transaction.coordinator import TransactionCoordinator
+from broker.coordinator.transaction.outcome import TransactionOutcome
 from broker.protocol.messages.add_partitions_to_txn import AddPartitionsToTxnRequest
 from broker.protocol.schema import Message
 from broker.runtime.coordinators.coordinator_runtime import CoordinatorRuntime
@@ -19,7 +19,7 @@ from broker.runtime.coordinators.marker_sender import MarkerSender
 from broker.runtime.coordinators.shard import Shard
 from broker.runtime.coordinators.transaction_verifier import Question, Verdicts, transaction_of, verdicts_of
 from broker.runtime.metadata_cache import MetadataCache
-from broker.runtime.replication.replica_manager import HostedPartition, ReplicaManager
+from broker.runtime.replication.replica_manager import ReplicaManager
 from broker.runtime.topics.internal_topics import TRANSACTION_TOPIC
 
 #: How long a request waits for the markers of the transaction before it. Leaders that take longer are in trouble, and
@@ -36,8 +36,8 @@ class TransactionCoordinators(CoordinatorRuntime[TransactionCoordinator]):
         sender: MarkerSender,
         clock: Clock,
     ):
-        def new_coordinator(hosted: HostedPartition) -> TransactionCoordinator:
-            return TransactionCoordinator(config, hosted.partition.leader_epoch, clock.now_ms)
+        def new_coordinator() -> TransactionCoordinator:
+            return TransactionCoordinator(config, clock.now_ms)
 
         super().__init__(TRANSACTION_TOPIC, new_coordinator, replicas, clock)
         self._metadata = metadata
@@ -78,11 +78,13 @@ class TransactionCoordinators(CoordinatorRuntime[TransactionCoordinator]):
             raise ApiError(ErrorCode.NOT_COORDINATOR)
         return partition_for(transactional_id, count)
 
-    def _send(self, shard: Shard[TransactionCoordinator], outcome: Outcome) -> None:
+    def _send(self, shard: Shard[TransactionCoordinator], outcome: TransactionOutcome) -> None:
         for markers in outcome.markers:
             self._sender.send(shard, markers)
 
     def _on_written(self, ending: Ending) -> None:
         """Nobody waits for this to be committed: whoever takes over finds the decision, and sends the markers again."""
         with contextlib.suppress(ApiError):
-            self.tell(ending.shard.partition, lambda coordinator, now_ms: coordinator.markers_written(ending.markers, now_ms))
+            self.tell(
+                ending.shard.partition, lambda coordinator, now_ms: coordinator.markers_written(ending.markers, now_ms)
+            )
