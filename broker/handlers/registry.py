@@ -34,6 +34,7 @@ from broker.handlers import (
     produce,
     stop_replica,
     sync_group,
+    txn_offset_commit,
     update_metadata,
     write_txn_markers,
 )
@@ -69,6 +70,7 @@ _SERVED: tuple[Handler, ...] = (
     describe_log_dirs.HANDLER,
     create_partitions.HANDLER,
     delete_groups.HANDLER,
+    txn_offset_commit.HANDLER,
     elect_leaders.HANDLER,
     incremental_alter_configs.HANDLER,
     alter_partition_reassignments.HANDLER,

@@ -8,6 +8,8 @@ follows, count int32, and per producer its id int64, epoch int16, last sequence 
 int32, timestamp int64, coordinator epoch int32, first offset of its open transaction int64; -1 is none. As in Kafka
 only the last batch of a producer survives in it.
 
+A coordinator's batch for a producer (committed offsets) has no sequence numbers: its epoch alone is checked.
+
 Transactions: the first batch opens one, a marker ends it. Where the oldest open one began, what is stable ends. A
 marker of a coordinator that was replaced is refused, as is any batch of an older epoch.
 """
@@ -22,7 +24,7 @@ from crc32c import crc32c
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.limits import PRODUCERS_PER_PARTITION_MAX
 from broker.log.open_transactions import OpenTransactions
-from broker.records.batch import TRANSACTIONAL_BIT, BatchHeader
+from broker.records.batch import NO_SEQUENCE, TRANSACTIONAL_BIT, BatchHeader
 
 BATCHES_REMEMBERED = 5
 _SEQUENCES = 1 << 31
@@ -81,7 +83,9 @@ class _Producer:
 
 
 def last_sequence_of(header: BatchHeader) -> int:
-    """Sequence numbers wrap from 2^31 - 1 to 0."""
+    """Sequence numbers wrap from 2^31 - 1 to 0; -1 for a batch without them."""
+    if header.base_sequence == NO_SEQUENCE:
+        return NO_SEQUENCE
     return (header.base_sequence + header.last_offset_delta) % _SEQUENCES
 
 
@@ -104,6 +108,8 @@ class ProducerState:
             return None
         if header.producer_epoch < known.epoch:
             raise ApiError(ErrorCode.INVALID_PRODUCER_EPOCH)
+        if header.base_sequence == NO_SEQUENCE:
+            return None
         if header.producer_epoch > known.epoch:
             expected = 0
         else:

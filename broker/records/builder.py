@@ -16,6 +16,7 @@ from broker.records.batch import (
     HEADER_BYTES,
     LENGTH_PREFIX_BYTES,
     NO_PRODUCER_ID,
+    NO_SEQUENCE,
     TRANSACTIONAL_BIT,
     Compression,
 )
@@ -32,7 +33,7 @@ def build_batch(
     compression: Compression = Compression.NONE,
     producer_id: int = NO_PRODUCER_ID,
     producer_epoch: int = -1,
-    base_sequence: int = -1,
+    base_sequence: int = NO_SEQUENCE,
     is_transactional: bool = False,
     is_control: bool = False,
 ) -> bytearray:

@@ -6,6 +6,6 @@
 
 from broker.coordinator.group.config import GroupConfig
 from broker.coordinator.group.coordinator import GroupCoordinator
-from broker.coordinator.group.outcome import Answer, Client, Note, OffsetsRecord, Outcome
+from broker.coordinator.group.outcome import Answer, Client, Note, OffsetsRecord, Outcome, Producer
 
-__all__ = ["Answer", "Client", "GroupConfig", "GroupCoordinator", "Note", "OffsetsRecord", "Outcome"]
+__all__ = ["Answer", "Client", "GroupConfig", "GroupCoordinator", "Note", "OffsetsRecord", "Outcome", "Producer"]

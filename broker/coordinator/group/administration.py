@@ -87,10 +87,14 @@ def delete(
 
 
 def _delete(group_id: str, group: Group | None, offsets: Offsets, turn: Turn) -> ErrorCode:
-    """Propose the tombstones of an empty group: its offsets first, so that none is left without its group."""
+    """Propose the tombstones of an empty group: its offsets first, so that none is left without its group.
+
+    A group whose offsets an open transaction commits is in use, whoever its members are: were they deleted, the
+    transaction would still commit what was made of the records before them.
+    """
     if group is None:
         return ErrorCode.GROUP_ID_NOT_FOUND
-    if group.state is not GroupState.EMPTY:
+    if group.state is not GroupState.EMPTY or offsets.has_pending(group_id):
         return ErrorCode.NON_EMPTY_GROUP
     for partition, _ in offsets.of_group(group_id):
         turn.append(encode_offset_key(OffsetKey(group_id, partition)), None)

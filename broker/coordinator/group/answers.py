@@ -10,6 +10,7 @@ from broker.protocol.messages.join_group import JoinGroupResponse, JoinGroupResp
 from broker.protocol.messages.leave_group import LeaveGroupResponse, MemberIdentity, MemberResponse
 from broker.protocol.messages.offset_commit import OffsetCommitResponse
 from broker.protocol.messages.sync_group import SyncGroupResponse
+from broker.protocol.messages.txn_offset_commit import TxnOffsetCommitResponse
 from broker.protocol.schema import Message
 
 #: JoinGroup from this version on may have a null protocol name, and a returning static leader skips the assignment.
@@ -122,7 +123,7 @@ def uncommitted(response: Message, append_error: ErrorCode) -> Message:
             return sync_refused(error)
         case LeaveGroupResponse():
             return LeaveGroupResponse(error_code=error)
-        case OffsetCommitResponse():
+        case OffsetCommitResponse() | TxnOffsetCommitResponse():
             if append_error in _TOO_LARGE:
                 error = ErrorCode.INVALID_COMMIT_OFFSET_SIZE
             _fail(error, (partition for topic in response.topics for partition in topic.partitions))

@@ -15,7 +15,12 @@ Contract with the runtime that embeds it, in order:
 5. Ask `next_deadline_ms` after every call, and call `tick` when that time has come.
 6. Every token is answered once, unless it was cancelled: at once, or parked and answered by a later call.
 
-To take over a partition: `replay` all of it, then `after_load`. To give it up: `unload`, and drop the object.
+An outcome with a `producer` is appended as a transactional batch of that producer, and its records are replayed with
+the producer's id. When a marker that ends a transaction is written to the partition, `complete_transaction`, in the
+order of the log: a marker is no record, and `replay` never sees one.
+
+To take over a partition: `replay` all of it (and complete what markers end), then `after_load`. To give it up:
+`unload`, and drop the object.
 """
 
 from collections.abc import Callable
@@ -26,8 +31,8 @@ from broker.coordinator.group.config import GroupConfig
 from broker.coordinator.group.group import Group
 from broker.coordinator.group.joining import Join, Joining
 from broker.coordinator.group.membership import Membership
-from broker.coordinator.group.offsets import Offsets, commit_error, commit_refused
-from broker.coordinator.group.outcome import Client, Outcome, Turn
+from broker.coordinator.group.offsets import Offsets, commit_error, commit_refused, txn_commit_error
+from broker.coordinator.group.outcome import Client, Outcome, Producer, Turn
 from broker.coordinator.group.rebalance import Rebalance
 from broker.coordinator.group.records import GroupKey, OffsetKey, decode_group_value, decode_key, decode_offset_value
 from broker.coordinator.group.timers import TimerKey, TimerKind, Timers
@@ -40,6 +45,7 @@ from broker.protocol.messages.list_groups import ListGroupsRequest
 from broker.protocol.messages.offset_commit import OffsetCommitRequest
 from broker.protocol.messages.offset_fetch import OffsetFetchRequest
 from broker.protocol.messages.sync_group import SyncGroupRequest
+from broker.protocol.messages.txn_offset_commit import TxnOffsetCommitRequest
 
 #: LeaveGroup up to this version names one member and has one error.
 _LEAVE_ONE_VERSION = 2
@@ -144,6 +150,20 @@ class GroupCoordinator:
         turn.answer(token, self._offsets.commit(request, turn))
         return self._end(turn)
 
+    def txn_offset_commit(self, request: TxnOffsetCommitRequest, token: int, now_ms: int) -> Outcome:
+        """As `offset_commit`, for a producer's transaction: nothing is visible before `complete_transaction`.
+
+        Whether the transaction is open, and has this partition in it, is the caller's to know (KIP-890).
+        """
+        turn = self._turn(now_ms)
+        error = txn_commit_error(self._group(request.group_id), request)
+        if error is not ErrorCode.NONE:
+            turn.answer(token, commit_refused(request, error))
+            return self._end(turn)
+        turn.outcome.producer = Producer(request.producer_id, request.producer_epoch)
+        turn.answer(token, self._offsets.commit(request, turn))
+        return self._end(turn)
+
     def offset_fetch(self, request: OffsetFetchRequest, api_version: int, token: int, now_ms: int) -> Outcome:
         """What is committed for the groups named; all of them must be of this coordinator."""
         turn = self._turn(now_ms)
@@ -201,21 +221,35 @@ class GroupCoordinator:
 
     # -- records ------------------------------------------------------------------------------------------------------
 
-    def replay(self, key: bytes, value: bytes | None) -> None:
+    def replay(self, key: bytes, value: bytes | None, producer_id: int | None = None) -> None:
         """Apply one record of the partition, at start-up as in normal work. Records of other kinds are passed over.
 
-        Raises InvariantViolation for bytes that are no record of ours, and for one that contradicts what was proposed.
+        producer_id: whose transaction the record's batch belongs to, None if to nobody's. Raises InvariantViolation for
+        bytes that are no record of ours, and for one that contradicts what was proposed.
         """
         match decode_key(key):
             case OffsetKey() as offset_key:
-                self._replay_offset(offset_key, value)
+                self._replay_offset(offset_key, value, producer_id)
             case GroupKey(group_id):
                 self._replay_group(group_id, value)
 
-    def _replay_offset(self, key: OffsetKey, value: bytes | None) -> None:
+    def complete_transaction(self, producer_id: int, is_commit: bool) -> None:
+        """A marker was written to the partition, or read from it: the offsets of this transaction count, or are gone.
+
+        A producer without offsets here is ignored: markers may come twice.
+        """
+        for group_id in self._offsets.complete_transaction(producer_id, is_commit):
+            if (group := self._groups.get(group_id)) is not None:
+                self._forget_if_void(group)
+
+    def _replay_offset(self, key: OffsetKey, value: bytes | None, producer_id: int | None) -> None:
         if value is not None:
             self._group_to_replay(key.group_id)
-            self._offsets.replay(key, decode_offset_value(value))
+            committed = decode_offset_value(value)
+            if producer_id is None:
+                self._offsets.replay(key, committed)
+            else:
+                self._offsets.replay_pending(key, committed, producer_id)
             return
         self._offsets.replay_tombstone(key)
         if (group := self._groups.get(key.group_id)) is not None:

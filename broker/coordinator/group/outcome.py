@@ -37,6 +37,13 @@ class Note:
     facts: dict[str, object]
 
 
+class Producer(NamedTuple):
+    """Whose transaction records belong to."""
+
+    producer_id: int
+    producer_epoch: int
+
+
 @dataclass(slots=True)
 class Outcome:
     """Append and replay `records` first, all or none; send `responses` when the records are committed.
@@ -45,6 +52,8 @@ class Outcome:
     """
 
     records: list[OffsetsRecord] = field(default_factory=list)
+    #: Append as a transactional batch of this producer, without sequence numbers; None: as a plain one.
+    producer: Producer | None = None
     responses: list[Answer] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
 

@@ -16,6 +16,7 @@ from broker.common.logs import logger
 from broker.coordinator.group.outcome import Outcome
 from broker.protocol.schema import Message
 from broker.records.builder import build_batch
+from broker.records.control import EndMarker
 from broker.records.record import Record
 from broker.runtime.coordinators.loading import replay_all
 from broker.runtime.coordinators.shard import C, Shard
@@ -99,6 +100,15 @@ class CoordinatorRuntime(Generic[C]):
             raise ApiError(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
         return shard
 
+    def complete_transaction(self, hosted: HostedPartition, producer_id: int, marker: EndMarker) -> None:
+        """A marker was appended: its records count at once, but answers that show them wait for it to be committed."""
+        topic, partition = hosted.partition.topic_partition
+        shard = self._shards.get(partition) if topic == self.topic else None
+        if shard is None or not shard.is_loaded:  # the load reads the marker
+            return
+        shard.complete_transaction(producer_id, marker)
+        shard.wait_for_commit()
+
     @property
     def is_loading(self) -> bool:
         return any(not shard.is_loaded for shard in self._shards.values())
@@ -150,9 +160,11 @@ class CoordinatorRuntime(Generic[C]):
             for i, r in enumerate(outcome.records)
         ]
         shard.hosted.partition.check_enough_in_sync(shard.hosted.log.config.min_insync_replicas)
-        appended = self._replicas.append_checked(shard.hosted, build_batch(records))
+        producer = outcome.producer._asdict() if outcome.producer else {}
+        batch = build_batch(records, **producer, is_transactional=outcome.producer is not None)
+        appended = self._replicas.append_checked(shard.hosted, batch)
         for record in outcome.records:
-            shard.coordinator.replay(record.key, record.value)
+            shard.replay(record.key, record.value, producer.get("producer_id"))
         return appended.end_offset
 
     # -- time
@@ -227,6 +239,6 @@ class CoordinatorRuntime(Generic[C]):
         """What was loaded may not be committed yet: nothing is answered from it before it is."""
         shard.is_loaded = True
         outcome = shard.coordinator.after_load(self._clock.monotonic_ms())
-        shard.uncommitted.append((shard.hosted.log.log_end_offset, Outcome()))
+        shard.wait_for_commit()
         self._carry_out(shard, outcome)
         self._on_high_watermark(shard.hosted)

@@ -3,10 +3,11 @@
 import asyncio
 from collections import deque
 from dataclasses import dataclass, field
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar, runtime_checkable
 
 from broker.common.errors import ErrorCode
 from broker.coordinator.group.outcome import Outcome
+from broker.records.control import EndMarker, MarkerType
 from broker.runtime.replication.replica_manager import HostedPartition
 
 
@@ -28,6 +29,15 @@ class Coordinator(Protocol):
     def unload(self) -> Outcome: ...
 
 
+@runtime_checkable
+class TransactionalCoordinator(Coordinator, Protocol):
+    """A coordinator whose records may belong to transactions of producers, which markers in its partition end."""
+
+    def replay(self, key: bytes, value: bytes | None, producer_id: int | None = None) -> None: ...
+
+    def complete_transaction(self, producer_id: int, is_commit: bool) -> None: ...
+
+
 C = TypeVar("C", bound=Coordinator)
 
 
@@ -41,6 +51,26 @@ class Shard(Generic[C]):
     loading: asyncio.Task | None = None
     #: Outcomes that wait, in order: (offset the high watermark must reach, outcome).
     uncommitted: deque[tuple[int, Outcome]] = field(default_factory=deque)
+    _is_transactional: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._is_transactional = isinstance(self.coordinator, TransactionalCoordinator)
+
+    def replay(self, key: bytes, value: bytes | None, producer_id: int | None = None) -> None:
+        """`producer_id`: whose transaction the record belongs to, None if to nobody's."""
+        if producer_id is None:
+            self.coordinator.replay(key, value)
+        elif self._is_transactional:
+            self.coordinator.replay(key, value, producer_id)
+
+    def complete_transaction(self, producer_id: int, marker: EndMarker) -> None:
+        if self._is_transactional:
+            self.coordinator.complete_transaction(producer_id, marker.type is MarkerType.COMMIT)
+
+    def wait_for_commit(self) -> None:
+        """What comes from now on is answered when all that is in the log is committed."""
+        if self.hosted.log.log_end_offset > self.hosted.partition.high_watermark:
+            self.uncommitted.append((self.hosted.log.log_end_offset, Outcome()))
 
     @property
     def partition(self) -> int:

@@ -124,3 +124,14 @@ def test_producer_whose_transaction_is_open_is_never_forgotten():
     state.note_marker(batch(-1), 101, 0)
     state.expire(20_000, 500)
     assert state.expire(20_500, 500) == 1
+
+
+def test_batches_without_sequence_numbers_are_all_new():
+    """Those of a coordinator, which writes offsets for a producer."""
+    state = written(batch(-1, 2), batch(-1, 2))
+    assert state.check(batch(-1, 2)) is None
+    assert ProducerState.decode(state.encode()).check(batch(-1, 2)) is None
+
+
+def test_batches_without_sequence_numbers_are_fenced_by_epoch():
+    assert refusal(written(batch(-1, epoch=3)), batch(-1, epoch=2)) is ErrorCode.INVALID_PRODUCER_EPOCH

@@ -67,6 +67,11 @@ from broker.protocol.messages.offset_for_leader_epoch import (
 from broker.protocol.messages.preview_retention import PreviewRetentionRequest, PreviewRetentionTopic
 from broker.protocol.messages.stop_replica import StopReplicaRequest
 from broker.protocol.messages.sync_group import SyncGroupRequest
+from broker.protocol.messages.txn_offset_commit import (
+    TxnOffsetCommitRequest,
+    TxnOffsetCommitRequestPartition,
+    TxnOffsetCommitRequestTopic,
+)
 from broker.protocol.messages.update_metadata import UpdateMetadataRequest
 from broker.protocol.messages.write_txn_markers import (
     WritableTxnMarker,
@@ -93,6 +98,14 @@ def _delete_topics(version: int, topic: str) -> DeleteTopicsRequest:
 def _commit(topic: str) -> OffsetCommitRequest:
     partitions = [OffsetCommitRequestPartition(partition_index=0, committed_offset=1)]
     return OffsetCommitRequest(group_id="g", topics=[OffsetCommitRequestTopic(name=topic, partitions=partitions)])
+
+
+def _txn_commit(topic: str) -> TxnOffsetCommitRequest:
+    partitions = [TxnOffsetCommitRequestPartition(partition_index=0, committed_offset=1)]
+    topics = [TxnOffsetCommitRequestTopic(name=topic, partitions=partitions)]
+    return TxnOffsetCommitRequest(
+        transactional_id="x", group_id="g", producer_id=1, producer_epoch=0, member_id="", topics=topics
+    )
 
 
 def _join(version: int) -> JoinGroupRequest:
@@ -135,6 +148,7 @@ REQUESTS = {
     ApiKey.STOP_REPLICA: lambda version, topic: StopReplicaRequest(controller_epoch=1, broker_epoch=-1),
     ApiKey.UPDATE_METADATA: lambda version, topic: UpdateMetadataRequest(controller_epoch=1, broker_epoch=-1),
     ApiKey.OFFSET_COMMIT: lambda version, topic: _commit(topic),
+    ApiKey.TXN_OFFSET_COMMIT: lambda version, topic: _txn_commit(topic),
     ApiKey.OFFSET_FETCH: _offset_fetch,
     ApiKey.FIND_COORDINATOR: lambda version, topic: (
         FindCoordinatorRequest(key="g") if version < 4 else FindCoordinatorRequest(coordinator_keys=["g", "h"])

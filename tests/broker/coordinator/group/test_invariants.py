@@ -8,7 +8,7 @@ from broker.common.errors import ErrorCode
 from broker.coordinator.group import GroupConfig, GroupCoordinator
 from broker.coordinator.group.group import Group
 from broker.coordinator.group.states import GroupState
-from tests.broker.coordinator.group.world import Asked, World, durable_state
+from tests.broker.coordinator.group.world import Asked, World, durable_state, read
 
 NAMES = ["a", "b", "c", "d"]
 PROTOCOLS = [("range",), ("range", "sticky"), ("sticky", "range")]
@@ -125,8 +125,7 @@ class Walk:
 
     def check_log(self) -> None:
         fresh = GroupCoordinator(self.world.config, str)
-        for record in self.world.log:
-            fresh.replay(*record)
+        read(self.world.log, fresh)
         assert durable_state(fresh) == self.world.durable_state()
 
     def check_parked(self) -> None:
