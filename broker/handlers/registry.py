@@ -15,6 +15,7 @@ from broker.handlers import (
     describe_configs,
     describe_groups,
     describe_log_dirs,
+    describe_producers,
     describe_transactions,
     elect_leaders,
     end_txn,
@@ -85,6 +86,7 @@ _SERVED: tuple[Handler, ...] = (
     describe_cluster.HANDLER,
     describe_transactions.HANDLER,
     list_transactions.HANDLER,
+    describe_producers.HANDLER,
     preview_retention.HANDLER,
 )
 

@@ -208,6 +208,7 @@ def _flat(listings):
 def test_transaction_is_finished_by_the_next_coordinator_when_the_first_is_killed(tmp_path):
     with running_cluster(tmp_path, brokers=3) as cluster:
         topic = create_topic(cluster, "t")
+        assert values_of(cluster, topic) == set()  # has the offsets topic created while all brokers are there
         producer = transactional(cluster, "id")
         write(producer, topic, numbered("before"))
         producer.flush(DEADLINE_S)

@@ -22,7 +22,7 @@ from broker.zookeeper.errors import ZooKeeperError
 _log = logger(__name__)
 
 _RETRY_S = 0.05
-#: The partition's part is over: it has its marker, it can have none, or a later transaction of the producer began in it.
+#: The partition's part is over: it has its marker, it can have none, or the producer went on there with a later epoch.
 _FINAL = {ErrorCode.NONE, ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT, ErrorCode.INVALID_PRODUCER_EPOCH}
 _EXPECTED = {
     ErrorCode.NONE,
