@@ -151,6 +151,7 @@ class Broker:
         config = self.config
         replicas = ReplicaManager(config.broker_id, self._logs, self._purgatory, self._clock)
         self._coordinators = CoordinatorRuntime(replicas, _group_config(config), self._clock)
+        self._metadata.on_deleted.append(self._coordinators.partitions_deleted)
         self._registration = Registration(
             self._store, self._broker_registration(), replicas, SessionNote(Path(config.log_dirs[0]))
         )
@@ -321,4 +322,6 @@ def _group_config(config: BrokerConfig) -> GroupConfig:
         group_initial_rebalance_delay_ms=config.group_initial_rebalance_delay_ms,
         group_max_size=config.group_max_size,
         offset_metadata_max_bytes=config.offset_metadata_max_bytes,
+        offsets_retention_minutes=config.offsets_retention_minutes,
+        offsets_retention_check_interval_ms=config.offsets_retention_check_interval_ms,
     )

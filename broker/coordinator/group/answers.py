@@ -9,6 +9,7 @@ from broker.protocol.messages.delete_groups import DeleteGroupsResponse
 from broker.protocol.messages.join_group import JoinGroupResponse, JoinGroupResponseMember
 from broker.protocol.messages.leave_group import LeaveGroupResponse, MemberIdentity, MemberResponse
 from broker.protocol.messages.offset_commit import OffsetCommitResponse
+from broker.protocol.messages.offset_delete import OffsetDeleteResponse
 from broker.protocol.messages.sync_group import SyncGroupResponse
 from broker.protocol.messages.txn_offset_commit import TxnOffsetCommitResponse
 from broker.protocol.schema import Message
@@ -127,6 +128,8 @@ def uncommitted(response: Message, append_error: ErrorCode) -> Message:
             if append_error in _TOO_LARGE:
                 error = ErrorCode.INVALID_COMMIT_OFFSET_SIZE
             _fail(error, (partition for topic in response.topics for partition in topic.partitions))
+        case OffsetDeleteResponse():
+            return OffsetDeleteResponse(error_code=error)
         case DeleteGroupsResponse():
             _fail(error, response.results)
     return response

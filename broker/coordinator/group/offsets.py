@@ -128,6 +128,15 @@ class Offsets:
         """Whether a transaction is open that commits offsets of the group."""
         return self._pending.has_group(group_id)
 
+    def is_pending(self, key: OffsetKey) -> bool:
+        return key in self._pending
+
+    def has_offset(self, key: OffsetKey) -> bool:
+        return key.partition.partition in self._offsets.get(key.group_id, {}).get(key.partition.topic, ())
+
+    def count(self, group_id: str) -> int:
+        return sum(map(len, self._offsets.get(group_id, {}).values()))
+
     def commit(self, request: AnyCommitRequest, turn: Turn) -> AnyCommitResponse:
         """Propose a record for each partition that is in order; the response says which are."""
         results = []

@@ -64,9 +64,6 @@ class PendingOffsets:
     def groups_of(self, producer_id: int) -> set[str]:
         return {key.group_id for key in self._of_producer.get(producer_id, ())}
 
-    def keys_of_group(self, group_id: str) -> list[OffsetKey]:
-        return list(self._of_group.get(group_id, ()))
-
     def clear(self) -> None:
         self._of_group.clear()
         self._of_producer.clear()

@@ -109,6 +109,13 @@ class CoordinatorRuntime:
     def loaded_partitions(self) -> list[int]:
         return [partition for partition, shard in self._shards.items() if shard.is_loaded]
 
+    def partitions_deleted(self, partitions: list[TopicPartition]) -> None:
+        """Every coordinator forgets what its groups committed for them."""
+        for shard in self._shards.values():
+            if shard.is_loaded:
+                shard.coordinator.partitions_deleted(partitions, self._clock.monotonic_ms())
+        self._arm()
+
     # -- outcomes
 
     def _carry_out(self, shard: _Shard, outcome: Outcome) -> None:
