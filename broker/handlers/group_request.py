@@ -8,7 +8,7 @@ from broker.coordinator.group.outcome import Client, Outcome
 from broker.coordinator.partitions import partition_for
 from broker.handlers.handler import RequestContext
 from broker.protocol.schema import Message
-from broker.runtime.coordinators.coordinator_runtime import OFFSETS_TOPIC
+from broker.runtime.topics.internal_topics import OFFSETS_TOPIC
 
 
 def client_of(context: RequestContext) -> Client:
@@ -23,7 +23,7 @@ def ask_group(
     partition_count = services.metadata.partition_count(OFFSETS_TOPIC)
     if not partition_count:
         raise ApiError(ErrorCode.NOT_COORDINATOR)
-    return services.coordinators.submit(partition_for(group_id, partition_count), ask)
+    return services.groups.submit(partition_for(group_id, partition_count), ask)
 
 
 async def answer_of(reply: Message | Awaitable[Message]) -> Message:

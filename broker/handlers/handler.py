@@ -11,7 +11,7 @@ from broker.protocol.schema import Message
 from broker.replication.fetch_session import FetchSessions
 from broker.runtime.broker_configs import BrokerConfigs
 from broker.runtime.controller.controller_runtime import ControllerRuntime
-from broker.runtime.coordinators.coordinator_runtime import CoordinatorRuntime
+from broker.runtime.coordinators.group_coordinators import GroupCoordinators
 from broker.runtime.coordinators.producer_ids import ProducerIds
 from broker.runtime.log_dirs import LogDirs
 from broker.runtime.metadata_cache import MetadataCache
@@ -36,7 +36,7 @@ class Services:
     fetch_sessions: FetchSessions
     feeds: FollowerFeeds
     acks: ProduceAcks
-    coordinators: CoordinatorRuntime
+    groups: GroupCoordinators
     topics: TopicAdmin
     topic_configs: TopicConfigs
     broker_configs: BrokerConfigs

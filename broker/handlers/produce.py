@@ -22,7 +22,7 @@ from broker.protocol.messages.produce import (
 from broker.protocol.produced import FIRST_VERSION, Produced, encode_produced
 from broker.protocol.schema import Message
 from broker.runtime.replication.replica_manager import ProduceResult
-from broker.runtime.topics.topic_admin import INTERNAL_TOPICS
+from broker.runtime.topics.internal_topics import INTERNAL_TOPICS
 
 _ALL = -1
 _ACKS = (_ALL, 0, 1)

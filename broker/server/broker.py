@@ -9,6 +9,7 @@ clean last.
 
 import asyncio
 import random
+from functools import partial
 from pathlib import Path
 
 from broker.common.clock import Clock, SystemClock
@@ -28,7 +29,7 @@ from broker.runtime.broker_configs import BrokerConfigs
 from broker.runtime.config_changes import ConfigKeepers
 from broker.runtime.controlled_shutdown import ControlledShutdown
 from broker.runtime.controller.controller_runtime import ControllerRuntime
-from broker.runtime.coordinators.coordinator_runtime import CoordinatorRuntime
+from broker.runtime.coordinators.group_coordinators import forget_partitions, group_coordinators
 from broker.runtime.coordinators.producer_ids import ProducerIds
 from broker.runtime.housekeeping import Housekeeping
 from broker.runtime.log_dir_failures import LogDirFailures
@@ -150,8 +151,8 @@ class Broker:
     def _build(self, cluster_id: str) -> None:
         config = self.config
         replicas = ReplicaManager(config.broker_id, self._logs, self._purgatory, self._clock)
-        self._coordinators = CoordinatorRuntime(replicas, _group_config(config), self._clock)
-        self._metadata.on_deleted.append(self._coordinators.partitions_deleted)
+        self._groups = group_coordinators(replicas, _group_config(config), self._clock)
+        self._metadata.on_deleted.append(partial(forget_partitions, self._groups))
         self._registration = Registration(
             self._store, self._broker_registration(), replicas, SessionNote(Path(config.log_dirs[0]))
         )
@@ -198,7 +199,7 @@ class Broker:
             fetch_sessions=fetch_sessions,
             feeds=self._feeds,
             acks=self._acks,
-            coordinators=self._coordinators,
+            groups=self._groups,
             topics=TopicAdmin(self._store, self._metadata, config),
             topic_configs=self._topic_configs,
             broker_configs=self._broker_configs,
@@ -269,8 +270,8 @@ class Broker:
     async def _close_clients(self) -> None:
         if hasattr(self, "_keepers"):
             self._keepers.stop()
-        if hasattr(self, "_coordinators"):
-            self._coordinators.stop()
+        if hasattr(self, "_groups"):
+            self._groups.stop()
         if hasattr(self, "_log_dir_failures"):
             self._log_dir_failures.stop()
         if hasattr(self, "_fetchers"):

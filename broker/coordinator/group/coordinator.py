@@ -199,10 +199,11 @@ class GroupCoordinator:
         turn.answer(token, administration.delete_offsets(request, group, self._offsets, turn))
         return self._end(turn)
 
-    def partitions_deleted(self, partitions: Collection[TopicPartition], now_ms: int) -> None:
+    def partitions_deleted(self, partitions: Collection[TopicPartition], now_ms: int) -> Outcome:
         """Their topics are gone: `tick` forgets what was committed for them, as soon as it is called."""
         turn = self._turn(now_ms)
         self._expiry.partitions_deleted(partitions, turn.now_ms, turn.wall_ms)
+        return self._end(turn)
 
     # -- time ---------------------------------------------------------------------------------------------------------
 
@@ -285,7 +286,7 @@ class GroupCoordinator:
             self._groups[group_id] = Group(group_id)
         return self._groups[group_id]
 
-    def after_load(self, now_ms: int) -> None:
+    def after_load(self, now_ms: int) -> Outcome:
         """All of the partition has been replayed: members have one session timeout from now to be heard of."""
         turn = self._turn(now_ms)
         for group in self._groups.values():
@@ -294,6 +295,7 @@ class GroupCoordinator:
             if len(group.members) > self._group_max_size:
                 self._rebalance.prepare(group, turn, "more members than group.max.size")
         self._expiry.begin(turn.now_ms)
+        return self._end(turn)
 
     # -- what goes wrong outside --------------------------------------------------------------------------------------
 

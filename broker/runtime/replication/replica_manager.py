@@ -75,8 +75,6 @@ class ReplicaManager:
         self.topic_names: dict[UUID, str] = {}
         #: Held by whoever applies LeaderAndIsr, which may take a while.
         self.taking_roles = asyncio.Lock()
-        #: Told of each partition this broker starts or stops leading.
-        self.on_leadership: list[Callable[[TopicPartition, bool], None]] = []
         #: Told of each partition whose role was set, and of those that are hosted no more (without a role then).
         self.on_role: list[Callable[[HostedPartition], None]] = []
         #: Told when followers of a partition this broker leads have something to hear: an append, another log start.
@@ -161,7 +159,6 @@ class ReplicaManager:
         return ErrorCode.NONE
 
     def _take_role(self, hosted: HostedPartition, state: LeaderAndIsrPartitionState) -> None:
-        was_leader = hosted.partition.is_leader
         role = LeadershipState(
             leader=state.leader,
             leader_epoch=state.leader_epoch,
@@ -174,8 +171,6 @@ class ReplicaManager:
             raise ApiError(ErrorCode.STALE_CONTROLLER_EPOCH)
         if hosted.partition.is_leader:
             hosted.log.begin_leader_epoch(state.leader_epoch)
-        if was_leader != hosted.partition.is_leader:
-            self._leadership_changed(hosted.partition.topic_partition, hosted.partition.is_leader)
         _tell(self.on_role, hosted)
         if hosted.partition.is_leader:
             self._high_watermark_moved(hosted)
@@ -215,15 +210,8 @@ class ReplicaManager:
         self._purgatory.wake(topic_partition)
 
     def _let_go(self, hosted: HostedPartition) -> None:
-        was_leader = hosted.partition.is_leader
         hosted.partition.state = None
-        if was_leader:
-            self._leadership_changed(hosted.partition.topic_partition, False)
         _tell(self.on_role, hosted)
-
-    def _leadership_changed(self, topic_partition: TopicPartition, is_leader: bool) -> None:
-        for listener in self.on_leadership:
-            listener(topic_partition, is_leader)
 
     # -- what clients ask
 

@@ -37,7 +37,7 @@ from broker.protocol.messages.update_metadata import (
 from broker.replication.fetch_session import FetchSessions
 from broker.replication.throttle import ReplicationThrottle
 from broker.runtime.broker_configs import BrokerConfigs
-from broker.runtime.coordinators.coordinator_runtime import CoordinatorRuntime
+from broker.runtime.coordinators.group_coordinators import group_coordinators
 from broker.runtime.coordinators.producer_ids import ProducerIds
 from broker.runtime.log_dirs import LogDirs
 from broker.runtime.metadata_cache import LEADER_DURING_DELETE, MetadataCache
@@ -169,6 +169,8 @@ class Served:
     def __init__(self, directory):
         self.config = read_broker_config(
             "broker.id=1\nzookeeper.connect=unused:1\nauto.create.topics.enable=false\noffsets.topic.num.partitions=3\n"
+            "offsets.topic.replication.factor=1\ntransaction.state.log.num.partitions=3\n"
+            "transaction.state.log.replication.factor=1\n"
         )
         clock = SystemClock()
         self.logs = LogManager([directory / "logs"], LogConfig(), 1, "cluster")
@@ -179,7 +181,7 @@ class Served:
         self.metadata.apply(UpdateMetadataRequest(controller_id=1, controller_epoch=1))
         self.fetch_sessions = FetchSessions(count(1).__next__)
         self.registry = new_registry()
-        self.coordinators = CoordinatorRuntime(self.replicas, GroupConfig(), clock)
+        self.groups = group_coordinators(self.replicas, GroupConfig(), clock)
         self.store = Store(self)
         self.controller = AskedController(self)
         self.topic_configs = topic_configs = TopicConfigs(self.store, self.replicas, self.config)
@@ -195,7 +197,7 @@ class Served:
             fetch_sessions=self.fetch_sessions,
             feeds=FollowerFeeds(self.replicas, ReplicationThrottle(1), count(1).__next__, clock),
             acks=ProduceAcks(self.replicas, clock),
-            coordinators=self.coordinators,
+            groups=self.groups,
             topics=TopicAdmin(self.store, self.metadata, self.config),
             topic_configs=topic_configs,
             broker_configs=broker_configs,
@@ -256,7 +258,7 @@ class Served:
 
     def stop(self) -> None:
         self.listener.stop()
-        self.coordinators.stop()
+        self.groups.stop()
         self.previews.close()
         self.logs.shutdown()
 

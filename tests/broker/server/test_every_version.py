@@ -78,7 +78,7 @@ from broker.protocol.messages.txn_offset_commit import (
     TxnOffsetCommitRequestTopic,
 )
 from broker.protocol.messages.update_metadata import UpdateMetadataRequest
-from broker.runtime.coordinators.coordinator_runtime import OFFSETS_TOPIC
+from broker.runtime.topics.internal_topics import OFFSETS_TOPIC
 from tests.broker.server.test_bad_input import batch_of, produce
 
 

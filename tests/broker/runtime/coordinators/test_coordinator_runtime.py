@@ -31,9 +31,10 @@ from broker.records.batch import iterate_headers
 from broker.records.builder import build_batch
 from broker.records.control import EndMarker, MarkerType, build_marker
 from broker.records.record import Record
-from broker.runtime.coordinators.coordinator_runtime import OFFSETS_TOPIC, CoordinatorRuntime
+from broker.runtime.coordinators.group_coordinators import group_coordinators
 from broker.runtime.purgatory import Purgatory
 from broker.runtime.replication.replica_manager import ReplicaManager
+from broker.runtime.topics.internal_topics import OFFSETS_TOPIC
 from tests.eventually import eventually
 
 TOPIC_ID = UUID(int=9)
@@ -46,7 +47,7 @@ class World:
         self.logs = LogManager([directory], LogConfig(), 1, "cluster")
         self.logs.load_all()
         self.replicas = ReplicaManager(1, self.logs, Purgatory(clock), clock)
-        self.coordinators = CoordinatorRuntime(self.replicas, GroupConfig(), clock)
+        self.coordinators = group_coordinators(self.replicas, GroupConfig(), clock)
 
     def lead(self, leader: int = 1, leader_epoch: int = 0) -> None:
         state = LeaderAndIsrPartitionState(leader=leader, leader_epoch=leader_epoch, isr=[leader], replicas=[leader])
@@ -165,7 +166,7 @@ async def test_a_partition_that_cannot_be_read_is_not_coordinated(world, monkeyp
     with monkeypatch.context() as broken, capture_logs() as lines:
         broken.setattr(Log, "read", fail)
         await world.reload()
-    assert [line["event"] for line in lines if line["log_level"] == "error"] == ["groups cannot be loaded"]
+    assert [line["event"] for line in lines if line["log_level"] == "error"] == ["coordinator cannot be loaded"]
     with pytest.raises(ApiError) as refused:
         world.committed()
     assert refused.value.code is ErrorCode.NOT_COORDINATOR
