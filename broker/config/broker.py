@@ -225,6 +225,12 @@ KEYS: tuple[Key, ...] = (
     Key("offsets.topic.num.partitions", parse_int, 50, "Partitions of __consumer_offsets.", at_least=1),
     Key("offsets.topic.replication.factor", parse_int, 3, "Replicas of __consumer_offsets.", at_least=1),
     Key("offsets.topic.segment.bytes", parse_int32, 104_857_600, "Segment size of __consumer_offsets.", at_least=14),
+    Key(
+        "transaction.partition.verification.enable",
+        parse_boolean,
+        True,
+        "Ask the coordinator before a batch opens a transaction.",
+    ),
     Key("transaction.state.log.num.partitions", parse_int, 50, "Partitions of __transaction_state.", at_least=1),
     Key("transaction.state.log.replication.factor", parse_int, 3, "Replicas of __transaction_state.", at_least=1),
     Key("transaction.state.log.min.isr", parse_int32, 2, "In-sync replicas a transaction's state needs.", at_least=1),

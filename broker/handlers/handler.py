@@ -19,6 +19,7 @@ from broker.runtime.purgatory import Purgatory
 from broker.runtime.replication.follower_feeds import FollowerFeeds
 from broker.runtime.replication.produce_acks import ProduceAcks
 from broker.runtime.replication.replica_manager import ReplicaManager
+from broker.runtime.replication.transactional_appends import TransactionalAppends
 from broker.runtime.retention_previews import RetentionPreviews
 from broker.runtime.topics.topic_admin import TopicAdmin
 from broker.runtime.topics.topic_configs import TopicConfigs
@@ -36,6 +37,7 @@ class Services:
     fetch_sessions: FetchSessions
     feeds: FollowerFeeds
     acks: ProduceAcks
+    transactional_appends: TransactionalAppends
     groups: GroupCoordinators
     topics: TopicAdmin
     topic_configs: TopicConfigs

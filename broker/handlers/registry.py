@@ -36,6 +36,7 @@ from broker.handlers import (
     sync_group,
     txn_offset_commit,
     update_metadata,
+    write_txn_markers,
 )
 from broker.handlers.api_versions import api_versions_handler
 from broker.handlers.handler import Handler
@@ -62,6 +63,7 @@ _SERVED: tuple[Handler, ...] = (
     delete_topics.HANDLER,
     delete_records.HANDLER,
     init_producer_id.HANDLER,
+    write_txn_markers.HANDLER,
     offset_for_leader_epoch.HANDLER,
     describe_configs.HANDLER,
     alter_configs.HANDLER,

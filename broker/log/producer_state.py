@@ -23,6 +23,7 @@ from crc32c import crc32c
 
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.limits import PRODUCERS_PER_PARTITION_MAX
+from broker.log.open_transactions import OpenTransactions
 from broker.records.batch import NO_SEQUENCE, TRANSACTIONAL_BIT, BatchHeader
 
 BATCHES_REMEMBERED = 5
@@ -68,8 +69,7 @@ class ProducerState:
 
     def __init__(self) -> None:
         self._producers: OrderedDict[int, _Producer] = OrderedDict()
-        #: First offset of each producer's open transaction, the oldest first.
-        self._open: dict[int, int] = {}
+        self._open = OpenTransactions()
         #: No batch of a transaction and no marker lies beyond it.
         self._transactional_until = _NONE
 
@@ -130,7 +130,7 @@ class ProducerState:
             )
         )
         if header.attributes & TRANSACTIONAL_BIT:
-            self._open.setdefault(header.producer_id, base_offset)
+            self._open.begin(header.producer_id, base_offset)
             self._transactional_until = max(self._transactional_until, base_offset + header.last_offset_delta)
         self._heard_of(header.producer_id)
 
@@ -143,7 +143,7 @@ class ProducerState:
         known.marker_timestamp_ms = header.max_timestamp
         self._transactional_until = max(self._transactional_until, base_offset)
         self._heard_of(header.producer_id)
-        return self._open.pop(header.producer_id, None)
+        return self._open.end(header.producer_id, base_offset)
 
     def _begin_epoch(self, header: BatchHeader, since_offset: int) -> _Producer:
         before = self._producers.get(header.producer_id)
@@ -163,7 +163,15 @@ class ProducerState:
     @property
     def first_open_offset(self) -> int | None:
         """Where the oldest open transaction began, None if none is open."""
-        return next(iter(self._open.values())) if self._open else None
+        return self._open.first_offset
+
+    def first_undecided_offset(self, high_watermark: int) -> int | None:
+        """Where the oldest transaction began that is open, or whose marker is not committed yet."""
+        return self._open.first_undecided_offset(high_watermark)
+
+    def has_open_transaction(self, producer_id: int, epoch: int) -> bool:
+        """Whether the producer has one that was begun, or gone on with, under `epoch`."""
+        return producer_id in self._open and self._producers[producer_id].epoch == epoch
 
     def has_transactions_from(self, offset: int) -> bool:
         """Whether a batch of a transaction, or a marker, may lie at `offset` or beyond."""
@@ -199,8 +207,9 @@ class ProducerState:
             last = producer.batches[-1] if producer.batches else SentBatch(_NONE, _NONE, _NONE, _NONE, _NONE)
             delta = last.last_offset - last.base_offset
             timestamp_ms = max(last.timestamp_ms, producer.marker_timestamp_ms)
+            first_open = self._open.first_offset_of(producer_id)
             entry = (producer_id, producer.epoch, last.last_sequence, last.last_offset, delta, timestamp_ms)
-            body += _ENTRY.pack(*entry, producer.coordinator_epoch, self._open.get(producer_id, _NONE))
+            body += _ENTRY.pack(*entry, producer.coordinator_epoch, _NONE if first_open is None else first_open)
         return _HEAD.pack(_SNAPSHOT_VERSION, crc32c(body)) + body
 
     @classmethod
@@ -215,9 +224,14 @@ class ProducerState:
         except struct.error:
             return None
         state = cls()
-        for entry in _ENTRY.iter_unpack(body[_COUNT.size :]):
+        open_from: dict[int, int] = {}
+        for *entry, first_open_offset in _ENTRY.iter_unpack(body[_COUNT.size :]):
             state._recall_entry(*entry)
-        state._open = dict(sorted(state._open.items(), key=lambda each: each[1]))
+            if first_open_offset >= 0:
+                open_from[entry[0]] = first_open_offset
+        state._open.restore(open_from)
+        if open_from:
+            state._transactional_until = _UNKNOWN
         return state
 
     def _recall_entry(
@@ -229,7 +243,6 @@ class ProducerState:
         delta: int,
         timestamp_ms: int,
         coordinator_epoch: int,
-        first_open_offset: int,
     ) -> None:
         known = self._producers[producer_id] = _Producer(epoch, coordinator_epoch=coordinator_epoch)
         if last_sequence >= 0:
@@ -238,7 +251,4 @@ class ProducerState:
             known.batches.append(sent)
         if coordinator_epoch >= 0:
             known.marker_timestamp_ms = timestamp_ms
-        if first_open_offset >= 0:
-            self._open[producer_id] = first_open_offset
-        if max(coordinator_epoch, first_open_offset) >= 0:
             self._transactional_until = _UNKNOWN

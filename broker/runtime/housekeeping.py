@@ -175,6 +175,6 @@ def _to_clean(hosted: HostedPartition) -> LogToClean:
     return LogToClean.of(
         hosted.partition.topic_partition,
         hosted.log,
-        hosted.partition.high_watermark,
+        hosted.log.last_stable_offset(hosted.partition.high_watermark),
         hosted.log.last_offsets_of_producers,
     )

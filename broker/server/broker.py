@@ -31,6 +31,7 @@ from broker.runtime.controlled_shutdown import ControlledShutdown
 from broker.runtime.controller.controller_runtime import ControllerRuntime
 from broker.runtime.coordinators.group_coordinators import forget_partitions, group_coordinators
 from broker.runtime.coordinators.producer_ids import ProducerIds
+from broker.runtime.coordinators.transaction_verifier import TransactionVerifier, not_coordinator
 from broker.runtime.housekeeping import Housekeeping
 from broker.runtime.log_dir_failures import LogDirFailures
 from broker.runtime.log_dirs import LogDirs
@@ -43,6 +44,7 @@ from broker.runtime.replication.produce_acks import ProduceAcks
 from broker.runtime.replication.replica_fetchers import ReplicaFetchers
 from broker.runtime.replication.replica_manager import ReplicaManager
 from broker.runtime.replication.replication_quotas import ReplicationQuotas
+from broker.runtime.replication.transactional_appends import TransactionalAppends
 from broker.runtime.retention_previews import RetentionPreviews
 from broker.runtime.topics import topic_configs
 from broker.runtime.topics.topic_admin import TopicAdmin
@@ -199,6 +201,7 @@ class Broker:
             fetch_sessions=fetch_sessions,
             feeds=self._feeds,
             acks=self._acks,
+            transactional_appends=self._transactional_appends,
             groups=self._groups,
             topics=TopicAdmin(self._store, self._metadata, config),
             topic_configs=self._topic_configs,
@@ -218,6 +221,12 @@ class Broker:
         self._isr = IsrUpdater(replicas, self._store, self._metadata.is_live, lag_ms_max, self._clock)
         self._feeds.on_progress = self._isr.consider
         self._acks = ProduceAcks(replicas, self._clock)
+        self._verifier = TransactionVerifier(self._metadata, self.config.broker_id, self._address_of, not_coordinator)
+        self._transactional_appends = TransactionalAppends(
+            replicas,
+            self._verifier.verify,
+            is_enabled=lambda: self.config.transaction_partition_verification_enable,
+        )
         settings = _fetch_settings(self.config)
         self._fetchers = ReplicaFetchers(replicas, quotas.following, self._address_of, settings, self._clock)
 
@@ -276,7 +285,7 @@ class Broker:
             self._log_dir_failures.stop()
         if hasattr(self, "_fetchers"):
             await self._isr.stop()
-            for part in (self._fetchers, self._feeds, self._acks):
+            for part in (self._fetchers, self._feeds, self._acks, self._verifier):
                 part.close()
         if hasattr(self, "_listener"):
             self._listener.stop()

@@ -45,6 +45,7 @@ from broker.runtime.purgatory import Purgatory
 from broker.runtime.replication.follower_feeds import FollowerFeeds
 from broker.runtime.replication.produce_acks import ProduceAcks
 from broker.runtime.replication.replica_manager import ReplicaManager
+from broker.runtime.replication.transactional_appends import TransactionalAppends
 from broker.runtime.retention_previews import RetentionPreviews
 from broker.runtime.topics.topic_admin import TopicAdmin
 from broker.runtime.topics.topic_configs import TopicConfigs
@@ -187,6 +188,8 @@ class Served:
         self.topic_configs = topic_configs = TopicConfigs(self.store, self.replicas, self.config)
         broker_configs = BrokerConfigs(self.store, self.config)
         broker_configs.on_changed.append(topic_configs.apply_all)
+        self.verified: list[tuple] = []
+        self.verdicts: dict[TopicPartition, ErrorCode | asyncio.Future] = {}
         self.previews = RetentionPreviews(self.replicas, topic_configs, self.config, clock)
         services = Services(
             config=self.config,
@@ -197,6 +200,7 @@ class Served:
             fetch_sessions=self.fetch_sessions,
             feeds=FollowerFeeds(self.replicas, ReplicationThrottle(1), count(1).__next__, clock),
             acks=ProduceAcks(self.replicas, clock),
+            transactional_appends=TransactionalAppends(self.replicas, self.verify, is_enabled=lambda: True),
             groups=self.groups,
             topics=TopicAdmin(self.store, self.metadata, self.config),
             topic_configs=topic_configs,
@@ -220,6 +224,15 @@ class Served:
         )
         self.listener.start(asyncio.get_running_loop())
 
+    async def verify(self, transactional_id, producer_id, epoch, partitions) -> dict[TopicPartition, ErrorCode]:
+        """As the transaction coordinator; what it says of a partition may be a future."""
+        self.verified.append((transactional_id, producer_id, epoch, tuple(partitions)))
+        verdicts = {each: self.verdicts.get(each, ErrorCode.NONE) for each in partitions}
+        return {
+            each: await verdict if isinstance(verdict, asyncio.Future) else verdict
+            for each, verdict in verdicts.items()
+        }
+
     async def client(self) -> Client:
         return Client(*await asyncio.open_connection("127.0.0.1", self.listener.port))
 
@@ -236,6 +249,13 @@ class Served:
                 topic_states=[LeaderAndIsrTopicState(topic_name=topic, topic_id=topic_id, partition_states=states)]
             )
         )
+
+    def lead_with_follower(self, topic: str, follower: int, leader_epoch: int = 1) -> None:
+        """As the controller: this broker leads partition 0, and `follower` is in sync."""
+        both = [1, follower]
+        state = LeaderAndIsrPartitionState(leader=1, leader_epoch=leader_epoch, isr=both, replicas=both)
+        topic_state = LeaderAndIsrTopicState(topic_name=topic, topic_id=TOPIC_ID, partition_states=[state])
+        self.replicas.apply_leader_and_isr(LeaderAndIsrRequest(topic_states=[topic_state]))
 
     def tell_of(self, topic: str, partitions: int = 1, leader: int = 1, topic_id=TOPIC_ID) -> None:
         """As the controller: what to answer to Metadata."""

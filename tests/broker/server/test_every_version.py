@@ -78,6 +78,11 @@ from broker.protocol.messages.txn_offset_commit import (
     TxnOffsetCommitRequestTopic,
 )
 from broker.protocol.messages.update_metadata import UpdateMetadataRequest
+from broker.protocol.messages.write_txn_markers import (
+    WritableTxnMarker,
+    WritableTxnMarkerTopic,
+    WriteTxnMarkersRequest,
+)
 from broker.runtime.topics.internal_topics import OFFSETS_TOPIC
 from tests.broker.server.test_bad_input import batch_of, produce
 
@@ -170,6 +175,17 @@ REQUESTS = {
     ApiKey.DELETE_TOPICS: _delete_topics,
     ApiKey.INIT_PRODUCER_ID: lambda version, topic: InitProducerIdRequest(
         transactional_id=None, transaction_timeout_ms=1000
+    ),
+    ApiKey.WRITE_TXN_MARKERS: lambda version, topic: WriteTxnMarkersRequest(
+        markers=[
+            WritableTxnMarker(
+                producer_id=7,
+                producer_epoch=0,
+                transaction_result=True,
+                topics=[WritableTxnMarkerTopic(name=topic, partition_indexes=[0])],
+                coordinator_epoch=0,
+            )
+        ]
     ),
     ApiKey.DESCRIBE_CONFIGS: lambda version, topic: DescribeConfigsRequest(
         resources=[
