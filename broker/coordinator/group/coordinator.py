@@ -209,8 +209,10 @@ class GroupCoordinator:
 
     def next_deadline_ms(self) -> int | None:
         """When `tick` must be called next, None if nothing is waiting for time to pass."""
-        deadlines = (self._timers.next_deadline_ms(), self._expiry.next_deadline_ms)
-        return min((deadline for deadline in deadlines if deadline is not None), default=None)
+        of_members, of_offsets = self._timers.next_deadline_ms(), self._expiry.next_deadline_ms
+        if of_members is None or of_offsets is None:
+            return of_offsets if of_members is None else of_members
+        return min(of_members, of_offsets)
 
     def tick(self, now_ms: int) -> Outcome:
         """Do what the deadlines that have come ask for; a group with a record on its way is left for the next tick."""

@@ -27,6 +27,8 @@ class PendingOffsets:
 
     def supersede(self, key: OffsetKey) -> None:
         """Another offset for the partition has been written after all of these."""
+        if not self._of_group:
+            return
         producers = self._of_group.get(key.group_id, {}).get(key, {})
         for producer_id in producers:
             producers[producer_id] = None
