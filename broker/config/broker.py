@@ -225,6 +225,8 @@ KEYS: tuple[Key, ...] = (
     Key("offsets.topic.num.partitions", parse_int, 50, "Partitions of __consumer_offsets.", at_least=1),
     Key("offsets.topic.replication.factor", parse_int, 3, "Replicas of __consumer_offsets.", at_least=1),
     Key("offsets.topic.segment.bytes", parse_int32, 104_857_600, "Segment size of __consumer_offsets.", at_least=14),
+    Key("producer.id.expiration.ms", parse_int, 86_400_000, "Silence after which a producer is forgotten.", at_least=1),
+    Key("producer.id.expiration.check.interval.ms", parse_int, 600_000, "How often that is looked at.", at_least=1),
     Key(
         "transaction.partition.verification.enable",
         parse_boolean,

@@ -13,6 +13,7 @@ from broker.handlers import (
     describe_configs,
     describe_groups,
     describe_log_dirs,
+    describe_producers,
     elect_leaders,
     fetch,
     find_coordinator,
@@ -77,6 +78,7 @@ _SERVED: tuple[Handler, ...] = (
     alter_partition_reassignments.HANDLER,
     list_partition_reassignments.HANDLER,
     describe_cluster.HANDLER,
+    describe_producers.HANDLER,
     preview_retention.HANDLER,
 )
 

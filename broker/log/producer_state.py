@@ -45,6 +45,21 @@ class SentBatch(NamedTuple):
     timestamp_ms: int
 
 
+_NO_BATCH = SentBatch(_NONE, _NONE, _NONE, _NONE, _NONE)
+
+
+class ProducerFacts(NamedTuple):
+    """What is told of a producer; -1 is none."""
+
+    producer_id: int
+    producer_epoch: int
+    last_sequence: int
+    #: Of its last batch or marker.
+    last_timestamp: int
+    coordinator_epoch: int
+    current_txn_start_offset: int
+
+
 @dataclass(slots=True)
 class _Producer:
     epoch: int
@@ -55,6 +70,16 @@ class _Producer:
     #: Of the last marker and of whoever had it written; -1 without one.
     marker_timestamp_ms: int = _NONE
     coordinator_epoch: int = _NONE
+    #: When it was noticed that nothing has come of it; None while nobody has looked since something came.
+    silent_since_ms: int | None = None
+
+    @property
+    def last_batch(self) -> SentBatch:
+        return self.batches[-1] if self.batches else _NO_BATCH
+
+    @property
+    def last_timestamp_ms(self) -> int:
+        return max(self.last_batch.timestamp_ms, self.marker_timestamp_ms)
 
 
 def last_sequence_of(header: BatchHeader) -> int:
@@ -153,6 +178,7 @@ class ProducerState:
         return fresh
 
     def _heard_of(self, producer_id: int) -> None:
+        self._producers[producer_id].silent_since_ms = None
         self._producers.move_to_end(producer_id)
         if len(self._producers) > PRODUCERS_PER_PARTITION_MAX:
             # Whose transaction is open is never forgotten: its records would count as committed.
@@ -195,6 +221,31 @@ class ProducerState:
         known = earlier._producers.get(producer_id)
         if known is not None:
             self._producers[producer_id] = known
+
+    def facts(self) -> list[ProducerFacts]:
+        """Of every producer, least recently heard of first."""
+        found = []
+        for producer_id, each in self._producers.items():
+            first_open = self._open.first_offset_of(producer_id)
+            entry = (producer_id, each.epoch, each.last_batch.last_sequence, each.last_timestamp_ms)
+            found.append(ProducerFacts(*entry, each.coordinator_epoch, _NONE if first_open is None else first_open))
+        return found
+
+    def expire(self, now_ms: int, silence_ms_max: int) -> int:
+        """Forget who has not been heard of for so long, as far as calls of this can tell; how many those were.
+
+        Never one whose transaction is open: nobody could end it any more. Times of records do not count, unlike in
+        Kafka: whoever writes old records would be forgotten while he writes, and his retries written twice.
+        """
+        expired = []
+        for producer_id, each in self._producers.items():
+            if each.silent_since_ms is None:
+                each.silent_since_ms = now_ms
+            elif now_ms - each.silent_since_ms >= silence_ms_max and producer_id not in self._open:
+                expired.append(producer_id)
+        for producer_id in expired:
+            del self._producers[producer_id]
+        return len(expired)
 
     @property
     def last_offsets(self) -> frozenset[int]:

@@ -7,7 +7,7 @@ from broker.common.logs import logger
 from broker.log.log_reader import LogReader
 from broker.log.log_slice import LogSlice
 from broker.log.producer_snapshots import note_marker, store_producers
-from broker.log.producer_state import ProducerState, SentBatch
+from broker.log.producer_state import ProducerFacts, ProducerState, SentBatch
 from broker.log.segment import Segment
 from broker.log.transaction_index import AbortedTransaction, TransactionIndex
 from broker.records.batch import BatchHeader
@@ -41,6 +41,15 @@ class TransactionLog(LogReader):
     def has_open_transaction(self, producer_id: int, epoch: int) -> bool:
         """Whether the producer's next batch under `epoch` goes on with a transaction."""
         return self._producers.has_open_transaction(producer_id, epoch)
+
+    def producers(self) -> list[ProducerFacts]:
+        """Those it remembers. Raises ApiError(KAFKA_STORAGE_ERROR)."""
+        self._refuse_if_offline()
+        return self._producers.facts()
+
+    def expire_producers(self, now_ms: int, silence_ms_max: int) -> int:
+        """As `ProducerState.expire`; `now_ms` is monotonic. For the owner."""
+        return self._producers.expire(now_ms, silence_ms_max)
 
     def aborted_transactions(self, from_offset: int, end_offset: int) -> list[AbortedTransaction]:
         """Those with records from `from_offset` to `end_offset` (exclusive). Raises ApiError(KAFKA_STORAGE_ERROR)."""

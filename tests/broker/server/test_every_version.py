@@ -8,7 +8,7 @@ from broker.common.errors import ErrorCode
 from broker.handlers.config_resources import ResourceType
 from broker.handlers.registry import HANDLERS
 from broker.protocol.api_keys import ApiKey
-from broker.protocol.messages import alter_configs
+from broker.protocol.messages import alter_configs, describe_producers
 from broker.protocol.messages.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
     ReassignablePartition,
@@ -175,6 +175,9 @@ REQUESTS = {
     ApiKey.DELETE_TOPICS: _delete_topics,
     ApiKey.INIT_PRODUCER_ID: lambda version, topic: InitProducerIdRequest(
         transactional_id=None, transaction_timeout_ms=1000
+    ),
+    ApiKey.DESCRIBE_PRODUCERS: lambda version, topic: describe_producers.DescribeProducersRequest(
+        topics=[describe_producers.TopicRequest(name=topic, partition_indexes=[0])]
     ),
     ApiKey.WRITE_TXN_MARKERS: lambda version, topic: WriteTxnMarkersRequest(
         markers=[

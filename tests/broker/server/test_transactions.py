@@ -7,6 +7,7 @@ import pytest
 from broker.common.clock import SystemClock
 from broker.common.errors import ErrorCode
 from broker.common.types import TopicPartition
+from broker.protocol.messages.describe_producers import DescribeProducersRequest, TopicRequest
 from broker.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from broker.protocol.messages.list_offsets import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
 from broker.protocol.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
@@ -224,6 +225,18 @@ async def test_trap_37_hanging_transaction_is_aborted_by_an_operator(client):
     await client.ask(produce(data(7, 1)), 11)
     assert await write(client, markers(7, is_commit=False, coordinator_epoch=0)) == [[ErrorCode.NONE]]
     assert told(await client.ask(fetch(), 11)) == (3, 3, [(7, 0)])
+
+
+async def test_producers_of_a_partition_are_described_with_what_ends_a_hanging_transaction(aborted_and_open):
+    client = aborted_and_open
+    asked = DescribeProducersRequest(topics=[TopicRequest(name="t", partition_indexes=[0, 5])])
+    known, unknown = (await client.ask(asked, 0)).topics[0].partitions
+    assert unknown.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    assert [
+        (each.producer_id, each.last_sequence, each.coordinator_epoch, each.current_txn_start_offset)
+        for each in known.active_producers
+    ] == [(7, 0, 0, -1), (8, 0, 0, -1), (9, 0, -1, 4)]
+    assert all(each.last_timestamp > 0 and each.producer_epoch == 0 for each in known.active_producers)
 
 
 # -- verification
