@@ -114,9 +114,14 @@ def left_unknown_group(group_id: str, identities: list[MemberIdentity], names_on
     return left(identities, [ErrorCode.UNKNOWN_MEMBER_ID] * len(identities), names_one)
 
 
+def not_appended(append_error: ErrorCode) -> ErrorCode:
+    """What a client of a coordinator is told when the coordinator's log refuses."""
+    return _APPEND_ERRORS.get(append_error, append_error)
+
+
 def uncommitted(response: Message, append_error: ErrorCode) -> Message:
     """The answer that takes the place of `response` when the records it waited for could not be committed."""
-    error = _APPEND_ERRORS.get(append_error, append_error)
+    error = not_appended(append_error)
     match response:
         case JoinGroupResponse():
             return join_refused(error, "", api_version=0)  # the old shape is legal in every version

@@ -17,7 +17,9 @@ def group_coordinators(replicas: ReplicaManager, config: GroupConfig, clock: Clo
     def new_coordinator(_hosted) -> GroupCoordinator:
         return GroupCoordinator(config, _new_member_id, clock.now_ms)
 
-    return CoordinatorRuntime(OFFSETS_TOPIC, new_coordinator, replicas, clock)
+    groups = CoordinatorRuntime(OFFSETS_TOPIC, new_coordinator, replicas, clock)
+    replicas.on_marker.append(groups.complete_transaction)
+    return groups
 
 
 def forget_partitions(groups: GroupCoordinators, partitions: list[TopicPartition]) -> None:
