@@ -252,6 +252,8 @@ KEYS: tuple[Key, ...] = (
         at_least=14,
     ),
     Key("offset.metadata.max.bytes", parse_int, 4096, "Longest metadata of a commit.", at_least=0),
+    Key("offsets.retention.minutes", parse_int32, 10_080, "How long offsets outlive their use.", at_least=1),
+    Key("offsets.retention.check.interval.ms", parse_int, 600_000, "How often old offsets are looked for.", at_least=1),
     Key("group.min.session.timeout.ms", parse_int, 6_000, "Shortest session timeout of a member.", at_least=0),
     Key("group.max.session.timeout.ms", parse_int, 1_800_000, "Longest session timeout of a member.", at_least=0),
     Key("group.initial.rebalance.delay.ms", parse_int, 3_000, "How long a new group waits for members.", at_least=0),

@@ -11,6 +11,8 @@ from broker.common.errors import InvariantViolation
 
 #: Longest string, in bytes of UTF-8, that a field can hold.
 STRING_BYTES_MAX = 2**15 - 1
+#: Text of so many characters fits, whichever they are.
+_SHORT_MAX = STRING_BYTES_MAX // 4
 
 _INT8, _INT16, _INT32, _INT64 = Struct(">b"), Struct(">h"), Struct(">i"), Struct(">q")
 _Decoded = TypeVar("_Decoded")
@@ -18,7 +20,7 @@ _Decoded = TypeVar("_Decoded")
 
 def is_too_long(text: str) -> bool:
     """Whether no field can hold the string: newer requests can carry such, and must be refused before it is written."""
-    return len(text.encode()) > STRING_BYTES_MAX
+    return len(text) > _SHORT_MAX and len(text.encode()) > STRING_BYTES_MAX
 
 
 class FieldWriter:

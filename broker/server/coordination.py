@@ -1,6 +1,7 @@
 """One broker's coordinators of groups and transactions, and its lines to those of other brokers."""
 
 from collections.abc import Callable
+from functools import partial
 
 from broker.common.clock import Clock
 from broker.config.broker import BrokerConfig
@@ -8,7 +9,7 @@ from broker.coordinator.group.config import GroupConfig
 from broker.coordinator.transaction.config import TransactionConfig
 from broker.handlers.handler import RequestContext, Services
 from broker.handlers.write_txn_markers import handle_write_txn_markers
-from broker.runtime.coordinators.group_coordinators import group_coordinators
+from broker.runtime.coordinators.group_coordinators import forget_partitions, group_coordinators
 from broker.runtime.coordinators.marker_sender import MarkerSender
 from broker.runtime.coordinators.transaction_coordinators import TransactionCoordinators
 from broker.runtime.coordinators.transaction_verifier import TransactionVerifier
@@ -41,7 +42,7 @@ class Coordination:
         self.appends = TransactionalAppends(
             replicas, self._verifier.verify, is_enabled=lambda: config.transaction_partition_verification_enable
         )
-        replicas.on_marker.append(self.groups.complete_transaction)
+        metadata.on_deleted.append(partial(forget_partitions, self.groups))
 
     def serve(self, services: Services, listener_name: str) -> None:
         """Markers for this broker's own partitions take the way of all others, without the socket."""
@@ -61,6 +62,8 @@ def _group_config(config: BrokerConfig) -> GroupConfig:
         group_initial_rebalance_delay_ms=config.group_initial_rebalance_delay_ms,
         group_max_size=config.group_max_size,
         offset_metadata_max_bytes=config.offset_metadata_max_bytes,
+        offsets_retention_minutes=config.offsets_retention_minutes,
+        offsets_retention_check_interval_ms=config.offsets_retention_check_interval_ms,
     )
 
 

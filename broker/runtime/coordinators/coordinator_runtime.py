@@ -13,6 +13,7 @@ from typing import Generic
 from broker.common.clock import Clock
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.logs import logger
+from broker.common.types import new_tuple
 from broker.coordinator.outcome import Outcome
 from broker.protocol.schema import Message
 from broker.records.builder import build_batch
@@ -153,10 +154,7 @@ class CoordinatorRuntime(Generic[C]):
         """Append and replay; where the high watermark must be for the records to be committed. Raises ApiError."""
         shard.hosted.partition.check_leader()
         now_ms = self._clock.now_ms()
-        records = [
-            Record(offset=i, timestamp_ms=now_ms, key=r.key, value=r.value, headers=())
-            for i, r in enumerate(outcome.records)
-        ]
+        records = [new_tuple(Record, (0, now_ms, key, value, ())) for key, value in outcome.records]
         shard.hosted.partition.check_enough_in_sync(shard.hosted.log.config.min_insync_replicas)
         producer = outcome.producer._asdict() if outcome.producer else {}
         batch = build_batch(records, **producer, is_transactional=outcome.producer is not None)

@@ -195,7 +195,6 @@ class Served:
         self.transactions = TransactionCoordinators(
             self.replicas, self.metadata, TransactionConfig(), self.markers, clock
         )
-        self.replicas.on_marker.append(self.groups.complete_transaction)
         self.controller = AskedController(self)
         self.topic_configs = topic_configs = TopicConfigs(self.store, self.replicas, self.config)
         broker_configs = BrokerConfigs(self.store, self.config)
