@@ -179,8 +179,8 @@ async def test_transactions_of_one_request_are_each_put_to_their_own_coordinator
         f"id-{n}" for n in range(9) if partition_for(f"id-{n}", COORDINATORS) != partition_for(ID, COORDINATORS)
     )
     await producer.add(T0)
-    state = served.replicas.get(TRANSACTION_TOPIC, partition_for(other, COORDINATORS))
-    served.replicas.stop_replica(state.partition.topic_partition, delete=False)
+    elsewhere = TopicPartition(TRANSACTION_TOPIC, partition_for(other, COORDINATORS))
+    served.replicas.stop_replica(elsewhere, delete=False)
     transactions = [
         AddPartitionsToTxnTransaction(
             transactional_id=each,
