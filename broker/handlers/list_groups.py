@@ -8,7 +8,7 @@ from broker.protocol.messages.list_groups import ListedGroup, ListGroupsRequest,
 
 
 async def handle_list_groups(request: ListGroupsRequest, context: RequestContext) -> ListGroupsResponse:
-    coordinators = context.services.coordinators
+    coordinators = context.services.groups
     groups: list[ListedGroup] = []
     for partition in coordinators.loaded_partitions():
         response = await answer_of(

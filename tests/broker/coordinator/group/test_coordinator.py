@@ -5,13 +5,12 @@ from broker.coordinator.group import GroupConfig, GroupCoordinator
 from broker.protocol.messages.heartbeat import HeartbeatRequest
 from broker.protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup
 from broker.protocol.messages.sync_group import SyncGroupRequest
-from tests.broker.coordinator.group.world import World, durable_state
+from tests.broker.coordinator.group.world import World, durable_state, read
 
 
 def replayed(world: World) -> GroupCoordinator:
     fresh = GroupCoordinator(world.config, str)
-    for record in world.log:
-        fresh.replay(*record)
+    read(world.log, fresh)
     return fresh
 
 
@@ -116,7 +115,7 @@ def test_tombstone_of_something_never_heard_of_is_nothing():
     world.commit("g", "-", {("t", 0): 1})
     world.delete("g")
     coordinator = GroupCoordinator(GroupConfig(), str)
-    for key, value in world.log:
+    for key, value, _ in world.log:
         if value is None:
             coordinator.replay(key, value)
     assert coordinator.groups == {}

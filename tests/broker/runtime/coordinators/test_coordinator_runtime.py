@@ -7,6 +7,7 @@ from structlog.testing import capture_logs
 
 from broker.common.clock import SystemClock
 from broker.common.errors import ApiError, ErrorCode
+from broker.common.types import TopicPartition
 from broker.coordinator.group.config import GroupConfig
 from broker.log.config import LogConfig
 from broker.log.log import Log
@@ -22,14 +23,23 @@ from broker.protocol.messages.offset_commit import (
     OffsetCommitRequestTopic,
 )
 from broker.protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestTopic
+from broker.protocol.messages.txn_offset_commit import (
+    TxnOffsetCommitRequest,
+    TxnOffsetCommitRequestPartition,
+    TxnOffsetCommitRequestTopic,
+)
+from broker.records.batch import iterate_headers
 from broker.records.builder import build_batch
+from broker.records.control import EndMarker, MarkerType
 from broker.records.record import Record
-from broker.runtime.coordinators.coordinator_runtime import OFFSETS_TOPIC, CoordinatorRuntime
+from broker.runtime.coordinators.group_coordinators import group_coordinators
 from broker.runtime.purgatory import Purgatory
 from broker.runtime.replication.replica_manager import ReplicaManager
+from broker.runtime.topics.internal_topics import OFFSETS_TOPIC
 from tests.eventually import eventually
 
 TOPIC_ID = UUID(int=9)
+PRODUCER_ID = 7
 
 
 class World:
@@ -38,7 +48,7 @@ class World:
         self.logs = LogManager([directory], LogConfig(), 1, "cluster")
         self.logs.load_all()
         self.replicas = ReplicaManager(1, self.logs, Purgatory(clock), clock)
-        self.coordinators = CoordinatorRuntime(self.replicas, GroupConfig(), clock)
+        self.coordinators = group_coordinators(self.replicas, GroupConfig(), clock)
 
     def lead(self, leader: int = 1, leader_epoch: int = 0) -> None:
         state = LeaderAndIsrPartitionState(leader=leader, leader_epoch=leader_epoch, isr=[leader], replicas=[leader])
@@ -61,6 +71,24 @@ class World:
         request = OffsetFetchRequest(group_id="g", topics=[topic])
         answer = self.coordinators.submit(0, lambda shard, token, now: shard.offset_fetch(request, 5, token, now))
         return answer.topics[0].partitions[0].committed_offset
+
+    def commit_in_transaction(self, offset: int, producer_epoch: int = 0) -> ErrorCode:
+        partition = TxnOffsetCommitRequestPartition(partition_index=0, committed_offset=offset)
+        request = TxnOffsetCommitRequest(
+            transactional_id="x",
+            group_id="g",
+            producer_id=PRODUCER_ID,
+            producer_epoch=producer_epoch,
+            member_id="",
+            topics=[TxnOffsetCommitRequestTopic(name="t", partitions=[partition])],
+        )
+        answer = self.coordinators.submit(0, lambda shard, token, now: shard.txn_offset_commit(request, token, now))
+        return answer.topics[0].partitions[0].error_code
+
+    def end_transaction(self, marker_type: MarkerType) -> None:
+        """As WriteTxnMarkers does."""
+        marker = EndMarker(marker_type, coordinator_epoch=0)
+        self.replicas.append_marker(TopicPartition(OFFSETS_TOPIC, 0), marker, PRODUCER_ID, 0)
 
     async def reload(self, leader_epoch: int = 2) -> None:
         """As if another broker had led the partition in between."""
@@ -137,7 +165,7 @@ async def test_a_partition_that_cannot_be_read_is_not_coordinated(world, monkeyp
     with monkeypatch.context() as broken, capture_logs() as lines:
         broken.setattr(Log, "read", fail)
         await world.reload()
-    assert [line["event"] for line in lines if line["log_level"] == "error"] == ["groups cannot be loaded"]
+    assert [line["event"] for line in lines if line["log_level"] == "error"] == ["coordinator cannot be loaded"]
     with pytest.raises(ApiError) as refused:
         world.committed()
     assert refused.value.code is ErrorCode.NOT_COORDINATOR
@@ -158,3 +186,48 @@ async def test_a_hosted_partition_comes_back_after_it_was_stopped(world):
     world.lead()
     assert world.committed() == -1
     await world.replicas.logs.purged()
+
+
+async def test_offsets_of_a_transaction_are_written_as_kafka_does_and_count_from_its_marker_on(world):
+    world.lead()
+    assert world.commit_in_transaction(5) == ErrorCode.NONE
+    assert world.commit_in_transaction(6) == ErrorCode.NONE  # no repetition: there are no sequence numbers
+    log = world.replicas.get(OFFSETS_TOPIC, 0).log
+    headers = [header for _, header in iterate_headers(memoryview(log.read(0, 10_000, 2).read()))]
+    assert [(h.producer_id, h.producer_epoch, h.base_sequence, h.is_transactional) for h in headers] == [
+        (PRODUCER_ID, 0, -1, True)
+    ] * 2
+    assert log.last_stable_offset(2) == 0
+    assert world.committed() == -1
+    world.end_transaction(MarkerType.COMMIT)
+    assert world.committed() == 6
+    assert log.last_stable_offset(3) == 3
+
+
+@pytest.mark.parametrize(("marker_type", "offset"), [(MarkerType.COMMIT, 6), (MarkerType.ABORT, 5)])
+async def test_pending_offsets_and_markers_are_found_when_the_partition_comes_back(world, marker_type, offset):
+    world.lead()
+    world.commit(5)
+    world.commit_in_transaction(6)
+    await world.reload()
+    assert world.committed() == 5
+    world.end_transaction(marker_type)
+    assert world.committed() == offset
+    await world.reload(leader_epoch=4)
+    assert world.committed() == offset
+
+
+async def test_marker_written_while_the_partition_is_loaded_is_not_missed(world):
+    world.lead()
+    world.commit_in_transaction(6)
+    world.lead(leader=2, leader_epoch=1)
+    world.lead(leader_epoch=2)
+    world.end_transaction(MarkerType.COMMIT)
+    await eventually(lambda: not world.coordinators.is_loading, "the partition is loaded")
+    assert world.committed() == 6
+
+
+async def test_offsets_of_a_replaced_producer_are_refused(world):
+    world.lead()
+    world.commit_in_transaction(5, producer_epoch=1)
+    assert world.commit_in_transaction(6, producer_epoch=0) == ErrorCode.INVALID_PRODUCER_EPOCH
