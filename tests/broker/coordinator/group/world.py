@@ -223,6 +223,10 @@ class World:
         assert self.join(group_id, name, **join).error is ErrorCode.MEMBER_ID_REQUIRED
         return self.join(group_id, name, **join)
 
+    def enter_refused(self, group_id: str, name: str, **join: Any) -> ErrorCode:
+        """What a new member is refused with before it gets an id."""
+        return self.join(group_id, name, member_id="", **join).error
+
     def sync(self, group_id: str, name: str, assign: dict[str, str] | None = None, **fields: Any) -> Asked:
         seat = self.seat(group_id, name)
         assignments = [
