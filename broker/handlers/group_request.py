@@ -3,8 +3,9 @@
 from collections.abc import Awaitable, Callable
 
 from broker.common.errors import ApiError, ErrorCode
+from broker.coordinator.group.client import Client
 from broker.coordinator.group.coordinator import GroupCoordinator
-from broker.coordinator.group.outcome import Client, Outcome
+from broker.coordinator.outcome import Outcome
 from broker.coordinator.partitions import partition_for
 from broker.handlers.handler import RequestContext
 from broker.protocol.schema import Message

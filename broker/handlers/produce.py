@@ -41,20 +41,12 @@ class _Uncommitted(NamedTuple):
     result: ProduceResult
 
 
-def handle_produce(request: ProduceRequest, context: RequestContext) -> Reply:
-    if request.transactional_id is None:
-        return _produce(request, context, context.services.replicas.append)
-    batches = [
-        (TopicPartition(topic.name, data.index), data.records)
-        for topic in request.topic_data
-        for data in topic.partition_data
-    ]
-    return context.services.transactional_appends.when_verified(
-        request.transactional_id, context.api_version, batches, lambda append: _produce(request, context, append)
-    )
-
-
-def _produce(request: ProduceRequest, context: RequestContext, append: Append) -> Reply:
+def handle_produce(request: ProduceRequest, context: RequestContext, append: Append | None = None) -> Reply:
+    """`append` writes a batch; the one that has verified its transaction, once it was."""
+    if append is None:
+        if request.transactional_id is not None:
+            return _when_verified(request, context)
+        append = context.services.replicas.append
     topics: list[tuple[str, list[Outcome]]] = []
     uncommitted: list[_Uncommitted] = []
     is_plain = True
@@ -74,6 +66,17 @@ def _produce(request: ProduceRequest, context: RequestContext, append: Append) -
         _close_on_error(topics)
         return None
     return _answer(topics, is_plain=is_plain, context=context)
+
+
+def _when_verified(request: ProduceRequest, context: RequestContext) -> Reply:
+    batches = [
+        (TopicPartition(topic.name, data.index), data.records)
+        for topic in request.topic_data
+        for data in topic.partition_data
+    ]
+    return context.services.transactional_appends.when_verified(
+        request.transactional_id, context.api_version, batches, lambda append: handle_produce(request, context, append)
+    )
 
 
 def _when_decided(

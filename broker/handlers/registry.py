@@ -1,6 +1,8 @@
 """The list of what this broker serves. What is not here does not exist; ApiVersions is computed from it."""
 
 from broker.handlers import (
+    add_offsets_to_txn,
+    add_partitions_to_txn,
     alter_configs,
     alter_partition_reassignments,
     controlled_shutdown,
@@ -14,7 +16,9 @@ from broker.handlers import (
     describe_groups,
     describe_log_dirs,
     describe_producers,
+    describe_transactions,
     elect_leaders,
+    end_txn,
     fetch,
     find_coordinator,
     heartbeat,
@@ -26,6 +30,7 @@ from broker.handlers import (
     list_groups,
     list_offsets,
     list_partition_reassignments,
+    list_transactions,
     metadata,
     offset_commit,
     offset_delete,
@@ -64,6 +69,9 @@ _SERVED: tuple[Handler, ...] = (
     delete_topics.HANDLER,
     delete_records.HANDLER,
     init_producer_id.HANDLER,
+    add_partitions_to_txn.HANDLER,
+    add_offsets_to_txn.HANDLER,
+    end_txn.HANDLER,
     write_txn_markers.HANDLER,
     offset_for_leader_epoch.HANDLER,
     describe_configs.HANDLER,
@@ -78,6 +86,8 @@ _SERVED: tuple[Handler, ...] = (
     alter_partition_reassignments.HANDLER,
     list_partition_reassignments.HANDLER,
     describe_cluster.HANDLER,
+    describe_transactions.HANDLER,
+    list_transactions.HANDLER,
     describe_producers.HANDLER,
     preview_retention.HANDLER,
 )

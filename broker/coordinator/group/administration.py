@@ -6,10 +6,10 @@ from broker.common.errors import ErrorCode
 from broker.common.types import TopicPartition
 from broker.coordinator.group.group import Group
 from broker.coordinator.group.offsets import Offsets
-from broker.coordinator.group.outcome import Turn
 from broker.coordinator.group.records import OffsetKey, encode_group_key, encode_offset_key
 from broker.coordinator.group.states import GroupState
 from broker.coordinator.group.subscriptions import is_consumer_group, subscribed_topics
+from broker.coordinator.outcome import Turn
 from broker.protocol.messages.delete_groups import DeletableGroupResult, DeleteGroupsRequest, DeleteGroupsResponse
 from broker.protocol.messages.describe_groups import (
     DescribedGroup,

@@ -28,16 +28,18 @@ from collections.abc import Callable, Collection
 from broker.common.errors import ErrorCode, InvariantViolation
 from broker.common.types import TopicPartition
 from broker.coordinator.group import administration, answers
+from broker.coordinator.group.client import Client
 from broker.coordinator.group.config import GroupConfig
 from broker.coordinator.group.expiry import Expiry
 from broker.coordinator.group.group import Group
 from broker.coordinator.group.joining import Join, Joining
 from broker.coordinator.group.membership import Membership
 from broker.coordinator.group.offsets import Offsets, commit_error, commit_refused, txn_commit_error
-from broker.coordinator.group.outcome import Client, Outcome, Producer, Turn
 from broker.coordinator.group.rebalance import Rebalance
 from broker.coordinator.group.records import GroupKey, OffsetKey, decode_group_value, decode_key, decode_offset_value
-from broker.coordinator.group.timers import TimerKey, TimerKind, Timers
+from broker.coordinator.group.timers import TimerKey, TimerKind
+from broker.coordinator.outcome import Outcome, Producer, Turn
+from broker.coordinator.timers import Timers
 from broker.protocol.messages.delete_groups import DeleteGroupsRequest
 from broker.protocol.messages.describe_groups import DescribeGroupsRequest
 from broker.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse

@@ -12,7 +12,6 @@ from broker.common.types import TopicPartition
 from broker.coordinator.group.config import GroupConfig
 from broker.coordinator.group.group import Group
 from broker.coordinator.group.offsets import Offsets
-from broker.coordinator.group.outcome import Turn
 from broker.coordinator.group.records import (
     NO_TIMESTAMP,
     CommittedOffset,
@@ -22,6 +21,7 @@ from broker.coordinator.group.records import (
 )
 from broker.coordinator.group.states import GroupState
 from broker.coordinator.group.subscriptions import subscribed_topics
+from broker.coordinator.outcome import Turn
 
 #: What one slice looks at, and what it writes, at most: a few milliseconds, and a batch any topic takes.
 _OFFSETS_PER_SLICE = 2_000

@@ -8,10 +8,9 @@ from collections.abc import Iterable, Iterator
 from broker.common.errors import ErrorCode
 from broker.common.limits import TOPIC_NAME_LENGTH_MAX
 from broker.common.types import TopicPartition
+from broker.coordinator.fields import is_too_long
 from broker.coordinator.group.config import GroupConfig
-from broker.coordinator.group.fields import is_too_long
 from broker.coordinator.group.group import Group
-from broker.coordinator.group.outcome import Turn
 from broker.coordinator.group.pending_offsets import PendingOffsets
 from broker.coordinator.group.records import (
     NO_TIMESTAMP,
@@ -21,6 +20,7 @@ from broker.coordinator.group.records import (
     encode_offset_value,
 )
 from broker.coordinator.group.states import GroupState
+from broker.coordinator.outcome import Turn
 from broker.protocol.messages.offset_commit import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,

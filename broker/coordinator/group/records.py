@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 from broker.common.errors import InvariantViolation
 from broker.common.types import NO_LEADER_EPOCH, TopicPartition, new_tuple
-from broker.coordinator.group.fields import FieldReader, FieldWriter
+from broker.coordinator.fields import FieldReader, FieldWriter
 
 NO_TIMESTAMP = -1
 

@@ -5,7 +5,7 @@ version. Metadata of other types is nobody's business but the members'.
 """
 
 from broker.common.errors import InvariantViolation
-from broker.coordinator.group.fields import FieldReader
+from broker.coordinator.fields import FieldReader
 from broker.coordinator.group.group import Group
 
 _CONSUMER = "consumer"

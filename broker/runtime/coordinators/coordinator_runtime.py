@@ -14,7 +14,7 @@ from broker.common.clock import Clock
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.logs import logger
 from broker.common.types import new_tuple
-from broker.coordinator.group.outcome import Outcome
+from broker.coordinator.outcome import Outcome
 from broker.protocol.schema import Message
 from broker.records.builder import build_batch
 from broker.records.control import EndMarker
@@ -29,9 +29,7 @@ _log = logger(__name__)
 class CoordinatorRuntime(Generic[C]):
     """Hands requests to the shard of their partition and carries its outcomes out."""
 
-    def __init__(
-        self, topic: str, new_coordinator: Callable[[HostedPartition], C], replicas: ReplicaManager, clock: Clock
-    ):
+    def __init__(self, topic: str, new_coordinator: Callable[[], C], replicas: ReplicaManager, clock: Clock):
         """`new_coordinator` makes an empty one for a partition this broker begins to lead."""
         self.topic = topic
         self._new_coordinator = new_coordinator
@@ -216,7 +214,7 @@ class CoordinatorRuntime(Generic[C]):
             listener(partition)
 
     def _take_over(self, hosted: HostedPartition) -> None:
-        shard = Shard(hosted, self._new_coordinator(hosted))
+        shard = Shard(hosted, self._new_coordinator())
         self._shards[shard.partition] = shard
         if hosted.log.log_end_offset == hosted.log.log_start_offset:
             self._loaded(shard)

@@ -14,7 +14,7 @@ GroupCoordinators = CoordinatorRuntime[GroupCoordinator]
 
 
 def group_coordinators(replicas: ReplicaManager, config: GroupConfig, clock: Clock) -> GroupCoordinators:
-    def new_coordinator(_hosted) -> GroupCoordinator:
+    def new_coordinator() -> GroupCoordinator:
         return GroupCoordinator(config, _new_member_id, clock.now_ms)
 
     groups = CoordinatorRuntime(OFFSETS_TOPIC, new_coordinator, replicas, clock)

@@ -222,28 +222,29 @@ class ReplicaManager:
 
     # -- what clients ask
 
-    def append(
-        self,
-        topic_partition: TopicPartition,
-        batch: memoryview,
-        *,
-        is_for_all: bool = False,
-        may_be_transactional: bool = False,
-    ) -> ProduceResult:
+    def append(self, topic_partition: TopicPartition, batch: memoryview, *, is_for_all: bool = False) -> ProduceResult:
         """Append one record batch as leader; raises ApiError and writes nothing when it may not.
 
-        `is_for_all` (acks=all): not while fewer than min.insync.replicas are in sync. Whoever says
-        `may_be_transactional` knows that the batch may open a transaction (`TransactionalAppends`).
+        `is_for_all` (acks=all): not while fewer than min.insync.replicas are in sync.
         """
         hosted = self._leader(topic_partition)
         if is_for_all:
             hosted.partition.check_enough_in_sync(hosted.log.config.min_insync_replicas)
         header = check_produced_batch(batch)
-        if header.attributes & TRANSACTIONAL_BIT and not may_be_transactional:
+        if header.attributes & TRANSACTIONAL_BIT:
             raise ApiError(
-                ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, "a batch of a transaction comes without its id"
+                ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, "a transaction's batch comes without its id"
             )
         return self.append_checked(hosted, batch, header)
+
+    def append_of_transaction(
+        self, topic_partition: TopicPartition, batch: memoryview, *, is_for_all: bool = False
+    ) -> ProduceResult:
+        """As `append`, for who knows that the batch may open a transaction (`TransactionalAppends`)."""
+        hosted = self._leader(topic_partition)
+        if is_for_all:
+            hosted.partition.check_enough_in_sync(hosted.log.config.min_insync_replicas)
+        return self.append_checked(hosted, batch, check_produced_batch(batch))
 
     def append_checked(
         self, hosted: HostedPartition, batch: memoryview | bytearray, header: BatchHeader | None = None

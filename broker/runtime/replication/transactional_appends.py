@@ -164,12 +164,11 @@ class TransactionalAppends:
 
     def _appender(self, sent: "_Sent") -> Append:
         def append(topic_partition: TopicPartition, batch: Buffer, *, is_for_all: bool = False) -> ProduceResult:
-            is_transactional = topic_partition in sent.headers
-            if is_transactional and self._is_enabled():
+            if topic_partition not in sent.headers:
+                return self._replicas.append(topic_partition, batch, is_for_all=is_for_all)
+            if self._is_enabled():
                 self._check(sent, topic_partition)
-            return self._replicas.append(
-                topic_partition, batch, is_for_all=is_for_all, may_be_transactional=is_transactional
-            )
+            return self._replicas.append_of_transaction(topic_partition, batch, is_for_all=is_for_all)
 
         return append
 
