@@ -4,8 +4,8 @@ from hypothesis import strategies as st
 
 from broker.common.errors import InvariantViolation
 from broker.common.types import TopicPartition
+from broker.coordinator.fields import FieldWriter
 from broker.coordinator.group import records
-from broker.coordinator.group.fields import FieldWriter
 from broker.coordinator.group.records import CommittedOffset, GroupKey, GroupMetadata, MemberMetadata, OffsetKey
 
 MEMBER = MemberMetadata("m", "i", "c", "/h", 60_000, 10_000, b"\x00\x01s", b"\xffa")
