@@ -37,7 +37,6 @@ class GroupsAgainstTheirLog(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.world = World(GroupConfig(group_max_size=3))
-        self.world.coordinator.after_load(0)
 
     # -- members ------------------------------------------------------------------------------------------------------
 

@@ -114,6 +114,7 @@ class World:
         self.outcomes: list[Outcome] = []  #: as carried out; whoever tells the story empties it
         self._ids: dict[str, int] = {}
         self.coordinator = self._new_coordinator()
+        self.coordinator.after_load(self.now_ms)
 
     def _new_coordinator(self) -> GroupCoordinator:
         return GroupCoordinator(self.config, self._new_member_id, lambda: WALL_AHEAD_MS + self.now_ms)
