@@ -1,8 +1,9 @@
 """All logs of a broker, over all its log directories.
 
 Life: construct (locks the directories), `set_cluster_id` once ZooKeeper has told it, `load_all`, then `get`,
-`get_or_create`, `delete` as the controller orders, and `shutdown`. `load_all`, `purge_deleted` and `shutdown` may take
-long and are for a worker thread; the owner must not use the manager during `load_all` and `shutdown`.
+`get_or_create`, `delete` as the controller orders, and `shutdown`. `load_all`, `purge_deleted`, `close_logs` and
+`shutdown` may take long and are for worker threads; the owner must not use the manager during `load_all`, nor from
+`close_logs` on.
 
 A topic that is deleted and made again has the same name and another id. Each partition directory notes its id, and
 nothing is ever read or written under a name whose id is not the expected one.
@@ -10,7 +11,8 @@ nothing is ever read or written under a name whose id is not the expected one.
 What is to be done for all logs from time to time, and what happens when a disk fails, is in `hosted_logs`.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -57,6 +59,8 @@ class LogManager(HostedLogs):
         #: Held by whoever makes logs on another thread.
         self._making = Lock()
         self._is_shut = False
+        self._to_close: deque[TopicPartition] = deque()
+        self._closed_clean: set[TopicPartition] = set()
         try:
             self._lock_all(log_dirs)
             self.set_cluster_id(cluster_id)
@@ -250,21 +254,33 @@ class LogManager(HostedLogs):
             purged += 1
         return purged
 
+    def close_logs(self) -> None:
+        """Flush and close logs until none is left that nobody has taken; for several threads at once before `shutdown`.
+
+        From now on no log is made.
+        """
+        with self._making:
+            if not self._is_shut:
+                self._is_shut = True
+                self._to_close.extend(self._logs)
+        while self._to_close:
+            try:
+                partition = self._to_close.popleft()
+            except IndexError:
+                return
+            if self._flush_and_close(partition):
+                self._closed_clean.add(partition)
+
     def shutdown(self) -> None:
         """Flush and close every log, write the recovery points, mark the directories clean, unlock. Twice is fine.
 
         A directory whose logs could not all be flushed (or were never all opened) is not marked clean.
         """
-        self._is_shut = True
-        with self._making:
-            self._shut_down()
-
-    def _shut_down(self) -> None:
+        self.close_logs()
         self.checkpoint_log_start_offsets()
         for directory in self._directories:
-            partitions = [partition for partition, home in self._homes.items() if home is directory]
-            failures = [partition for partition in partitions if not self._flush_and_close(partition)]
-            if directory.is_loaded and directory.offline_reason is None and not failures:
+            partitions = {partition for partition, home in self._homes.items() if home is directory}
+            if directory.is_loaded and directory.offline_reason is None and partitions <= self._closed_clean:
                 self._leave_clean(directory, partitions)
             directory.is_loaded = False
         self._logs.clear()
@@ -283,7 +299,7 @@ class LogManager(HostedLogs):
             log.close()
         return True
 
-    def _leave_clean(self, directory: LogDirectory, partitions: list[TopicPartition]) -> None:
+    def _leave_clean(self, directory: LogDirectory, partitions: Iterable[TopicPartition]) -> None:
         try:
             directory.leave_clean({partition: self._logs[partition].recovery_point for partition in partitions})
         except OSError as error:

@@ -60,6 +60,7 @@ from broker.zookeeper.store import ClusterStore
 _log = logger(__name__)
 #: What ZooKeeper may take to note that we leave; without it the session's end says so.
 _LEAVE_TIMEOUT_S = 2.0
+_CLOSING_THREADS = 4
 
 
 class Broker:
@@ -287,6 +288,8 @@ class Broker:
         if self._loading:
             await asyncio.gather(self._loading, return_exceptions=True)
         if hasattr(self, "_logs"):
+            # Most of it is waiting for the disk, which takes several at a time.
+            await asyncio.gather(*(asyncio.to_thread(self._logs.close_logs) for _ in range(_CLOSING_THREADS)))
             await asyncio.to_thread(self._logs.shutdown)
 
 

@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 import psutil
 
 from tests.barnabas_cluster import running_cluster
+from tests.bench import many_partitions, scale
 from tests.bench.loads import Figure, Target, loads
 from tests.bench.replicated import Load, ReplicatedTarget, replicated_loads
-from tests.bench.scale import figures
 
 
 def main() -> None:
@@ -26,7 +26,7 @@ def main() -> None:
     }
     if replicated and not arguments.against:
         _run_replicated(replicated, arguments.rounds)
-    for name, figure in figures().items():
+    for name, figure in (scale.figures() | many_partitions.figures()).items():
         if (arguments.only or "") in name and not arguments.against:
             print(f"{name:<42}barnabas  {figure()}", flush=True)
 
