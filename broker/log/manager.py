@@ -25,7 +25,7 @@ from broker.common.logs import logger
 from broker.common.types import TopicPartition
 from broker.log.checkpoints import PARTITION_METADATA, read_partition_metadata, write_partition_metadata
 from broker.log.config import LogConfig
-from broker.log.directory import LogDirectory, UnusableDirectoryError
+from broker.log.directory import DELETE_SUFFIX, STRAY_SUFFIX, LogDirectory, UnusableDirectoryError
 from broker.log.files import fsync_directory, is_full, remove_tree
 from broker.log.hosted_logs import HostedLogs
 from broker.log.log import Log
@@ -228,14 +228,24 @@ class LogManager(HostedLogs):
 
         Slices that were read before stay valid. Raises ApiError(KAFKA_STORAGE_ERROR).
         """
-        log = self._logs.get(partition)
-        if log is None:
+        if partition not in self._logs:
             return False
-        log.close()
+        self._set_aside.append(self._take_out(partition, DELETE_SUFFIX))
+        return True
+
+    def set_aside_stray(self, partition: TopicPartition) -> Path:
+        """Close a log that is nobody's and rename its directory, which no start opens and nothing removes; its path.
+
+        Raises ApiError(KAFKA_STORAGE_ERROR).
+        """
+        return self._take_out(partition, STRAY_SUFFIX)
+
+    def _take_out(self, partition: TopicPartition, suffix: str) -> Path:
+        self._logs[partition].close()
         home = self._homes[partition]
         try:
             self.on_cut(home.path, partition, 0)
-            aside = home.set_aside(partition)
+            aside = home.set_aside(partition, suffix)
         except OSError as error:
             raise self._refused(partition, error, "moved aside") from error
         del self._logs[partition]
@@ -243,8 +253,7 @@ class LogManager(HostedLogs):
             self._homes.pop(partition).logs_count -= 1
         self._topic_ids.pop(partition, None)
         self._started_unclean.discard(partition)
-        self._set_aside.append(aside)
-        return True
+        return aside
 
     def purge_deleted(self) -> int:
         """Remove the files of deleted logs; how many logs that were. Safe on a thread while the owner goes on."""
