@@ -29,10 +29,12 @@ from broker.log.offset_checkpoint import OffsetCheckpoint
 LOCK_FILE = ".lock"
 CLEAN_SHUTDOWN_FILE = ".kafka_cleanshutdown"
 DELETE_SUFFIX = "-delete"
+STRAY_SUFFIX = "-stray"
 
 _FILE_NAME_BYTES_MAX = 255
 _PARTITION_DIRECTORY = re.compile(rf"([a-zA-Z0-9._-]{{1,{TOPIC_NAME_LENGTH_MAX}}})-(0|[1-9][0-9]*)")
 _DELETED_DIRECTORY = re.compile(rf".*\.[0-9a-f]{{32}}{DELETE_SUFFIX}")
+_STRAY_DIRECTORY = re.compile(rf".*\.[0-9a-f]{{32}}{STRAY_SUFFIX}")
 
 _log = logger(__name__)
 
@@ -130,15 +132,20 @@ class LogDirectory:
             match = _PARTITION_DIRECTORY.fullmatch(entry.name)
             if not entry.is_dir() or _DELETED_DIRECTORY.fullmatch(entry.name):
                 continue
-            if match is None:
+            if _STRAY_DIRECTORY.fullmatch(entry.name):
+                _log.warning("stray log, set aside earlier; remove it when nobody misses it", path=str(entry))
+            elif match is None:
                 _log.warning("directory is no partition's, ignored", path=str(entry))
             else:
                 found.append(TopicPartition(match[1], int(match[2])))
         return sorted(found)
 
-    def set_aside(self, partition: TopicPartition) -> Path:
-        """Rename the partition's directory so that it is deleted whatever happens next; the files are still there."""
-        suffix = f".{uuid4().hex}{DELETE_SUFFIX}"
+    def set_aside(self, partition: TopicPartition, why: str) -> Path:
+        """Rename the partition's directory so that no start takes it for one; the files are still there.
+
+        `why` is DELETE_SUFFIX, and it is deleted whatever happens next, or STRAY_SUFFIX.
+        """
+        suffix = f".{uuid4().hex}{why}"
         name = str(partition)[: _FILE_NAME_BYTES_MAX - len(suffix)] + suffix
         aside = (self.path / str(partition)).rename(self.path / name)
         fsync_directory(self.path)

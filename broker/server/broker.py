@@ -40,6 +40,7 @@ from broker.runtime.replication.produce_acks import ProduceAcks
 from broker.runtime.replication.replica_fetchers import ReplicaFetchers
 from broker.runtime.replication.replica_manager import ReplicaManager
 from broker.runtime.replication.replication_quotas import ReplicationQuotas
+from broker.runtime.replication.stray_logs import StrayLogs
 from broker.runtime.retention_previews import RetentionPreviews
 from broker.runtime.topics import topic_configs
 from broker.runtime.topics.topic_admin import TopicAdmin
@@ -59,6 +60,7 @@ from broker.zookeeper.store import ClusterStore
 _log = logger(__name__)
 #: What ZooKeeper may take to note that we leave; without it the session's end says so.
 _LEAVE_TIMEOUT_S = 2.0
+_CLOSING_THREADS = 4
 
 
 class Broker:
@@ -109,6 +111,7 @@ class Broker:
             await self._registration.start()
             self._housekeeping.start()
             self._isr.start()
+            self._stray_logs.start()
             await self._controller.start()
         except ZooKeeperError as error:
             raise StartupError(f"ZooKeeper failed during the start: {error}; start the broker again") from error
@@ -154,6 +157,7 @@ class Broker:
         self._registration = Registration(
             self._store, self._broker_registration(), replicas, SessionNote(Path(config.log_dirs[0]))
         )
+        self._stray_logs = StrayLogs(config.broker_id, replicas, self._logs, self._store)
         self._topic_configs = TopicConfigs(self._store, replicas, config)
         self._build_replication(replicas)
         self._keepers = ConfigKeepers(
@@ -277,6 +281,7 @@ class Broker:
             self._log_dir_failures.stop()
         if hasattr(self, "_fetchers"):
             await self._isr.stop()
+            await self._stray_logs.stop()
             for part in (self._fetchers, self._feeds, self._acks):
                 part.close()
         if hasattr(self, "_listener"):
@@ -290,6 +295,8 @@ class Broker:
         if self._loading:
             await asyncio.gather(self._loading, return_exceptions=True)
         if hasattr(self, "_logs"):
+            # Most of it is waiting for the disk, which takes several at a time.
+            await asyncio.gather(*(asyncio.to_thread(self._logs.close_logs) for _ in range(_CLOSING_THREADS)))
             await asyncio.to_thread(self._logs.shutdown)
 
 
