@@ -38,6 +38,7 @@ from broker.runtime.purgatory import Purgatory
 from broker.runtime.replication.fetch_requests import FetchSettings
 from broker.runtime.replication.follower_feeds import FollowerFeeds
 from broker.runtime.replication.isr_updater import IsrUpdater
+from broker.runtime.replication.lost_logs import LostLogs
 from broker.runtime.replication.produce_acks import ProduceAcks
 from broker.runtime.replication.replica_fetchers import ReplicaFetchers
 from broker.runtime.replication.replica_manager import ReplicaManager
@@ -152,7 +153,11 @@ class Broker:
         replicas = ReplicaManager(config.broker_id, self._logs, self._purgatory, self._clock)
         self._coordinators = CoordinatorRuntime(replicas, _group_config(config), self._clock)
         self._registration = Registration(
-            self._store, self._broker_registration(), replicas, SessionNote(Path(config.log_dirs[0]))
+            self._store,
+            self._broker_registration(),
+            replicas,
+            SessionNote(Path(config.log_dirs[0])),
+            LostLogs(self._store, config.broker_id, self._logs),
         )
         self._topic_configs = TopicConfigs(self._store, replicas, config)
         self._build_replication(replicas)

@@ -260,9 +260,9 @@ class ReplicaManager:
 
     # -- replicas
 
-    def follower_holds(self, hosted: HostedPartition, replica_id: int, log_end_offset: int) -> None:
-        """A follower of this leader holds everything before `log_end_offset`."""
-        if hosted.partition.record_fetch(replica_id, log_end_offset, self._clock.monotonic_ms()):
+    def follower_holds(self, hosted: HostedPartition, replica_id: int, log_end_offset: int, broker_epoch: int) -> None:
+        """A follower of this leader, as registered under `broker_epoch`, holds everything before `log_end_offset`."""
+        if hosted.partition.record_fetch(replica_id, log_end_offset, self._clock.monotonic_ms(), broker_epoch):
             self._high_watermark_moved(hosted)
 
     def isr_written(self, hosted: HostedPartition, isr: tuple[int, ...], zk_version: int) -> None:

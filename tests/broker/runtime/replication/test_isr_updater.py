@@ -22,6 +22,13 @@ class Store:
     def __init__(self):
         self.written: list[tuple[int, ...]] = []
         self.go_on = asyncio.Event()
+        self.registered = {NEAR: 20, FAR: 30}
+
+    async def registered_epoch(self, replica_id: int) -> int:
+        return self.registered[replica_id]
+
+    async def state(self, _partition) -> LeaderAndIsr:
+        return LeaderAndIsr(ME, 1, (ME,), controller_epoch=1, zk_version=0)
 
     async def write_isr(self, _partition, wanted: LeaderAndIsr) -> LeaderAndIsr:
         self.written.append(wanted.isr)
@@ -50,10 +57,10 @@ def led():
 async def test_a_follower_that_caught_up_during_a_write_joins_with_the_next(led):
     store = Store()
     updater = IsrUpdater(Replicas([led]), store, lambda _: True, lag_ms_max=60_000, clock=SystemClock())
-    led.partition.record_fetch(NEAR, 0, now_ms=1)
+    led.partition.record_fetch(NEAR, 0, now_ms=1, broker_epoch=20)
     updater.consider(led, NEAR)
     await eventually(lambda: store.written, "the first change is being written")
-    led.partition.record_fetch(FAR, 0, now_ms=2)
+    led.partition.record_fetch(FAR, 0, now_ms=2, broker_epoch=30)
     assert led.partition.isr_with(FAR) is None, "one change is under way"
     store.go_on.set()
     await eventually(lambda: led.partition.state.isr == (ME, NEAR, FAR), "both have joined")
@@ -65,10 +72,25 @@ async def test_trap_07_a_follower_the_cluster_thinks_dead_joins_when_it_is_regis
     store, live = Store(), set()
     store.go_on.set()
     updater = IsrUpdater(Replicas([led]), store, live.__contains__, lag_ms_max=10, clock=SystemClock())
-    led.partition.record_fetch(NEAR, 0, now_ms=1)
+    led.partition.record_fetch(NEAR, 0, now_ms=1, broker_epoch=20)
     updater.consider(led, NEAR)
     assert led.partition.pending_isr is None
     live.add(NEAR)
     updater.start()
     await eventually(lambda: led.partition.state.isr == (ME, NEAR), "it has joined, though it fetched nothing new")
+    await updater.stop()
+
+
+async def test_trap_07_what_a_follower_held_before_it_registered_anew_counts_for_nothing(led):
+    store = Store()
+    store.go_on.set()
+    updater = IsrUpdater(Replicas([led]), store, lambda _: True, lag_ms_max=10, clock=SystemClock())
+    led.partition.record_fetch(NEAR, 0, now_ms=1, broker_epoch=20)
+    store.registered[NEAR] = 21
+    updater.consider(led, NEAR)
+    await eventually(lambda: led.partition.pending_isr is None, "it has been looked up")
+    assert (store.written, led.partition.state.isr) == ([], (ME,))
+    led.partition.record_fetch(NEAR, 0, now_ms=2, broker_epoch=21)
+    updater.start()
+    await eventually(lambda: led.partition.state.isr == (ME, NEAR), "it has said again what it holds, and joined")
     await updater.stop()
