@@ -5,12 +5,13 @@ clients come to their end, every ISR must be full again within bounded time, and
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
 from uuid import UUID
 
 from broker.common.types import TopicPartition
+from broker.controller.cluster import LeaderAndIsr
 from broker.zookeeper import znodes
 from tests.simulation import checkers
 from tests.simulation.broker_process import BrokerProcess, ClientProcess
@@ -22,6 +23,7 @@ from tests.simulation.ensemble import Ensemble
 from tests.simulation.epochs import EpochWatch
 from tests.simulation.faults import Fault, draw_faults, inflict
 from tests.simulation.history import History
+from tests.simulation.holders import Holders
 from tests.simulation.network import Network
 from tests.simulation.producers import Producer
 from tests.simulation.settings import SESSION_TIMEOUT_MS, draw_brokers, draw_settings
@@ -60,6 +62,7 @@ class World:
             BrokerProcess(self, number, directory / f"broker-{number}", self._fork())
             for number in range(1, draw_brokers(self._fork()) + 1)
         ]
+        self.holders = Holders(self)
         self.faults = draw_faults(self._fork(), CHAOS_US)
         self._make_clients()
 
@@ -167,11 +170,6 @@ class World:
         node = self.ensemble.tree.nodes.get(znodes.CONTROLLER)
         return self._process(znodes.decode_controller(node.data)) if node else None
 
-    def is_whole(self, for_us: int) -> bool:
-        """Every broker serves, has had power for so long, and is in every ISR it is assigned to."""
-        powered = all(self.timeline.now_us - process.lost_power_at_us > for_us for process in self.brokers)
-        return powered and all(process.is_started for process in self.brokers) and not self._incomplete_isrs()
-
     def leader_of(self, partition: TopicPartition) -> BrokerProcess | None:
         state = self._state(partition)
         return self._process(state.leader) if state else None
@@ -179,7 +177,16 @@ class World:
     def _process(self, broker_id: int) -> BrokerProcess | None:
         return next((process for process in self.brokers if process.broker_id == broker_id), None)
 
-    def _state(self, partition: TopicPartition):
+    def states(self) -> Iterator[tuple[TopicPartition, LeaderAndIsr]]:
+        """Of every partition that has one."""
+        for assignment in self._assignments():
+            for number in assignment.partitions:
+                partition = TopicPartition(assignment.topic, number)
+                state = self._state(partition)
+                if state is not None:
+                    yield partition, state
+
+    def _state(self, partition: TopicPartition) -> LeaderAndIsr | None:
         node = self.ensemble.tree.nodes.get(znodes.state_path(partition))
         return znodes.decode_state(partition, node.data, node.version) if node else None
 
