@@ -56,7 +56,8 @@ class World:
         self.network = Network(self.timeline, self._fork())
         self.ensemble = Ensemble(self.timeline)
         self.disk = disk
-        self.ensemble.on_transaction = EpochWatch(self.history).on_transaction
+        self.epochs = EpochWatch(self.history)
+        self.ensemble.on_transaction = self.epochs.on_transaction
         self.ensemble.on_session_over = lambda number, why: self.history.add("zookeeper", why, session=f"{number:#x}")
         self.brokers = [
             BrokerProcess(self, number, directory / f"broker-{number}", self._fork())
@@ -85,7 +86,10 @@ class World:
         return Producer(name, self._client(name), self.history, topics, acks=acks)
 
     def _consumer(self, name: str) -> Consumer:
-        return Consumer(name, self._client(name), self.history, lambda *seen: self.committed.see(name, *seen))
+        def see(*seen) -> None:
+            self.committed.see(name, *seen)
+
+        return Consumer(name, self._client(name), self.history, see, self.epochs.has_led)
 
     def _client(self, name: str) -> ClusterClient:
         process = ClientProcess(self, name, len(self._clients) + 1, self._fork())
