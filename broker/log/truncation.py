@@ -8,11 +8,11 @@ A stop at any moment leaves a log that opens and is a beginning of what it was, 
    so are producer snapshots from beyond the new end
 3. the segments beyond the new end get `.deleted` behind their names, the last one first
 4. these names are made durable, if there were any
-5. the segment with the new end is cut
+5. the segment with the new end is cut, and fsynced if what goes had been fsynced
 6. the leader epochs are written anew; if the stop comes before that, opening the log leaves the surplus out
 
-The cut itself is not fsynced. Should a power failure undo it, the log is what it was before, and is cut again by leader
-epoch before it follows or leads. What a checkpoint says of later is fsynced after the cut, and so is the cut, by then.
+Without the fsync a power failure could undo the cut and keep what the next leader's records began in a later segment:
+old records before new ones, which no leader epoch tells apart. What had not been fsynced goes as it came, at the end.
 """
 
 from collections.abc import Callable, Iterator
@@ -77,10 +77,14 @@ class Truncation:
             self.truncate_fully_and_start_at(offset)
             return
         segment, position, end_offset = self._find_cut(offset)
+        was_fsynced = end_offset < self.recovery_point
         log_start_offset = min(self.log_start_offset, end_offset)
         with self._cutting(end_offset, log_start_offset):
             later = self._set_aside(self._segments.from_offset(segment.base_offset)[1:], end_offset)
-            self._segments.cut(segment.shorten(position, end_offset), later)
+            left = segment.shorten(position, end_offset)
+            if was_fsynced:
+                left.flush()
+            self._segments.cut(left, later)
             self._epochs.truncate_from_end(end_offset)
             self.log_start_offset = log_start_offset
             self._forget_cut_batches(end_offset)

@@ -36,9 +36,11 @@ class Holders:
         """Whether every ISR with the struck or the powerless broker has another member that is sure to stay in it."""
         gone = {each.broker_id for each in (struck, self._without_power) if each is not None}
         sure = {process.broker_id for process in self._world.brokers if self._is_sure(process)} - gone
-        for partition, state in self._world.states():
-            if gone.intersection(state.isr) and not sure.intersection(state.isr, *self._about_to_be(partition)):
-                return False
+        for partition, state, assignment in self._world.states():
+            if gone.intersection(state.isr):
+                staying = set(assignment.target).intersection(assignment.origin, state.isr)
+                if not sure.intersection(staying, *self._about_to_be(partition)):
+                    return False
         return True
 
     def _about_to_be(self, partition: TopicPartition) -> list[tuple[int, ...]]:

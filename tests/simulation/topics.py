@@ -15,6 +15,7 @@ _TIMEOUT_MS = 2_500
 #: Stay for the whole run: name, partitions, min.insync.replicas.
 LASTING = (("orders", 3, 2), ("events", 2, 1))
 PASSING = ("scratch", "draft")
+REPLICATION_FACTOR = 3
 
 
 class TopicAdministrator:
@@ -43,7 +44,7 @@ class TopicAdministrator:
         wanted = CreatableTopic(
             name=topic,
             num_partitions=partitions,
-            replication_factor=3,
+            replication_factor=REPLICATION_FACTOR,
             configs=[CreatableTopicConfig(name="min.insync.replicas", value=str(min_insync))],
         )
         request = CreateTopicsRequest(topics=[wanted], timeout_ms=_TIMEOUT_MS)

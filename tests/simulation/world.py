@@ -12,6 +12,7 @@ from uuid import UUID
 
 from broker.common.types import TopicPartition
 from broker.controller.cluster import LeaderAndIsr
+from broker.controller.replica_assignment import ReplicaAssignment
 from broker.zookeeper import znodes
 from tests.simulation import checkers
 from tests.simulation.broker_process import BrokerProcess, ClientProcess
@@ -24,6 +25,7 @@ from tests.simulation.epochs import EpochWatch
 from tests.simulation.faults import Fault, draw_faults, inflict
 from tests.simulation.history import History
 from tests.simulation.holders import Holders
+from tests.simulation.moves import Mover
 from tests.simulation.network import Network
 from tests.simulation.producers import Producer
 from tests.simulation.settings import SESSION_TIMEOUT_MS, draw_brokers, draw_settings
@@ -80,6 +82,7 @@ class World:
             self._producer("one-1", lasting, acks=1),
             self._producer("pass-1", [*lasting, *PASSING], acks=1),
         ]
+        self.mover = Mover("mover", self._client("mover"), self.history)
         self.consumers = [self._consumer("reader-1"), self._consumer("reader-2")]
 
     def _producer(self, name: str, topics: list[str], *, acks: int) -> Producer:
@@ -115,11 +118,10 @@ class World:
     def _come_up(self) -> None:
         for process in self.brokers:
             process.start()
-        workers = [self.administrator, *self.producers, *self.consumers]
-        self._start_work(workers[:1])
+        self._start_work([self.administrator])
         if not self._run_until(lambda: self.administrator.has_lasting, 20 * _S):
             raise AssertionError("the cluster did not come up")
-        self._start_work(workers[1:])
+        self._start_work([self.mover, *self.producers, *self.consumers])
 
     def _start_work(self, workers: list) -> None:
         by_name = {process.name: process for process in self._clients}
@@ -136,7 +138,7 @@ class World:
 
     def _finish_work(self) -> None:
         self.history.add("WORLD", "clients come to their end")
-        for worker in (self.administrator, *self.producers, *self.consumers):
+        for worker in (self.administrator, self.mover, *self.producers, *self.consumers):
             worker.is_stopping = True
         if not self._run_until(lambda: not self._unhealed(), HEALED_WITHIN_US):
             for reason in self._unhealed():
@@ -181,14 +183,14 @@ class World:
     def _process(self, broker_id: int) -> BrokerProcess | None:
         return next((process for process in self.brokers if process.broker_id == broker_id), None)
 
-    def states(self) -> Iterator[tuple[TopicPartition, LeaderAndIsr]]:
-        """Of every partition that has one."""
+    def states(self) -> Iterator[tuple[TopicPartition, LeaderAndIsr, ReplicaAssignment]]:
+        """Of every partition that has one, with the replicas it is assigned to."""
         for assignment in self._assignments():
             for number in assignment.partitions:
                 partition = TopicPartition(assignment.topic, number)
                 state = self._state(partition)
                 if state is not None:
-                    yield partition, state
+                    yield partition, state, assignment.of(number)
 
     def _state(self, partition: TopicPartition) -> LeaderAndIsr | None:
         node = self.ensemble.tree.nodes.get(znodes.state_path(partition))
@@ -227,7 +229,9 @@ class World:
             for number, replicas in sorted(assignment.partitions.items()):
                 partition = TopicPartition(assignment.topic, number)
                 state = self._state(partition)
-                if state is None or sorted(state.isr) != sorted(replicas) or state.leader < 0:
+                if number in assignment.adding or number in assignment.removing:
+                    found.append(f"{partition} is on the move still: {assignment}")
+                elif state is None or sorted(state.isr) != sorted(replicas) or state.leader < 0:
                     found.append(f"{partition} on {replicas} is {state}")
         return found
 
