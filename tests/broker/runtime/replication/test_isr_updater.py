@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from broker.common.clock import SystemClock
+from broker.common.clock import ManualClock, SystemClock
 from broker.common.types import TopicPartition
 from broker.controller.cluster import LeaderAndIsr
 from broker.replication.partition import LeadershipState, Partition
@@ -94,3 +94,25 @@ async def test_trap_07_what_a_follower_held_before_it_registered_anew_counts_for
     updater.start()
     await eventually(lambda: led.partition.state.isr == (ME, NEAR), "it has said again what it holds, and joined")
     await updater.stop()
+
+
+async def test_trap_09_leader_that_was_replaced_unawares_commits_nothing_by_counting_others_out(led):
+    store = Replaced()
+    led.partition.state = LeadershipState(ME, 1, (ME, NEAR), (ME, NEAR, FAR), controller_epoch=1, zk_version=0)
+    led.partition.record_append(7, now_ms=1)
+    clock = ManualClock()
+    clock.advance(1_000)
+    updater = IsrUpdater(Replicas([led]), store, lambda _: True, lag_ms_max=10, clock=clock)
+    updater.start()
+    await eventually(lambda: store.written, "it has tried to count NEAR out, of whom it hears nothing")
+    await eventually(lambda: led.partition.pending_isr is None, "it knows that it may not")
+    assert (led.partition.state.isr, led.partition.high_watermark) == ((ME, NEAR), 0)
+    await updater.stop()
+
+
+class Replaced(Store):
+    """NEAR leads by now."""
+
+    async def write_isr(self, _partition, wanted: LeaderAndIsr) -> LeaderAndIsr:
+        self.written.append(wanted.isr)
+        return LeaderAndIsr(NEAR, 2, (NEAR,), controller_epoch=2, zk_version=4)
