@@ -8,11 +8,12 @@ A stop at any moment leaves a log that opens and is a beginning of what it was, 
    so are producer snapshots from beyond the new end
 3. the segments beyond the new end get `.deleted` behind their names, the last one first
 4. these names are made durable, if there were any
-5. the segment with the new end is cut, and fsynced if what goes had been fsynced
+5. the segment with the new end is cut, and that made durable
 6. the leader epochs are written anew; if the stop comes before that, opening the log leaves the surplus out
 
-Without the fsync a power failure could undo the cut and keep what the next leader's records began in a later segment:
-old records before new ones, which no leader epoch tells apart. What had not been fsynced goes as it came, at the end.
+Could a power failure undo the cut and keep a later segment with the next leader's records, there would be old records
+before new ones, which no leader epoch tells apart. Nor is it enough to look at what was fsynced: the system writes
+back whatever it likes.
 """
 
 from collections.abc import Callable, Iterator
@@ -77,13 +78,11 @@ class Truncation:
             self.truncate_fully_and_start_at(offset)
             return
         segment, position, end_offset = self._find_cut(offset)
-        was_fsynced = end_offset < self.recovery_point
         log_start_offset = min(self.log_start_offset, end_offset)
         with self._cutting(end_offset, log_start_offset):
             later = self._set_aside(self._segments.from_offset(segment.base_offset)[1:], end_offset)
             left = segment.shorten(position, end_offset)
-            if was_fsynced:
-                left.flush()
+            left.flush()
             self._segments.cut(left, later)
             self._epochs.truncate_from_end(end_offset)
             self.log_start_offset = log_start_offset
