@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tests.simulation.broker_process import BrokerProcess
 from tests.simulation.ensemble import MACHINE as ZOOKEEPER
+from tests.simulation.topics import PASSING
 
 if TYPE_CHECKING:
     from tests.simulation.world import World
@@ -102,6 +103,24 @@ def _cut_power_of_leader(world: "World", fault: Fault) -> None:
     _cut_power_of(world, world.leader_of(_one(fault, world.partitions)), fault.lasts_us)
 
 
+def _leave_a_stray(world: "World", fault: Fault) -> None:
+    """A broker is away while a partition moves from it, and whoever remembers that dies before it is back.
+
+    It then holds a log nobody will have deleted when the topic is, and that must not be found under a new one.
+    """
+    passing = [(where, moved) for where, _, moved in world.states() if where.topic in PASSING]
+    where, assignment = _one(fault, passing) or (None, None)
+    if where is None or assignment.is_reassigning:
+        return
+    free = [process.broker_id for process in world.running if process.broker_id not in assignment.replicas]
+    away = world.process_of(assignment.replicas[-1])
+    if not free or not away.is_running:
+        return
+    world.mover.wishes.append((where, [*assignment.replicas[:-1], free[0]]))
+    _kill(world, away, world.session_timeout_us + 4 * _S)
+    world.timeline.plan_in(world.session_timeout_us + 3 * _S, lambda: _kill(world, world.controller, fault.lasts_us))
+
+
 def _stop(world: "World", fault: Fault) -> None:
     process = _one(fault, world.running)
     if process is not None and world.holders.may_be_struck(process):
@@ -190,6 +209,7 @@ FAULTS: dict[str, tuple[int, int, Callable[["World", Fault], None]]] = {
     "power cut": (2, 8 * _S, _cut_power),
     "power cut of controller": (2, 8 * _S, _cut_power_of_controller),
     "power cut of leader": (2, 8 * _S, _cut_power_of_leader),
+    "stray replica": (2, 1 * _S, _leave_a_stray),
     "clean stop": (2, 6 * _S, _stop),
     "pause": (4, 9 * _S, _pause),
     "cut pair": (3, 6 * _S, _cut_pair),

@@ -25,6 +25,8 @@ class Mover:
         self._client = client
         self._history = history
         self.is_stopping = False
+        #: Asked for next.
+        self.wishes: list[tuple[TopicPartition, list[int]]] = []
 
     async def run(self) -> None:
         while not self.is_stopping:
@@ -33,6 +35,8 @@ class Mover:
                 await self._move(*self._draw())
 
     def _draw(self) -> tuple[TopicPartition, list[int] | None]:
+        if self.wishes:
+            return self.wishes.pop()
         random, replicas = self._client.random, self._client.replicas
         where = random.choice(sorted(replicas))
         if random.random() < _CANCELLED_SHARE:

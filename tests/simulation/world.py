@@ -174,13 +174,13 @@ class World:
     @property
     def controller(self) -> BrokerProcess | None:
         node = self.ensemble.tree.nodes.get(znodes.CONTROLLER)
-        return self._process(znodes.decode_controller(node.data)) if node else None
+        return self.process_of(znodes.decode_controller(node.data)) if node else None
 
     def leader_of(self, partition: TopicPartition) -> BrokerProcess | None:
         state = self._state(partition)
-        return self._process(state.leader) if state else None
+        return self.process_of(state.leader) if state else None
 
-    def _process(self, broker_id: int) -> BrokerProcess | None:
+    def process_of(self, broker_id: int) -> BrokerProcess | None:
         return next((process for process in self.brokers if process.broker_id == broker_id), None)
 
     def states(self) -> Iterator[tuple[TopicPartition, LeaderAndIsr, ReplicaAssignment]]:
