@@ -117,8 +117,10 @@ def _leave_a_stray(world: "World", fault: Fault) -> None:
     if not free or not away.is_running:
         return
     world.mover.wishes.append((where, [*assignment.replicas[:-1], free[0]]))
-    _kill(world, away, world.session_timeout_us + 4 * _S)
-    world.timeline.plan_in(world.session_timeout_us + 3 * _S, lambda: _kill(world, world.controller, fault.lasts_us))
+    forgotten_us = world.session_timeout_us + 2 * _S
+    _kill(world, away, forgotten_us + 1 * _S)
+    world.timeline.plan_in(forgotten_us, lambda: _kill(world, world.controller, fault.lasts_us))
+    world.timeline.plan_in(forgotten_us + 4 * _S, lambda: world.administrator.wishes.append(where.topic))
 
 
 def _stop(world: "World", fault: Fault) -> None:

@@ -11,6 +11,7 @@ from tests.simulation.history import History
 _CREATE_VERSION = 7
 _DELETE_VERSION = 5
 _TIMEOUT_MS = 2_500
+_TRIES = 3
 
 #: Stay for the whole run: name, partitions, min.insync.replicas.
 LASTING = (("orders", 3, 2), ("events", 2, 1))
@@ -25,6 +26,8 @@ class TopicAdministrator:
         self._history = history
         self.has_lasting = False
         self.is_stopping = False
+        #: Topics to be deleted next, and made anew.
+        self.wishes: list[str] = []
 
     async def run(self) -> None:
         for topic, partitions, min_insync in LASTING:
@@ -33,11 +36,20 @@ class TopicAdministrator:
         self.has_lasting = True
         while not self.is_stopping:
             await asyncio.sleep(self._client.random.uniform(0.2, 2.5))
+            if self.wishes:
+                await self._make_anew(self.wishes.pop())
+                continue
             topic = self._client.random.choice(PASSING)
             if self._client.random.random() < 0.5:
                 await self._create(topic, self._client.random.randint(1, 3), 1)
             else:
                 await self._delete(topic)
+
+    async def _make_anew(self, topic: str) -> None:
+        for _ in range(_TRIES):
+            await self._delete(topic)
+            if await self._create(topic, 3, 1):
+                return
 
     async def _create(self, topic: str, partitions: int, min_insync: int) -> bool:
         """Whether it is there."""
