@@ -53,7 +53,8 @@ class LogManager(HostedLogs):
         self._config = config
         self._broker_id = broker_id
         self._topic_ids: dict[TopicPartition, UUID] = {}
-        self._started_unclean: set[TopicPartition] = set()
+        #: Of those that were here at the start, which may have lost their end.
+        self._doubtful: set[TopicPartition] = set()
         self._set_aside: list[Path] = []
         self._counting = Lock()
         #: Held by whoever makes logs on another thread.
@@ -128,14 +129,25 @@ class LogManager(HostedLogs):
         )
         self._enter(partition, log, directory, topic_id)
         if directory.may_have_lost_tail(partition, log.log_end_offset, is_clean=is_clean):
-            self._started_unclean.add(partition)
+            self._doubtful.add(partition)
             _log.warning("log may have lost its end", partition=str(partition), log_end_offset=log.log_end_offset)
 
-    def started_unclean(self, partition: TopicPartition) -> bool:
-        """Whether this start followed a stop after which the log may end earlier than it did: see
-        `LogDirectory.may_have_lost_tail`. False for a log made since, or unknown.
-        """
-        return partition in self._started_unclean
+    @property
+    def may_lack_records(self) -> bool:
+        """Whether anything that was here may be missing since the start: the end of a log, or whole logs."""
+        return bool(self._doubtful) or any(directory.is_new for directory in self._directories)
+
+    def has_whole(self, partition: TopicPartition, topic_id: UUID) -> bool:
+        """Whether the log is here, of the topic of that id, and did not lose its end before this start."""
+        return self._topic_ids.get(partition) == topic_id and partition not in self._doubtful
+
+    def note_machine_start(self) -> None:
+        """What `may_lack_records` told of has been dealt with for good; only now may the next start not tell it."""
+        for directory in self._online():
+            try:
+                directory.note_machine_start()
+            except OSError as error:
+                self._fail(directory, error)
 
     def _enter(self, partition: TopicPartition, log: Log, directory: LogDirectory, topic_id: UUID | None) -> None:
         log.on_disk_error = partial(self._fail, directory)
@@ -252,7 +264,7 @@ class LogManager(HostedLogs):
         with self._counting:
             self._homes.pop(partition).logs_count -= 1
         self._topic_ids.pop(partition, None)
-        self._started_unclean.discard(partition)
+        self._doubtful.discard(partition)
         return aside
 
     def purge_deleted(self) -> int:

@@ -36,6 +36,7 @@ from broker.runtime.purgatory import Purgatory
 from broker.runtime.replication.fetch_requests import FetchSettings
 from broker.runtime.replication.follower_feeds import FollowerFeeds
 from broker.runtime.replication.isr_updater import IsrUpdater
+from broker.runtime.replication.lost_logs import LostLogs
 from broker.runtime.replication.produce_acks import ProduceAcks
 from broker.runtime.replication.replica_fetchers import ReplicaFetchers
 from broker.runtime.replication.replica_manager import ReplicaManager
@@ -155,7 +156,11 @@ class Broker:
         replicas = ReplicaManager(config.broker_id, self._logs, self._purgatory, self._clock)
         self._coordination = Coordination(config, replicas, self._metadata, self._store, self._address_of, self._clock)
         self._registration = Registration(
-            self._store, self._broker_registration(), replicas, SessionNote(Path(config.log_dirs[0]))
+            self._store,
+            self._broker_registration(),
+            replicas,
+            SessionNote(Path(config.log_dirs[0])),
+            LostLogs(self._store, config.broker_id, self._logs),
         )
         self._stray_logs = StrayLogs(config.broker_id, replicas, self._logs, self._store)
         self._topic_configs = TopicConfigs(self._store, replicas, config)

@@ -6,7 +6,7 @@ the logs were loaded before that, at start, by the log manager.
 """
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import NamedTuple
@@ -216,6 +216,20 @@ class ReplicaManager:
             self.logs.delete(topic_partition)
         self._purgatory.wake(topic_partition)
 
+    def assigned_elsewhere(
+        self, topic_partition: TopicPartition, topic_id: UUID, leader_epoch: int, replicas: Sequence[int]
+    ) -> None:
+        """In a later epoch than ours the partition's replicas are these: serve it no more if we are none of them.
+
+        It was moved while we were cut off, and the controller that would have stopped us is no longer. The files stay.
+        """
+        hosted = self._hosted.get(topic_partition)
+        if hosted is None or self._broker_id in replicas or hosted.topic_id != topic_id:
+            return
+        if leader_epoch > hosted.partition.leader_epoch:
+            _log.warning("partition was moved away unnoticed", partition=str(topic_partition), replicas=str(replicas))
+            self.stop_replica(topic_partition, delete=False, leader_epoch=leader_epoch)
+
     def _let_go(self, hosted: HostedPartition) -> None:
         hosted.partition.state = None
         _tell(self.on_role, hosted)
@@ -280,9 +294,9 @@ class ReplicaManager:
 
     # -- replicas
 
-    def follower_holds(self, hosted: HostedPartition, replica_id: int, log_end_offset: int) -> None:
-        """A follower of this leader holds everything before `log_end_offset`."""
-        if hosted.partition.record_fetch(replica_id, log_end_offset, self._clock.monotonic_ms()):
+    def follower_holds(self, hosted: HostedPartition, replica_id: int, log_end_offset: int, broker_epoch: int) -> None:
+        """A follower of this leader, as registered under `broker_epoch`, holds everything before `log_end_offset`."""
+        if hosted.partition.record_fetch(replica_id, log_end_offset, self._clock.monotonic_ms(), broker_epoch):
             self._high_watermark_moved(hosted)
 
     def isr_written(self, hosted: HostedPartition, isr: tuple[int, ...], zk_version: int) -> None:

@@ -208,7 +208,7 @@ def test_same_partition_gives_the_same_log(start):
     assert manager.get_or_create(ORDERS_0, FIRST_ID) is manager.get_or_create(ORDERS_0, FIRST_ID)
 
 
-def test_recreated_topic_never_sees_the_old_one(start, batch_of, records_of):
+def test_trap_12_recreated_topic_never_sees_the_old_one(start, batch_of, records_of):
     manager = start()
     manager.get_or_create(ORDERS_0, FIRST_ID).append(batch_of(b"old"), 0)
     with pytest.raises(ApiError) as caught:
