@@ -178,12 +178,12 @@ async def test_marker_counts_only_when_it_is_committed(served, client):
     writer = await served.client()
     await writer.send_request(produce(data(7, 0)), 11)
     await eventually(lambda: hosted.log.log_end_offset == 1, "the batch is in the log")
-    served.replicas.follower_holds(hosted, 2, 1)
+    served.replicas.follower_holds(hosted, 2, 1, broker_epoch=20)
     await writer.answer(ProduceRequest.api, 11)
     await writer.send_request(WriteTxnMarkersRequest(markers=[markers(7)]), 1)
     await eventually(lambda: hosted.log.log_end_offset == 2, "the marker is in the log")
     assert told(await client.ask(fetch(), 12)) == (1, 0, [])
-    served.replicas.follower_holds(hosted, 2, 2)
+    served.replicas.follower_holds(hosted, 2, 2, broker_epoch=20)
     assert written(await writer.answer(WriteTxnMarkersRequest.api, 1)) == [[ErrorCode.NONE]]
     assert told(await client.ask(fetch(), 12)) == (2, 2, [])
 

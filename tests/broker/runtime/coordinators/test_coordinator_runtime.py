@@ -248,7 +248,7 @@ async def test_trap_24_commit_is_answered_when_all_in_sync_replicas_hold_it(worl
     answer = asyncio.ensure_future(world.send_commit(5))
     await asyncio.sleep(0)
     assert not answer.done()
-    world.replicas.follower_holds(world.replicas.get(OFFSETS_TOPIC, 0), 2, 1)
+    world.replicas.follower_holds(world.replicas.get(OFFSETS_TOPIC, 0), 2, 1, broker_epoch=20)
     assert (await answer).topics[0].partitions[0].error_code == ErrorCode.NONE
 
 
@@ -264,13 +264,13 @@ async def test_trap_30_marker_that_is_not_committed_shows_nobody_the_offset(worl
     world.lead(followers=(2,))
     answer = asyncio.ensure_future(world.send_commit_in_transaction(6))
     hosted = world.replicas.get(OFFSETS_TOPIC, 0)
-    world.replicas.follower_holds(hosted, 2, 1)
+    world.replicas.follower_holds(hosted, 2, 1, broker_epoch=20)
     await answer
     world.end_transaction(MarkerType.COMMIT)
     fetched = asyncio.ensure_future(world.send_fetch())
     await asyncio.sleep(0)
     assert not fetched.done()
-    world.replicas.follower_holds(hosted, 2, 2)
+    world.replicas.follower_holds(hosted, 2, 2, broker_epoch=20)
     assert (await fetched).topics[0].partitions[0].committed_offset == 6
 
 
