@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
-from hypothesis.strategies import booleans, integers, sampled_from
+from hypothesis.strategies import booleans, integers, permutations, sampled_from
 
 from broker.common.errors import ErrorCode
 from broker.common.types import TopicPartition
@@ -28,7 +28,7 @@ IDS = ["payments", "refunds"]
 PARTITIONS = [TopicPartition("orders", 0), TopicPartition("bills", 2)]
 TIMEOUT_MS = 5_000
 #: Close to the last epoch, so that ids run out of epochs.
-LATE_EPOCH = 2**15 - 6
+LATE_EPOCHS = [2**15 - 5, 2**15 - 4, 2**15 - 3]
 
 Producer = tuple[int, int]
 
@@ -83,6 +83,7 @@ class Transactions(RuleBasedStateMachine):
         self.now_ms = 1_000_000
         self.log: list[tuple[bytes, bytes | None]] = []
         self.committed = 0
+        self.is_lagging = False  #: followers are slow: what is appended is not committed yet
         self.epoch = 1
         self.waiting: deque[tuple[int, TransactionOutcome]] = deque()
         self.in_flight: list[tuple[int, MarkersToWrite, set[TopicPartition]]] = []
@@ -90,6 +91,7 @@ class Transactions(RuleBasedStateMachine):
         self.asked: dict[int, tuple] = {}
         self.fresh_id = 1_000
         self.given: dict[Producer, object] = {}
+        self.latest: dict[str, Producer] = {}  #: by transactional id, who was let in last
         self.written: list[Written] = []
         self.partitions = {each: DataPartition() for each in PARTITIONS}
         self.clients = [Client(IDS[0]), Client(IDS[0]), Client(IDS[1])]
@@ -98,11 +100,11 @@ class Transactions(RuleBasedStateMachine):
     def new_coordinator(self) -> TransactionCoordinator:
         return TransactionCoordinator(TransactionConfig(transactional_id_expiration_ms=60_000), lambda: self.now_ms)
 
-    @initialize(is_late=booleans())
-    def begin_late(self, is_late: bool) -> None:
+    @initialize(epoch=sampled_from([None, *LATE_EPOCHS]))
+    def begin_late(self, epoch: int | None) -> None:
         """An id that has been in use for long."""
-        if is_late:
-            old = Transaction(IDS[0], 7, LATE_EPOCH, TIMEOUT_MS, TransactionState.EMPTY, updated_ms=self.now_ms)
+        if epoch is not None:
+            old = Transaction(IDS[0], 7, epoch, TIMEOUT_MS, TransactionState.EMPTY, updated_ms=self.now_ms)
             self.log.append((encode_key(IDS[0]), encode_value(old)))
             self.fail_over(False)
 
@@ -116,6 +118,8 @@ class Transactions(RuleBasedStateMachine):
             self.log.append((key, value))
             self.coordinator.replay(key, value)
         self.waiting.append((len(self.log), outcome))
+        if not self.is_lagging:
+            self.committed = len(self.log)
         self.release()
 
     def release(self) -> None:
@@ -144,34 +148,53 @@ class Transactions(RuleBasedStateMachine):
         outcome = self.ask(self.coordinator.init_producer_id, request, ("init", client, held), self.fresh_id)
         self.fresh_id += outcome.used_producer_id
 
-    @rule(which=integers(0, 2))
-    def begin_anew(self, which: int) -> None:
-        self.clients[which].producer = self.clients[which].transaction = None
-        self.init(self.clients[which], (-1, -1))
-
-    @rule(which=integers(0, 2))
-    def raise_own_epoch(self, which: int) -> None:
-        if self.clients[which].producer is not None:
-            self.init(self.clients[which], self.clients[which].producer)
+    @rule(which=integers(0, 2), is_named=booleans())
+    def init_again(self, which: int, is_named: bool) -> None:
+        """A new process, or the old one that raises its epoch."""
+        client = self.clients[which]
+        if not is_named:
+            client.producer = client.transaction = None
+        self.init(client, client.producer or (-1, -1))
 
     @rule(which=integers(0, 2), partition=sampled_from(PARTITIONS))
     def add(self, which: int, partition: TopicPartition) -> None:
         client = self.clients[which]
+        if client.producer is None:
+            self.init(client, (-1, -1))
         if client.producer is not None:
             request = to_add(client.transactional_id, client.producer, partition)
             self.ask(self.coordinator.add_partitions_to_txn, request, ("add", client, client.producer))
 
-    @rule(which=integers(0, 2), partition=sampled_from(PARTITIONS))
-    def write(self, which: int, partition: TopicPartition) -> None:
+    @rule(which=integers(0, 2), partition=sampled_from(PARTITIONS), added=sampled_from(PARTITIONS))
+    def write(self, which: int, partition: TopicPartition, added: TopicPartition) -> None:
         client = self.clients[which]
+        if client.transaction is None:
+            self.add(which, added)
         if client.producer is not None and client.transaction is not None:
             request = to_verify(client.transactional_id, client.producer, partition)
             asked = "verify", client, client.transaction, partition
             self.ask(self.coordinator.add_partitions_to_txn, request, asked)
 
+    @rule(which=integers(0, 2), partitions=permutations(PARTITIONS), is_commit=booleans())
+    def write_and_end(self, which: int, partitions: list[TopicPartition], is_commit: bool) -> None:
+        for each in partitions:
+            self.write(which, each, each)
+        self.end(which, is_commit)
+
+    @rule(which=integers(0, 2), by_ms=sampled_from([1, TIMEOUT_MS]))
+    def write_slowly(self, which: int, by_ms: int) -> None:
+        """What is written after the timeout must not become a transaction of its own."""
+        for each in PARTITIONS:
+            self.write(which, each, each)
+            self.pass_time(by_ms)
+            self.write_all_markers()
+        self.end(which, True)
+
     @rule(which=integers(0, 2), is_commit=booleans())
     def end(self, which: int, is_commit: bool) -> None:
         client = self.clients[which]
+        if client.transaction is None:
+            self.write(which, PARTITIONS[0], PARTITIONS[0])
         if client.producer is not None and client.transaction is not None:
             request = EndTxnRequest(
                 transactional_id=client.transactional_id,
@@ -194,10 +217,13 @@ class Transactions(RuleBasedStateMachine):
             assert producer[1] < 2**15 - 1
             once = (client, held) if held != (-1, -1) else object()
             assert self.given.setdefault(producer, once) == once, "two live producers with the same id and epoch"
+            self.latest[client.transactional_id] = producer
             if client.producer != producer:
                 client.producer, client.transaction = producer, None
 
     def hear_add(self, client: Client, _response, code: ErrorCode, producer: Producer) -> None:
+        if code is ErrorCode.NONE:
+            assert self.latest[client.transactional_id] == producer, "a fenced producer adds partitions"
         if code is ErrorCode.NONE and client.producer == producer and client.transaction is None:
             client.transaction = Written(producer)
             self.written.append(client.transaction)
@@ -210,6 +236,7 @@ class Transactions(RuleBasedStateMachine):
         if client.transaction is not transaction:
             return
         if code is ErrorCode.NONE:
+            assert self.latest[client.transactional_id] == transaction.producer, "a fenced producer ends"
             transaction.told = is_commit
             client.transaction = None
         elif code is ErrorCode.NOT_COORDINATOR:
@@ -221,10 +248,6 @@ class Transactions(RuleBasedStateMachine):
     def commit_records(self, count: int) -> None:
         self.committed = min(self.committed + count, len(self.log))
         self.release()
-
-    @rule()
-    def commit_all_records(self) -> None:
-        self.commit_records(len(self.log))
 
     @precondition(lambda self: self.in_flight)
     @rule(which=integers(0, 50), where=sampled_from(PARTITIONS))
@@ -253,6 +276,12 @@ class Transactions(RuleBasedStateMachine):
         deadline_ms = self.coordinator.next_deadline_ms()
         if deadline_ms is not None and deadline_ms <= self.now_ms:
             self.carry_out(self.coordinator.tick(self.now_ms))
+
+    @rule()
+    def lag_or_catch_up(self) -> None:
+        self.is_lagging = not self.is_lagging
+        if not self.is_lagging:
+            self.commit_records(len(self.log))
 
     @rule()
     def fail_next_append(self) -> None:
@@ -299,7 +328,7 @@ class Transactions(RuleBasedStateMachine):
         """Left alone, every transaction comes to an end in all of its partitions."""
         self.next_append_fails = False
         for _ in range(20):
-            self.commit_all_records()
+            self.commit_records(len(self.log))
             self.write_all_markers()
             self.pass_time(TIMEOUT_MS)
         states = {each.state for each in self.coordinator.transactions.values()}
@@ -317,4 +346,4 @@ def durable(coordinator: TransactionCoordinator) -> dict[str, Transaction]:
 
 
 TestTransactions = Transactions.TestCase
-TestTransactions.settings = settings(max_examples=60, stateful_step_count=60, deadline=None, derandomize=True)
+TestTransactions.settings = settings(max_examples=200, stateful_step_count=40, deadline=None, derandomize=True)
