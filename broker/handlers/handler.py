@@ -13,6 +13,7 @@ from broker.runtime.broker_configs import BrokerConfigs
 from broker.runtime.controller.controller_runtime import ControllerRuntime
 from broker.runtime.coordinators.group_coordinators import GroupCoordinators
 from broker.runtime.coordinators.producer_ids import ProducerIds
+from broker.runtime.coordinators.transaction_coordinators import TransactionCoordinators
 from broker.runtime.log_dirs import LogDirs
 from broker.runtime.metadata_cache import MetadataCache
 from broker.runtime.purgatory import Purgatory
@@ -39,6 +40,7 @@ class Services:
     acks: ProduceAcks
     transactional_appends: TransactionalAppends
     groups: GroupCoordinators
+    transactions: TransactionCoordinators
     topics: TopicAdmin
     topic_configs: TopicConfigs
     broker_configs: BrokerConfigs

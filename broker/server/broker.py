@@ -17,7 +17,6 @@ from broker.common.logs import logger
 from broker.config.broker import BrokerConfig, Endpoint
 from broker.controller.cluster import BrokerEndpoint, BrokerRegistration
 from broker.controller.leader_rebalance import RebalanceSettings
-from broker.coordinator.group.config import GroupConfig
 from broker.handlers.handler import Services
 from broker.log.manager import LogManager
 from broker.net.listener import ConnectionLimits, Listener
@@ -28,9 +27,7 @@ from broker.runtime.broker_configs import BrokerConfigs
 from broker.runtime.config_changes import ConfigKeepers
 from broker.runtime.controlled_shutdown import ControlledShutdown
 from broker.runtime.controller.controller_runtime import ControllerRuntime
-from broker.runtime.coordinators.group_coordinators import group_coordinators
 from broker.runtime.coordinators.producer_ids import ProducerIds
-from broker.runtime.coordinators.transaction_verifier import TransactionVerifier, not_coordinator
 from broker.runtime.housekeeping import Housekeeping
 from broker.runtime.log_dir_failures import LogDirFailures
 from broker.runtime.log_dirs import LogDirs
@@ -43,11 +40,11 @@ from broker.runtime.replication.produce_acks import ProduceAcks
 from broker.runtime.replication.replica_fetchers import ReplicaFetchers
 from broker.runtime.replication.replica_manager import ReplicaManager
 from broker.runtime.replication.replication_quotas import ReplicationQuotas
-from broker.runtime.replication.transactional_appends import TransactionalAppends
 from broker.runtime.retention_previews import RetentionPreviews
 from broker.runtime.topics import topic_configs
 from broker.runtime.topics.topic_admin import TopicAdmin
 from broker.runtime.topics.topic_configs import TopicConfigs, log_config
+from broker.server.coordination import Coordination
 from broker.server.descriptors import connections_within, raise_descriptor_limit
 from broker.server.dispatcher import Dispatcher
 from broker.server.metrics import RequestMetrics, StateMetrics, new_registry
@@ -152,7 +149,7 @@ class Broker:
     def _build(self, cluster_id: str) -> None:
         config = self.config
         replicas = ReplicaManager(config.broker_id, self._logs, self._purgatory, self._clock)
-        self._groups = group_coordinators(replicas, _group_config(config), self._clock)
+        self._coordination = Coordination(config, replicas, self._metadata, self._store, self._address_of, self._clock)
         self._registration = Registration(
             self._store, self._broker_registration(), replicas, SessionNote(Path(config.log_dirs[0]))
         )
@@ -180,6 +177,7 @@ class Broker:
         self._controlled_shutdown = ControlledShutdown(self._store, self._metadata, replicas, config)
         fetch_sessions = FetchSessions(_random_session_id)
         self.services = self._services(cluster_id, replicas, fetch_sessions)
+        self._coordination.serve(self.services, self._listener.name)
         self._dispatcher = Dispatcher(self.services, self._listener.name, RequestMetrics(self._registry))
         self._registry.register(
             ReplicationMetrics(replicas, self._feeds, self._fetchers, self._acks, self._isr),
@@ -199,8 +197,9 @@ class Broker:
             fetch_sessions=fetch_sessions,
             feeds=self._feeds,
             acks=self._acks,
-            transactional_appends=self._transactional_appends,
-            groups=self._groups,
+            transactional_appends=self._coordination.appends,
+            groups=self._coordination.groups,
+            transactions=self._coordination.transactions,
             topics=TopicAdmin(self._store, self._metadata, config),
             topic_configs=self._topic_configs,
             broker_configs=self._broker_configs,
@@ -219,12 +218,6 @@ class Broker:
         self._isr = IsrUpdater(replicas, self._store, self._metadata.is_live, lag_ms_max, self._clock)
         self._feeds.on_progress = self._isr.consider
         self._acks = ProduceAcks(replicas, self._clock)
-        self._verifier = TransactionVerifier(self._metadata, self.config.broker_id, self._address_of, not_coordinator)
-        self._transactional_appends = TransactionalAppends(
-            replicas,
-            self._verifier.verify,
-            is_enabled=lambda: self.config.transaction_partition_verification_enable,
-        )
         settings = _fetch_settings(self.config)
         self._fetchers = ReplicaFetchers(replicas, quotas.following, self._address_of, settings, self._clock)
 
@@ -277,13 +270,13 @@ class Broker:
     async def _close_clients(self) -> None:
         if hasattr(self, "_keepers"):
             self._keepers.stop()
-        if hasattr(self, "_groups"):
-            self._groups.stop()
+        if hasattr(self, "_coordination"):
+            self._coordination.stop()
         if hasattr(self, "_log_dir_failures"):
             self._log_dir_failures.stop()
         if hasattr(self, "_fetchers"):
             await self._isr.stop()
-            for part in (self._fetchers, self._feeds, self._acks, self._verifier):
+            for part in (self._fetchers, self._feeds, self._acks):
                 part.close()
         if hasattr(self, "_listener"):
             self._listener.stop()
@@ -320,14 +313,4 @@ def _fetch_settings(config: BrokerConfig) -> FetchSettings:
         back_off_ms=config.replica_fetch_backoff_ms,
         silence_ms_max=max(config.replica_socket_timeout_ms, 2 * config.replica_fetch_wait_max_ms),
         frame_bytes_max=config.replica_fetch_response_max_bytes + config.socket_request_max_bytes,
-    )
-
-
-def _group_config(config: BrokerConfig) -> GroupConfig:
-    return GroupConfig(
-        group_min_session_timeout_ms=config.group_min_session_timeout_ms,
-        group_max_session_timeout_ms=config.group_max_session_timeout_ms,
-        group_initial_rebalance_delay_ms=config.group_initial_rebalance_delay_ms,
-        group_max_size=config.group_max_size,
-        offset_metadata_max_bytes=config.offset_metadata_max_bytes,
     )

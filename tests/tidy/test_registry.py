@@ -10,6 +10,7 @@ SUPPORT = {
     "registry",
     "commit_partitions",
     "group_request",
+    "transaction_request",
     "config_resources",
     "current_leader",
 }

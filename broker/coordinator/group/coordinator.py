@@ -23,19 +23,23 @@ To take over a partition: `replay` all of it (and complete what markers end), th
 `unload`, and drop the object.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from broker.common.errors import ErrorCode, InvariantViolation
+from broker.common.types import TopicPartition
 from broker.coordinator.group import administration, answers
+from broker.coordinator.group.client import Client
 from broker.coordinator.group.config import GroupConfig
+from broker.coordinator.group.expiry import Expiry
 from broker.coordinator.group.group import Group
 from broker.coordinator.group.joining import Join, Joining
 from broker.coordinator.group.membership import Membership
 from broker.coordinator.group.offsets import Offsets, commit_error, commit_refused, txn_commit_error
-from broker.coordinator.group.outcome import Client, Outcome, Producer, Turn
 from broker.coordinator.group.rebalance import Rebalance
 from broker.coordinator.group.records import GroupKey, OffsetKey, decode_group_value, decode_key, decode_offset_value
-from broker.coordinator.group.timers import TimerKey, TimerKind, Timers
+from broker.coordinator.group.timers import TimerKey, TimerKind
+from broker.coordinator.outcome import Outcome, Producer, Turn
+from broker.coordinator.timers import Timers
 from broker.protocol.messages.delete_groups import DeleteGroupsRequest
 from broker.protocol.messages.describe_groups import DescribeGroupsRequest
 from broker.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
@@ -43,6 +47,7 @@ from broker.protocol.messages.join_group import JoinGroupRequest
 from broker.protocol.messages.leave_group import LeaveGroupRequest, MemberIdentity
 from broker.protocol.messages.list_groups import ListGroupsRequest
 from broker.protocol.messages.offset_commit import OffsetCommitRequest
+from broker.protocol.messages.offset_delete import OffsetDeleteRequest
 from broker.protocol.messages.offset_fetch import OffsetFetchRequest
 from broker.protocol.messages.sync_group import SyncGroupRequest
 from broker.protocol.messages.txn_offset_commit import TxnOffsetCommitRequest
@@ -68,6 +73,7 @@ class GroupCoordinator:
         self._parked: dict[int, str] = {}  #: token: group id, of every request that waits for an answer
         self._timers = Timers()
         self._offsets = Offsets(config)
+        self._expiry = Expiry(config, self._offsets)
         self._rebalance = Rebalance(config, self._timers)
         self._joining = Joining(config, self._timers, self._rebalance, new_member_id)
         self._membership = Membership(self._timers, self._rebalance)
@@ -189,11 +195,26 @@ class GroupCoordinator:
         turn.answer(token, administration.delete(request, self._groups, self._offsets, turn))
         return self._end(turn)
 
+    def offset_delete(self, request: OffsetDeleteRequest, token: int, now_ms: int) -> Outcome:
+        turn = self._turn(now_ms)
+        group = self._group(request.group_id)
+        turn.answer(token, administration.delete_offsets(request, group, self._offsets, turn))
+        return self._end(turn)
+
+    def partitions_deleted(self, partitions: Collection[TopicPartition], now_ms: int) -> Outcome:
+        """Their topics are gone: `tick` forgets what was committed for them, as soon as it is called."""
+        turn = self._turn(now_ms)
+        self._expiry.partitions_deleted(partitions, turn.now_ms, turn.wall_ms)
+        return self._end(turn)
+
     # -- time ---------------------------------------------------------------------------------------------------------
 
     def next_deadline_ms(self) -> int | None:
         """When `tick` must be called next, None if nothing is waiting for time to pass."""
-        return self._timers.next_deadline_ms()
+        of_members, of_offsets = self._timers.next_deadline_ms(), self._expiry.next_deadline_ms
+        if of_members is None or of_offsets is None:
+            return of_offsets if of_members is None else of_members
+        return min(of_members, of_offsets)
 
     def tick(self, now_ms: int) -> Outcome:
         """Do what the deadlines that have come ask for; a group with a record on its way is left for the next tick."""
@@ -207,6 +228,7 @@ class GroupCoordinator:
                 self._time_is_up(group, key, turn)
         for key in postponed:
             self._timers.schedule(key, turn.now_ms)
+        self._expiry.look_at_some(self._groups, turn)
         return self._end(turn)
 
     def _time_is_up(self, group: Group, key: TimerKey, turn: Turn) -> None:
@@ -276,6 +298,7 @@ class GroupCoordinator:
                 self._rebalance.restart_session(group, member, turn)
             if len(group.members) > self._group_max_size:
                 self._rebalance.prepare(group, turn, "more members than group.max.size")
+        self._expiry.begin(turn.now_ms)
         return self._end(turn)
 
     # -- what goes wrong outside --------------------------------------------------------------------------------------
@@ -310,6 +333,7 @@ class GroupCoordinator:
             self._membership.dismiss(group, ErrorCode.NOT_COORDINATOR, turn)
         self._groups.clear()
         self._offsets.clear()
+        self._expiry.stop()
         self._timers.clear()
         return self._end(turn)
 

@@ -8,10 +8,9 @@ from collections.abc import Iterable, Iterator
 from broker.common.errors import ErrorCode
 from broker.common.limits import TOPIC_NAME_LENGTH_MAX
 from broker.common.types import TopicPartition
+from broker.coordinator.fields import is_too_long
 from broker.coordinator.group.config import GroupConfig
-from broker.coordinator.group.fields import is_too_long
 from broker.coordinator.group.group import Group
-from broker.coordinator.group.outcome import Turn
 from broker.coordinator.group.pending_offsets import PendingOffsets
 from broker.coordinator.group.records import (
     NO_TIMESTAMP,
@@ -21,6 +20,7 @@ from broker.coordinator.group.records import (
     encode_offset_value,
 )
 from broker.coordinator.group.states import GroupState
+from broker.coordinator.outcome import Turn
 from broker.protocol.messages.offset_commit import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
@@ -109,7 +109,18 @@ def _no_such_generation(group: Group | None) -> ErrorCode:
 
 def commit_refused(request: AnyCommitRequest, error: ErrorCode) -> AnyCommitResponse:
     """The same error for every partition: these APIs have no other place for it."""
-    return _commit_response(request, ((t.name, [(p, error) for p in t.partitions]) for t in request.topics))
+    response, of_topic, of_partition = _COMMIT_RESPONSES[type(request)]
+    return response(
+        topics=[
+            of_topic(
+                name=topic.name,
+                partitions=[
+                    of_partition(partition_index=p.partition_index, error_code=error) for p in topic.partitions
+                ],
+            )
+            for topic in request.topics
+        ]
+    )
 
 
 class Offsets:
@@ -128,16 +139,28 @@ class Offsets:
         """Whether a transaction is open that commits offsets of the group."""
         return self._pending.has_group(group_id)
 
+    def is_pending(self, key: OffsetKey) -> bool:
+        return key in self._pending
+
+    def has_offset(self, key: OffsetKey) -> bool:
+        return key.partition.partition in self._offsets.get(key.group_id, {}).get(key.partition.topic, ())
+
+    def count(self, group_id: str) -> int:
+        return sum(map(len, self._offsets.get(group_id, {}).values()))
+
     def commit(self, request: AnyCommitRequest, turn: Turn) -> AnyCommitResponse:
         """Propose a record for each partition that is in order; the response says which are."""
-        results = []
+        response, of_topic, of_partition = _COMMIT_RESPONSES[type(request)]
+        topics = []
         for topic in request.topics:
-            errors = [(partition, self._partition_error(topic.name, partition)) for partition in topic.partitions]
-            for partition, error in errors:
+            name, partitions = topic.name, []
+            for partition in topic.partitions:
+                error = self._partition_error(name, partition)
                 if error is ErrorCode.NONE:
-                    self._propose(request, TopicPartition(topic.name, partition.partition_index), partition, turn)
-            results.append((topic.name, errors))
-        return _commit_response(request, results)
+                    self._propose(request, TopicPartition(name, partition.partition_index), partition, turn)
+                partitions.append(of_partition(partition_index=partition.partition_index, error_code=error))
+            topics.append(of_topic(name=name, partitions=partitions))
+        return response(topics=topics)
 
     def fetch(self, request: OffsetFetchRequest, api_version: int) -> OffsetFetchResponse:
         if api_version < _FETCH_MANY_VERSION:
@@ -230,23 +253,6 @@ class Offsets:
             expire_timestamp_ms=NO_TIMESTAMP if retention_ms == _BROKER_DECIDES else turn.wall_ms + retention_ms,
         )
         turn.append(encode_offset_key(OffsetKey(request.group_id, of)), encode_offset_value(committed))
-
-
-def _commit_response(
-    request: AnyCommitRequest, results: Iterable[tuple[str, list[tuple[AnyCommitPartition, ErrorCode]]]]
-) -> AnyCommitResponse:
-    response, of_topic, of_partition = _COMMIT_RESPONSES[type(request)]
-    return response(
-        topics=[
-            of_topic(
-                name=name,
-                partitions=[
-                    of_partition(partition_index=p.partition_index, error_code=error) for p, error in partitions
-                ],
-            )
-            for name, partitions in results
-        ]
-    )
 
 
 def _fetched_topic(name: str, partitions: Iterable[tuple[int, CommittedOffset | None]]) -> OffsetFetchResponseTopic:

@@ -27,6 +27,8 @@ class PendingOffsets:
 
     def supersede(self, key: OffsetKey) -> None:
         """Another offset for the partition has been written after all of these."""
+        if not self._of_group:
+            return
         producers = self._of_group.get(key.group_id, {}).get(key, {})
         for producer_id in producers:
             producers[producer_id] = None
@@ -63,9 +65,6 @@ class PendingOffsets:
 
     def groups_of(self, producer_id: int) -> set[str]:
         return {key.group_id for key in self._of_producer.get(producer_id, ())}
-
-    def keys_of_group(self, group_id: str) -> list[OffsetKey]:
-        return list(self._of_group.get(group_id, ()))
 
     def clear(self) -> None:
         self._of_group.clear()

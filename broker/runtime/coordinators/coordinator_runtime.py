@@ -13,7 +13,8 @@ from typing import Generic
 from broker.common.clock import Clock
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.logs import logger
-from broker.coordinator.group.outcome import Outcome
+from broker.common.types import new_tuple
+from broker.coordinator.outcome import Outcome
 from broker.protocol.schema import Message
 from broker.records.builder import build_batch
 from broker.records.control import EndMarker
@@ -28,9 +29,7 @@ _log = logger(__name__)
 class CoordinatorRuntime(Generic[C]):
     """Hands requests to the shard of their partition and carries its outcomes out."""
 
-    def __init__(
-        self, topic: str, new_coordinator: Callable[[HostedPartition], C], replicas: ReplicaManager, clock: Clock
-    ):
+    def __init__(self, topic: str, new_coordinator: Callable[[], C], replicas: ReplicaManager, clock: Clock):
         """`new_coordinator` makes an empty one for a partition this broker begins to lead."""
         self.topic = topic
         self._new_coordinator = new_coordinator
@@ -155,10 +154,7 @@ class CoordinatorRuntime(Generic[C]):
         """Append and replay; where the high watermark must be for the records to be committed. Raises ApiError."""
         shard.hosted.partition.check_leader()
         now_ms = self._clock.now_ms()
-        records = [
-            Record(offset=i, timestamp_ms=now_ms, key=r.key, value=r.value, headers=())
-            for i, r in enumerate(outcome.records)
-        ]
+        records = [new_tuple(Record, (0, now_ms, key, value, ())) for key, value in outcome.records]
         shard.hosted.partition.check_enough_in_sync(shard.hosted.log.config.min_insync_replicas)
         producer = outcome.producer._asdict() if outcome.producer else {}
         batch = build_batch(records, **producer, is_transactional=outcome.producer is not None)
@@ -218,7 +214,7 @@ class CoordinatorRuntime(Generic[C]):
             listener(partition)
 
     def _take_over(self, hosted: HostedPartition) -> None:
-        shard = Shard(hosted, self._new_coordinator(hosted))
+        shard = Shard(hosted, self._new_coordinator())
         self._shards[shard.partition] = shard
         if hosted.log.log_end_offset == hosted.log.log_start_offset:
             self._loaded(shard)

@@ -11,7 +11,9 @@ from broker.runtime.coordinators.shard import Shard
 
 _log = logger(__name__)
 
-_SLICE_BYTES = 1024 * 1024
+_READ_BYTES = 1024 * 1024
+#: Records replayed before others get their turn: about 5 ms.
+_RECORDS_PER_SLICE = 500
 
 
 async def replay_all(shard: Shard) -> None:
@@ -21,15 +23,19 @@ async def replay_all(shard: Shard) -> None:
     """
     log = shard.hosted.log
     at = log.log_start_offset
+    replayed = 0
     while at < (end := log.log_end_offset):
-        data = memoryview(log.read(at, _SLICE_BYTES, end, at_least_one=True).read())
+        data = memoryview(log.read(at, _READ_BYTES, end, at_least_one=True).read())
         began_at = at
         for position, header in iterate_headers(data):
+            if replayed >= _RECORDS_PER_SLICE:
+                replayed = 0
+                await asyncio.sleep(0)
             at = header.next_offset
             _replay_batch(shard, header, data[position : position + header.size_bytes])
+            replayed += header.records_count
         if at == began_at:
             raise InvariantViolation(f"nothing is to be read at offset {at}, but the log ends at {end}")
-        await asyncio.sleep(0)
 
 
 def _replay_batch(shard: Shard, header: BatchHeader, batch: memoryview) -> None:

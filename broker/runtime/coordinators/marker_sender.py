@@ -22,7 +22,7 @@ from broker.zookeeper.errors import ZooKeeperError
 _log = logger(__name__)
 
 _RETRY_S = 0.05
-#: The partition's part is over: it has its marker, it can have none, or a later transaction of the producer began in it.
+#: The partition's part is over: it has its marker, it can have none, or the producer went on there with a later epoch.
 _FINAL = {ErrorCode.NONE, ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT, ErrorCode.INVALID_PRODUCER_EPOCH}
 _EXPECTED = {
     ErrorCode.NONE,
@@ -32,12 +32,11 @@ _EXPECTED = {
     ErrorCode.NOT_ENOUGH_REPLICAS,
     ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND,
     ErrorCode.REQUEST_TIMED_OUT,
-    ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
 }
 
 
 class MarkerSender:
-    """`on_written(ending)` is called when all partitions of a transaction are told."""
+    """Has the markers of decided transactions written, whoever leads their partitions."""
 
     def __init__(
         self,
@@ -45,14 +44,14 @@ class MarkerSender:
         metadata: MetadataCache,
         address_of: Callable[[int], tuple[str, int] | None],
         partition_exists: Callable[[TopicPartition], Awaitable[bool]],
-        on_written: Callable[[Ending], None],
     ):
         """`partition_exists` asks ZooKeeper, and may raise ZooKeeperError."""
         self._broker_id = broker_id
         self._metadata = metadata
         self._address_of = address_of
         self._partition_exists = partition_exists
-        self._on_written = on_written
+        #: Called when all partitions of a transaction are told, before the next one of its id can be waited for.
+        self.on_written: Callable[[Ending], None] = lambda _ending: None
         #: Set by whoever puts the broker together, before the first marker: writes to this broker's own partitions.
         self.write_here: Callable[[WriteTxnMarkersRequest], Message | Awaitable[Message]] | None = None
         self._endings: dict[str, Ending] = {}
@@ -136,19 +135,22 @@ class MarkerSender:
     def _on_codes(self, ending: Ending, codes: Codes) -> None:
         if ending.is_dropped:
             return
-        for partition, code in codes.items():
-            if code not in _EXPECTED:
-                _log.warning(
-                    "marker refused", partition=str(partition), code=code.name, id=ending.markers.transactional_id
-                )
+        self._note(ending, codes)
         ending.left -= {partition for partition, code in codes.items() if code in _FINAL}
         if ending.left:
             self._later(ending, {partition for partition, code in codes.items() if code not in _FINAL})
         else:
             self._finish(ending)
 
+    def _note(self, ending: Ending, codes: Codes) -> None:
+        """What no move of a leader explains, once for each transaction."""
+        for partition, code in codes.items():
+            if code not in _EXPECTED and code not in ending.noted:
+                ending.noted.add(code)
+                _log.warning("marker refused", partition=str(partition), reason=code.name, **_names(ending))
+
     def _finish(self, ending: Ending) -> None:
-        self._on_written(ending)
+        self.on_written(ending)
         if not ending.is_dropped:
             self._drop(ending.markers.transactional_id)
 

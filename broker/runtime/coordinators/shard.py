@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar, runtime_checkable
 
 from broker.common.errors import ErrorCode
-from broker.coordinator.group.outcome import Outcome
+from broker.coordinator.outcome import Outcome
 from broker.records.control import EndMarker, MarkerType
 from broker.runtime.replication.replica_manager import HostedPartition
 

@@ -37,13 +37,6 @@ Verify = Callable[[str, int, int, Sequence[TopicPartition]], Awaitable[Verdicts]
 AddressOf = Callable[[int], tuple[str, int] | None]
 
 
-async def not_coordinator(
-    transactional_id: str, producer_id: int, epoch: int, partitions: Sequence[TopicPartition]
-) -> Verdicts:
-    """The answer of a broker that coordinates no transaction."""
-    return dict.fromkeys(partitions, ErrorCode.NOT_COORDINATOR)
-
-
 class TransactionVerifier:
     """`verify_here` answers for the transactional ids this broker coordinates."""
 
@@ -70,14 +63,14 @@ class TransactionVerifier:
         coordinator = self._coordinators.get(leader)
         if coordinator is None:
             coordinator = self._coordinators[leader] = _Coordinator(self._broker_id, leader, self._address_of)
-        return await coordinator.ask(_Question(transactional_id, producer_id, epoch, tuple(partitions)))
+        return await coordinator.ask(Question(transactional_id, producer_id, epoch, tuple(partitions)))
 
     def close(self) -> None:
         for coordinator in self._coordinators.values():
             coordinator.close()
 
 
-class _Question(NamedTuple):
+class Question(NamedTuple):
     transactional_id: str
     producer_id: int
     epoch: int
@@ -96,10 +89,10 @@ class _Coordinator:
         self._address_of = address_of
         self._address: tuple[str, int] | None = None
         self._connection: OutboundConnection | None = None
-        self._waiting: list[tuple[_Question, asyncio.Future[Verdicts]]] = []
+        self._waiting: list[tuple[Question, asyncio.Future[Verdicts]]] = []
         self._asking: asyncio.Task | None = None
 
-    def ask(self, question: _Question) -> asyncio.Future[Verdicts]:
+    def ask(self, question: Question) -> asyncio.Future[Verdicts]:
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[Verdicts] = loop.create_future()
         self._waiting.append((question, answer))
@@ -124,7 +117,7 @@ class _Coordinator:
         finally:
             self._asking = None
 
-    def _take(self) -> list[tuple[_Question, asyncio.Future[Verdicts]]]:
+    def _take(self) -> list[tuple[Question, asyncio.Future[Verdicts]]]:
         """All that waits, but of each transactional id only what came first: a request names an id once."""
         taken, left, named = [], [], set()
         for each in self._waiting:
@@ -134,14 +127,14 @@ class _Coordinator:
         self._waiting = left
         return taken
 
-    async def _ask(self, questions: list[_Question]) -> list[Verdicts]:
-        request = AddPartitionsToTxnRequest(transactions=[_transaction(question) for question in questions])
+    async def _ask(self, questions: list[Question]) -> list[Verdicts]:
+        request = AddPartitionsToTxnRequest(transactions=[transaction_of(question) for question in questions])
         try:
             response = await (await self._connected()).request(request, _VERSION, _REQUEST_TIMEOUT_MS)
         except (PeerUnreachable, ProtocolError) as error:
             _log.info("transaction coordinator does not answer", broker=self._broker_id, reason=str(error))
             return [question.all_of(ErrorCode.NETWORK_EXCEPTION) for question in questions]
-        return [_verdicts(question, response) for question in questions]
+        return [verdicts_of(question, response) for question in questions]
 
     async def _connected(self) -> OutboundConnection:
         """To where the broker is now: it may have moved since."""
@@ -157,7 +150,7 @@ class _Coordinator:
         return self._connection
 
 
-def _transaction(question: _Question) -> AddPartitionsToTxnTransaction:
+def transaction_of(question: Question) -> AddPartitionsToTxnTransaction:
     return AddPartitionsToTxnTransaction(
         transactional_id=question.transactional_id,
         producer_id=question.producer_id,
@@ -174,7 +167,7 @@ def _by_topic(partitions: Iterable[TopicPartition]) -> list[AddPartitionsToTxnTo
     return [AddPartitionsToTxnTopic(name=name, partitions=indexes) for name, indexes in topics.items()]
 
 
-def _verdicts(question: _Question, response: AddPartitionsToTxnResponse) -> Verdicts:
+def verdicts_of(question: Question, response: AddPartitionsToTxnResponse) -> Verdicts:
     """What the coordinator does not mention it has not verified."""
     if response.error_code:
         return question.all_of(ErrorCode(response.error_code))

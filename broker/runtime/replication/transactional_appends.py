@@ -19,7 +19,9 @@ from broker.common.limits import VERIFYING_BYTES_MAX
 from broker.common.types import TopicPartition
 from broker.protocol.primitives import Buffer
 from broker.records.batch import BatchHeader, parse_batch_header
+from broker.records.builder import build_batch
 from broker.records.control import EndMarker
+from broker.records.record import Record
 from broker.runtime.coordinators.transaction_verifier import Verdicts, Verify
 from broker.runtime.replication.replica_manager import HostedPartition, ProduceResult, ReplicaManager
 
@@ -72,7 +74,39 @@ class TransactionalAppends:
         TRANSACTION_ABORTABLE, INVALID_PRODUCER_EPOCH, INVALID_PRODUCER_ID_MAPPING, or NOT_ENOUGH_REPLICAS if it could
         not be verified now.
         """
-        sent = _Sent(transactional_id, version, batches)
+        return self._when_verified(_Sent(transactional_id, version, batches), then)
+
+    def when_may_write(
+        self,
+        transactional_id: str,
+        producer: tuple[int, int],
+        topic_partition: TopicPartition,
+        write: Callable[[], T | Awaitable[T]],
+        *,
+        knows_abortable: bool,
+    ) -> T | Awaitable[T]:
+        """`write()`, now or later, for a coordinator that makes the batch of a producer (id and epoch) itself.
+
+        Raises ApiError, now or later, with the codes `when_verified` refuses with, or if the partition is not led here.
+        """
+        producer_id, producer_epoch = producer
+        version = _FIRST_VERSION_WITH_ABORTABLE if knows_abortable else 0
+        stand_in = build_batch(
+            [Record(0, 0, None, None)],
+            producer_id=producer_id,
+            producer_epoch=producer_epoch,
+            is_transactional=True,
+        )
+        sent = _Sent(transactional_id, version, [(topic_partition, stand_in)])
+
+        def check_and_write(_append: Append) -> T | Awaitable[T]:
+            if self._is_enabled():
+                self._check(sent, topic_partition)
+            return write()
+
+        return self._when_verified(sent, check_and_write)
+
+    def _when_verified(self, sent: "_Sent", then: Then) -> T | Awaitable[T]:
         if not sent.headers:
             return then(self._replicas.append)
         producer_id = sent.producer_id

@@ -14,7 +14,9 @@ from broker.controller.events import ShutdownAsked
 from broker.controller.replica_assignment import ReplicaAssignment
 from broker.controller.verdict import ShutdownAnswer, Verdict
 from broker.coordinator.group.config import GroupConfig
-from broker.handlers.handler import Services
+from broker.coordinator.transaction.config import TransactionConfig
+from broker.handlers.handler import RequestContext, Services
+from broker.handlers.write_txn_markers import handle_write_txn_markers
 from broker.log.config import LogConfig
 from broker.log.manager import LogManager
 from broker.net.listener import Listener
@@ -38,7 +40,9 @@ from broker.replication.fetch_session import FetchSessions
 from broker.replication.throttle import ReplicationThrottle
 from broker.runtime.broker_configs import BrokerConfigs
 from broker.runtime.coordinators.group_coordinators import group_coordinators
+from broker.runtime.coordinators.marker_sender import MarkerSender
 from broker.runtime.coordinators.producer_ids import ProducerIds
+from broker.runtime.coordinators.transaction_coordinators import TransactionCoordinators
 from broker.runtime.log_dirs import LogDirs
 from broker.runtime.metadata_cache import LEADER_DURING_DELETE, MetadataCache
 from broker.runtime.purgatory import Purgatory
@@ -133,6 +137,9 @@ class Store:
             self._served.replicas.stop_replica(TopicPartition(name, index), delete=True)
         self._served.tell_of(name, leader=LEADER_DURING_DELETE)
 
+    async def partition_exists(self, partition) -> bool:
+        return self._served.metadata.partition_of(*partition) is not None
+
     async def wait_topic_removed(self, name) -> None:
         assert name not in self._served.metadata.topics
 
@@ -184,6 +191,10 @@ class Served:
         self.registry = new_registry()
         self.groups = group_coordinators(self.replicas, GroupConfig(), clock)
         self.store = Store(self)
+        self.markers = MarkerSender(1, self.metadata, lambda _broker_id: None, self.store.partition_exists)
+        self.transactions = TransactionCoordinators(
+            self.replicas, self.metadata, TransactionConfig(), self.markers, clock
+        )
         self.controller = AskedController(self)
         self.topic_configs = topic_configs = TopicConfigs(self.store, self.replicas, self.config)
         broker_configs = BrokerConfigs(self.store, self.config)
@@ -202,6 +213,7 @@ class Served:
             acks=ProduceAcks(self.replicas, clock),
             transactional_appends=TransactionalAppends(self.replicas, self.verify, is_enabled=lambda: True),
             groups=self.groups,
+            transactions=self.transactions,
             topics=TopicAdmin(self.store, self.metadata, self.config),
             topic_configs=topic_configs,
             broker_configs=broker_configs,
@@ -211,6 +223,8 @@ class Served:
             controller=self.controller,
             clock=clock,
         )
+        context = RequestContext(services, 1, "", "", "PLAINTEXT")
+        self.markers.write_here = lambda request: handle_write_txn_markers(request, context)
         self.dispatcher = Dispatcher(services, "PLAINTEXT", RequestMetrics(self.registry))
         self.memory = ConnectionMemory()
         self.listener = Listener(
@@ -279,6 +293,7 @@ class Served:
     def stop(self) -> None:
         self.listener.stop()
         self.groups.stop()
+        self.transactions.stop()
         self.previews.close()
         self.logs.shutdown()
 

@@ -9,6 +9,12 @@ from broker.handlers.config_resources import ResourceType
 from broker.handlers.registry import HANDLERS
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages import alter_configs, describe_producers
+from broker.protocol.messages.add_offsets_to_txn import AddOffsetsToTxnRequest
+from broker.protocol.messages.add_partitions_to_txn import (
+    AddPartitionsToTxnRequest,
+    AddPartitionsToTxnTopic,
+    AddPartitionsToTxnTransaction,
+)
 from broker.protocol.messages.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
     ReassignablePartition,
@@ -29,7 +35,9 @@ from broker.protocol.messages.describe_cluster import DescribeClusterRequest
 from broker.protocol.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
 from broker.protocol.messages.describe_groups import DescribeGroupsRequest
 from broker.protocol.messages.describe_log_dirs import DescribeLogDirsRequest
+from broker.protocol.messages.describe_transactions import DescribeTransactionsRequest
 from broker.protocol.messages.elect_leaders import ElectLeadersRequest, TopicPartitions
+from broker.protocol.messages.end_txn import EndTxnRequest
 from broker.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from broker.protocol.messages.find_coordinator import FindCoordinatorRequest
 from broker.protocol.messages.heartbeat import HeartbeatRequest
@@ -48,11 +56,17 @@ from broker.protocol.messages.list_partition_reassignments import (
     ListPartitionReassignmentsRequest,
     ListPartitionReassignmentsTopics,
 )
+from broker.protocol.messages.list_transactions import ListTransactionsRequest
 from broker.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
 from broker.protocol.messages.offset_commit import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
+)
+from broker.protocol.messages.offset_delete import (
+    OffsetDeleteRequest,
+    OffsetDeleteRequestPartition,
+    OffsetDeleteRequestTopic,
 )
 from broker.protocol.messages.offset_fetch import (
     OffsetFetchRequest,
@@ -78,7 +92,7 @@ from broker.protocol.messages.write_txn_markers import (
     WritableTxnMarkerTopic,
     WriteTxnMarkersRequest,
 )
-from broker.runtime.topics.internal_topics import OFFSETS_TOPIC
+from broker.runtime.topics.internal_topics import OFFSETS_TOPIC, TRANSACTION_TOPIC
 from tests.broker.server.test_bad_input import batch_of, produce
 
 
@@ -124,7 +138,22 @@ def _leave(version: int) -> LeaveGroupRequest:
     return LeaveGroupRequest(group_id="g", members=[MemberIdentity(member_id="nobody")])
 
 
-TOPIC_IDS = {"t": UUID(int=77), OFFSETS_TOPIC: UUID(int=78)}
+def _add_partitions(version: int, topic: str) -> AddPartitionsToTxnRequest:
+    topics = [AddPartitionsToTxnTopic(name=topic, partitions=[0])]
+    if version < 4:
+        return AddPartitionsToTxnRequest(
+            v3_and_below_transactional_id="x",
+            v3_and_below_producer_id=0,
+            v3_and_below_producer_epoch=0,
+            v3_and_below_topics=topics,
+        )
+    transaction = AddPartitionsToTxnTransaction(
+        transactional_id="x", producer_id=0, producer_epoch=0, verify_only=False, topics=topics
+    )
+    return AddPartitionsToTxnRequest(transactions=[transaction])
+
+
+TOPIC_IDS = {"t": UUID(int=77), OFFSETS_TOPIC: UUID(int=78), TRANSACTION_TOPIC: UUID(int=79)}
 #: (version, topic) -> request
 REQUESTS = {
     ApiKey.PRODUCE: lambda version, topic: produce(batch_of(b"x"), topic=topic),
@@ -148,6 +177,10 @@ REQUESTS = {
     ApiKey.STOP_REPLICA: lambda version, topic: StopReplicaRequest(controller_epoch=1, broker_epoch=-1),
     ApiKey.UPDATE_METADATA: lambda version, topic: UpdateMetadataRequest(controller_epoch=1, broker_epoch=-1),
     ApiKey.OFFSET_COMMIT: lambda version, topic: _commit(topic),
+    ApiKey.OFFSET_DELETE: lambda version, topic: OffsetDeleteRequest(
+        group_id="g",
+        topics=[OffsetDeleteRequestTopic(name=topic, partitions=[OffsetDeleteRequestPartition(partition_index=0)])],
+    ),
     ApiKey.TXN_OFFSET_COMMIT: lambda version, topic: _txn_commit(topic),
     ApiKey.OFFSET_FETCH: _offset_fetch,
     ApiKey.FIND_COORDINATOR: lambda version, topic: (
@@ -180,6 +213,17 @@ REQUESTS = {
                 coordinator_epoch=0,
             )
         ]
+    ),
+    ApiKey.ADD_PARTITIONS_TO_TXN: _add_partitions,
+    ApiKey.ADD_OFFSETS_TO_TXN: lambda version, topic: AddOffsetsToTxnRequest(
+        transactional_id="x", producer_id=0, producer_epoch=0, group_id="g"
+    ),
+    ApiKey.END_TXN: lambda version, topic: EndTxnRequest(
+        transactional_id="x", producer_id=0, producer_epoch=0, committed=True
+    ),
+    ApiKey.DESCRIBE_TRANSACTIONS: lambda version, topic: DescribeTransactionsRequest(transactional_ids=["x"]),
+    ApiKey.LIST_TRANSACTIONS: lambda version, topic: ListTransactionsRequest(
+        state_filters=["Ongoing"], producer_id_filters=[5]
     ),
     ApiKey.DESCRIBE_CONFIGS: lambda version, topic: DescribeConfigsRequest(
         resources=[
@@ -237,8 +281,14 @@ ALL = [
     for handler in HANDLERS
     for version in range(handler.served[0], handler.served[1] + 1)
 ]
-#: What the coordinator says to a member it has never heard of, and to a first join without an id.
-_TO_STRANGERS = {ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.MEMBER_ID_REQUIRED, ErrorCode.GROUP_ID_NOT_FOUND}
+#: What coordinators say to a member or producer they have never heard of, and to a first join without an id.
+_TO_STRANGERS = {
+    ErrorCode.UNKNOWN_MEMBER_ID,
+    ErrorCode.MEMBER_ID_REQUIRED,
+    ErrorCode.GROUP_ID_NOT_FOUND,
+    ErrorCode.INVALID_PRODUCER_ID_MAPPING,
+    ErrorCode.TRANSACTIONAL_ID_NOT_FOUND,
+}
 
 
 def error_codes(response) -> set[ErrorCode]:

@@ -154,7 +154,7 @@ class Walk:
         self.check()
         assert not any(asked.is_parked for asked in self.world.asked.values() if asked.token not in self.hung_up)
         assert {group.state for group in self.world.coordinator.groups.values()} <= {GroupState.EMPTY}
-        assert self.world.coordinator.next_deadline_ms() is None
+        assert self.world.coordinator._timers.next_deadline_ms() is None
 
 
 def check_group(group: Group) -> None:

@@ -22,6 +22,11 @@ from broker.protocol.messages.offset_commit import (
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
 )
+from broker.protocol.messages.offset_delete import (
+    OffsetDeleteRequest,
+    OffsetDeleteRequestPartition,
+    OffsetDeleteRequestTopic,
+)
 from broker.protocol.messages.offset_fetch import (
     OffsetFetchRequest,
     OffsetFetchRequestGroup,
@@ -187,7 +192,7 @@ class World:
         rebalance_ms: int = 60_000,
         protocol_type: str = "consumer",
         protocols: tuple[str, ...] = ("range",),
-        metadata: str | None = None,
+        metadata: str | bytes | None = None,
         instance_id: str | None = None,
         reason: str | None = None,
         member_id: str | None = None,
@@ -202,7 +207,7 @@ class World:
             group_instance_id=seat.instance_id if version >= 5 else None,
             protocol_type=protocol_type,
             protocols=[
-                JoinGroupRequestProtocol(name=protocol, metadata=(metadata or f"{name} {protocol}").encode())
+                JoinGroupRequestProtocol(name=protocol, metadata=_metadata(metadata or f"{name} {protocol}"))
                 for protocol in protocols
             ],
             reason=reason,
@@ -362,6 +367,17 @@ class World:
         self.carry_out(self.coordinator.delete_groups(request, asked.token, self.now_ms))
         return ErrorCode(asked.response.results[0].error_code)
 
+    def delete_offsets(self, group_id: str, partitions: dict[str, list[int]]) -> Any:
+        topics = [
+            OffsetDeleteRequestTopic(
+                name=name, partitions=[OffsetDeleteRequestPartition(partition_index=index) for index in indexes]
+            )
+            for name, indexes in partitions.items()
+        ]
+        asked, request = self._ask(group_id, "-", OffsetDeleteRequest(group_id=group_id, topics=topics), 0)
+        self.carry_out(self.coordinator.offset_delete(request, asked.token, self.now_ms))
+        return asked
+
     # -- sights -------------------------------------------------------------------------------------------------------
 
     def stable_group(self, group_id: str, *names: str, **join: Any) -> None:
@@ -376,6 +392,10 @@ class World:
 
     def durable_state(self) -> tuple[dict, dict]:
         return durable_state(self.coordinator)
+
+
+def _metadata(given: str | bytes) -> bytes:
+    return given.encode() if isinstance(given, str) else given
 
 
 def durable_state(coordinator: GroupCoordinator) -> tuple[dict, dict]:

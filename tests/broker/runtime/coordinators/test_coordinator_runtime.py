@@ -7,6 +7,7 @@ from structlog.testing import capture_logs
 
 from broker.common.clock import SystemClock
 from broker.common.errors import ApiError, ErrorCode
+from broker.common.types import TopicPartition
 from broker.coordinator.group.config import GroupConfig
 from broker.log.config import LogConfig
 from broker.log.log import Log
@@ -29,7 +30,7 @@ from broker.protocol.messages.txn_offset_commit import (
 )
 from broker.records.batch import iterate_headers
 from broker.records.builder import build_batch
-from broker.records.control import EndMarker, MarkerType, build_marker
+from broker.records.control import EndMarker, MarkerType
 from broker.records.record import Record
 from broker.runtime.coordinators.group_coordinators import group_coordinators
 from broker.runtime.purgatory import Purgatory
@@ -86,10 +87,8 @@ class World:
 
     def end_transaction(self, marker_type: MarkerType) -> None:
         """As WriteTxnMarkers does."""
-        hosted = self.replicas.get(OFFSETS_TOPIC, 0)
         marker = EndMarker(marker_type, coordinator_epoch=0)
-        self.replicas.append_checked(hosted, build_marker(marker, PRODUCER_ID, 0, 1_700_000_000_000))
-        self.coordinators.complete_transaction(hosted, PRODUCER_ID, marker)
+        self.replicas.append_marker(TopicPartition(OFFSETS_TOPIC, 0), marker, PRODUCER_ID, 0)
 
     async def reload(self, leader_epoch: int = 2) -> None:
         """As if another broker had led the partition in between."""

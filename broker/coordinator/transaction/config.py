@@ -1,0 +1,25 @@
+"""What an operator may set about transactions: Kafka's keys with Kafka's defaults, and bounds it has no key for."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TransactionConfig:
+    """Each attribute is the broker property of the same name, dots for underscores."""
+
+    #: Longest timeout a producer may ask for.
+    transaction_max_timeout_ms: int = 900_000
+    #: How long a transactional id without a transaction is remembered.
+    transactional_id_expiration_ms: int = 604_800_000
+
+
+#: Pause before something nobody asked for (an abort after a timeout, a completion) is tried again after its append
+#: failed.
+RETRY_MS = 1_000
+
+#: Transactional ids of one coordinator, 0.5 KB each. Clients that make one up for each run would fill the memory within
+#: the week it takes to forget one.
+TRANSACTIONAL_IDS_MAX = 200_000
+
+#: Partitions of one transaction; its record names them all.
+PARTITIONS_PER_TRANSACTION_MAX = 20_000
