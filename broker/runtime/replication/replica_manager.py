@@ -232,9 +232,7 @@ class ReplicaManager:
             hosted.partition.check_enough_in_sync(hosted.log.config.min_insync_replicas)
         header = check_produced_batch(batch)
         if header.attributes & TRANSACTIONAL_BIT:
-            raise ApiError(
-                ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, "a transaction's batch comes without its id"
-            )
+            raise ApiError(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, "a transactional batch without its id")
         return self.append_checked(hosted, batch, header)
 
     def append_of_transaction(
