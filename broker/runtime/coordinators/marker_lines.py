@@ -6,7 +6,7 @@ without a socket, and nothing waits for another's answer there.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Protocol
 
@@ -52,6 +52,8 @@ class Ending:
     shard: Shard
     markers: Markers
     left: set[TopicPartition]
+    #: Refusals that stand in the log already.
+    noted: set[ErrorCode] = field(default_factory=set)
     #: The shard was given up: whoever leads it now sends the markers.
     is_dropped: bool = False
 

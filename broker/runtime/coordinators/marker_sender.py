@@ -32,7 +32,6 @@ _EXPECTED = {
     ErrorCode.NOT_ENOUGH_REPLICAS,
     ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND,
     ErrorCode.REQUEST_TIMED_OUT,
-    ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
 }
 
 
@@ -136,14 +135,19 @@ class MarkerSender:
     def _on_codes(self, ending: Ending, codes: Codes) -> None:
         if ending.is_dropped:
             return
-        for partition, code in codes.items():
-            if code not in _EXPECTED:
-                _log.warning("marker refused", partition=str(partition), reason=code.name, **_names(ending))
+        self._note(ending, codes)
         ending.left -= {partition for partition, code in codes.items() if code in _FINAL}
         if ending.left:
             self._later(ending, {partition for partition, code in codes.items() if code not in _FINAL})
         else:
             self._finish(ending)
+
+    def _note(self, ending: Ending, codes: Codes) -> None:
+        """What no move of a leader explains, once for each transaction."""
+        for partition, code in codes.items():
+            if code not in _EXPECTED and code not in ending.noted:
+                ending.noted.add(code)
+                _log.warning("marker refused", partition=str(partition), reason=code.name, **_names(ending))
 
     def _finish(self, ending: Ending) -> None:
         self.on_written(ending)
