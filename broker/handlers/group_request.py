@@ -13,7 +13,8 @@ from broker.runtime.topics.internal_topics import OFFSETS_TOPIC
 
 
 def client_of(context: RequestContext) -> Client:
-    return Client(context.client_id, context.client_host, context.api_version)
+    """The address as Kafka writes it, after a slash: tools compare it."""
+    return Client(context.client_id, f"/{context.client_host}", context.api_version)
 
 
 def ask_group(

@@ -78,12 +78,12 @@ class Expiry:
         expired = list(self._expired(group, turn.wall_ms)) if count else []
         for partition in expired[:tombstones_max]:
             turn.append(encode_offset_key(OffsetKey(group.group_id, partition)), None)
+        if expired:
+            turn.note("offsets expired", group_id=group.group_id, count=min(len(expired), tombstones_max))
         if len(expired) > tombstones_max:
             self._queue.appendleft(group.group_id)
         elif len(expired) == count:
             self._maybe_delete(group, turn)
-        if expired:
-            turn.note("offsets expired", group_id=group.group_id, count=min(len(expired), tombstones_max))
         return count
 
     def _maybe_delete(self, group: Group, turn: Turn) -> None:

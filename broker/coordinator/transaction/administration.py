@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from itertools import groupby
 
 from broker.common.errors import ErrorCode
-from broker.coordinator.transaction.states import BY_LABEL
+from broker.coordinator.transaction.states import LABELS
 from broker.coordinator.transaction.transaction import NO_TIMESTAMP, Transaction
 from broker.protocol.messages import describe_transactions, list_transactions
 from broker.protocol.messages.describe_transactions import DescribeTransactionsRequest, DescribeTransactionsResponse
@@ -41,7 +41,7 @@ def list_those(
     request: ListTransactionsRequest, transactions: Iterable[Transaction], wall_ms: int
 ) -> ListTransactionsResponse:
     return ListTransactionsResponse(
-        unknown_state_filters=[each for each in request.state_filters if each not in BY_LABEL],
+        unknown_state_filters=[each for each in request.state_filters if each not in LABELS],
         transaction_states=[
             list_transactions.TransactionState(
                 transactional_id=each.transactional_id,

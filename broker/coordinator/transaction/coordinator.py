@@ -14,9 +14,14 @@ from broker.common.errors import ErrorCode
 from broker.common.types import TopicPartition
 from broker.coordinator.timers import Timers
 from broker.coordinator.transaction import administration, answers
-from broker.coordinator.transaction.config import RETRY_MS, TRANSACTIONAL_IDS_MAX, TransactionConfig
+from broker.coordinator.transaction.config import (
+    RECORD_BYTES_PER_TICK,
+    RETRY_MS,
+    TRANSACTIONAL_IDS_MAX,
+    TransactionConfig,
+)
 from broker.coordinator.transaction.covering import add, partitions_of, producer_error, verify
-from broker.coordinator.transaction.initialising import initialise, is_fenced, request_error
+from broker.coordinator.transaction.initialising import aborted_for, initialise, is_fenced, request_error
 from broker.coordinator.transaction.ledger import Ledger
 from broker.coordinator.transaction.outcome import MarkersToWrite, TransactionOutcome, TransactionTurn, markers_of
 from broker.coordinator.transaction.records import decode_key
@@ -83,7 +88,7 @@ class TransactionCoordinator:
             return answers.init_refused(ErrorCode.PRODUCER_FENCED)
         if transaction.state is TransactionState.ONGOING:
             turn.note("transaction aborted for a new producer", transactional_id=transaction.transactional_id)
-            self._decide(transaction.fenced_and_aborted(turn.wall_ms), turn)
+            self._decide(aborted_for(transaction, request, turn.wall_ms), turn)
         if transaction.state.is_open:
             return answers.init_refused(ErrorCode.CONCURRENT_TRANSACTIONS)
         initialised = initialise(transaction, request, fresh_producer_id, turn.wall_ms)
@@ -187,9 +192,12 @@ class TransactionCoordinator:
         return self._timers.next_deadline_ms()
 
     def tick(self, now_ms: int) -> TransactionOutcome:
-        """Do what the deadlines that have come ask for."""
+        """Do what the deadlines that have come ask for, as much as goes into one batch; the rest stays due."""
         turn = self._turn(now_ms)
-        while (transactional_id := self._timers.take_expired(turn.now_ms)) is not None:
+        while turn.record_bytes < RECORD_BYTES_PER_TICK:
+            transactional_id = self._timers.take_expired(turn.now_ms)
+            if transactional_id is None:
+                break
             transaction = self.transactions.get(transactional_id)
             if transaction is not None:
                 self._look_after(transaction, turn)

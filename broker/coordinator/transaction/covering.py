@@ -4,10 +4,14 @@ from collections.abc import Iterable
 
 from broker.common.errors import ErrorCode
 from broker.common.types import TopicPartition
-from broker.coordinator.transaction.config import PARTITIONS_PER_TRANSACTION_MAX
+from broker.coordinator.transaction.config import PARTITIONS_PER_TRANSACTION_MAX, RECORD_BYTES_MAX
+from broker.coordinator.transaction.records import encode_value
 from broker.coordinator.transaction.states import TransactionState
 from broker.coordinator.transaction.transaction import Transaction
 from broker.protocol.messages.add_partitions_to_txn import AddPartitionsToTxnTopic
+
+#: So many partitions fit into a record, however long the names of their topics are.
+_CERTAINLY_FIT = RECORD_BYTES_MAX // 512
 
 
 def producer_error(
@@ -28,7 +32,15 @@ def add(transaction: Transaction, partitions: frozenset[TopicPartition], now_ms:
     if transaction.state is TransactionState.ONGOING and partitions <= transaction.partitions:
         return ErrorCode.NONE
     added = transaction.with_partitions(partitions, now_ms)
-    return added if len(added.partitions) <= PARTITIONS_PER_TRANSACTION_MAX else ErrorCode.INVALID_REQUEST
+    return ErrorCode.INVALID_REQUEST if _is_too_large(added) else added
+
+
+def _is_too_large(transaction: Transaction) -> bool:
+    """What fits now fits when it is decided too: the record stays as long as it is."""
+    count = len(transaction.partitions)
+    return count > PARTITIONS_PER_TRANSACTION_MAX or (
+        count > _CERTAINLY_FIT and len(encode_value(transaction)) > RECORD_BYTES_MAX
+    )
 
 
 def verify(transaction: Transaction, partitions: frozenset[TopicPartition]) -> dict[TopicPartition, ErrorCode]:

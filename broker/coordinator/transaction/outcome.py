@@ -44,11 +44,16 @@ class TransactionTurn(Turn):
 
     outcome: TransactionOutcome = field(default_factory=TransactionOutcome)
     proposed: dict[str, Transaction | None] = field(default_factory=dict)
+    record_bytes: int = 0  #: of keys and values
 
     def propose(self, transaction: Transaction) -> None:
-        self.proposed[transaction.transactional_id] = transaction
-        self.append(encode_key(transaction.transactional_id), encode_value(transaction))
+        self._propose(transaction.transactional_id, transaction, encode_value(transaction))
 
     def propose_tombstone(self, transactional_id: str) -> None:
-        self.proposed[transactional_id] = None
-        self.append(encode_key(transactional_id), None)
+        self._propose(transactional_id, None, None)
+
+    def _propose(self, transactional_id: str, transaction: Transaction | None, value: bytes | None) -> None:
+        key = encode_key(transactional_id)
+        self.proposed[transactional_id] = transaction
+        self.append(key, value)
+        self.record_bytes += len(key) + len(value or b"")

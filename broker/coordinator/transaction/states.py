@@ -29,7 +29,9 @@ class TransactionState(Enum):
 
 
 BY_NUMBER = {state.number: state for state in TransactionState}
-BY_LABEL = {state.label: state for state in TransactionState}
+
+#: What tools may filter by: Kafka has two states more, which no transaction here is ever seen in.
+LABELS = frozenset({state.label for state in TransactionState} | {"Dead", "PrepareEpochFence"})
 
 #: State → those that may follow it.
 _FOLLOWERS = {

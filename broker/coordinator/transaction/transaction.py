@@ -50,9 +50,13 @@ class Transaction:
             started_ms=NO_TIMESTAMP,
         )
 
-    def under_new_producer_id(self, producer_id: int, is_own_wish: bool, timeout_ms: int, now_ms: int) -> "Transaction":
+    @property
+    def is_at_end(self) -> bool:
+        """The last epoch there is: only to abort with, never given to a producer."""
+        return self.producer_epoch >= _EPOCH_MAX
+
+    def under_new_producer_id(self, producer_id: int, last_epoch: int, timeout_ms: int, now_ms: int) -> "Transaction":
         """All epochs of the old id are used up."""
-        last_epoch = self.producer_epoch if is_own_wish else NO_PRODUCER_EPOCH
         fresh = self.initialised(0, last_epoch, timeout_ms, now_ms)
         return replace(fresh, producer_id=producer_id)
 
@@ -66,11 +70,19 @@ class Transaction:
         after = TransactionState.PREPARE_COMMIT if is_commit else TransactionState.PREPARE_ABORT
         return self._next(after, now_ms)
 
-    def fenced_and_aborted(self, now_ms: int) -> "Transaction":
-        """Aborted on behalf of a producer that is gone: under a higher epoch, so that it cannot go on writing."""
-        if self.producer_epoch >= _EPOCH_MAX:
+    def fenced_and_aborted(self, now_ms: int, last_epoch: int = NO_PRODUCER_EPOCH) -> "Transaction":
+        """Aborted under a higher epoch, so that its producer cannot go on writing.
+
+        `last_epoch`: held by the producer that asked for it, if that may go on under the higher one.
+        """
+        if self.is_at_end:
             raise InvariantViolation(f"{self.transactional_id}: no epoch is left to abort its transaction with")
-        fenced = replace(self, producer_epoch=self.producer_epoch + 1, last_producer_epoch=NO_PRODUCER_EPOCH)
+        fenced = replace(
+            self,
+            producer_epoch=self.producer_epoch + 1,
+            last_producer_id=self.producer_id,
+            last_producer_epoch=last_epoch,
+        )
         return fenced.decided(False, now_ms)
 
     def completed(self, now_ms: int) -> "Transaction":

@@ -59,7 +59,7 @@ def test_tick_leaves_a_group_with_a_record_on_its_way_for_the_next():
     world.carry_out(outcome)
     world.advance(0)
     assert world.describe("g").group_state == "Empty"
-    assert world.coordinator.next_deadline_ms() is None
+    assert world.coordinator._timers.next_deadline_ms() is None
 
 
 def test_unload_answers_everybody_who_waits():
@@ -73,7 +73,7 @@ def test_unload_answers_everybody_who_waits():
     world.carry_out(world.coordinator.unload())
     assert parked_join.error is ErrorCode.NOT_COORDINATOR
     assert parked_sync.error is ErrorCode.NOT_COORDINATOR
-    assert world.coordinator.next_deadline_ms() is None
+    assert world.coordinator._timers.next_deadline_ms() is None
     assert world.durable_state() == ({}, {})
 
 

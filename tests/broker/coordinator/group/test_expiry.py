@@ -6,19 +6,12 @@ import pytest
 
 from broker.common.errors import ErrorCode
 from broker.common.types import TopicPartition
-from broker.coordinator.group import GroupConfig
 from tests.broker.coordinator.group.world import World
 
 T0, U0 = ("t", 0), ("u", 0)
 DAY_MS = 86_400_000
 WEEK_MS = 7 * DAY_MS
 CHECK_MS = 600_000
-
-
-def world_of() -> World:
-    world = World(GroupConfig())
-    world.coordinator.after_load(0)
-    return world
 
 
 def subscription(*topics: str) -> bytes:
@@ -31,7 +24,7 @@ def offsets(world: World, group_id: str = "g") -> set[tuple[str, int]]:
 
 
 def test_trap_29_simple_consumer_is_measured_by_its_last_commit():
-    world = world_of()
+    world = World()
     world.commit("g", "-", {T0: 1, U0: 1})
     world.advance(DAY_MS)
     world.commit("g", "-", {T0: 2})
@@ -46,7 +39,7 @@ def test_trap_29_simple_consumer_is_measured_by_its_last_commit():
 
 
 def test_trap_29_group_is_measured_by_when_it_became_empty():
-    world = world_of()
+    world = World()
     world.stable_group("g", "a", session_ms=1_800_000, metadata=subscription("t"))
     world.commit("g", "a", {T0: 1})
     world.advance(DAY_MS)  # the session is over in between
@@ -61,7 +54,7 @@ def test_trap_29_group_is_measured_by_when_it_became_empty():
 
 
 def test_trap_29_offsets_of_members_do_not_expire_but_those_of_topics_no_longer_read_do():
-    world = world_of()
+    world = World()
     world.stable_group("g", "a", session_ms=1_800_000, metadata=subscription("t"))
     world.commit("g", "a", {T0: 1, U0: 1})
     for _ in range(2 * 7 * 24 * 4):
@@ -76,7 +69,7 @@ def test_trap_29_offsets_of_members_do_not_expire_but_those_of_topics_no_longer_
     [("connect", subscription("t")), ("consumer", b"\x00\x01\x00"), ("consumer", struct.pack(">hi", 1, -1))],
 )
 def test_trap_28_where_what_members_read_is_not_ours_to_know_nothing_expires(protocol_type, metadata):
-    world = world_of()
+    world = World()
     world.stable_group("g", "a", session_ms=1_800_000, metadata=metadata, protocol_type=protocol_type)
     world.commit("g", "a", {U0: 1})
     for _ in range(8 * 24 * 4):
@@ -86,7 +79,7 @@ def test_trap_28_where_what_members_read_is_not_ours_to_know_nothing_expires(pro
 
 
 def test_retention_an_old_client_chose_is_kept_to():
-    world = world_of()
+    world = World()
     world.commit("g", "-", {T0: 1}, version=4, retention_time_ms=DAY_MS)
     world.commit("g", "-", {U0: 1}, version=4, retention_time_ms=2 * WEEK_MS)
     world.advance(DAY_MS + CHECK_MS)
@@ -98,7 +91,7 @@ def test_retention_an_old_client_chose_is_kept_to():
 
 
 def test_empty_group_without_offsets_goes_with_the_next_check():
-    world = world_of()
+    world = World()
     world.stable_group("g", "a")
     world.leave("g", "a")
     assert world.describe("g").group_state == "Empty"
@@ -107,7 +100,7 @@ def test_empty_group_without_offsets_goes_with_the_next_check():
 
 
 def test_group_somebody_is_about_to_join_stays():
-    world = world_of()
+    world = World()
     world.stable_group("g", "a")
     world.leave("g", "a")
     world.advance(CHECK_MS - 100 - world.now_ms)
@@ -117,7 +110,7 @@ def test_group_somebody_is_about_to_join_stays():
 
 
 def test_offset_an_open_transaction_replaces_does_not_expire_nor_does_its_group():
-    world = world_of()
+    world = World()
     world.commit("g", "-", {T0: 1})
     world.txn_commit("g", 7, {T0: 5})
     world.advance(WEEK_MS + CHECK_MS)
@@ -128,7 +121,7 @@ def test_offset_an_open_transaction_replaces_does_not_expire_nor_does_its_group(
 
 
 def test_trap_29_offsets_of_deleted_partitions_go_at_once_whoever_is_in_the_group():
-    world = world_of()
+    world = World()
     world.stable_group("g", "a", metadata=subscription("t"))
     world.commit("g", "a", {T0: 1, ("t", 1): 1, U0: 1})
     world.commit("h", "-", {T0: 1})
@@ -140,7 +133,7 @@ def test_trap_29_offsets_of_deleted_partitions_go_at_once_whoever_is_in_the_grou
 
 
 def test_offset_committed_for_a_successor_of_the_same_name_stays():
-    world = world_of()
+    world = World()
     world.commit("g", "-", {T0: 1})
     world.coordinator.partitions_deleted([TopicPartition("t", 0)], world.now_ms)
     world.now_ms += 1
@@ -151,7 +144,7 @@ def test_offset_committed_for_a_successor_of_the_same_name_stays():
 
 
 def test_many_offsets_expire_in_slices_each_small_enough_for_a_batch():
-    world = world_of()
+    world = World()
     for group in range(30):
         world.commit(f"g{group}", "-", {("t", index): 1 for index in range(100)})
     world.commit("giant", "-", {("t", index): 1 for index in range(1_200)})
@@ -162,7 +155,7 @@ def test_many_offsets_expire_in_slices_each_small_enough_for_a_batch():
 
 
 def test_expiry_that_cannot_be_written_comes_again_with_the_next_check():
-    world = world_of()
+    world = World()
     world.commit("g", "-", {T0: 1})
     world.now_ms = WEEK_MS
     world.append_error = ErrorCode.NOT_ENOUGH_REPLICAS
@@ -176,7 +169,7 @@ def test_expiry_that_cannot_be_written_comes_again_with_the_next_check():
 
 
 def test_offsets_of_an_empty_group_are_deleted_one_by_one():
-    world = world_of()
+    world = World()
     world.commit("g", "-", {T0: 1, ("t", 1): 1, U0: 1})
     asked = world.delete_offsets("g", {"t": [0], "v": [0]})
     assert asked.error is ErrorCode.NONE
@@ -185,7 +178,7 @@ def test_offsets_of_an_empty_group_are_deleted_one_by_one():
 
 
 def test_offsets_of_topics_that_members_read_are_kept():
-    world = world_of()
+    world = World()
     world.stable_group("g", "a", metadata=subscription("t"))
     world.commit("g", "a", {T0: 1, U0: 1})
     asked = world.delete_offsets("g", {"t": [0], "u": [0]})
@@ -194,7 +187,7 @@ def test_offsets_of_topics_that_members_read_are_kept():
 
 
 def test_offsets_of_other_groups_with_members_are_kept():
-    world = world_of()
+    world = World()
     world.stable_group("g", "a", protocol_type="connect")
     assert world.delete_offsets("g", {"t": [0]}).error is ErrorCode.NON_EMPTY_GROUP
     assert world.delete_offsets("unheard-of", {"t": [0]}).error is ErrorCode.GROUP_ID_NOT_FOUND
@@ -202,7 +195,7 @@ def test_offsets_of_other_groups_with_members_are_kept():
 
 
 def test_deleting_that_cannot_be_appended_deletes_nothing():
-    world = world_of()
+    world = World()
     world.commit("g", "-", {T0: 1})
     world.append_error = ErrorCode.NOT_LEADER_OR_FOLLOWER
     assert world.delete_offsets("g", {"t": [0]}).error is ErrorCode.NOT_COORDINATOR

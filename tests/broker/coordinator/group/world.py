@@ -114,6 +114,7 @@ class World:
         self.outcomes: list[Outcome] = []  #: as carried out; whoever tells the story empties it
         self._ids: dict[str, int] = {}
         self.coordinator = self._new_coordinator()
+        self.coordinator.after_load(self.now_ms)
 
     def _new_coordinator(self) -> GroupCoordinator:
         return GroupCoordinator(self.config, self._new_member_id, lambda: WALL_AHEAD_MS + self.now_ms)
@@ -222,6 +223,10 @@ class World:
         self.seat(group_id, name).member_id = ""
         assert self.join(group_id, name, **join).error is ErrorCode.MEMBER_ID_REQUIRED
         return self.join(group_id, name, **join)
+
+    def enter_refused(self, group_id: str, name: str, **join: Any) -> ErrorCode:
+        """What a new member is refused with before it gets an id."""
+        return self.join(group_id, name, member_id="", **join).error
 
     def sync(self, group_id: str, name: str, assign: dict[str, str] | None = None, **fields: Any) -> Asked:
         seat = self.seat(group_id, name)
