@@ -32,6 +32,8 @@ _MARKERS_PER_REQUEST_MAX = 1_000
 _BACK_OFF_FIRST_S = 0.05
 _BACK_OFF_MAX_S = 1.0
 
+_CODES = frozenset(ErrorCode)
+
 _log = logger(__name__)
 
 
@@ -85,10 +87,9 @@ class MarkerLine:
 
     def _take(self) -> Waiting:
         self._is_due = False
-        taken = dict(list(self._waiting.items())[:_MARKERS_PER_REQUEST_MAX])
-        for ending in taken:
-            del self._waiting[ending]
-        return {ending: partitions for ending, partitions in taken.items() if not ending.is_dropped}
+        waiting = [each for each in self._waiting.items() if not each[0].is_dropped]
+        self._waiting = dict(waiting[_MARKERS_PER_REQUEST_MAX:])
+        return dict(waiting[:_MARKERS_PER_REQUEST_MAX])
 
     def _answered(self, asked: Waiting, codes: dict[int, Codes]) -> None:
         """`codes` by producer id; what was not mentioned is not known to be written."""
@@ -106,15 +107,18 @@ class OwnLine(MarkerLine):
 
     def _send(self) -> None:
         while asked := self._take():
-            answer = self._write(_request(asked))
-            if isinstance(answer, Message):
-                self._answered(asked, _codes(answer))
-            else:
-                asyncio.ensure_future(answer).add_done_callback(partial(self._written, asked))
+            asyncio.ensure_future(self._write_all(asked)).add_done_callback(partial(self._written, asked))
 
-    def _written(self, asked: Waiting, work: asyncio.Future) -> None:
-        if not work.cancelled():
-            self._answered(asked, _codes(work.result()))
+    async def _write_all(self, asked: Waiting) -> dict[int, Codes]:
+        answer = self._write(_request(asked))
+        return _codes(answer if isinstance(answer, Message) else await answer)
+
+    def _written(self, asked: Waiting, work: asyncio.Future[dict[int, Codes]]) -> None:
+        if work.cancelled():
+            return
+        if (error := work.exception()) is not None:
+            _log.error("markers cannot be written here", reason=repr(error))
+        self._answered(asked, {} if error else work.result())
 
 
 class PeerLine(MarkerLine):
@@ -192,9 +196,14 @@ def _marker(ending: Ending, partitions: set[TopicPartition]) -> WritableTxnMarke
 def _codes(response: WriteTxnMarkersResponse) -> dict[int, Codes]:
     return {
         marker.producer_id: {
-            TopicPartition(topic.name, result.partition_index): ErrorCode(result.error_code)
+            TopicPartition(topic.name, result.partition_index): _known(result.error_code)
             for topic in marker.topics
             for result in topic.partitions
         }
         for marker in response.markers
     }
+
+
+def _known(code: int) -> ErrorCode:
+    """A broker of a later version may give reasons that have no name here."""
+    return ErrorCode(code) if code in _CODES else ErrorCode.UNKNOWN_SERVER_ERROR

@@ -50,7 +50,7 @@ class MarkerSender:
         self._metadata = metadata
         self._address_of = address_of
         self._partition_exists = partition_exists
-        #: Called when all partitions of a transaction are told, before the next one of its id can be waited for.
+        #: Called when all partitions of a transaction are told.
         self.on_written: Callable[[Ending], None] = lambda _ending: None
         #: Set by whoever puts the broker together, before the first marker: writes to this broker's own partitions.
         self.write_here: Callable[[WriteTxnMarkersRequest], Message | Awaitable[Message]] | None = None
@@ -60,7 +60,7 @@ class MarkerSender:
         self._timer: asyncio.TimerHandle | None = None
         self._asking: set[asyncio.Task] = set()
         #: Who wants to know when the transaction of an id has ended.
-        self._waiting: dict[str, asyncio.Future[None]] = {}
+        self._waiting: dict[str, list[asyncio.Future[None]]] = {}
 
     def __len__(self) -> int:
         """Transactions whose markers are on their way."""
@@ -88,12 +88,12 @@ class MarkerSender:
                 self._drop(transactional_id)
 
     def ended(self, transactional_id: str) -> asyncio.Future[None] | None:
-        """Done when the transaction that is being ended is over, None if there is none. Shared: shield it."""
+        """Done when the transaction's markers are written, or nobody here writes them any more; None if none are."""
         if transactional_id not in self._endings:
             return None
-        if transactional_id not in self._waiting:
-            self._waiting[transactional_id] = asyncio.get_running_loop().create_future()
-        return self._waiting[transactional_id]
+        future = asyncio.get_running_loop().create_future()
+        self._waiting.setdefault(transactional_id, []).append(future)
+        return future
 
     # -- on the way
 
@@ -102,9 +102,9 @@ class MarkerSender:
         if ending is not None:
             ending.is_dropped = True
             self._again.pop(ending, None)
-        waiting = self._waiting.pop(transactional_id, None)
-        if waiting is not None and not waiting.done():
-            waiting.set_result(None)
+        for waiting in self._waiting.pop(transactional_id, ()):
+            if not waiting.done():
+                waiting.set_result(None)
 
     def _route(self, ending: Ending, partitions: set[TopicPartition]) -> None:
         by_leader: dict[int, set[TopicPartition]] = {}
@@ -150,9 +150,8 @@ class MarkerSender:
                 _log.warning("marker refused", partition=str(partition), reason=code.name, **_names(ending))
 
     def _finish(self, ending: Ending) -> None:
+        self._drop(ending.markers.transactional_id)
         self.on_written(ending)
-        if not ending.is_dropped:
-            self._drop(ending.markers.transactional_id)
 
     # -- once more
 

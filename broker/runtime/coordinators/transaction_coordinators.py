@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 from broker.common.clock import Clock
 from broker.common.errors import ApiError, ErrorCode
@@ -10,7 +10,7 @@ from broker.common.types import TopicPartition
 from broker.coordinator.partitions import partition_for
 from broker.coordinator.transaction.config import TransactionConfig
 from broker.coordinator.transaction.coordinator import TransactionCoordinator
-from broker.coordinator.transaction.outcome import TransactionOutcome
+from broker.coordinator.transaction.outcome import MarkersToWrite, TransactionOutcome
 from broker.protocol.messages.add_partitions_to_txn import AddPartitionsToTxnRequest
 from broker.protocol.schema import Message
 from broker.runtime.coordinators.coordinator_runtime import CoordinatorRuntime
@@ -25,6 +25,12 @@ from broker.runtime.topics.internal_topics import TRANSACTION_TOPIC
 #: How long a request waits for the markers of the transaction before it. Leaders that take longer are in trouble, and
 #: the producer may as well wait by itself.
 _ENDED_WITHIN_S = 0.2
+
+#: A transaction whose markers are written is recorded as complete with the next request, or after this.
+#: Followers then hear of both at once: a producer that begins its next transaction costs a round of replication less.
+_COMPLETED_WITHIN_S = 0.005
+
+Ask = Callable[[TransactionCoordinator, int, int], TransactionOutcome]
 
 
 class TransactionCoordinators(CoordinatorRuntime[TransactionCoordinator]):
@@ -45,6 +51,8 @@ class TransactionCoordinators(CoordinatorRuntime[TransactionCoordinator]):
         sender.on_written = self._on_written
         self.on_committed.append(self._send)
         self.on_resigned.append(sender.forget)
+        #: Transactions whose partitions have their markers, by partition of ours; not recorded as complete yet.
+        self._completed: dict[int, list[MarkersToWrite]] = {}
 
     def stop(self) -> None:
         super().stop()
@@ -53,8 +61,13 @@ class TransactionCoordinators(CoordinatorRuntime[TransactionCoordinator]):
     async def wait_until_ended(self, transactional_id: str) -> None:
         """Returns when the transaction that is being ended is over, or takes too long, or if there is none."""
         ended = self._sender.ended(transactional_id)
-        if ended is not None:
-            await asyncio.wait([ended], timeout=_ENDED_WITHIN_S)
+        if ended is None:
+            return
+        timer = asyncio.get_running_loop().call_later(_ENDED_WITHIN_S, _give_up, ended)
+        try:
+            await ended
+        finally:
+            timer.cancel()
 
     async def verify(
         self, transactional_id: str, producer_id: int, epoch: int, partitions: Sequence[TopicPartition]
@@ -82,9 +95,23 @@ class TransactionCoordinators(CoordinatorRuntime[TransactionCoordinator]):
         for markers in outcome.markers:
             self._sender.send(shard, markers)
 
+    def submit(self, partition: int, ask: Ask) -> Message | Awaitable[Message]:
+        self._complete(partition)
+        return super().submit(partition, ask)
+
     def _on_written(self, ending: Ending) -> None:
+        partition = ending.shard.partition
+        if partition not in self._completed:
+            asyncio.get_running_loop().call_later(_COMPLETED_WITHIN_S, self._complete, partition)
+        self._completed.setdefault(partition, []).append(ending.markers)
+
+    def _complete(self, partition: int) -> None:
         """Nobody waits for this to be committed: whoever takes over finds the decision, and sends the markers again."""
-        with contextlib.suppress(ApiError):
-            self.tell(
-                ending.shard.partition, lambda coordinator, now_ms: coordinator.markers_written(ending.markers, now_ms)
-            )
+        for markers in self._completed.pop(partition, ()):
+            with contextlib.suppress(ApiError):
+                self.tell(partition, lambda coordinator, now_ms, m=markers: coordinator.markers_written(m, now_ms))
+
+
+def _give_up(ended: asyncio.Future[None]) -> None:
+    if not ended.done():
+        ended.set_result(None)

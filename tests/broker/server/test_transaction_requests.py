@@ -139,6 +139,21 @@ async def test_next_transaction_is_refused_while_a_marker_cannot_be_written(serv
     assert await producer.add(T1) == {T1: ErrorCode.NONE}
 
 
+async def test_decided_transaction_is_ended_by_whoever_coordinates_next(served, client, producer):
+    await producer.add(T0)
+    served.lead("t", 2, leader=2, leader_epoch=1)
+    served.tell_of("t", 2, leader=-1)
+    await producer.end(is_commit=False)
+    served.lead(TRANSACTION_TOPIC, COORDINATORS, leader=2, leader_epoch=1)
+    assert (len(served.markers), await producer.end()) == (0, ErrorCode.NOT_COORDINATOR)
+    served.lead(TRANSACTION_TOPIC, COORDINATORS, leader_epoch=2)
+    served.lead("t", 2, leader_epoch=2)
+    served.tell_of("t", 2)
+    await eventually(lambda: served.replicas.get("t", 0).log.log_end_offset == 1, "the marker is written")
+    await eventually(lambda: not len(served.markers), "the coordinator knows")
+    assert await state_of(client) == "CompleteAbort"
+
+
 @pytest.mark.parametrize(
     ("ask", "old", "new"),
     [

@@ -241,6 +241,43 @@ async def test_who_waits_for_the_end_is_told_after_the_coordinator(world):
     assert world.sender.ended("x") is None
 
 
+async def test_thousands_that_wait_for_one_broker_all_have_their_turn(world):
+    world.leader(P0, PEER)
+    names = [f"x{number:04}" for number in range(2_500)]
+    for number, name in enumerate(names):
+        world.send(P0, transactional_id=name, producer_id=number)
+    for _ in range(2):  # given up, and led again, before anything was sent
+        world.sender.forget(world.shard.partition)
+        for number, name in enumerate(names):
+            world.send(P0, transactional_id=name, producer_id=number)
+    await world.until_written(*names)
+    assert max(len(request.markers) for request in world.there.requests) == 1_000
+    assert len(world.there.told()) == 2_500
+
+
+async def test_own_partition_whose_log_fails_is_tried_again(world):
+    failures = [OSError("disk")]
+
+    def write(request):
+        if failures:
+            raise failures.pop()
+        return world.here.answer(request)
+
+    world.sender.write_here = write
+    world.leader(P0, OURS)
+    world.send(P0)
+    await world.until_written()
+    assert world.here.told() == [P0]
+
+
+async def test_refusal_of_a_later_version_is_tried_again(world):
+    world.leader(P0, PEER)
+    world.there.refusals[P0] = [999]
+    world.send(P0)
+    await world.until_written()
+    assert world.there.told() == [P0, P0]
+
+
 async def test_producer_that_went_on_with_a_later_epoch_holds_up_nothing(world):
     world.leader(P0, PEER)
     world.there.refusals[P0] = [ErrorCode.INVALID_PRODUCER_EPOCH]
