@@ -35,6 +35,16 @@ class ConnectionLimits(NamedTuple):
     of_address: Mapping[str, int] = MappingProxyType({})
 
 
+class SocketBuffers(NamedTuple):
+    """Bytes the kernel may hold for one connection; -1: as much as it sees fit, which may be megabytes.
+
+    A client that asks and never reads costs the broker the reading of whatever the send buffer takes.
+    """
+
+    send: int = -1
+    receive: int = -1
+
+
 class Listener:
     """Binds on construction (StartupError with one sentence if it cannot), serves from `start` until `stop`."""
 
@@ -48,11 +58,12 @@ class Listener:
         connections_max: int = CONNECTIONS_MAX,
         idle_ms_max: int,
         memory: ConnectionMemory,
+        buffers: SocketBuffers = SocketBuffers(),
     ):
         """`memory` is shared by all listeners of a broker."""
         self.name = endpoint.listener
         self._endpoint = endpoint
-        self._sock = _bind(endpoint)
+        self._sock = _bind(endpoint, buffers)
         self.host, self.port = self._sock.getsockname()[:2]
         self._on_frame = on_frame
         self._on_connection_closed = on_closed
@@ -176,11 +187,15 @@ class Listener:
         self._beat_timer = self._loop.call_later(_BEAT_S, self._beat)
 
 
-def _bind(endpoint: Endpoint) -> socket.socket:
+def _bind(endpoint: Endpoint, buffers: SocketBuffers) -> socket.socket:
+    """Accepted connections inherit the sizes of the buffers."""
     family = socket.AF_INET6 if ":" in endpoint.host else socket.AF_INET
     sock = socket.socket(family, socket.SOCK_STREAM)
     sock.setblocking(False)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    for option, size in ((socket.SO_SNDBUF, buffers.send), (socket.SO_RCVBUF, buffers.receive)):
+        if size >= 0:
+            sock.setsockopt(socket.SOL_SOCKET, option, size)
     try:
         sock.bind((endpoint.host, endpoint.port))
     except (OSError, OverflowError) as error:

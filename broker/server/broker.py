@@ -20,7 +20,7 @@ from broker.controller.leader_rebalance import RebalanceSettings
 from broker.coordinator.group.config import GroupConfig
 from broker.handlers.handler import Services
 from broker.log.manager import LogManager
-from broker.net.listener import ConnectionLimits, Listener
+from broker.net.listener import ConnectionLimits, Listener, SocketBuffers
 from broker.net.memory import ConnectionMemory
 from broker.replication.fetch_session import FetchSessions
 from broker.runtime import broker_configs
@@ -128,6 +128,7 @@ class Broker:
             frame_bytes_max=self.config.socket_request_max_bytes,
             idle_ms_max=self.config.connections_max_idle_ms,
             memory=self._connection_memory,
+            buffers=SocketBuffers(self.config.socket_send_buffer_bytes, self.config.socket_receive_buffer_bytes),
         )
 
     def _limit_connections(self) -> None:

@@ -2,13 +2,14 @@
 
 import asyncio
 import contextlib
+import socket
 
 import pytest
 from structlog.testing import capture_logs
 
 from broker.common.errors import StartupError
 from broker.config.broker import Endpoint
-from broker.net.listener import Listener
+from broker.net.listener import Listener, SocketBuffers
 from broker.net.memory import ConnectionMemory
 from tests.eventually import eventually
 
@@ -108,3 +109,17 @@ async def test_whole_requests_keep_a_connection():
             await asyncio.sleep(0.02)
         assert started.connection_count == 1
     assert len(requests) > 10
+
+
+@pytest.mark.parametrize("bytes_max", [20_000, 100_000])
+async def test_the_kernel_takes_no_more_for_a_client_that_does_not_read_than_the_buffer_is_set_to(bytes_max):
+    accepted = []
+    serving = listener(buffers=SocketBuffers(send=bytes_max))
+    serving._admit = lambda sock, address: accepted.append(sock)
+    serving.start(asyncio.get_running_loop())
+    with socket.create_connection(("127.0.0.1", serving.port)):
+        await eventually(lambda: accepted, "the client is accepted")
+        # Linux doubles what it is asked for, to account for its own bookkeeping.
+        assert bytes_max <= accepted[0].getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF) <= 2 * bytes_max
+        accepted[0].close()
+    serving.stop()
