@@ -137,11 +137,11 @@ class Log(FollowerLog, Truncation, TransactionLog, Durability, LogReader):
 
         A batch an idempotent producer sends again is not written again. With LogAppendTime `now_ms`, by the wall clock,
         becomes the time of its records; without `now_ms` CreateTime has no bounds. `header` is what the check returned,
-        for a caller who still has it. Raises ApiError: MESSAGE_TOO_LARGE, RECORD_LIST_TOO_LARGE (more than a segment),
-        INVALID_TIMESTAMP, INVALID_RECORD (no key where compacted), OUT_OF_ORDER_SEQUENCE_NUMBER,
-        INVALID_PRODUCER_EPOCH, KAFKA_STORAGE_ERROR (the disk refused). Then `batch` and the log are as before; the log
-        takes the next batch. Only if an fsync that flush.messages asks for fails, the batch is in the log, and the log
-        at its end.
+        for a caller who still has it. Raises ApiError: MESSAGE_TOO_LARGE (no marker is), RECORD_LIST_TOO_LARGE (more
+        than a segment), INVALID_TIMESTAMP, INVALID_RECORD (no key where compacted), OUT_OF_ORDER_SEQUENCE_NUMBER,
+        INVALID_PRODUCER_EPOCH, INVALID_TXN_STATE, TRANSACTION_COORDINATOR_FENCED (of a marker), KAFKA_STORAGE_ERROR
+        (the disk refused). Then `batch` and the log are as before; the log takes the next batch. Only if an fsync that
+        flush.messages asks for fails, the batch is in the log, and the log at its end.
         """
         if self._refusal is not None:
             raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, self._refusal)
@@ -150,7 +150,7 @@ class Log(FollowerLog, Truncation, TransactionLog, Durability, LogReader):
         size = len(batch)
         if header.batch_length + LENGTH_PREFIX_BYTES != size or header.last_offset_delta < 0:
             raise InvariantViolation(f"an unchecked batch came to the log {self.directory.name}")
-        if size > self._config.max_message_bytes:
+        if size > self._config.max_message_bytes and not header.is_control:
             self._refuse_size(size)
         max_timestamp = header.max_timestamp
         if self._is_checking:

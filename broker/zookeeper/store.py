@@ -215,6 +215,19 @@ class ClusterStore:
         with contextlib.suppress(NodeExists):
             await self.session.create(znodes.delete_topic_path(name))
 
+    async def partition_exists(self, partition: TopicPartition) -> bool:
+        """False as soon as its topic is to be deleted; a topic that cannot be read may have it."""
+        if await self.session.exists(znodes.delete_topic_path(partition.topic)) is not None:
+            return False
+        try:
+            znode = await self.session.get(znodes.topic_path(partition.topic))
+            return partition.partition in znodes.decode_topic(partition.topic, znode.data).partitions
+        except NodeMissing:
+            return False
+        except MalformedZnode as error:
+            log.warning("topic ignored", error=str(error))
+            return True
+
     async def wait_topic_removed(self, name: str) -> None:
         """Returns when the topic's znode is gone, and its name free again."""
         while True:

@@ -26,6 +26,7 @@ class Asked:
 class Read:
     partition_index: int
     high_watermark: int = 5
+    last_stable_offset: int = 5
     log_start_offset: int = 0
     error_code: int = 0
     preferred_read_replica: int = -1

@@ -1,6 +1,7 @@
 import random
 
-from broker.coordinator.group.timers import TimerKey, TimerKind, Timers
+from broker.coordinator.group.timers import TimerKey, TimerKind
+from broker.coordinator.timers import Timers
 
 
 def key(name: str) -> TimerKey:

@@ -1,4 +1,4 @@
-"""What goes into a group coordinator and comes out of it: who asks, what to append, what to answer."""
+"""What comes out of a coordinator: what to append, what to answer."""
 
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -6,17 +6,8 @@ from typing import NamedTuple
 from broker.protocol.schema import Message
 
 
-@dataclass(frozen=True, slots=True)
-class Client:
-    """Who sent a JoinGroup: the request header's client id and version, the connection's address."""
-
-    client_id: str
-    client_host: str
-    api_version: int
-
-
-class OffsetsRecord(NamedTuple):
-    """A record for the coordinator's partition of `__consumer_offsets`; a null value is a tombstone."""
+class CoordinatorRecord(NamedTuple):
+    """A record for the coordinator's partition of its internal topic; a null value is a tombstone."""
 
     key: bytes
     value: bytes | None
@@ -37,6 +28,13 @@ class Note:
     facts: dict[str, object]
 
 
+class Producer(NamedTuple):
+    """Whose transaction records belong to."""
+
+    producer_id: int
+    producer_epoch: int
+
+
 @dataclass(slots=True)
 class Outcome:
     """Append and replay `records` first, all or none; send `responses` when the records are committed.
@@ -44,7 +42,9 @@ class Outcome:
     An outcome without records may still show what earlier records did, so its responses should not overtake them.
     """
 
-    records: list[OffsetsRecord] = field(default_factory=list)
+    records: list[CoordinatorRecord] = field(default_factory=list)
+    #: Append as a transactional batch of this producer, without sequence numbers; None: as a plain one.
+    producer: Producer | None = None
     responses: list[Answer] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
 
@@ -58,7 +58,7 @@ class Turn:
     outcome: Outcome = field(default_factory=Outcome)
 
     def append(self, key: bytes, value: bytes | None) -> None:
-        self.outcome.records.append(OffsetsRecord(key, value))
+        self.outcome.records.append(CoordinatorRecord(key, value))
 
     def answer(self, token: int, response: Message) -> None:
         self.outcome.responses.append(Answer(token, response))

@@ -1,4 +1,4 @@
-"""Reads and writes the fields of the offsets topic's keys and values: Kafka's classic encoding, big-endian.
+"""Reads and writes the fields of internal topics' keys and values: Kafka's classic encoding, big-endian.
 
 Not the wire codec of `broker.protocol`: these are stored records, no API has them, and a record that cannot be read is
 our defect or a damaged log, never the mistake of a peer.
@@ -11,14 +11,16 @@ from broker.common.errors import InvariantViolation
 
 #: Longest string, in bytes of UTF-8, that a field can hold.
 STRING_BYTES_MAX = 2**15 - 1
+#: Text of so many characters fits, whichever they are.
+_SHORT_MAX = STRING_BYTES_MAX // 4
 
-_INT16, _INT32, _INT64 = Struct(">h"), Struct(">i"), Struct(">q")
+_INT8, _INT16, _INT32, _INT64 = Struct(">b"), Struct(">h"), Struct(">i"), Struct(">q")
 _Decoded = TypeVar("_Decoded")
 
 
 def is_too_long(text: str) -> bool:
     """Whether no field can hold the string: newer requests can carry such, and must be refused before it is written."""
-    return len(text.encode()) > STRING_BYTES_MAX
+    return len(text) > _SHORT_MAX and len(text.encode()) > STRING_BYTES_MAX
 
 
 class FieldWriter:
@@ -26,6 +28,10 @@ class FieldWriter:
 
     def __init__(self) -> None:
         self._parts = bytearray()
+
+    def int8(self, value: int) -> Self:
+        self._parts += _INT8.pack(value)
+        return self
 
     def int16(self, value: int) -> Self:
         self._parts += _INT16.pack(value)
@@ -64,6 +70,9 @@ class FieldReader:
         self._data = data
         self._at = 0
 
+    def int8(self) -> int:
+        return self._unpack(_INT8)
+
     def int16(self) -> int:
         return self._unpack(_INT16)
 
@@ -86,14 +95,14 @@ class FieldReader:
     def last(self, decoded: _Decoded) -> _Decoded:
         """`decoded`, once everything has been read: bytes left over mean that the format is not what it says."""
         if self._at != len(self._data):
-            raise InvariantViolation(f"{len(self._data) - self._at} bytes too many in an offsets topic record")
+            raise InvariantViolation(f"{len(self._data) - self._at} bytes too many in a coordinator's record")
         return decoded
 
     def _unpack(self, layout: Struct) -> int:
         try:
             (value,) = layout.unpack_from(self._data, self._at)
         except error:
-            raise InvariantViolation("an offsets topic record ends too early") from None
+            raise InvariantViolation("a coordinator's record ends too early") from None
         self._at += layout.size
         return value
 
@@ -101,12 +110,12 @@ class FieldReader:
         try:
             return self._take(length).decode()
         except UnicodeDecodeError:
-            raise InvariantViolation("a string of an offsets topic record is not UTF-8") from None
+            raise InvariantViolation("a string of a coordinator's record is not UTF-8") from None
 
     def _take(self, length: int) -> bytes:
         end = self._at + length
         if length < 0 or end > len(self._data):
-            raise InvariantViolation("an offsets topic record ends too early")
+            raise InvariantViolation("a coordinator's record ends too early")
         taken = bytes(self._data[self._at : end])
         self._at = end
         return taken
