@@ -35,7 +35,6 @@ _SETTINGS = TIMERS | {
     "transaction.state.log.replication.factor": "3",
     "transaction.state.log.num.partitions": str(INTERNAL_PARTITIONS),
     "transaction.state.log.min.isr": "2",
-    "transaction.abort.timed.out.transaction.cleanup.interval.ms": "1000",
 }
 _DRAINED_WITHIN_S = 120
 _ENDED_WITHIN_S = 60

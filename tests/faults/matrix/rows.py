@@ -5,6 +5,7 @@ from tests.faults.matrix import (
     divergence_row,
     group_row,
     reassignment_row,
+    replay_row,
     restart_row,
     slow_row,
     unclean_row,
@@ -27,6 +28,12 @@ _ALL = (
     Row(13, "a slow follower", slow_row.slow_follower, overrides=slow_row.PATIENT),
     Row(15, "two fail-overs at once, three tails", divergence_row.fail_over_twice, overrides=divergence_row.PATIENT),
     Row(22, "kill -9 of a coordinator in mid-rebalance", group_row.kill_the_coordinator),
+    Row(
+        23,
+        "Produce held back, doubled, its answers lost",
+        replay_row.replay_produce,
+        overrides=replay_row.OVERRIDES,
+    ),
     Row(
         24,
         "a move whose target, source, controller die",
