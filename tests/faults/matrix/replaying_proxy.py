@@ -72,7 +72,7 @@ class ReplayingProxies:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, broker_port: int) -> None:
         asked: deque[tuple[ApiKey, int, bool]] = deque()
         closing = [writer]
-        with contextlib.suppress(OSError, asyncio.IncompleteReadError):
+        with contextlib.suppress(OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
             broker_reader, broker_writer = await asyncio.open_connection("127.0.0.1", broker_port)
             closing.append(broker_writer)
             pumps = [
@@ -118,8 +118,10 @@ class ReplayingProxies:
         response = decode(MESSAGES[api].response, memoryview(frame)[at:], version)
         if api == ApiKey.METADATA:
             told = response.brokers
+        elif version >= 4:
+            told = response.coordinators
         else:
-            told = response.coordinators if version >= 4 else [response]
+            told = [response]
         for each in told:
             each.port = self._ports.get(each.port, each.port)
         return frame[:at] + encode(response, version)
