@@ -46,6 +46,7 @@ from broker.runtime.topics import topic_configs
 from broker.runtime.topics.topic_admin import TopicAdmin
 from broker.runtime.topics.topic_configs import TopicConfigs, log_config
 from broker.server.coordination import Coordination
+from broker.server.coordinator_metrics import CoordinatorMetrics
 from broker.server.descriptors import connections_within, raise_descriptor_limit
 from broker.server.dispatcher import Dispatcher
 from broker.server.metrics import RequestMetrics, StateMetrics, new_registry
@@ -187,6 +188,7 @@ class Broker:
         self._registry.register(
             ReplicationMetrics(replicas, self._feeds, self._fetchers, self._acks, self._isr),
         )
+        self._registry.register(CoordinatorMetrics(self._coordination))
         self._registry.register(
             StateMetrics(replicas, self._metadata, self._purgatory, fetch_sessions, self._listener, config.broker_id)
         )

@@ -191,6 +191,7 @@ def test_transactions_and_their_producers_are_listed_and_described(cluster, topi
     admin = KafkaAdminClient(bootstrap_servers=cluster.bootstrap_servers)
     listed = {each.transactional_id: each for each in _flat(admin.list_transactions())}
     assert listed[name].state.value == "Ongoing"
+    assert sum(_metric(broker, "transactional_ids") for broker in cluster.brokers) == len(listed)
     described = admin.describe_transactions([name])[name]
     assert (described.state.value, described.producer_epoch) == ("Ongoing", 0)
     assert [tuple(each) for each in described.topic_partitions] == [(topic, 0)]
@@ -201,8 +202,13 @@ def test_transactions_and_their_producers_are_listed_and_described(cluster, topi
     admin.close()
 
 
+def _metric(broker, name):
+    lines = broker.get("/metrics").splitlines()
+    return next(float(line.split()[1]) for line in lines if line.startswith(f"barnabas_broker_{name} "))
+
+
 def _flat(listings):
-    return [each for group in listings.values() for each in group] if isinstance(listings, dict) else listings
+    return [each for group in listings.values() for each in group]
 
 
 def test_transaction_is_finished_by_the_next_coordinator_when_the_first_is_killed(tmp_path):

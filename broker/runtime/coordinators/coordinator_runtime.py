@@ -7,7 +7,7 @@ requests are answered COORDINATOR_LOAD_IN_PROGRESS. Whatever belongs to a leader
 
 import asyncio
 import itertools
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Generic
 
 from broker.common.clock import Clock
@@ -46,6 +46,14 @@ class CoordinatorRuntime(Generic[C]):
         self.on_resigned: list[Callable[[int], None]] = []
         replicas.on_role.append(self._on_role)
         replicas.on_high_watermark.append(self._on_high_watermark)
+
+    def __len__(self) -> int:
+        """Partitions led, whether loaded or not."""
+        return len(self._shards)
+
+    def __iter__(self) -> Iterator[C]:
+        """The coordinators that are served."""
+        return (shard.coordinator for shard in self._shards.values() if shard.is_loaded)
 
     def stop(self) -> None:
         for partition in list(self._shards):

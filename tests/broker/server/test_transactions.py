@@ -16,8 +16,9 @@ from broker.protocol.messages.write_txn_markers import (
     WritableTxnMarkerTopic,
     WriteTxnMarkersRequest,
 )
-from broker.records.batch import iterate_headers
+from broker.records.batch import iterate_headers, patch_batch
 from broker.records.builder import build_batch
+from broker.records.control import EndMarker, MarkerType, build_marker
 from broker.records.record import Record
 from tests.broker.server.conftest import TOPIC_ID
 from tests.eventually import eventually
@@ -186,6 +187,19 @@ async def test_marker_counts_only_when_it_is_committed(served, client):
     served.replicas.follower_holds(hosted, 2, 2)
     assert written(await writer.answer(WriteTxnMarkersRequest.api, 1)) == [[ErrorCode.NONE]]
     assert told(await client.ask(fetch(), 12)) == (2, 2, [])
+
+
+async def test_follower_nearby_serves_committed_records_as_far_as_it_knows_them_to_be_stable(served, client):
+    served.lead("t", 2, leader=2, leader_epoch=1)
+    hosted = served.replicas.get("t", 0)
+    abort = build_marker(EndMarker(MarkerType.ABORT, 0), 7, 0, SystemClock().now_ms())
+    for offset, batch in enumerate((data(7, 0), data(8, 0), abort)):
+        patch_batch(batch, 0, offset, 1)
+        served.replicas.take_fetched(hosted, memoryview(batch), 2, 0)
+    assert told(await client.ask(fetch(rack_id="here"), 12)) == (2, 0, [])
+    served.replicas.take_fetched(hosted, memoryview(b""), 3, 0)
+    response = await client.ask(fetch(rack_id="here"), 12)
+    assert (told(response), offsets(response)) == ((3, 1, [(7, 0)]), [0])
 
 
 # -- markers

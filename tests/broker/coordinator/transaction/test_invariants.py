@@ -181,6 +181,15 @@ class Transactions(RuleBasedStateMachine):
             self.write(which, each, each)
         self.end(which, is_commit)
 
+    @rule(which=integers(0, 2), by_ms=sampled_from([1, TIMEOUT_MS]))
+    def write_slowly(self, which: int, by_ms: int) -> None:
+        """What is written after the timeout must not become a transaction of its own."""
+        for each in PARTITIONS:
+            self.write(which, each, each)
+            self.pass_time(by_ms)
+            self.write_all_markers()
+        self.end(which, True)
+
     @rule(which=integers(0, 2), is_commit=booleans())
     def end(self, which: int, is_commit: bool) -> None:
         client = self.clients[which]

@@ -8,9 +8,9 @@ from broker.coordinator.transaction.config import TransactionConfig
 from broker.coordinator.transaction.coordinator import TransactionCoordinator
 from broker.coordinator.transaction.outcome import MarkersToWrite, TransactionOutcome
 from broker.protocol.messages.add_offsets_to_txn import AddOffsetsToTxnRequest
-from broker.protocol.messages.add_partitions_to_txn import AddPartitionsToTxnRequest, AddPartitionsToTxnTopic
 from broker.protocol.messages.end_txn import EndTxnRequest
 from broker.protocol.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
+from tests.broker.coordinator.transaction.asking import error_of, to_add
 
 ID = "payments"
 FIRST_FRESH_ID = 1_000
@@ -65,20 +65,10 @@ class World:
         assert response.error_code == ErrorCode.NONE
         return response.producer_id, response.producer_epoch
 
-    def add(self, producer: tuple[int, int], *partitions: TopicPartition) -> ErrorCode:
-        request = AddPartitionsToTxnRequest(
-            v3_and_below_transactional_id=ID,
-            v3_and_below_producer_id=producer[0],
-            v3_and_below_producer_epoch=producer[1],
-            v3_and_below_topics=[AddPartitionsToTxnTopic(name=t, partitions=[p]) for t, p in partitions],
+    def add(self, producer: tuple[int, int], *partitions: TopicPartition, transactional_id: str = ID) -> ErrorCode:
+        return error_of(
+            self.ask(self.coordinator.add_partitions_to_txn, to_add(transactional_id, producer, *partitions))
         )
-        response = self.ask(self.coordinator.add_partitions_to_txn, request)
-        (code,) = {
-            each.partition_error_code
-            for topic in response.results_by_topic_v3_and_below
-            for each in topic.results_by_partition
-        }
-        return ErrorCode(code)
 
     def add_offsets(self, producer: tuple[int, int], partition: TopicPartition) -> ErrorCode:
         request = AddOffsetsToTxnRequest(
