@@ -30,7 +30,7 @@ def main() -> None:
     replicated = {name: load for name, load in three_brokers.items() if (arguments.only or "") in name}
     if replicated and not arguments.against:
         _run_replicated(replicated, arguments.rounds)
-    for name, figure in (scale.figures() | many_partitions.figures() | groups.figures()).items():
+    for name, figure in {**scale.figures(), **groups.figures(), **many_partitions.figures()}.items():
         if (arguments.only or "") in name and not arguments.against:
             print(f"{name:<42}barnabas  {figure()}", flush=True)
 
