@@ -279,10 +279,12 @@ class TransactionCoordinator:
     def abort(self, outcome: TransactionOutcome, error_code: ErrorCode) -> TransactionOutcome:
         """The records of `outcome` could not be appended, or not be committed; the answers to send instead of its own.
 
-        What nobody else asks for again, an abort after a timeout or a completion, is tried again soon.
+        What nobody else asks for again is tried again soon: an abort after a timeout, a completion, markers of others.
         """
         turn = self._turn(self._now_ms)
-        for transactional_id in {decode_key(record.key) for record in outcome.records}:
+        concerned = {decode_key(record.key) for record in outcome.records}
+        concerned.update(each.transactional_id for each in outcome.markers)
+        for transactional_id in concerned:
             self._ledger.withdraw(transactional_id)
             self._timers.schedule(transactional_id, turn.now_ms + RETRY_MS)
         for token, response in outcome.responses:

@@ -108,6 +108,23 @@ def test_trap_39_offsets_partition_gets_its_marker_as_any_other():
     assert world.markers[0].partitions == {ORDERS, OFFSETS}
 
 
+def test_markers_that_share_a_tick_with_a_failed_append_are_sent_later():
+    world = World()
+    decided = world.producer()
+    response = world.init("other", timeout_ms=1_000)
+    world.add(decided, ORDERS)
+    world.end(decided)
+    world.add((response.producer_id, response.producer_epoch), BILLS, transactional_id="other")
+    world.is_refusing = ErrorCode.NOT_ENOUGH_REPLICAS
+    world.write_markers()
+    world.advance(1_000)
+    assert world.markers == []
+    world.is_refusing = ErrorCode.NONE
+    world.advance(1_000)
+    world.write_markers()
+    assert world.state == "CompleteCommit"
+
+
 def test_transactions_that_time_out_together_are_aborted_in_batches_that_fit():
     world = World()
     producers = {}
