@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from broker.common.clock import Clock
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
+from broker.coordinator.outcome import Outcome
 from broker.coordinator.partitions import partition_for
 from broker.coordinator.transaction.config import TransactionConfig
 from broker.coordinator.transaction.coordinator import TransactionCoordinator
@@ -91,8 +92,9 @@ class TransactionCoordinators(CoordinatorRuntime[TransactionCoordinator]):
             raise ApiError(ErrorCode.NOT_COORDINATOR)
         return partition_for(transactional_id, count)
 
-    def _send(self, shard: Shard[TransactionCoordinator], outcome: TransactionOutcome) -> None:
-        for markers in outcome.markers:
+    def _send(self, shard: Shard[TransactionCoordinator], outcome: Outcome) -> None:
+        """What a shard waited for that had just been loaded is nobody's outcome, and has no markers."""
+        for markers in outcome.markers if isinstance(outcome, TransactionOutcome) else ():
             self._sender.send(shard, markers)
 
     def submit(self, partition: int, ask: Ask) -> Message | Awaitable[Message]:

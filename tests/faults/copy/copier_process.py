@@ -23,14 +23,16 @@ class CopierProcess:
         self._command = [sys.executable, "-m", "tests.faults.copy.copier", "--servers", servers, "--id", self.name]
         self._command += ["--source", topics[0], "--target", topics[1], "--seed", str(seed)]
         self._process: subprocess.Popen | None = None
-        self._suspended_until = 0.0
+        self._suspended_until = self._down_until = 0.0
         self.gave_up = 0
 
     def tend(self) -> None:
-        """Start it if it does not run, continue it if it has been suspended long enough."""
+        """Start it if it does not run and need not stay away, continue it if it has been suspended long enough."""
         if self._suspended_until and time.monotonic() >= self._suspended_until:
             self._process.send_signal(signal.SIGCONT)
             self._suspended_until = 0.0
+        if time.monotonic() < self._down_until:
+            return
         if self._process is None or self._process.poll() is not None:
             self.gave_up += self._process is not None and self._process.returncode > 0
             with self._log.open("ab") as log:
@@ -38,19 +40,20 @@ class CopierProcess:
                     self._command, cwd=_ROOT, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=dict(os.environ)
                 )
 
-    def kill(self) -> None:
+    def kill(self, stays_away_s: float = 0.0) -> None:
         """As `kill -9`."""
         self._process.kill()
         self._process.wait()
         self._suspended_until = 0.0
+        self._down_until = time.monotonic() + stays_away_s
 
     def suspend(self) -> None:
         self._process.send_signal(signal.SIGSTOP)
         self._suspended_until = time.monotonic() + _SUSPENDED_S
 
     def stop(self) -> bool:
-        """As SIGTERM; whether it ended well."""
-        if self._process is None:
+        """As SIGTERM; whether it ended well, or had been killed."""
+        if self._process is None or self._process.poll() == -signal.SIGKILL:
             return True
         self._process.send_signal(signal.SIGCONT)
         self._process.terminate()

@@ -45,7 +45,7 @@ class RandomFaults:
             time.sleep(0.1)
 
     def _kill_copier(self) -> bool:
-        self._random.choice(self._copiers).kill()
+        self._random.choice(self._copiers).kill(self._random.choice((0, 0, 1, 8)))
         return True
 
     def _suspend_copier(self) -> bool:
@@ -66,7 +66,8 @@ class RandomFaults:
     def _kill_broker(self, broker_id: int) -> bool:
         if self._down is not None or broker_id < 0 or not self._stage.is_whole():
             return False
-        self._stage.kill_and_expire(broker_id) if self._random.random() < 0.5 else self._stage.kill(broker_id)
+        kill = self._random.choice((self._stage.kill, self._stage.kill_and_expire))
+        kill(broker_id)
         self._down = broker_id, time.monotonic() + self._random.uniform(0.5, 6)
         return True
 
