@@ -7,7 +7,7 @@ from console.plans.plan import Confirmation, Plan
 
 
 def do_elect_preferred_leaders(actor, plan: Plan, election: ElectionPlan, confirmation: Confirmation) -> Refusals:
-    """Elect as planned; what was refused, with why. Raises NotConfirmedError, and GatewayError if nobody could be asked."""
+    """Elect as planned; what was refused, with why. Raises NotConfirmedError, GatewayError."""
 
     def elect() -> Refusals:
         wanted = [(each.topic, each.partition) for each in election.moves]

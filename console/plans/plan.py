@@ -1,4 +1,4 @@
-"""A change before it is made: what it was worked out from, what is written, touched and lost, and how it is undone. Pure.
+"""A change before it is made: what it is worked out from, writes, touches and loses, and how it is undone. Pure.
 
 A plan is made anew from what is true now each time it is looked at. What a person confirms is its digest; a plan with
 another digest is another change, and is refused.

@@ -49,7 +49,11 @@ class Totals:
 
 
 def change_plan(
-    topic: str, settings: Iterable[SettingView], changes: Iterable[Difference], loses_records: bool, bootstrap_servers: str
+    topic: str,
+    settings: Iterable[SettingView],
+    changes: Iterable[Difference],
+    loses_records: bool,
+    bootstrap_servers: str,
 ) -> Plan:
     """The change as it is shown, confirmed and kept. `loses_records`: it deletes what would stay otherwise."""
     changes = tuple(changes)

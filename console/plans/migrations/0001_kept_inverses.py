@@ -4,27 +4,25 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
-    dependencies = [
-    ]
+    dependencies = []
 
     operations = [
         migrations.CreateModel(
-            name='KeptInverse',
+            name="KeptInverse",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('at', models.DateTimeField(auto_now_add=True)),
-                ('actor_name', models.CharField(max_length=150)),
-                ('action', models.CharField(max_length=100)),
-                ('object_type', models.CharField(max_length=50)),
-                ('object_name', models.CharField(max_length=1024)),
-                ('values', models.JSONField()),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("at", models.DateTimeField(auto_now_add=True)),
+                ("actor_name", models.CharField(max_length=150)),
+                ("action", models.CharField(max_length=100)),
+                ("object_type", models.CharField(max_length=50)),
+                ("object_name", models.CharField(max_length=1024)),
+                ("values", models.JSONField()),
             ],
             options={
-                'ordering': ['-id'],
-                'indexes': [models.Index(fields=['object_type', 'object_name'], name='inverse_object')],
+                "ordering": ["-id"],
+                "indexes": [models.Index(fields=["object_type", "object_name"], name="inverse_object")],
             },
         ),
     ]
