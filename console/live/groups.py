@@ -8,6 +8,9 @@ CLUSTER_OVERVIEW = "cluster.overview"
 BROKERS = "brokers"
 TOPICS = "topics"
 PLACEMENT = "placement"
+#: The list of consumer groups, and every page that shows some of them.
+CONSUMERS = "consumers"
+CONSUMER_PAGES = "consumers.pages"
 
 
 def topic(name: str) -> str:

@@ -8,11 +8,13 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from console.access.rights import Right, require
 from console.brokers.models import Broker
+from console.exports.csv_table import csv_response, wants_csv
 from console.gateway.errors import GatewayError
 from console.placement.actions import do_elect_preferred_leaders
-from console.placement.queries import election_plan, matrix_page, matrix_rows, placement_facts
+from console.placement.queries import chosen_partitions, election_plan, matrix_page, matrix_rows, placement_facts
 from console.plans.apply import Refusals
 from console.plans.plan import Confirmation, NotConfirmedError
+from console.topics.export import PARTITION_TITLES, partition_rows
 
 #: Partitions listed one by one on the plan.
 MOVES_SHOWN = 100
@@ -23,6 +25,9 @@ def placement(request: HttpRequest) -> HttpResponse:
     require(request.user, Right.VIEW)
     search = request.GET.get("search", "").strip()[:249]
     shows_internal = request.GET.get("internal") == "on"
+    if wants_csv(request):
+        partitions = chosen_partitions(search, shows_internal).iterator()
+        return csv_response(request, "placement", PARTITION_TITLES, partition_rows(partitions))
     page = matrix_page(search, shows_internal, request.GET.get("page", "1"))
     context = {
         "page": page,

@@ -6,6 +6,9 @@ from console.audit.record import record_event
 from console.gateway.errors import GatewayError, RefusedError
 from console.plans.plan import Confirmation, NameNotTypedError, NotConfirmedError, Plan, check
 
+#: What an audit row has room for; the name of a group may be longer.
+OBJECT_NAME_LENGTH_MAX = 255
+
 #: The name of each thing that was refused → a sentence why. Empty: everything was done.
 Refusals = Mapping[str, str]
 
@@ -34,6 +37,7 @@ def carry_out(actor, plan: Plan, confirmation: Confirmation, do: Callable[[], Re
 
 
 def _record(actor, plan: Plan, result: str, detail: str) -> None:
+    name = plan.object_name[:OBJECT_NAME_LENGTH_MAX]
     record_event(
-        actor, plan.action, plan.object_type, plan.object_name, plan.before, plan.after, result=result, detail=detail
+        actor, plan.action, plan.object_type, name, plan.before, plan.after, result=result, detail=detail
     )

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from django.core.paginator import Page, Paginator
-from django.db.models import F
+from django.db.models import F, QuerySet
 from django.http import QueryDict
 
 from console.topics.models import Partition, Topic
@@ -47,7 +47,8 @@ class TopicListQuery:
         )
 
 
-def topic_page(query: TopicListQuery) -> Page:
+def chosen_topics(query: TopicListQuery) -> QuerySet[Topic]:
+    """All that the search and the switch choose, in the order asked for."""
     topics = Topic.objects.all()
     if not query.shows_internal:
         topics = topics.filter(is_internal=False)
@@ -55,7 +56,11 @@ def topic_page(query: TopicListQuery) -> Page:
         topics = topics.filter(name__icontains=query.search)
     field = F(SORTS[query.sort])
     order = field.desc(nulls_last=True) if query.is_descending else field.asc(nulls_last=True)
-    return Paginator(topics.order_by(order, "name"), TOPICS_PER_PAGE).get_page(query.page)
+    return topics.order_by(order, "name")
+
+
+def topic_page(query: TopicListQuery) -> Page:
+    return Paginator(chosen_topics(query), TOPICS_PER_PAGE).get_page(query.page)
 
 
 def partition_page(topic: Topic, page: str) -> Page:

@@ -4,5 +4,6 @@ import "./ages.js";
 import "./connection.js";
 import "./flash.js";
 import "./focus.js";
+import "./moments.js";
 import "./question.js";
 import "./times.js";

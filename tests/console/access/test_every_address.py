@@ -22,7 +22,7 @@ CHANGES = {
     "process-restart": "operator",
 }
 FOR_OPERATORS = {"elect-leaders", "topic-create", "topic-delete", "process-question", "process-no-question"}
-FOR_ADMINISTRATORS = {"audit"}
+FOR_ADMINISTRATORS = {"audit", "audit-verify"}
 
 
 def routes(resolver=None) -> list[URLPattern]:

@@ -7,7 +7,7 @@ from django.test import Client
 
 PAGES = ["/", "/topics/", "/topics/orders/", "/brokers/", "/placement/", "/topics/orders/+retention/"]
 OPERATOR_PAGES = ["/placement/+elect/", "/topics/+create/", "/topics/orders/+delete/"]
-ADMINISTRATOR_PAGES = ["/audit/"]
+ADMINISTRATOR_PAGES = ["/audit/", "/audit/+verify/"]
 
 
 @pytest.fixture(autouse=True)
