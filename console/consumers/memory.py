@@ -62,9 +62,10 @@ class RetentionMemory:
 
     def of(self, topic: str) -> int | None:
         """retention.ms; None: by time nothing is deleted, or it is not known yet."""
-        at_ms, keeps_ms = self._known.get(topic, (0, None))
+        asked_at_ms, keeps_ms = self._known.get(topic, (None, None))
         now_ms = self._now_ms()
-        if now_ms - at_ms >= AGAIN_AFTER_MS and self._may_ask(now_ms):
+        is_due = asked_at_ms is None or now_ms - asked_at_ms >= AGAIN_AFTER_MS
+        if is_due and self._may_ask(now_ms):
             keeps_ms = self._ask(topic, keeps_ms)
             self._known[topic] = (now_ms, keeps_ms)
         return keeps_ms

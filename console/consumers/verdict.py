@@ -2,9 +2,10 @@
 
 Burrow's order is kept: caught up, stopped, went back, caught up at least once, stalled, slow. Added are what Burrow
 cannot know or gets wrong: records deleted before they were read, a commit beyond the log's end, markers of transactions
-that look unread, a quiet topic whose first new record is no reason to call the reader dead, and a ring too short to say.
+that look unread, a quiet topic whose first new record is no reason to call the reader dead, and too short a ring.
 """
 
+import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -119,7 +120,7 @@ def _judge_commits(evidence: Evidence) -> Verdict:
         return Verdict.OK
     if has_waited and all(each.offset == commits[0].offset for each in commits):
         return Verdict.STALLED
-    never_less = all(after >= before for before, after in zip(known, known[1:], strict=False))
+    never_less = all(after >= before for before, after in itertools.pairwise(known))
     return Verdict.SLOW if len(known) > 1 and never_less and has_waited else Verdict.OK
 
 
@@ -142,7 +143,7 @@ def _has_waited(evidence: Evidence, patience_ms: int) -> bool:
 def _went_back(ring: CommitRing) -> bool:
     """Only the first drop counts, until a later commit has reached the offset from before it."""
     offsets = [each.offset for each in ring.commits]
-    for at, (before, after) in enumerate(zip(offsets, offsets[1:], strict=False)):
+    for at, (before, after) in enumerate(itertools.pairwise(offsets)):
         if after < before:
             return max(offsets[at + 1 :]) < before
     return False

@@ -21,8 +21,8 @@ from console.live.rows import PartitionRow, TopicRow
 
 logger = logging.getLogger(__name__)
 
-#: A group that is told of no more is forgotten after this long: while coordinators move some are told of by nobody.
-FORGET_AFTER_MS = 10_000
+#: A group that is told of no more is forgotten after this long: while a coordinator moves, nobody tells of its groups.
+FORGET_AFTER_MS = 3_000
 #: Up to so many offsets before an end that rests may all be markers.
 MARKERS_SUSPECTED_MAX = 20
 
@@ -52,13 +52,11 @@ class GroupWatch:
         view = self._gateway.groups.describe()
         self._take_commits(topics)
         at_ms = self._now_ms()
-        partitions = {
-            (topic.name, each.partition): each for topic in topics.values() for each in topic.partitions
-        }
+        partitions = {(topic.name, each.partition): each for topic in topics.values() for each in topic.partitions}
         self._take_ends(view.groups, partitions, ends_at_ms)
         self._learn_unread(view.groups, partitions, at_ms)
         rows = {group.group_id: self._row(group, partitions, ends_at_ms, at_ms) for group in view.groups}
-        self._keep_absent(rows, view.silent, at_ms)
+        self._keep_absent(rows, view.answered, at_ms)
         self._forget_gone(rows)
         self._rows = rows
         return rows
@@ -88,9 +86,7 @@ class GroupWatch:
         for gone in self._ends.keys() - watched:
             del self._ends[gone]
 
-    def _learn_unread(
-        self, groups: Iterable[GroupView], partitions: Mapping[Place, PartitionRow], at_ms: int
-    ) -> None:
+    def _learn_unread(self, groups: Iterable[GroupView], partitions: Mapping[Place, PartitionRow], at_ms: int) -> None:
         """Ask for the first unread record where our own samples do not reach back, or only markers may be left."""
         doubtful: dict[Place, set[int]] = {}
         for group in groups:
@@ -105,9 +101,7 @@ class GroupWatch:
                     doubtful.setdefault(place, set()).add(position)
         self._unread.learn(doubtful, {place: partitions[place].next_offset for place in doubtful})
 
-    def _row(
-        self, group: GroupView, partitions: Mapping[Place, PartitionRow], ends_at_ms: int, at_ms: int
-    ) -> GroupRow:
+    def _row(self, group: GroupView, partitions: Mapping[Place, PartitionRow], ends_at_ms: int, at_ms: int) -> GroupRow:
         holders = {place: member.member_id for member in group.members for place in member.assigned}
         rows = tuple(
             self._place_row(group, place, partitions.get(place), holders.get(place, ""), ends_at_ms, at_ms)
@@ -153,9 +147,7 @@ class GroupWatch:
         if committed is not None and not ring.has(committed):
             ring.add(committed, at_ms, following)
         lost = max(0, (first or 0) - committed) if committed is not None else 0
-        evidence = Evidence(
-            ring, committed, first, following, lag == 0 and not lost, since, bool(group.members), at_ms
-        )
+        evidence = Evidence(ring, committed, first, following, lag == 0 and not lost, since, bool(group.members), at_ms)
         keeps_ms = self._retention.of(place[0]) if since is not None else None
         return PlaceRow(
             topic=place[0],
@@ -181,16 +173,16 @@ class GroupWatch:
             return committed
         return following if ends_at_ms > since_ms else committed
 
-    def _keep_absent(self, rows: dict[str, GroupRow], silent: frozenset[int], at_ms: int) -> None:
+    def _keep_absent(self, rows: dict[str, GroupRow], answered: frozenset[int], at_ms: int) -> None:
         """A group whose coordinator is silent stays as it was; one nobody tells of stays for a moment."""
         self._seen_at_ms.update(dict.fromkeys(rows, at_ms))
         for name, row in self._rows.items():
             if name in rows:
                 continue
-            if row.coordinator in silent:
+            if row.coordinator not in answered:
                 self._seen_at_ms[name] = at_ms
                 rows[name] = replace(row, is_silent=True)
-            elif at_ms - self._seen_at_ms.get(name, 0) < FORGET_AFTER_MS and row.is_silent:
+            elif at_ms - self._seen_at_ms.get(name, 0) < FORGET_AFTER_MS:
                 rows[name] = row
 
     def _forget_gone(self, rows: Mapping[str, GroupRow]) -> None:

@@ -42,7 +42,7 @@ class FakeGroups:
     def describe(self) -> GroupsView:
         alive = self._cluster.alive_brokers()
         views = (self._view(name) for name in sorted(self._groups))
-        return GroupsView(tuple(view for view in views if view.coordinator in alive))
+        return GroupsView(tuple(view for view in views if view.coordinator in alive), frozenset(alive))
 
     def describe_one(self, group_id: str) -> GroupView:
         alive = self._cluster.alive_brokers()

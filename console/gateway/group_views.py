@@ -36,10 +36,10 @@ class GroupView:
 
 @dataclass(frozen=True, slots=True)
 class GroupsView:
-    """Every group of the brokers that answered; those of `silent` ones are not known now, which is not gone."""
+    """Every group of the brokers that `answered`; those of others are not known now, which is not gone."""
 
     groups: tuple[GroupView, ...]
-    silent: frozenset[int] = frozenset()
+    answered: frozenset[int]
 
 
 @dataclass(frozen=True, slots=True)

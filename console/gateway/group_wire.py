@@ -33,18 +33,17 @@ CONSUMER_PROTOCOL = "consumer"
 def ask_all_groups(
     brokers: Iterable[tuple[int, str, int]], timeout_seconds: float
 ) -> tuple[list[GroupView], frozenset[int]]:
-    """The groups of every broker (id, host, port) that answers, and the ids of those that do not."""
+    """The groups of every broker (id, host, port) that answers, and the ids of those that do."""
     asked = list(brokers)
     groups: list[GroupView] = []
-    silent = set()
+    answered = set()
     with ThreadPoolExecutor(BROKERS_AT_ONCE) as pool:
         answers = pool.map(lambda broker: _ask_broker(*broker, timeout_seconds), asked)
         for (broker_id, _, _), answer in zip(asked, answers, strict=True):
-            if answer is None:
-                silent.add(broker_id)
-            else:
+            if answer is not None:
+                answered.add(broker_id)
                 groups += answer
-    return groups, frozenset(silent)
+    return groups, frozenset(answered)
 
 
 def ask_group(bootstrap_servers: str, group_id: str, timeout_seconds: float) -> GroupView:

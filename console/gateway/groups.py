@@ -45,13 +45,12 @@ class KafkaGroups:
         self._commit_log = CommitLog(bootstrap_servers, timeout_seconds)
 
     def describe(self) -> GroupsView:
-        brokers = list(self._brokers())
-        groups, silent = ask_all_groups(brokers, self._timeout)
-        if len(silent) == len(brokers):
+        groups, answered = ask_all_groups(self._brokers(), self._timeout)
+        if not answered:
             raise ClusterUnreachableError("No broker answered in time.")
         # A coordinator that moves is told by two brokers for a moment: the first one wins.
         by_name = {group.group_id: group for group in reversed(groups)}
-        return GroupsView(tuple(by_name[name] for name in sorted(by_name)), silent)
+        return GroupsView(tuple(by_name[name] for name in sorted(by_name)), answered)
 
     def describe_one(self, group_id: str) -> GroupView:
         with _in_our_words():

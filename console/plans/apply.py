@@ -38,6 +38,4 @@ def carry_out(actor, plan: Plan, confirmation: Confirmation, do: Callable[[], Re
 
 def _record(actor, plan: Plan, result: str, detail: str) -> None:
     name = plan.object_name[:OBJECT_NAME_LENGTH_MAX]
-    record_event(
-        actor, plan.action, plan.object_type, name, plan.before, plan.after, result=result, detail=detail
-    )
+    record_event(actor, plan.action, plan.object_type, name, plan.before, plan.after, result=result, detail=detail)

@@ -83,6 +83,8 @@ def cluster(monkeypatch, clock) -> FakeGateway:
         "console.placement.actions",
         "console.retention.actions",
         "console.retention.views",
+        "console.consumers.actions",
+        "console.consumers.change_views",
     ):
         monkeypatch.setattr(f"{actions}.cluster_gateway", lambda: gateway)
     return gateway
@@ -101,6 +103,7 @@ def collect(collector):
         collector.collect_zookeeper()
         collector.collect_cluster()
         collector.collect_topics()
+        collector.collect_groups()
         collector.collect_cluster()
         collector.beat()
 

@@ -69,11 +69,11 @@ def test_members_are_named_with_what_they_are_assigned(gateway, topic, group):
     assert seen.protocol_type == "consumer"
 
 
-def test_groups_are_sorted_and_none_is_silent(gateway, committed):
+def test_groups_are_sorted_and_every_broker_answered(gateway, committed):
     seen = gateway.groups.describe()
 
     assert [each.group_id for each in seen.groups] == sorted(each.group_id for each in seen.groups)
-    assert seen.silent == frozenset()
+    assert seen.answered == {broker.id for broker in gateway.describe_cluster().brokers}
 
 
 def test_an_unknown_group_is_dead(gateway, topic):

@@ -4,12 +4,13 @@ import pytest
 from django.test import Client
 from django.urls import URLPattern, get_resolver, reverse
 
+from console.consumers.models import ConsumerGroup
 from console.processes.models import ManagedProcess
 from console.topics.models import Topic
 
 OPEN_TO_ALL = {"login", "healthz", "metrics"}
 #: What a value in an address stands for; an argument that is not here fails the test.
-ARGUMENTS = {"topic": {"name": "orders"}, "process": {"name": "broker-1"}}
+ARGUMENTS = {"topic": {"name": "orders"}, "process": {"name": "broker-1"}, "group": {"group": "readers"}}
 #: Addresses that change something when posted to, and the least role that may.
 CHANGES = {
     "logout": "viewer",
@@ -17,11 +18,23 @@ CHANGES = {
     "topic-delete": "operator",
     "elect-leaders": "operator",
     "topic-configure": "operator",
+    "group-reset": "operator",
+    "group-delete": "operator",
+    "group-forget": "operator",
     "process-start": "operator",
     "process-stop": "operator",
     "process-restart": "operator",
 }
-FOR_OPERATORS = {"elect-leaders", "topic-create", "topic-delete", "process-question", "process-no-question"}
+FOR_OPERATORS = {
+    "elect-leaders",
+    "topic-create",
+    "topic-delete",
+    "process-question",
+    "process-no-question",
+    "group-reset",
+    "group-delete",
+    "group-forget",
+}
 FOR_ADMINISTRATORS = {"audit", "audit-verify"}
 
 
@@ -44,6 +57,8 @@ def address_of(name: str) -> str:
 @pytest.fixture(autouse=True)
 def _objects(db, settings, cluster):
     cluster.create_topic("orders", 1, 1)
+    cluster.commit("readers", "orders", 0, 0)
+    ConsumerGroup.objects.create(name="readers", state="Empty", coordinator=1, verdict="ok")
     Topic.objects.create(name="orders")
     ManagedProcess.objects.create(name="broker-1", kind="broker", host=settings.HOST_NAME, argv=["true"])
 

@@ -6,13 +6,17 @@ import pytest
 from django.test import Client
 
 PAGES = ["/", "/topics/", "/topics/orders/", "/brokers/", "/placement/", "/topics/orders/+retention/"]
+PAGES += ["/consumers/", "/consumers/readers/", "/topics/orders/+consumers/"]
 OPERATOR_PAGES = ["/placement/+elect/", "/topics/+create/", "/topics/orders/+delete/"]
+OPERATOR_PAGES += ["/consumers/readers/+reset/", "/consumers/readers/+delete/"]
+OPERATOR_PAGES += ["/consumers/readers/+forget/?topic=orders"]
 ADMINISTRATOR_PAGES = ["/audit/", "/audit/+verify/"]
 
 
 @pytest.fixture(autouse=True)
 def _seen(cluster, collect):
     cluster.create_topic("orders", 3, 1)
+    cluster.commit("readers", "orders", 0, 0)
     collect()
 
 
