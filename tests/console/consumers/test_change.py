@@ -2,10 +2,12 @@
 
 import html
 import re
+from datetime import UTC, datetime
 
 import pytest
 
 from console.audit.models import AuditEvent
+from console.gateway.errors import ClusterUnreachableError
 from console.plans.models import KeptInverse
 
 RESET = "/consumers/readers/+reset/"
@@ -128,11 +130,8 @@ def test_an_offset_committed_since_refuses_the_plan_and_shows_the_new_one(cluste
 def test_a_moment_puts_offsets_to_the_first_record_as_new(cluster, operator, client_of, clock):
     clock.advance(60_000)
     cluster.append("orders", 0, 5)
-    moment = f"{(clock.now_ms() - 1_000) / 1000}"
+    at = datetime.fromtimestamp(clock.now_ms() / 1_000 - 1, UTC).isoformat().replace("+", "%2B")
     client = client_of(operator)
-    from datetime import UTC, datetime
-
-    at = datetime.fromtimestamp(float(moment), UTC).isoformat().replace("+", "%2B")
     _, form = planned(client, f"{RESET}?to=time&topic=orders&partitions=0&at={at}")
     client.post(RESET, form)
 
@@ -141,8 +140,17 @@ def test_a_moment_puts_offsets_to_the_first_record_as_new(cluster, operator, cli
 
 @pytest.mark.parametrize(
     "query",
-    ["?to=nowhere", "?to=time", "?to=offset", "?to=offset&value=-1", "?to=shift&value=x", "?to=time&at=soon"]
-    + ["?to=earliest&partitions=0", "?to=earliest&topic=orders&partitions=5-1", "?to=earliest&topic=unknown"],
+    [
+        "?to=nowhere",
+        "?to=time",
+        "?to=time&at=soon",
+        "?to=offset",
+        "?to=offset&value=-1",
+        "?to=shift&value=x",
+        "?to=earliest&partitions=0",
+        "?to=earliest&topic=orders&partitions=5-1",
+        "?to=earliest&topic=unknown",
+    ],
 )
 def test_what_cannot_be_meant_is_asked_again(query, cluster, operator, client_of):
     response = client_of(operator).get(RESET + query)
@@ -232,8 +240,6 @@ def test_an_unreachable_cluster_is_told_on_the_page(address, cluster, operator, 
 
 
 def test_a_failure_in_the_middle_keeps_what_takes_it_back(cluster, operator, client_of, monkeypatch):
-    from console.gateway.errors import ClusterUnreachableError
-
     client = client_of(operator)
     _, form = planned(client, f"{RESET}?to=earliest")
 

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from console.consumers.models import ConsumerGroup, LagSample
@@ -60,8 +62,6 @@ def test_the_past_is_drawn(viewer, client_of):
 
 def test_lost_records_are_named_by_their_number(cluster, collect, viewer, client_of, monkeypatch):
     whole = cluster.describe_topics()
-    from dataclasses import replace
-
     cut = [replace(t, partitions=tuple(replace(p, first_offset=75) for p in t.partitions[:1])) for t in whole]
     monkeypatch.setattr(cluster, "describe_topics", lambda: cut)
     collect()

@@ -11,7 +11,7 @@ NOW_S = 10_000
 
 
 def evidence(*commits: tuple[int, int, int | None], next_offset: int = 1_000, **values) -> Evidence:
-    """(seconds ago, offset, lag then) each, oldest first; read from an hour ago, with members, unless said otherwise."""
+    """(seconds ago, offset, lag then) each, oldest first; behind for an hour, with members, unless said otherwise."""
     ring = CommitRing()
     for ago_s, offset, lag in commits:
         ring.add(offset, (NOW_S - ago_s) * 1_000, None if lag is None else offset + lag)
