@@ -56,10 +56,10 @@ class FakeGroups:
         return arrived
 
     def first_unread(self, positions: Mapping[Place, int]) -> Mapping[Place, UnreadView]:
-        self._cluster.alive_brokers()
+        known = self.bounds(positions)
         found = {}
         for place, position in positions.items():
-            bounds = self.bounds([place]).get(place)
+            bounds = known.get(place)
             if bounds is None or position < bounds.first or position > bounds.next:
                 continue
             while (*place, position) in self._markers:

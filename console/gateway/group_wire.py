@@ -20,7 +20,7 @@ from broker.protocol.messages.offset_delete import (
     OffsetDeleteRequestTopic,
 )
 from broker.protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup
-from console.gateway.errors import refusal
+from console.gateway.errors import RefusedError, refusal
 from console.gateway.group_views import GroupView, MemberView, Place
 
 logger = logging.getLogger(__name__)
@@ -100,7 +100,7 @@ def _find_coordinator(bootstrap_servers: str, group_id: str, timeout_seconds: fl
 
 
 def _ask_broker(broker_id: int, host: str, port: int, timeout_seconds: float) -> list[GroupView] | None:
-    """None if it does not answer, or does not know all of its groups yet."""
+    """None if it does not answer, or does not know all of its groups: they are loaded, or just moved away."""
     try:
         with BrokerConnection(host, port, timeout_s=timeout_seconds) as connection:
             listed = connection.ask(ListGroupsRequest())
@@ -112,7 +112,7 @@ def _ask_broker(broker_id: int, host: str, port: int, timeout_seconds: float) ->
                 for start in range(0, len(names), GROUPS_PER_REQUEST)
                 for group in _ask_groups(connection, broker_id, names[start : start + GROUPS_PER_REQUEST])
             ]
-    except BarnabasError as error:
+    except (BarnabasError, RefusedError) as error:
         logger.debug("no groups of broker %s: %s", broker_id, error)
         return None
 
