@@ -12,6 +12,7 @@ urlpatterns = [
     path("brokers/", include("console.brokers.urls")),
     path("placement/", include("console.placement.urls")),
     path("audit/", include("console.audit.urls")),
+    path("processes/+rolling-restart/", include("console.rolling.urls")),
     path("processes/", include("console.processes.urls")),
 ]
 
