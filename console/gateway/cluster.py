@@ -12,7 +12,15 @@ from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from itertools import islice
 
-from confluent_kafka import ElectionType, KafkaError, KafkaException, TopicCollection, TopicPartition, Uuid
+from confluent_kafka import (
+    ElectionType,
+    IsolationLevel,
+    KafkaError,
+    KafkaException,
+    TopicCollection,
+    TopicPartition,
+    Uuid,
+)
 from confluent_kafka.admin import (
     AdminClient,
     ClusterMetadata,
@@ -25,6 +33,8 @@ from confluent_kafka.admin import (
 
 from console.gateway.errors import ClusterUnreachableError, GatewayError, error_from_kafka
 from console.gateway.interface import BrokerView, ClusterView, PartitionView, ReplicaSizes, TopicView
+from console.gateway.record_views import Headers, OffsetSpan, RecordStream
+from console.gateway.records import KafkaRecordStream, produce
 from console.gateway.replica_sizes import ask_replica_sizes
 from console.gateway.retention import ask_retention
 from console.gateway.retention_views import CommittedView, RetentionView, SettingView
@@ -137,6 +147,28 @@ class KafkaGateway:
     def committed_offsets(self, topic: str) -> CommittedView:
         return self._administration.committed(topic)
 
+    def record_spans(self, topic: str, committed_only: bool) -> Mapping[int, OffsetSpan]:
+        leaders = self._leaders(topic)
+        level = IsolationLevel.READ_COMMITTED if committed_only else IsolationLevel.READ_UNCOMMITTED
+        first = self._ask_offsets([(topic, each) for each in leaders], OffsetSpec.earliest())
+        following = self._ask_offsets([(topic, each) for each in leaders], OffsetSpec.latest(), level)
+        firsts, nexts = self._answers_of(first), self._answers_of(following)
+        return {each: OffsetSpan(firsts[each], nexts[each]) for each in sorted(firsts.keys() & nexts.keys())}
+
+    def offsets_at(self, topic: str, at_ms: int, partitions: Iterable[int]) -> Mapping[int, int | None]:
+        answers = self._answers_of(
+            self._ask_offsets([(topic, each) for each in partitions], OffsetSpec.for_timestamp(at_ms))
+        )
+        return {partition: _known(offset) for partition, offset in answers.items()}
+
+    def open_records(self, topic: str, starts: Mapping[int, int], committed_only: bool) -> RecordStream:
+        return KafkaRecordStream(self._bootstrap_servers, topic, starts, committed_only)
+
+    def produce_record(
+        self, topic: str, partition: int | None, key: bytes | None, value: bytes | None, headers: Headers = ()
+    ) -> tuple[int, int]:
+        return produce(self._bootstrap_servers, topic, partition, key, value, headers)
+
     def close(self) -> None:
         """Nothing to hand back: the library closes its connections when the client is collected."""
         self._identities.clear()
@@ -199,9 +231,33 @@ class KafkaGateway:
             offsets.update({name: (first[name], following[name]) for name in first.keys() & following.keys()})
         return offsets
 
-    def _ask_offsets(self, names: list[tuple[str, int]], spec: OffsetSpec) -> dict[TopicPartition, Future]:
+    def _ask_offsets(
+        self,
+        names: list[tuple[str, int]],
+        spec: OffsetSpec,
+        level: IsolationLevel = IsolationLevel.READ_UNCOMMITTED,
+    ) -> dict[TopicPartition, Future]:
         wanted = {TopicPartition(topic, partition): spec for topic, partition in names}
-        return self._admin.list_offsets(wanted, request_timeout=self._timeout)
+        if not wanted:
+            return {}
+        return self._admin.list_offsets(wanted, isolation_level=level, request_timeout=self._timeout)
+
+    def _leaders(self, topic: str) -> list[int]:
+        """Partitions of `topic` that have a leader now. Raises GatewayError for a topic nobody knows."""
+        known = self._metadata(topic=topic).topics[topic]
+        if known.error is not None:
+            raise error_from_kafka(known.error)
+        return sorted(each.id for each in known.partitions.values() if each.leader >= 0)
+
+    def _answers_of(self, futures: dict[TopicPartition, Future]) -> dict[int, int]:
+        """The offsets of one topic that were answered, by partition."""
+        answers = {}
+        for partition, future in futures.items():
+            try:
+                answers[partition.partition] = self._wait(future, self._timeout).offset
+            except GatewayError as error:
+                logger.debug("no offset of %s-%s: %s", partition.topic, partition.partition, error)
+        return answers
 
     def _answers(
         self, leader: int, futures: dict[TopicPartition, Future]

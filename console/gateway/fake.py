@@ -3,14 +3,17 @@
 import re
 import time
 import uuid
+import zlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from broker.common.errors import ErrorCode
 from broker.common.limits import PARTITIONS_PER_TOPIC_MAX, TOPIC_NAME_LENGTH_MAX
 from console.gateway.errors import ClusterUnreachableError, refusal
+from console.gateway.fake_records import FakeRecordStream
 from console.gateway.fake_retention import FakeSegment, FakeTopicState
 from console.gateway.interface import BrokerView, ClusterView, PartitionView, ReplicaSizes, TopicView
+from console.gateway.record_views import Headers, OffsetSpan, RecordStream, RecordView
 from console.gateway.retention_views import CommittedView, RetentionView, SettingView
 
 
@@ -107,6 +110,39 @@ class FakeGateway:
         self._alive()
         in_topic = {group: topics[topic] for group, topics in self._committed.items() if topic in topics}
         return CommittedView({group: dict(offsets) for group, offsets in in_topic.items()})
+
+    def record_spans(self, topic: str, committed_only: bool) -> Mapping[int, OffsetSpan]:
+        self._state(topic)
+        partitions = self._as_seen(self._topics[topic]).partitions
+        return {
+            each.partition: OffsetSpan(each.first_offset or 0, each.next_offset or 0)
+            for each in partitions
+            if each.leader is not None
+        }
+
+    def offsets_at(self, topic: str, at_ms: int, partitions: Iterable[int]) -> Mapping[int, int | None]:
+        state, spans = self._state(topic), self.record_spans(topic, False)
+        found = {}
+        for partition in spans.keys() & set(partitions):
+            offsets = range(spans[partition].first, spans[partition].next)
+            found[partition] = next((n for n in offsets if (state.record_at(partition, n).at_ms or 0) >= at_ms), None)
+        return found
+
+    def open_records(self, topic: str, starts: Mapping[int, int], committed_only: bool) -> RecordStream:
+        state = self._state(topic)
+        return FakeRecordStream(state.record_at, starts)
+
+    def produce_record(
+        self, topic: str, partition: int | None, key: bytes | None, value: bytes | None, headers: Headers = ()
+    ) -> tuple[int, int]:
+        state, partitions = self._state(topic), self._topics[topic].partitions
+        chosen = zlib.crc32(key or b"") % len(partitions) if partition is None else partition
+        if chosen >= len(partitions):
+            raise refusal(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+        offset = partitions[chosen].next_offset or 0
+        self.append(topic, chosen, 1)
+        state.records[chosen, offset] = RecordView(chosen, offset, self._now_ms(), key, value, tuple(headers))
+        return chosen, offset
 
     def close(self) -> None:
         self._is_cut_off = True
