@@ -7,6 +7,7 @@ urlpatterns = [
     path("", include("console.access.urls")),
     path("topics/", include("console.topics.urls")),
     path("topics/", include("console.retention.urls")),
+    path("topics/", include("console.records.urls")),
     path("brokers/", include("console.brokers.urls")),
     path("placement/", include("console.placement.urls")),
     path("audit/", include("console.audit.urls")),

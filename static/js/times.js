@@ -16,3 +16,4 @@ localise(document);
 document.addEventListener("htmx:oobBeforeSwap", (event) => localise(event.detail.fragment));
 document.addEventListener("htmx:afterSettle", (event) => localise(event.detail.elt));
 document.addEventListener("regions:replaced", () => localise(document));
+document.addEventListener("records:arrive", (event) => event.detail.forEach(localise));

@@ -9,12 +9,13 @@ from console.topics.models import Topic
 
 OPEN_TO_ALL = {"login", "healthz", "metrics"}
 #: What a value in an address stands for; an argument that is not here fails the test.
-ARGUMENTS = {"topic": {"name": "orders"}, "process": {"name": "broker-1"}}
+ARGUMENTS = {"topic": {"name": "orders", "partition": 0, "offset": 0}, "process": {"name": "broker-1"}}
 #: Addresses that change something when posted to, and the least role that may.
 CHANGES = {
     "logout": "viewer",
     "topic-create": "operator",
     "topic-delete": "operator",
+    "topic-produce": "operator",
     "elect-leaders": "operator",
     "topic-configure": "operator",
     "process-start": "operator",
@@ -44,6 +45,7 @@ def address_of(name: str) -> str:
 @pytest.fixture(autouse=True)
 def _objects(db, settings, cluster):
     cluster.create_topic("orders", 1, 1)
+    cluster.append("orders", 0, 1)
     Topic.objects.create(name="orders")
     ManagedProcess.objects.create(name="broker-1", kind="broker", host=settings.HOST_NAME, argv=["true"])
 

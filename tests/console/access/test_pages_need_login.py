@@ -5,7 +5,15 @@ from urllib.parse import quote
 import pytest
 from django.test import Client
 
-PAGES = ["/", "/topics/", "/topics/orders/", "/brokers/", "/placement/", "/topics/orders/+retention/"]
+PAGES = [
+    "/",
+    "/topics/",
+    "/topics/orders/",
+    "/brokers/",
+    "/placement/",
+    "/topics/orders/+retention/",
+    "/topics/orders/+records/",
+]
 OPERATOR_PAGES = ["/placement/+elect/", "/topics/+create/", "/topics/orders/+delete/"]
 ADMINISTRATOR_PAGES = ["/audit/", "/audit/+verify/"]
 
