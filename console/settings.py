@@ -74,6 +74,7 @@ INSTALLED_APPS = [
     "console.placement",
     "console.retention",
     "console.processes",
+    "console.history",
     "console.launch",
 ]
 

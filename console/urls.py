@@ -10,6 +10,7 @@ urlpatterns = [
     path("topics/", include("console.records.urls")),
     path("brokers/", include("console.brokers.urls")),
     path("placement/", include("console.placement.urls")),
+    path("", include("console.history.urls")),
     path("audit/", include("console.audit.urls")),
     path("processes/", include("console.processes.urls")),
 ]

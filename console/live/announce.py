@@ -15,7 +15,15 @@ from console.topics.models import Partition, Topic
 
 #: With more changed topics than this at once, the list is told to fetch its own page instead of getting every row.
 ROWS_PER_PUSH_MAX = 200
-OVERVIEW_PARTIALS = ("health", "tiles", "troubled-partitions", "broker-strip", "busiest-topics", "zookeeper-servers")
+OVERVIEW_PARTIALS = (
+    "health",
+    "tiles",
+    "troubled-partitions",
+    "broker-strip",
+    "busiest-topics",
+    "zookeeper-servers",
+    "recent-changes",
+)
 
 
 class Announcer:

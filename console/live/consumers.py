@@ -41,6 +41,7 @@ def groups_for(page: str, rights: frozenset[Right]) -> list[str] | None:
         "brokers": [groups.BROKERS],
         "topics": [groups.TOPICS],
         "placement": [groups.PLACEMENT],
+        "history": [groups.HISTORY],
         "processes": [groups.processes(Right.OPERATE in rights)],
         "other": [],
     }
@@ -48,7 +49,7 @@ def groups_for(page: str, rights: frozenset[Right]) -> list[str] | None:
 
 
 class PageConsumer(AsyncWebsocketConsumer):
-    """`/ws/live/?page=overview|brokers|topics|placement|topic:<name>|processes|other`."""
+    """`/ws/live/?page=overview|brokers|topics|placement|history|topic:<name>|processes|other`."""
 
     async def connect(self) -> None:
         """Subscribed before it is accepted: what happens after the browser sees it open is not missed."""

@@ -8,6 +8,7 @@ CLUSTER_OVERVIEW = "cluster.overview"
 BROKERS = "brokers"
 TOPICS = "topics"
 PLACEMENT = "placement"
+HISTORY = "history"
 
 
 def topic(name: str) -> str:

@@ -1,14 +1,13 @@
 """What the messages tab was asked for, as it stands in the address: any link to it shows the same again."""
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 from django.http import QueryDict
-from django.utils.dateparse import parse_datetime
-from django.utils.timezone import is_naive
 
 from broker.common.limits import PARTITIONS_PER_TOPIC_MAX
+from console.live.clock import moment_of
 
 PLACES = {"newest": "Newest", "oldest": "Oldest", "offset": "From offset", "time": "From time"}
 SHOWN_AS = {"auto": "as it is", "string": "string", "json": "JSON", "hex": "hex"}
@@ -44,7 +43,7 @@ class RecordQuery:
         return cls(
             place=_one_of(parameters.get("place", ""), PLACES),
             offset=_number(parameters.get("offset", ""), _OFFSET_MAX) or 0,
-            moment=_moment(parameters.get("moment", "")),
+            moment=moment_of(parameters.get("moment", "")),
             partition=_number(parameters.get("partition", ""), PARTITIONS_PER_TOPIC_MAX),
             limit=limit if limit in LIMITS else LIMITS[0],
             shown_as=_one_of(parameters.get("shown", ""), SHOWN_AS),
@@ -53,9 +52,6 @@ class RecordQuery:
             searched=_one_of(parameters.get("searched", ""), SEARCHED),
             cursor=read_cursor(parameters.get("cursor", "")),
         )
-
-    def without_cursor(self) -> "RecordQuery":
-        return replace(self, cursor=())
 
 
 def read_cursor(text: str) -> tuple[tuple[int, int], ...]:
@@ -80,11 +76,3 @@ def _number(text: str, largest: int) -> int | None:
     if not (text.isascii() and text.isdigit()) or len(text) > 19:
         return None
     return int(text) if int(text) <= largest else None
-
-
-def _moment(text: str) -> datetime | None:
-    try:
-        moment = parse_datetime(text[:40])
-    except ValueError:
-        return None
-    return None if moment is None or is_naive(moment) else moment
