@@ -20,7 +20,9 @@ class ProduceForm(forms.Form):
     )
     is_null = forms.BooleanField(required=False, label="Null value (a tombstone: compaction then drops the key)")
     written_as = forms.ChoiceField(
-        label="Key and value are", choices=[("text", "text"), ("json", "JSON, checked"), ("hex", "hex")], required=False
+        label="Key and value are",
+        choices=[("text", "text"), ("json", "text, the value checked as JSON"), ("hex", "hex")],
+        required=False,
     )
     headers = forms.CharField(required=False, max_length=20_000, widget=forms.Textarea(_AREA))
 
@@ -41,9 +43,10 @@ class ProduceForm(forms.Form):
     def clean(self) -> dict:
         fields = super().clean()
         written_as = fields.get("written_as") or "text"
+        if written_as == "json" and fields.get("value"):
+            self._check_json(fields["value"])
         for name in ("key", "value"):
             if fields.get(name):
-                self._check_json(name, fields[name]) if written_as == "json" and name == "value" else None
                 fields[name] = self._bytes_of(name, fields[name].replace("\r\n", "\n"), written_as)
         if fields.get("is_null") and fields.get("value"):
             self.add_error("value", "A tombstone has no value: empty this field, or untick the box.")
@@ -62,8 +65,8 @@ class ProduceForm(forms.Form):
             self.add_error(name, f"At most {RECORD_BYTES_MAX} bytes.")
         return data
 
-    def _check_json(self, name: str, text: str) -> None:
+    def _check_json(self, text: str) -> None:
         try:
             json.loads(text)
         except (ValueError, RecursionError) as error:
-            self.add_error(name, f"This is no JSON: {error}.")
+            self.add_error("value", f"This is no JSON: {error}.")

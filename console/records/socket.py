@@ -1,7 +1,8 @@
 """A search or a live tail, over a websocket of its own, opened by the messages tab.
 
-The server sends `{rows, status, ended, error, cursor}` with HTML that is escaped; the page answers `{"taken": 1}` to
-each, and `{"pause": true|false}` when it likes. Without an answer nothing more is read.
+The server says `{began}` when it has found the place, then sends `{rows, status, ended, error, cursor}` with escaped
+HTML. The page answers `{"taken": 1}` to each of those, and `{"pause": true|false}` when it likes. Without an answer
+nothing more is read.
 """
 
 import asyncio
@@ -113,6 +114,7 @@ class RecordsConsumer(AsyncWebsocketConsumer):
     async def play(self, reel_of: type, topic: Topic, query: RecordQuery) -> None:
         reel: Reel = await self.in_thread(reel_of, cluster_gateway(), topic.name, topic.partition_count, query)
         in_use = threading.Lock()
+        await self.say(began="yes")
         try:
             is_over = False
             while not is_over:

@@ -24,7 +24,7 @@ function begin() {
     part("go-on").hidden = true;
     part("status").textContent = "";
     if (mode === "tail") rows.replaceChildren();
-    say(mode === "search" ? "Searching…" : "Following: what is written from now on appears here.");
+    say("Looking for the place to begin…");
     const parameters = mode === "search" ? new URLSearchParams(location.search) : new URLSearchParams(new FormData(filters));
     if (mode === "tail") parameters.delete("cursor");
     parameters.set("topic", live.dataset.topic);
@@ -39,7 +39,10 @@ function begin() {
     };
   }
 
+  const doing = () => (mode === "search" ? "Searching…" : "Following: what is written from now on appears here.");
+
   function take(message) {
+    if (message.began) { say(doing()); return; }
     if (message.rows) show(message.rows);
     if (message.status !== undefined && message.status.trim()) part("status").innerHTML = message.status;
     socket.send(JSON.stringify({ taken: 1 }));
@@ -92,7 +95,7 @@ function begin() {
     if (!socket) return;
     setPaused(!isPaused);
     socket.send(JSON.stringify({ pause: isPaused }));
-    say(isPaused ? "Paused." : mode === "search" ? "Searching…" : "Following.");
+    say(isPaused ? "Paused." : doing());
   });
   part("stop").addEventListener("click", () => over("Stopped by you."));
   document.querySelector("[data-follow]").addEventListener("click", () => open("tail"));
