@@ -1,9 +1,11 @@
 """The Celery application: one queue per host, so that a process is started by the worker that lives beside it."""
 
 import os
+from importlib import import_module
 from importlib.util import find_spec
 
 from celery import Celery
+from django.conf import settings
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "console.settings")
 
@@ -20,7 +22,7 @@ def host_queue(host_name: str) -> str:
 @app.on_after_finalize.connect
 def add_schedules(sender: Celery, **_kwargs: object) -> None:
     """Beat runs what the features ask for in a `schedule` module."""
-    if find_spec("console.processes") and find_spec("console.processes.schedule"):
-        from console.processes.schedule import BEAT_SCHEDULE
-
-        sender.conf.beat_schedule = {**(sender.conf.beat_schedule or {}), **BEAT_SCHEDULE}
+    for app_name in settings.INSTALLED_APPS:
+        if find_spec(app_name) and find_spec(f"{app_name}.schedule"):
+            schedule = import_module(f"{app_name}.schedule").BEAT_SCHEDULE
+            sender.conf.beat_schedule = {**(sender.conf.beat_schedule or {}), **schedule}

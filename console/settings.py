@@ -75,6 +75,7 @@ INSTALLED_APPS = [
     "console.retention",
     "console.processes",
     "console.history",
+    "console.rolling",
     "console.launch",
 ]
 

@@ -12,6 +12,7 @@ urlpatterns = [
     path("placement/", include("console.placement.urls")),
     path("", include("console.history.urls")),
     path("audit/", include("console.audit.urls")),
+    path("processes/+rolling-restart/", include("console.rolling.urls")),
     path("processes/", include("console.processes.urls")),
 ]
 

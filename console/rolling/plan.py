@@ -1,0 +1,87 @@
+"""What a rolling restart will do, before it is begun: the order, and what clients would notice of each broker."""
+
+import hashlib
+from dataclasses import dataclass
+
+from django.db.models import F
+
+from console.brokers.models import Broker
+from console.clusters.queries import cluster_state
+from console.processes.consequences import broker_id_of
+from console.processes.models import ManagedProcess
+from console.topics.models import Partition
+
+#: Partitions named one by one.
+GAPS_SHOWN = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """A partition without a replica to spare: `is_offline` without the broker, otherwise it refuses acks=all."""
+
+    name: str
+    broker_id: int
+    is_offline: bool
+
+    @property
+    def meaning(self) -> str:
+        return "offline" if self.is_offline else "refuses writes with acks=all"
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    name: str
+    broker_id: int
+    is_controller: bool
+    leader_count: int
+    gaps: tuple[Gap, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RestartPlan:
+    brokers: tuple[Planned, ...]
+
+    @property
+    def gaps(self) -> list[Gap]:
+        return [gap for broker in self.brokers for gap in broker.gaps]
+
+    @property
+    def digest(self) -> str:
+        """The order may change when the controller does; who is restarted and what it costs may not."""
+        lines = sorted(f"{each.name}\n" for each in self.brokers)
+        lines += sorted(f"{gap.name}\n{gap.broker_id}\n{gap.is_offline}\n" for gap in self.gaps)
+        return hashlib.sha256("".join(lines).encode()).hexdigest()[:32]
+
+
+def restart_plan() -> RestartPlan:
+    """All brokers this console runs, the controller last."""
+    controller_id = cluster_state().controller_id
+    processes = ManagedProcess.objects.filter(kind=ManagedProcess.Kind.BROKER)
+    gaps, leads = find_gaps(), _leaders()
+    planned = [
+        Planned(
+            process.name,
+            (broker_id := broker_id_of(process)),
+            broker_id == controller_id,
+            leads.get(broker_id, 0),
+            tuple(gap for gap in gaps if gap.broker_id == broker_id),
+        )
+        for process in processes
+    ]
+    return RestartPlan(tuple(sorted(planned, key=lambda each: (each.is_controller, each.broker_id))))
+
+
+def find_gaps() -> list[Gap]:
+    """Partitions that cannot do without one of their replicas even when all are in sync."""
+    tight = Partition.objects.filter(topic__min_insync_replicas__gte=F("topic__replication_factor"))
+    single = Partition.objects.filter(topic__replication_factor=1)
+    found = (tight | single).select_related("topic").order_by("topic__name", "partition")
+    return [
+        Gap(str(partition), broker_id, is_offline=len(partition.replicas) == 1)
+        for partition in found
+        for broker_id in partition.replicas
+    ]
+
+
+def _leaders() -> dict[int, int]:
+    return dict(Broker.objects.values_list("broker_id", "leader_count"))

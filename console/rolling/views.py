@@ -1,0 +1,74 @@
+"""One page: the plan while nothing is under way, otherwise how far it is; and the buttons."""
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_POST, require_safe
+
+from console.access.rights import Right, require
+from console.rolling.actions import AlreadyUnderWay, do_begin, do_cancel, do_pause, do_resume
+from console.rolling.models import RollingRestart
+from console.rolling.pages import open_restart
+from console.rolling.plan import GAPS_SHOWN, restart_plan
+
+#: Those that are over, on the page.
+EARLIER_SHOWN = 5
+MOVED_ON = "The cluster has changed since the plan was shown. This is the plan for how it is now; nothing was begun."
+NOT_ACCEPTED = "Some partitions have no replica to spare. Accept that they pause, or give them one more replica first."
+
+
+@require_safe
+def rolling_restart(request: HttpRequest) -> HttpResponse:
+    require(request.user, Right.VIEW)
+    return _page(request)
+
+
+@require_POST
+def begin(request: HttpRequest) -> HttpResponse:
+    require(request.user, Right.OPERATE)
+    plan = restart_plan()
+    accepts_gaps = request.POST.get("accepts_gaps") == "on"
+    if request.POST.get("digest") != plan.digest:
+        return _page(request, MOVED_ON, 409)
+    if plan.gaps and not accepts_gaps:
+        return _page(request, NOT_ACCEPTED, 422)
+    try:
+        do_begin(request.user, plan, accepts_gaps)
+    except AlreadyUnderWay as error:
+        return _page(request, str(error), 409)
+    return redirect("rolling-restart")
+
+
+@require_POST
+def pause(request: HttpRequest, number: int) -> HttpResponse:
+    return _change(request, number, do_pause)
+
+
+@require_POST
+def resume(request: HttpRequest, number: int) -> HttpResponse:
+    return _change(request, number, do_resume)
+
+
+@require_POST
+def cancel(request: HttpRequest, number: int) -> HttpResponse:
+    return _change(request, number, do_cancel)
+
+
+def _change(request: HttpRequest, number: int, do) -> HttpResponse:
+    """What changed arrives by push, for everybody alike."""
+    require(request.user, Right.OPERATE)
+    do(request.user, get_object_or_404(RollingRestart, pk=number))
+    return HttpResponse("") if request.htmx else redirect("rolling-restart")
+
+
+def _page(request: HttpRequest, error: str = "", status: int = 200) -> HttpResponse:
+    restart = open_restart()
+    plan = None if restart else restart_plan()
+    context = {
+        "restart": restart,
+        "plan": plan,
+        "gaps": plan.gaps[:GAPS_SHOWN] if plan else [],
+        "hidden_gap_count": max(0, len(plan.gaps) - GAPS_SHOWN) if plan else 0,
+        "earlier": RollingRestart.objects.exclude(state__in=("running", "paused"))[:EARLIER_SHOWN],
+        "error": error,
+    }
+    return render(request, "rolling/page.html", context, status=status)

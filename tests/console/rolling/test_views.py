@@ -1,0 +1,69 @@
+"""The page, the buttons, and who may press them."""
+
+import pytest
+from django.urls import reverse
+
+from console.rolling.actions import do_begin
+from console.rolling.models import RollingRestart
+from console.rolling.plan import restart_plan
+
+
+def begin(client, **fields):
+    return client.post(reverse("rolling-restart-begin"), {"digest": restart_plan().digest, **fields})
+
+
+def test_a_viewer_sees_the_plan_and_cannot_begin(stage, viewer, client_of):
+    client = client_of(viewer)
+    page = client.get(reverse("rolling-restart"))
+    assert b"3 brokers" in page.content
+    assert b"This needs the role operator." in page.content
+    assert begin(client).status_code == 403
+    assert not RollingRestart.objects.exists()
+
+
+def test_an_outsider_sees_nothing(stage, outsider, client_of):
+    assert client_of(outsider).get(reverse("rolling-restart")).status_code == 403
+
+
+def test_an_operator_begins_what_the_plan_shows(stage, operator, client_of):
+    client = client_of(operator)
+    assert begin(client).url == reverse("rolling-restart")
+    page = client.get(reverse("rolling-restart"))
+    assert b'data-broker="broker-2" data-progress="waiting"' in page.content
+
+
+def test_a_plan_that_no_longer_holds_is_refused_and_shown_anew(stage, operator, client_of):
+    response = client_of(operator).post(reverse("rolling-restart-begin"), {"digest": "another"})
+    assert response.status_code == 409
+    assert b"changed since the plan was shown" in response.content
+    assert not RollingRestart.objects.exists()
+
+
+def test_partitions_without_a_replica_to_spare_must_be_accepted(stage, operator, client_of):
+    stage.add_topic("single", [2], 1)
+    client = client_of(operator)
+    refused = begin(client)
+    assert refused.status_code == 422
+    assert b"single-0" in refused.content
+    assert begin(client, accepts_gaps="on").status_code == 302
+
+
+@pytest.mark.parametrize("button", ["pause", "resume", "cancel"])
+@pytest.mark.parametrize("who", ["viewer", "outsider"])
+def test_the_buttons_need_the_right_to_operate(button, who, request, stage, operator, client_of):
+    restart = do_begin(operator, restart_plan(), accepts_gaps=False)
+    client = client_of(request.getfixturevalue(who))
+    assert client.post(reverse(f"rolling-restart-{button}", args=[restart.pk])).status_code == 403
+    restart.refresh_from_db()
+    assert restart.state == "running"
+
+
+def test_the_buttons_do_what_they_say(stage, operator, client_of):
+    restart = do_begin(operator, restart_plan(), accepts_gaps=False)
+    client = client_of(operator)
+    for button, state in (("pause", "paused"), ("resume", "running"), ("cancel", "cancelled")):
+        client.post(reverse(f"rolling-restart-{button}", args=[restart.pk]))
+        restart.refresh_from_db()
+        assert restart.state == state
+    page = client.get(reverse("rolling-restart"))
+    assert b"Earlier ones" in page.content
