@@ -73,6 +73,8 @@ INSTALLED_APPS = [
     "console.topics",
     "console.placement",
     "console.retention",
+    "console.plans",
+    "console.consumers",
     "console.processes",
     "console.history",
     "console.rolling",

@@ -32,6 +32,7 @@ from confluent_kafka.admin import (
 )
 
 from console.gateway.errors import ClusterUnreachableError, GatewayError, error_from_kafka
+from console.gateway.groups import KafkaGroups
 from console.gateway.interface import BrokerView, ClusterView, PartitionView, ReplicaSizes, TopicView
 from console.gateway.record_views import Headers, OffsetSpan, RecordStream
 from console.gateway.records import KafkaRecordStream, produce
@@ -81,6 +82,9 @@ class KafkaGateway:
         self._silent_leaders: dict[int, float] = {}
         self._administration = TopicAdministration(self._admin, self._wait, request_timeout_seconds)
         self._minimums = TopicMinimums(self._ask_minimums)
+        self.groups = KafkaGroups(
+            self._admin, bootstrap_servers, self._wait, self._broker_addresses, request_timeout_seconds
+        )
 
     def describe_cluster(self) -> ClusterView:
         metadata = self._metadata(topic=NO_TOPIC)
@@ -104,9 +108,7 @@ class KafkaGateway:
         return [self._view(topics[name], offsets, minimums.get(name)) for name in sorted(topics)]
 
     def replica_sizes(self) -> ReplicaSizes:
-        metadata = self._metadata(topic=NO_TOPIC)
-        brokers = ((broker.id, broker.host, broker.port) for broker in metadata.brokers.values())
-        return ask_replica_sizes(brokers, self._timeout)
+        return ask_replica_sizes(self._broker_addresses(), self._timeout)
 
     def elect_preferred_leaders(self, partitions: Iterable[tuple[str, int]]) -> dict[tuple[str, int], str]:
         wanted = [TopicPartition(topic, partition) for topic, partition in partitions]
@@ -170,8 +172,13 @@ class KafkaGateway:
         return produce(self._bootstrap_servers, topic, partition, key, value, headers)
 
     def close(self) -> None:
-        """Nothing to hand back: the library closes its connections when the client is collected."""
+        """The admin client closes its connections when it is collected."""
         self._identities.clear()
+        self.groups.close()
+
+    def _broker_addresses(self) -> list[tuple[int, str, int]]:
+        metadata = self._metadata(topic=NO_TOPIC)
+        return [(broker.id, broker.host, broker.port) for broker in metadata.brokers.values()]
 
     def _metadata(self, topic: str | None = None) -> ClusterMetadata:
         """Answered by any live broker, also while there is no controller."""

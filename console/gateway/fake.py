@@ -10,6 +10,7 @@ from dataclasses import replace
 from broker.common.errors import ErrorCode
 from broker.common.limits import PARTITIONS_PER_TOPIC_MAX, TOPIC_NAME_LENGTH_MAX
 from console.gateway.errors import ClusterUnreachableError, refusal
+from console.gateway.fake_groups import FakeGroups
 from console.gateway.fake_records import FakeRecordStream
 from console.gateway.fake_retention import FakeSegment, FakeTopicState
 from console.gateway.interface import BrokerView, ClusterView, PartitionView, ReplicaSizes, TopicView
@@ -38,8 +39,8 @@ class FakeGateway:
         #: Partitions not led by their first living replica.
         self._led_by: dict[tuple[str, int], int] = {}
         self._states: dict[str, FakeTopicState] = {}
-        self._committed: dict[str, dict[str, dict[int, int]]] = {}
         self._now_ms = clock_ms
+        self.groups = FakeGroups(self)
 
     # What the console asks -------------------------------------------------------------------------------------------
 
@@ -108,8 +109,7 @@ class FakeGateway:
 
     def committed_offsets(self, topic: str) -> CommittedView:
         self._alive()
-        in_topic = {group: topics[topic] for group, topics in self._committed.items() if topic in topics}
-        return CommittedView({group: dict(offsets) for group, offsets in in_topic.items()})
+        return CommittedView(self.groups.committed_in(topic))
 
     def record_spans(self, topic: str, committed_only: bool) -> Mapping[int, OffsetSpan]:
         self._state(topic)
@@ -166,7 +166,7 @@ class FakeGateway:
 
     def commit(self, group: str, name: str, partition: int, offset: int) -> None:
         """As if a consumer of `group` had committed."""
-        self._committed.setdefault(group, {}).setdefault(name, {})[partition] = offset
+        self.groups.commit(group, name, partition, offset)
 
     def move_leader(self, name: str, partition: int, broker_id: int) -> None:
         """As after a fail-over: another replica than the first leads until somebody elects."""
@@ -178,6 +178,22 @@ class FakeGateway:
     def cut_off(self, is_cut_off: bool = True) -> None:
         """As if no broker could be reached."""
         self._is_cut_off = is_cut_off
+
+    @property
+    def broker_count(self) -> int:
+        return len(self._brokers)
+
+    def alive_brokers(self) -> list[int]:
+        """Raises ClusterUnreachableError if none is."""
+        return self._alive()
+
+    def now_ms(self) -> int:
+        return self._now_ms()
+
+    def written_at_ms(self, name: str, partition: int, offset: int) -> int:
+        """When the record was appended; now, if nobody knows."""
+        segments = self._states[name].segments.get(partition, [])
+        return next((each.newest_at_ms for each in segments if offset <= each.last_offset), self._now_ms())
 
     def _state(self, topic: str) -> FakeTopicState:
         self._alive()

@@ -11,6 +11,7 @@ from dataclasses import asdict
 
 from django.db import close_old_connections
 
+from console.consumers.collect import GroupCollector
 from console.gateway.interface import ClusterGateway, ReplicaSizes
 from console.gateway.zookeeper import ZooKeeperView
 from console.history.differences import broker_events, controller_events, topic_events
@@ -25,6 +26,7 @@ logger = logging.getLogger(__name__)
 
 CLUSTER_INTERVAL_SECONDS = 1.0
 TOPICS_INTERVAL_SECONDS = 1.5
+GROUPS_INTERVAL_SECONDS = 2.0
 #: Sizes are for people: nobody watches them by the second, and asking walks every log directory.
 SIZES_INTERVAL_SECONDS = 10.0
 HEARTBEAT_INTERVAL_SECONDS = 1.0
@@ -47,6 +49,8 @@ class Collector:
         self._rates = RateWindow()
         self._pages = announce.Announcer()
         self._topics = store.load_topics()
+        self._topics_at_ms = 0
+        self._groups = GroupCollector(gateway, clock_ms)
         self._brokers = store.load_brokers()
         state = store.ensure_state()
         self._cluster_id, self._controller_id = state.cluster_id, state.controller_id
@@ -93,7 +97,7 @@ class Collector:
             if self._has_seen_topics:
                 write_events(topic_events(self._topics, changes), at_ms)
         self._has_seen_topics = True
-        self._topics = after
+        self._topics, self._topics_at_ms = after, at_ms
         self._store_replica_counts()
         self._store_rate(at_ms)
         self._pages.topics_changed(changes)
@@ -102,6 +106,12 @@ class Collector:
         """Kept until the next look at the topics, which writes them."""
         self._sizes = self._gateway.replica_sizes()
 
+    def collect_groups(self) -> None:
+        """After the first look at the topics: a lag is counted from the ends of their logs."""
+        if self._topics_at_ms:
+            self._groups.collect(self._topics, self._topics_at_ms)
+            store.update_state(groups_at_ms=self._now_ms(), groups_error="")
+
     def cluster_failed(self, error: str) -> None:
         store.update_state(brokers_error=error)
         self._pages.cluster_changed()
@@ -109,6 +119,9 @@ class Collector:
     def topics_failed(self, error: str) -> None:
         store.update_state(topics_error=error)
         self._pages.cluster_changed()
+
+    def groups_failed(self, error: str) -> None:
+        store.update_state(groups_error=error)
 
     def _note_cluster(
         self, before: dict[int, BrokerRow], after: dict[int, BrokerRow], controller_id: int | None, at_ms: int
@@ -191,6 +204,7 @@ def run_collector(collector: Collector, stop: threading.Event) -> None:
     tiers = [
         Tier("brokers", CLUSTER_INTERVAL_SECONDS, collector.collect_cluster, collector.cluster_failed),
         Tier("topics", TOPICS_INTERVAL_SECONDS, collector.collect_topics, collector.topics_failed),
+        Tier("groups", GROUPS_INTERVAL_SECONDS, collector.collect_groups, collector.groups_failed),
         Tier("zookeeper", CLUSTER_INTERVAL_SECONDS, collector.collect_zookeeper),
         Tier("sizes", SIZES_INTERVAL_SECONDS, collector.collect_sizes),
     ]

@@ -42,6 +42,8 @@ def groups_for(page: str, rights: frozenset[Right]) -> list[str] | None:
         "topics": [groups.TOPICS],
         "placement": [groups.PLACEMENT],
         "history": [groups.HISTORY],
+        "consumers": [groups.CONSUMERS],
+        "consumer-pages": [groups.CONSUMER_PAGES],
         "processes": [groups.processes(Right.OPERATE in rights)],
         "other": [],
     }
@@ -49,7 +51,7 @@ def groups_for(page: str, rights: frozenset[Right]) -> list[str] | None:
 
 
 class PageConsumer(AsyncWebsocketConsumer):
-    """`/ws/live/?page=overview|brokers|topics|placement|history|topic:<name>|processes|other`."""
+    """`/ws/live/?page=overview|brokers|topics|placement|history|consumers|consumer-pages|topic:<name>|processes|other`."""
 
     async def connect(self) -> None:
         """Subscribed before it is accepted: what happens after the browser sees it open is not missed."""

@@ -9,6 +9,9 @@ BROKERS = "brokers"
 TOPICS = "topics"
 PLACEMENT = "placement"
 HISTORY = "history"
+#: The list of consumer groups, and every page that shows some of them.
+CONSUMERS = "consumers"
+CONSUMER_PAGES = "consumers.pages"
 
 
 def topic(name: str) -> str:

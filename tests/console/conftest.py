@@ -86,6 +86,8 @@ def cluster(monkeypatch, clock) -> FakeGateway:
         "console.records.actions",
         "console.records.views",
         "console.records.socket",
+        "console.consumers.actions",
+        "console.consumers.change_views",
     ):
         monkeypatch.setattr(f"{actions}.cluster_gateway", lambda: gateway)
     return gateway
@@ -104,6 +106,7 @@ def collect(collector):
         collector.collect_zookeeper()
         collector.collect_cluster()
         collector.collect_topics()
+        collector.collect_groups()
         collector.collect_cluster()
         collector.beat()
 

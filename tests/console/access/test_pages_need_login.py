@@ -14,13 +14,17 @@ PAGES = [
     "/topics/orders/+retention/",
     "/topics/orders/+records/",
 ]
+PAGES += ["/consumers/", "/consumers/readers/", "/topics/orders/+consumers/", "/history/", "/topics/orders/+history/"]
 OPERATOR_PAGES = ["/placement/+elect/", "/topics/+create/", "/topics/orders/+delete/"]
+OPERATOR_PAGES += ["/consumers/readers/+reset/", "/consumers/readers/+delete/"]
+OPERATOR_PAGES += ["/consumers/readers/+forget/?topic=orders"]
 ADMINISTRATOR_PAGES = ["/audit/", "/audit/+verify/"]
 
 
 @pytest.fixture(autouse=True)
 def _seen(cluster, collect):
     cluster.create_topic("orders", 3, 1)
+    cluster.commit("readers", "orders", 0, 0)
     collect()
 
 
