@@ -39,8 +39,8 @@ from console.gateway.records import KafkaRecordStream, produce
 from console.gateway.replica_sizes import ask_replica_sizes
 from console.gateway.retention import ask_retention
 from console.gateway.retention_views import CommittedView, RetentionView, SettingView
-from console.gateway.topic_minimum import TopicMinimums
 from console.gateway.topic_settings import TopicAdministration
+from console.gateway.topic_watch import TopicWatch, WatchedSettings
 
 logger = logging.getLogger(__name__)
 
@@ -81,7 +81,7 @@ class KafkaGateway:
         self._identify_after = 0.0
         self._silent_leaders: dict[int, float] = {}
         self._administration = TopicAdministration(self._admin, self._wait, request_timeout_seconds)
-        self._minimums = TopicMinimums(self._ask_minimums)
+        self._watch = TopicWatch(self._ask_watched)
         self.groups = KafkaGroups(
             self._admin, bootstrap_servers, self._wait, self._broker_addresses, request_timeout_seconds
         )
@@ -104,8 +104,8 @@ class KafkaGateway:
         topics = {name: topic for name, topic in metadata.topics.items() if topic.error is None}
         self._learn_identities(topics)
         offsets = self._list_offsets(topics.values(), set(metadata.brokers))
-        minimums = self._minimums.look(topics)
-        return [self._view(topics[name], offsets, minimums.get(name)) for name in sorted(topics)]
+        watched = self._watch.look(topics)
+        return [self._view(topics[name], offsets, watched.get(name)) for name in sorted(topics)]
 
     def replica_sizes(self) -> ReplicaSizes:
         return ask_replica_sizes(self._broker_addresses(), self._timeout)
@@ -286,17 +286,22 @@ class KafkaGateway:
             return False
         return until is not None
 
-    def _ask_minimums(self, names: list[str]) -> dict[str, int]:
+    def _ask_watched(self, names: list[str]) -> dict[str, WatchedSettings]:
         resources = [ConfigResource(ConfigResource.Type.TOPIC, name) for name in names]
         answers = {}
         for resource, future in self._admin.describe_configs(resources, request_timeout=self._timeout).items():
             try:
-                answers[resource.name] = int(self._wait(future, self._timeout)["min.insync.replicas"].value)
+                found = self._wait(future, self._timeout)
+                answers[resource.name] = WatchedSettings(
+                    int(found["min.insync.replicas"].value),
+                    int(found["retention.ms"].value),
+                    found["cleanup.policy"].value,
+                )
             except (GatewayError, KeyError, TypeError, ValueError) as error:
-                logger.debug("no min.insync.replicas of %s: %s", resource.name, error)
+                logger.debug("no settings of %s: %s", resource.name, error)
         return answers
 
-    def _view(self, topic: TopicMetadata, offsets: dict, minimum: int | None) -> TopicView:
+    def _view(self, topic: TopicMetadata, offsets: dict, watched: WatchedSettings | None) -> TopicView:
         topic_id, is_internal = self._identities.get(topic.topic, ("", topic.topic in INTERNAL_TOPICS))
         partitions = []
         for partition in sorted(topic.partitions.values(), key=lambda each: each.id):
@@ -312,7 +317,10 @@ class KafkaGateway:
                     next_offset=_known(latest and latest.offset),
                 )
             )
-        return TopicView(topic.topic, topic_id, is_internal, tuple(partitions), minimum)
+        if watched is None:
+            return TopicView(topic.topic, topic_id, is_internal, tuple(partitions))
+        settings = (watched.min_insync_replicas, watched.retention_ms, watched.cleanup_policy)
+        return TopicView(topic.topic, topic_id, is_internal, tuple(partitions), *settings)
 
     @staticmethod
     def _wait(future: Future, timeout_seconds: float):

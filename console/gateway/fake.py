@@ -86,8 +86,8 @@ class FakeGateway:
             replicas = tuple(alive[(number + shift) % len(alive)] for shift in range(replication_factor))
             partitions.append(PartitionView(number, replicas[0], replicas, tuple(sorted(replicas)), 0, 0, 0))
         self._states[name] = FakeTopicState(dict(configs or {}))
-        minimum = int((configs or {}).get("min.insync.replicas", "1"))
-        self._topics[name] = TopicView(name, str(uuid.uuid4()), name.startswith("__"), tuple(partitions), minimum)
+        topic = TopicView(name, str(uuid.uuid4()), name.startswith("__"), tuple(partitions))
+        self._topics[name] = replace(topic, **self._states[name].watched)
 
     def delete_topic(self, name: str) -> None:
         self._alive()
@@ -104,8 +104,7 @@ class FakeGateway:
     def change_topic_settings(self, topic: str, changes: Mapping[str, str | None]) -> None:
         state = self._state(topic)
         state.configs = state.with_changes(changes)
-        minimum = int(state.configs.get("min.insync.replicas", "1"))
-        self._topics[topic] = replace(self._topics[topic], min_insync_replicas=minimum)
+        self._topics[topic] = replace(self._topics[topic], **state.watched)
 
     def committed_offsets(self, topic: str) -> CommittedView:
         self._alive()

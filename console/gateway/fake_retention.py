@@ -35,6 +35,16 @@ class FakeTopicState:
             for name in sorted(BY_NAME)
         )
 
+    @property
+    def watched(self) -> dict[str, int | str]:
+        """The settings that come with a look at the topics, by the names of TopicView."""
+        values = {each.name: each.value for each in self.settings()}
+        return {
+            "min_insync_replicas": int(values["min.insync.replicas"]),
+            "retention_ms": int(values["retention.ms"]),
+            "cleanup_policy": values["cleanup.policy"],
+        }
+
     def record_at(self, partition: int, offset: int) -> RecordView | None:
         """What was produced there; a record that a test only counted is its number in its segment, as text."""
         if (partition, offset) in self.records:

@@ -62,7 +62,7 @@ class PartitionView:
 class TopicView:
     """`topic_id` is empty on clusters that give topics no id. Partitions are sorted by number.
 
-    `min_insync_replicas` is None until the cluster has said; it may be some seconds old.
+    The settings are unknown (None, empty) until the cluster has said; they may be some seconds old.
     """
 
     name: str
@@ -70,6 +70,8 @@ class TopicView:
     is_internal: bool
     partitions: tuple[PartitionView, ...]
     min_insync_replicas: int | None = None
+    retention_ms: int | None = None
+    cleanup_policy: str = ""
 
 
 class ClusterGateway(Protocol):

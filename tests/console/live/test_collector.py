@@ -222,7 +222,9 @@ class CountingCollector:
     """Stands in for the collector where only the threads around it matter."""
 
     def __init__(self):
-        self.looked = {name: threading.Event() for name in ("cluster", "topics", "zookeeper", "sizes", "groups", "beat")}
+        self.looked = {
+            name: threading.Event() for name in ("cluster", "topics", "zookeeper", "sizes", "groups", "beat")
+        }
 
     def collect_cluster(self) -> None:
         self.looked["cluster"].set()
