@@ -76,6 +76,7 @@ INSTALLED_APPS = [
     "console.plans",
     "console.consumers",
     "console.processes",
+    "console.history",
     "console.rolling",
     "console.launch",
 ]

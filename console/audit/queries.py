@@ -6,12 +6,11 @@ from datetime import datetime
 
 from django.db.models import Q, QuerySet
 from django.http import QueryDict
-from django.utils.dateparse import parse_datetime
-from django.utils.timezone import is_naive
 
 from console.audit.chain import Verdict, verify
 from console.audit.models import AuditEnd, AuditEvent
 from console.audit.record import THE_END, chain_key
+from console.live.clock import moment_of
 
 RESULTS = ("done", "refused", "failed")
 TITLES = ("row", "time", "person", "action", "object_type", "object", "result", "detail", "before", "after", "seal")
@@ -41,15 +40,6 @@ class AuditQuery:
     @property
     def is_narrow(self) -> bool:
         return self != AuditQuery()
-
-
-def moment_of(text: str) -> datetime | None:
-    """A moment in ISO 8601 with its zone; None for anything else."""
-    try:
-        moment = parse_datetime(text[:40])
-    except ValueError:
-        return None
-    return None if moment is None or is_naive(moment) else moment
 
 
 def chosen_events(query: AuditQuery) -> QuerySet[AuditEvent]:

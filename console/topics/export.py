@@ -1,8 +1,14 @@
 """Topics and partitions as rows of a file."""
 
 from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from itertools import chain, islice
 
 from console.topics.models import Partition, Topic
+from console.topics.queries import with_groups
+
+#: Groups are counted for so many topics at one time.
+_TOPICS_PER_QUESTION = 500
 
 TOPIC_TITLES = (
     "topic",
@@ -15,6 +21,12 @@ TOPIC_TITLES = (
     "without_leader",
     "records",
     "records_in_per_second",
+    "bytes_on_disk",
+    "last_record_seen",
+    "groups",
+    "lag_records",
+    "retention_ms",
+    "cleanup_policy",
 )
 PARTITION_TITLES = (
     "topic",
@@ -33,7 +45,7 @@ PARTITION_TITLES = (
 
 
 def topic_rows(topics: Iterable[Topic]) -> Iterator[tuple]:
-    for topic in topics:
+    for topic in chain.from_iterable(with_groups(batch) for batch in _batches(topics)):
         yield (
             topic.name,
             topic.is_internal,
@@ -45,7 +57,19 @@ def topic_rows(topics: Iterable[Topic]) -> Iterator[tuple]:
             topic.leaderless_count,
             topic.record_count,
             topic.records_per_second,
+            topic.size_bytes,
+            datetime.fromtimestamp(topic.last_record_at_ms / 1000, UTC) if topic.last_record_at_ms else None,
+            topic.group_count,
+            topic.lag,
+            topic.retention_ms,
+            topic.cleanup_policy,
         )
+
+
+def _batches(topics: Iterable[Topic]) -> Iterator[list[Topic]]:
+    waiting = iter(topics)
+    while batch := list(islice(waiting, _TOPICS_PER_QUESTION)):
+        yield batch
 
 
 def partition_rows(partitions: Iterable[Partition]) -> Iterator[tuple]:

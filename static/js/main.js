@@ -6,4 +6,5 @@ import "./flash.js";
 import "./focus.js";
 import "./moments.js";
 import "./question.js";
+import "./records.js";
 import "./times.js";

@@ -83,6 +83,9 @@ def cluster(monkeypatch, clock) -> FakeGateway:
         "console.placement.actions",
         "console.retention.actions",
         "console.retention.views",
+        "console.records.actions",
+        "console.records.views",
+        "console.records.socket",
         "console.consumers.actions",
         "console.consumers.change_views",
     ):

@@ -97,6 +97,15 @@ def moment(at: int | datetime) -> SafeString | str:
 
 
 @register.filter
+def short_moment(at_ms: int) -> SafeString | str:
+    """As `moment`, for a narrow column: the page's script writes the time of day, or the day if it is another."""
+    if not at_ms:
+        return UNKNOWN
+    when = datetime.fromtimestamp(at_ms / 1000, UTC)
+    return format_html('<time data-short datetime="{}">{}</time>', when.isoformat(), when.strftime("%H:%M:%S UTC"))
+
+
+@register.filter
 def facts(values: dict) -> str:
     """A small dictionary on one line: `partition_count 3, replication_factor 1`."""
     return ", ".join(f"{name} {value}" for name, value in values.items())

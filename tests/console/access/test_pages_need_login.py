@@ -5,8 +5,16 @@ from urllib.parse import quote
 import pytest
 from django.test import Client
 
-PAGES = ["/", "/topics/", "/topics/orders/", "/brokers/", "/placement/", "/topics/orders/+retention/"]
-PAGES += ["/consumers/", "/consumers/readers/", "/topics/orders/+consumers/"]
+PAGES = [
+    "/",
+    "/topics/",
+    "/topics/orders/",
+    "/brokers/",
+    "/placement/",
+    "/topics/orders/+retention/",
+    "/topics/orders/+records/",
+]
+PAGES += ["/consumers/", "/consumers/readers/", "/topics/orders/+consumers/", "/history/", "/topics/orders/+history/"]
 OPERATOR_PAGES = ["/placement/+elect/", "/topics/+create/", "/topics/orders/+delete/"]
 OPERATOR_PAGES += ["/consumers/readers/+reset/", "/consumers/readers/+delete/"]
 OPERATOR_PAGES += ["/consumers/readers/+forget/?topic=orders"]
