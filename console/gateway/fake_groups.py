@@ -133,15 +133,6 @@ class FakeGroups:
         self._markers.add((topic, partition, self.bounds([(topic, partition)])[topic, partition].next))
         self._cluster.append(topic, partition, 1)
 
-    def committed_in(self, topic: str) -> dict[str, dict[int, int]]:
-        """group → partition → offset, of the groups that have committed in the topic."""
-        found: dict[str, dict[int, int]] = {}
-        for name, group in self._groups.items():
-            for (of_topic, partition), offset in group.committed.items():
-                if of_topic == topic:
-                    found.setdefault(name, {})[partition] = offset
-        return found
-
     def _existing(self, group_id: str) -> FakeGroup:
         if group_id not in self._groups:
             raise refusal(ErrorCode.GROUP_ID_NOT_FOUND)

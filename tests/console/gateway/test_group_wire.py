@@ -1,7 +1,8 @@
 """Assignments and commits as bytes on the wire."""
 
+import struct
+
 from broker.common.types import TopicPartition
-from broker.coordinator.group.fields import FieldWriter
 from broker.coordinator.group.records import (
     CommittedOffset,
     OffsetKey,
@@ -9,9 +10,9 @@ from broker.coordinator.group.records import (
     encode_offset_key,
     encode_offset_value,
 )
+from console.gateway.assignment import decode_assignment
 from console.gateway.commit_log import commit_in
 from console.gateway.group_views import CommitView
-from console.gateway.group_wire import decode_assignment
 
 KEY = encode_offset_key(OffsetKey("readers", TopicPartition("orders", 2)))
 
@@ -36,15 +37,18 @@ class Message:
 
 
 def test_an_assignment_is_read_whatever_its_version_adds_behind():
-    writer = FieldWriter().int16(1).int32(2).string("payments").int32(1).int32(0)
-    writer.string("orders").int32(2).int32(3).int32(1).bytes_(b"user data")
+    payments = struct.pack(">h8sii", 8, b"payments", 1, 0)
+    orders = struct.pack(">h6siii", 6, b"orders", 2, 3, 1)
+    data = struct.pack(">hi", 1, 2) + payments + orders + struct.pack(">i9s", 9, b"user data")
 
-    assert decode_assignment(writer.to_bytes()) == (("orders", 1), ("orders", 3), ("payments", 0))
+    assert decode_assignment(data) == (("orders", 1), ("orders", 3), ("payments", 0))
 
 
 def test_an_assignment_that_is_none_is_empty():
     assert decode_assignment(b"") == ()
     assert decode_assignment(b"\x00\x00\x00\x00\x00\x09ab") == ()
+    assert decode_assignment(struct.pack(">hih2sii", 0, 1, 2, b"\xff\xfe", 1, 0)) == ()
+    assert decode_assignment(struct.pack(">hih1s", 0, 2**31 - 1, 1, b"t")) == ()
 
 
 def test_a_commit_is_read_with_its_time():
