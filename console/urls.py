@@ -8,6 +8,7 @@ urlpatterns = [
     path("topics/", include("console.topics.urls")),
     path("topics/", include("console.retention.urls")),
     path("topics/", include("console.records.urls")),
+    path("topics/", include("console.configuration.urls")),
     path("topics/", include("console.consumers.topic_urls")),
     path("consumers/", include("console.consumers.urls")),
     path("brokers/", include("console.brokers.urls")),

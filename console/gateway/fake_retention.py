@@ -10,6 +10,7 @@ from console.gateway.errors import refusal
 from console.gateway.interface import PartitionView
 from console.gateway.record_views import RecordView
 from console.gateway.retention_views import DoomedSegment, PartitionRetention, RetentionView, SettingView
+from console.gateway.topic_settings import setting_view
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ class FakeTopicState:
 
     def settings(self) -> tuple[SettingView, ...]:
         return tuple(
-            SettingView(name, self.configs.get(name, _default(name)), "topic" if name in self.configs else "default")
+            setting_view(name, self.configs.get(name, _default(name)), "topic" if name in self.configs else "default")
             for name in sorted(BY_NAME)
         )
 

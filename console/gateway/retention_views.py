@@ -11,6 +11,9 @@ class SettingView:
     name: str
     value: str | None
     source: str
+    #: Kafka's default and what the setting is for; empty where our table does not know it.
+    default: str | None = None
+    meaning: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 
 from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, ConfigSource
 
+from broker.config.topic import BY_NAME
 from console.gateway.retention_views import SettingView
 
 _SOURCES = {
@@ -12,6 +13,11 @@ _SOURCES = {
     ConfigSource.DYNAMIC_DEFAULT_BROKER_CONFIG.value: "cluster",
     ConfigSource.STATIC_BROKER_CONFIG.value: "file",
 }
+
+
+def setting_view(name: str, value: str | None, source: str) -> SettingView:
+    known = BY_NAME.get(name)
+    return SettingView(name, value, source, known and known.default_text, known.meaning if known else "")
 
 
 class TopicAdministration:
@@ -27,7 +33,7 @@ class TopicAdministration:
         (future,) = self._admin.describe_configs([resource], request_timeout=self._timeout).values()
         entries = self._wait(future, self._timeout)
         return tuple(
-            SettingView(entry.name, entry.value, _SOURCES.get(entry.source, "default"))
+            setting_view(entry.name, entry.value, _SOURCES.get(entry.source, "default"))
             for _, entry in sorted(entries.items())
         )
 

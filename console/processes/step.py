@@ -174,10 +174,10 @@ _WISHES = {"desired", "request"}
 
 
 def _change(process: ManagedProcess, before: str) -> Event:
-    sentence = f"{process.name} is {process.observed}, before {before}"
     words = process.sentence.removeprefix(process.observed).lstrip(": ")
+    now = f"{process.observed} ({words})" if words else process.observed
     tone = TONES[Observed(process.observed)]
-    return Event("process", process.name, f"{sentence}: {words}" if words else sentence, tone)
+    return Event("process", process.name, f"{process.name} is {now}, before {before}", tone)
 
 
 def _save(process: ManagedProcess, before: dict, facts: Facts, decision: Decision) -> None:

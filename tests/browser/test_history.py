@@ -34,6 +34,8 @@ def test_a_stopped_broker_is_found_in_the_history(page, product, chromium):
     expect(page.get_by_text("Healthy", exact=True)).to_be_visible(timeout=STARTS_MS)
     pages = {"history": "/history/", "overview": "/", "topics": "/topics/?internal=on", "audit": "/audit/"}
     pages["topic-history"] = "/topics/host.metrics/+history/"
+    pages["settings"] = "/topics/host.metrics/+settings/"
+    pages["setting-plan"] = "/topics/host.metrics/+settings/?setting=segment.ms&value=60000"
     take_pictures(chromium, product, "page", pages)
 
 

@@ -84,6 +84,8 @@ def cluster(monkeypatch, clock) -> FakeGateway:
         "console.retention.actions",
         "console.retention.views",
         "console.records.actions",
+        "console.configuration.actions",
+        "console.configuration.views",
         "console.records.views",
         "console.records.socket",
         "console.consumers.actions",

@@ -22,6 +22,7 @@ CHANGES = {
     "topic-create": "operator",
     "topic-delete": "operator",
     "topic-produce": "operator",
+    "topic-set": "operator",
     "elect-leaders": "operator",
     "topic-configure": "operator",
     "group-reset": "operator",

@@ -14,7 +14,14 @@ PAGES = [
     "/topics/orders/+retention/",
     "/topics/orders/+records/",
 ]
-PAGES += ["/consumers/", "/consumers/readers/", "/topics/orders/+consumers/", "/history/", "/topics/orders/+history/"]
+PAGES += [
+    "/consumers/",
+    "/consumers/readers/",
+    "/topics/orders/+consumers/",
+    "/history/",
+    "/topics/orders/+settings/",
+    "/topics/orders/+history/",
+]
 OPERATOR_PAGES = ["/placement/+elect/", "/topics/+create/", "/topics/orders/+delete/"]
 OPERATOR_PAGES += ["/consumers/readers/+reset/", "/consumers/readers/+delete/"]
 OPERATOR_PAGES += ["/consumers/readers/+forget/?topic=orders"]
