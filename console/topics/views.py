@@ -8,10 +8,13 @@ from django.views.decorators.http import require_http_methods, require_safe
 from console.access.objects import access_topic
 from console.access.rights import Right, require
 from console.brokers.models import Broker
+from console.exports.csv_table import csv_response, wants_csv
 from console.gateway.errors import GatewayError
 from console.topics.actions import do_create_topic, do_delete_topic
+from console.topics.export import PARTITION_TITLES, TOPIC_TITLES, partition_rows, topic_rows
 from console.topics.forms import CreateTopicForm, DeleteTopicForm
-from console.topics.queries import TopicListQuery, partition_page, topic_page
+from console.topics.models import Partition
+from console.topics.queries import TopicListQuery, chosen_topics, partition_page, topic_page
 
 #: Survives the loss of any two brokers; more copies cost more than they add.
 _REPLICAS_WISE = 3
@@ -21,6 +24,8 @@ _REPLICAS_WISE = 3
 def topic_list(request: HttpRequest) -> HttpResponse:
     require(request.user, Right.VIEW)
     query = TopicListQuery.parse(request.GET)
+    if wants_csv(request):
+        return csv_response(request, "topics", TOPIC_TITLES, topic_rows(chosen_topics(query).iterator()))
     template = "topics/partials/topic-table.html" if request.htmx.target == "topic-table" else "topics/list.html"
     return render(request, template, {"query": query, "page": topic_page(query)})
 
@@ -28,6 +33,9 @@ def topic_list(request: HttpRequest) -> HttpResponse:
 @require_safe
 def topic_detail(request: HttpRequest, name: str) -> HttpResponse:
     topic = access_topic(request.user, name, Right.VIEW)
+    if wants_csv(request):
+        partitions = Partition.objects.filter(topic=topic).select_related("topic").iterator()
+        return csv_response(request, f"partitions-{topic.name}", PARTITION_TITLES, partition_rows(partitions))
     context = {"topic": topic, "page": partition_page(topic, request.GET.get("page", "1"))}
     return render(request, "topics/detail.html", context)
 

@@ -1,7 +1,8 @@
-"""min.insync.replicas of every topic, remembered: new topics are asked about at once, others again in turn."""
+"""The settings of every topic that lists show, remembered: new topics are asked about at once, others in turn."""
 
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
 #: Topics asked about in one round: a topic answers with all its settings, some thirty.
 TOPICS_PER_ROUND = 50
@@ -11,17 +12,26 @@ AGAIN_AFTER_SECONDS = 10.0
 PAUSE_SECONDS = 10.0
 
 
-class TopicMinimums:
+@dataclass(frozen=True, slots=True)
+class WatchedSettings:
+    min_insync_replicas: int
+    retention_ms: int
+    cleanup_policy: str
+
+
+class TopicWatch:
     """`ask(names)` answers what it could learn; it raises nothing. Used from one thread."""
 
-    def __init__(self, ask: Callable[[list[str]], dict[str, int]], clock: Callable[[], float] = time.monotonic):
+    def __init__(
+        self, ask: Callable[[list[str]], dict[str, WatchedSettings]], clock: Callable[[], float] = time.monotonic
+    ):
         self._ask = ask
         self._clock = clock
-        self._known: dict[str, int] = {}
+        self._known: dict[str, WatchedSettings] = {}
         self._asked_at: dict[str, float] = {}
         self._silent_until = float("-inf")
 
-    def look(self, names: Iterable[str]) -> dict[str, int]:
+    def look(self, names: Iterable[str]) -> dict[str, WatchedSettings]:
         """What is known of `names`, after asking about those it is time for."""
         present = set(names)
         for gone in self._asked_at.keys() - present:
