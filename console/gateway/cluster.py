@@ -147,7 +147,9 @@ class KafkaGateway:
         self._administration.change(topic, changes)
 
     def committed_offsets(self, topic: str) -> CommittedView:
-        return self._administration.committed(topic)
+        groups = self.groups.describe()
+        silent = {broker_id for broker_id, _, _ in self._broker_addresses()} - groups.answered
+        return CommittedView(groups.committed_in(topic), len(silent))
 
     def record_spans(self, topic: str, committed_only: bool) -> Mapping[int, OffsetSpan]:
         leaders = self._leaders(topic)

@@ -83,11 +83,11 @@ class CommitLog:
             if not arrived:
                 break
             seen += len(arrived)
-            found += [commit for message in arrived if (commit := _commit_in(message)) is not None]
+            found += [commit for message in arrived if (commit := commit_in(message)) is not None]
         return found
 
 
-def _commit_in(message: Message) -> CommitView | None:
+def commit_in(message: Message) -> CommitView | None:
     """None for what is no commit: an error, a group's own record, a record of a later kind."""
     if message.error() is not None or message.key() is None:
         return None

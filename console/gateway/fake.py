@@ -108,7 +108,7 @@ class FakeGateway:
 
     def committed_offsets(self, topic: str) -> CommittedView:
         self._alive()
-        return CommittedView(self.groups.committed_in(topic))
+        return CommittedView(self.groups.describe().committed_in(topic))
 
     def record_spans(self, topic: str, committed_only: bool) -> Mapping[int, OffsetSpan]:
         self._state(topic)

@@ -56,10 +56,10 @@ class FakeGroups:
         return arrived
 
     def first_unread(self, positions: Mapping[Place, int]) -> Mapping[Place, UnreadView]:
-        self._cluster.alive_brokers()
+        known = self.bounds(positions)
         found = {}
         for place, position in positions.items():
-            bounds = self.bounds([place]).get(place)
+            bounds = known.get(place)
             if bounds is None or position < bounds.first or position > bounds.next:
                 continue
             while (*place, position) in self._markers:
@@ -132,15 +132,6 @@ class FakeGroups:
         """As if a transaction had ended: an offset without a record."""
         self._markers.add((topic, partition, self.bounds([(topic, partition)])[topic, partition].next))
         self._cluster.append(topic, partition, 1)
-
-    def committed_in(self, topic: str) -> dict[str, dict[int, int]]:
-        """group → partition → offset, of the groups that have committed in the topic."""
-        found: dict[str, dict[int, int]] = {}
-        for name, group in self._groups.items():
-            for (of_topic, partition), offset in group.committed.items():
-                if of_topic == topic:
-                    found.setdefault(name, {})[partition] = offset
-        return found
 
     def _existing(self, group_id: str) -> FakeGroup:
         if group_id not in self._groups:

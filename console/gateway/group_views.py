@@ -41,6 +41,15 @@ class GroupsView:
     groups: tuple[GroupView, ...]
     answered: frozenset[int]
 
+    def committed_in(self, topic: str) -> dict[str, dict[int, int]]:
+        """group → partition → offset, of the groups that have committed in the topic."""
+        found: dict[str, dict[int, int]] = {}
+        for group in self.groups:
+            for (name, partition), offset in group.committed.items():
+                if name == topic:
+                    found.setdefault(group.group_id, {})[partition] = offset
+        return found
+
 
 @dataclass(frozen=True, slots=True)
 class CommitView:

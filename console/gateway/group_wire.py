@@ -9,8 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from broker.client.cluster import Cluster, parse_bootstrap_servers
 from broker.client.connection import BrokerConnection
-from broker.common.errors import BarnabasError, ErrorCode, InvariantViolation
-from broker.coordinator.group.fields import FieldReader
+from broker.common.errors import BarnabasError, ErrorCode
 from broker.protocol.messages.describe_groups import DescribedGroup, DescribedGroupMember, DescribeGroupsRequest
 from broker.protocol.messages.find_coordinator import Coordinator, FindCoordinatorRequest
 from broker.protocol.messages.list_groups import ListGroupsRequest
@@ -20,7 +19,8 @@ from broker.protocol.messages.offset_delete import (
     OffsetDeleteRequestTopic,
 )
 from broker.protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup
-from console.gateway.errors import refusal
+from console.gateway.assignment import decode_assignment
+from console.gateway.errors import RefusedError, refusal
 from console.gateway.group_views import GroupView, MemberView, Place
 
 logger = logging.getLogger(__name__)
@@ -100,7 +100,7 @@ def _find_coordinator(bootstrap_servers: str, group_id: str, timeout_seconds: fl
 
 
 def _ask_broker(broker_id: int, host: str, port: int, timeout_seconds: float) -> list[GroupView] | None:
-    """None if it does not answer, or does not know all of its groups yet."""
+    """None if it does not answer, or does not know all of its groups: they are loaded, or just moved away."""
     try:
         with BrokerConnection(host, port, timeout_s=timeout_seconds) as connection:
             listed = connection.ask(ListGroupsRequest())
@@ -112,7 +112,7 @@ def _ask_broker(broker_id: int, host: str, port: int, timeout_seconds: float) ->
                 for start in range(0, len(names), GROUPS_PER_REQUEST)
                 for group in _ask_groups(connection, broker_id, names[start : start + GROUPS_PER_REQUEST])
             ]
-    except BarnabasError as error:
+    except (BarnabasError, RefusedError) as error:
         logger.debug("no groups of broker %s: %s", broker_id, error)
         return None
 
@@ -153,17 +153,3 @@ def _member(member: DescribedGroupMember, is_consumer: bool) -> MemberView:
     assigned = decode_assignment(bytes(member.member_assignment)) if is_consumer else ()
     host = member.client_host.removeprefix("/")
     return MemberView(member.member_id, member.client_id, host, member.group_instance_id or "", assigned)
-
-
-def decode_assignment(data: bytes) -> tuple[Place, ...]:
-    """The partitions of an assignment of the consumer protocol, all versions of which start alike; () if unreadable."""
-    reader = FieldReader(data)
-    places = []
-    try:
-        reader.int16()
-        for _ in range(reader.int32()):
-            topic = reader.string()
-            places += [(topic, reader.int32()) for _ in range(reader.int32())]
-    except InvariantViolation:
-        return ()
-    return tuple(sorted(places))

@@ -67,7 +67,7 @@ def _ask_topic(cluster: Cluster, topic: str, offsets: Mapping[int, int]) -> dict
             logger.debug("no records of %s: %s", topic, error)
             continue
         for data in (each for answer in answers for each in answer.partitions):
-            unread = _unread_in(data, offsets[data.partition_index])
+            unread = unread_in(data, offsets[data.partition_index])
             if unread is not None:
                 found[topic, data.partition_index] = unread
     return found
@@ -84,7 +84,7 @@ def _by_leader(
     return by_leader
 
 
-def _unread_in(data: PartitionData, position: int) -> UnreadView | None:
+def unread_in(data: PartitionData, position: int) -> UnreadView | None:
     """None if the answer does not tell."""
     if data.error_code:
         return None

@@ -109,7 +109,7 @@ def _facts(topic: Topic, wanted: dict[str, str]) -> dict:
         "now": now,
         "then": then,
         "outlook": then or now,
-        "unasked_count": committed.unasked_count,
+        "silent_brokers": committed.silent_brokers,
     }
 
 
