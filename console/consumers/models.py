@@ -2,12 +2,10 @@
 
 from django.db import models
 
+from console.consumers.rows import GROUP_NAME_LENGTH_MAX, MEMBER_ID_LENGTH_MAX
 from console.consumers.trend import Trend, catch_up_seconds, trend_of
 from console.consumers.verdict import Verdict
 from console.live.clock import now_ms
-
-#: Kafka allows more; nobody reads it.
-GROUP_NAME_LENGTH_MAX = 1_024
 
 
 class ConsumerGroup(models.Model):
@@ -84,7 +82,7 @@ class GroupPlace(models.Model):
     expires_at_ms = models.BigIntegerField(null=True)
     lost = models.BigIntegerField(default=0)
     verdict = models.CharField(max_length=20)
-    member_id = models.CharField(max_length=500, blank=True)
+    member_id = models.CharField(max_length=MEMBER_ID_LENGTH_MAX, blank=True)
 
     class Meta:
         ordering = ["topic", "partition"]

@@ -183,9 +183,9 @@ def obstacle_of(group: GroupView) -> str:
     if group.state in FREE_STATES:
         return ""
     count = len(group.members)
-    who = f"{_count(count, 'member')}" if count else "members coming and going"
+    who = _count(count, "member") if count else "members coming and going"
     return (
-        f"The group has {who} (state {group.state}): they would overwrite the offsets with their own. "
+        f"The group has {who} (state {group.state}), and what they commit would overwrite this. "
         "Stop its consumers, and the group becomes empty."
     )
 

@@ -5,6 +5,10 @@ from dataclasses import dataclass, field
 
 from console.consumers.verdict import Verdict, worst
 
+#: Kafka allows longer names of groups; such a group is left out.
+GROUP_NAME_LENGTH_MAX = 1_024
+MEMBER_ID_LENGTH_MAX = 500
+
 
 @dataclass(frozen=True, slots=True)
 class PlaceRow:

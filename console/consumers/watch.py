@@ -11,11 +11,11 @@ from dataclasses import replace
 from console.consumers.commits import CommitRing
 from console.consumers.log_ends import LogEnds
 from console.consumers.memory import RetentionMemory, UnreadMemory
-from console.consumers.rows import GroupRow, PlaceRow
+from console.consumers.rows import GROUP_NAME_LENGTH_MAX, MEMBER_ID_LENGTH_MAX, GroupRow, PlaceRow
 from console.consumers.trend import LagWindow
 from console.consumers.verdict import Evidence, judge
 from console.gateway.errors import GatewayError
-from console.gateway.group_views import GroupView, Place
+from console.gateway.group_views import GroupView, Place, UnreadView
 from console.gateway.interface import ClusterGateway
 from console.live.rows import PartitionRow, TopicRow
 
@@ -50,18 +50,19 @@ class GroupWatch:
     def look(self, topics: Mapping[str, TopicRow], ends_at_ms: int) -> dict[str, GroupRow]:
         """The rows of all groups. `topics` were read at `ends_at_ms`. Raises GatewayError if no broker answers."""
         view = self._gateway.groups.describe()
-        self._take_commits(topics)
+        groups = [group for group in view.groups if len(group.group_id) <= GROUP_NAME_LENGTH_MAX]
+        self._take_commits()
         at_ms = self._now_ms()
         partitions = {(topic.name, each.partition): each for topic in topics.values() for each in topic.partitions}
-        self._take_ends(view.groups, partitions, ends_at_ms)
-        self._learn_unread(view.groups, partitions, at_ms)
-        rows = {group.group_id: self._row(group, partitions, ends_at_ms, at_ms) for group in view.groups}
+        self._take_ends(groups, partitions, ends_at_ms)
+        self._learn_unread(groups, partitions, at_ms)
+        rows = {group.group_id: self._row(group, partitions, ends_at_ms, at_ms) for group in groups}
         self._keep_absent(rows, view.answered, at_ms)
         self._forget_gone(rows)
         self._rows = rows
         return rows
 
-    def _take_commits(self, topics: Mapping[str, TopicRow]) -> None:
+    def _take_commits(self) -> None:
         try:
             commits = self._gateway.groups.commits()
         except GatewayError as error:
@@ -137,12 +138,7 @@ class GroupWatch:
         lag = None if position is None or following is None else max(0, following - position)
         if unread is not None and unread.offset is None:
             lag = 0
-        ends = self._ends.get(place)
-        since = None
-        if lag and ends is not None:
-            since = ends.appended_at_ms(position)
-            if since is None and unread is not None:
-                since = unread.at_ms
+        since = self._waiting_since_ms(place, position, unread) if lag else None
         ring = self._rings.setdefault((group.group_id, place), CommitRing())
         if committed is not None and not ring.has(committed):
             ring.add(committed, at_ms, following)
@@ -159,9 +155,17 @@ class GroupWatch:
             behind_since_ms=since,
             expires_at_ms=since + keeps_ms if since is not None and keeps_ms is not None else None,
             verdict=judge(evidence),
-            member_id=member_id,
+            member_id=member_id[:MEMBER_ID_LENGTH_MAX],
             lost=lost,
         )
+
+    def _waiting_since_ms(self, place: Place, position: int, unread: UnreadView | None) -> int | None:
+        """By the log's growth; older than that by the record's own time. Markers before the record do not wait."""
+        first = position if unread is None or unread.offset is None else unread.offset
+        appended_at_ms = self._ends[place].appended_at_ms(first) if place in self._ends else None
+        if appended_at_ms is None and unread is not None:
+            return unread.at_ms
+        return appended_at_ms
 
     def _believed_end(
         self, group_id: str, place: Place, committed: int, following: int, ends_at_ms: int, at_ms: int

@@ -1,17 +1,19 @@
 """The first record at an offset: when it was written, and whether there is one at all behind the markers there.
 
-A transaction ends with a marker, which takes an offset and is no record: a group that has read everything may stand
-one before the log's end for ever.
+A transaction ends with a marker, which takes an offset and is no record, and what it aborted takes offsets too: a group
+that has read everything may stand before the log's end for ever.
 """
 
 import logging
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Iterable, Mapping
 
 from broker.client.cluster import Cluster, parse_bootstrap_servers
 from broker.common.errors import BarnabasError
-from broker.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic, PartitionData
+from broker.protocol.messages.fetch import AbortedTransaction, FetchPartition, FetchRequest, FetchTopic, PartitionData
 from broker.protocol.messages.metadata import MetadataResponse, MetadataResponseTopic
-from broker.records.batch import iterate_headers
+from broker.records.batch import BatchHeader, iterate_headers
+from broker.records.control import MarkerType, parse_marker
 from broker.records.record import decode_records
 from console.gateway.group_views import Place, UnreadView
 
@@ -85,18 +87,16 @@ def _by_leader(
 
 
 def unread_in(data: PartitionData, position: int) -> UnreadView | None:
-    """None if the answer does not tell."""
+    """None if the answer does not tell. Records of aborted transactions are none."""
     if data.error_code:
         return None
-    buffer = data.records or b""
+    buffer, aborted = data.records or b"", _Aborted(data.aborted_transactions or ())
     try:
         for at, header in iterate_headers(buffer):
-            if header.last_offset < position:
-                continue
-            if header.is_control:
-                position = header.next_offset
-                continue
             batch = memoryview(buffer)[at : at + header.size_bytes]
+            if aborted.drops(header, batch) or header.last_offset < position:
+                position = max(position, header.next_offset)
+                continue
             records = decode_records(batch, decompressed_bytes_max=UNPACKED_BYTES_MAX)
             first = next((each for each in records if each.offset >= position), None)
             if first is not None:
@@ -106,3 +106,21 @@ def unread_in(data: PartitionData, position: int) -> UnreadView | None:
         logger.debug("records cannot be read: %s", error)
         return None
     return UnreadView(None, None) if position >= data.high_watermark >= 0 else None
+
+
+class _Aborted:
+    """Which batches a reader of committed records passes over, told in the order of the log."""
+
+    def __init__(self, transactions: Iterable[AbortedTransaction]):
+        self._coming = deque(sorted((each.first_offset, each.producer_id) for each in transactions))
+        self._producers: set[int] = set()
+
+    def drops(self, header: BatchHeader, batch: memoryview) -> bool:
+        while self._coming and self._coming[0][0] <= header.last_offset:
+            self._producers.add(self._coming.popleft()[1])
+        if header.is_control:
+            marker = parse_marker(batch)
+            if marker is not None and marker.type is MarkerType.ABORT:
+                self._producers.discard(header.producer_id)
+            return True
+        return header.is_transactional and header.producer_id in self._producers

@@ -82,6 +82,24 @@ def test_nothing_but_markers_of_transactions_is_no_lag(cluster, collect, clock):
     assert place().lag == 2
 
 
+def test_a_record_behind_a_marker_waits_since_itself_and_not_since_the_marker(cluster, collect, clock):
+    cluster.append("orders", 0, 10)
+    cluster.commit("readers", "orders", 0, 10)
+    collect()
+    clock.advance(10_000)
+    cluster.groups.append_marker("orders", 0)
+    collect()
+    clock.advance(600_000)
+    collect()
+    cluster.append("orders", 0, 1)
+    clock.advance(10_000)
+    collect()
+    clock.advance(10_000)
+    collect()
+
+    assert clock.now_ms() - place().behind_since_ms <= 20_000
+
+
 def test_a_commit_newer_than_the_known_end_is_no_error_and_an_end_gone_back_is(cluster, collect, collector, clock):
     cluster.append("orders", 0, 10)
     cluster.commit("readers", "orders", 0, 5)
@@ -231,6 +249,14 @@ def test_a_moved_lag_pushes_the_row_and_wakes_the_groups_page(cluster, collect, 
     assert len(rows) == 1
     assert f'id="group-row-{group().pk}"' in rows[0]
     assert any(f'id="group-version-{group().pk}"' in html for name, html in sent if name == groups.CONSUMER_PAGES)
+
+
+def test_a_group_with_a_name_too_long_to_store_does_no_harm_to_others(cluster, collect):
+    cluster.commit("x" * 1_025, "orders", 0, 0)
+    cluster.commit("readers", "orders", 0, 0)
+    collect()
+
+    assert list(ConsumerGroup.objects.values_list("name", flat=True)) == ["readers"]
 
 
 def test_a_new_group_tells_the_list_to_look_again(cluster, collect, monkeypatch):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from broker.protocol.messages.fetch import PartitionData
+from broker.protocol.messages.fetch import AbortedTransaction, PartitionData
 from broker.records.batch import patch_batch
 from broker.records.builder import build_batch
 from broker.records.control import EndMarker, MarkerType, build_marker
@@ -11,19 +11,27 @@ from console.gateway.group_views import UnreadView
 from console.gateway.unread import unread_in
 
 
-def records(first: int, *times_ms: int) -> bytearray:
-    return build_batch([Record(first + n, at_ms, None, b"v") for n, at_ms in enumerate(times_ms)], base_offset=first)
+def records(first: int, *times_ms: int, producer: int | None = None) -> bytearray:
+    transaction = {} if producer is None else {"producer_id": producer, "is_transactional": True}
+    written = [Record(first + n, at_ms, None, b"v") for n, at_ms in enumerate(times_ms)]
+    return build_batch(written, base_offset=first, **transaction)
 
 
-def marker(offset: int) -> bytearray:
-    batch = build_marker(EndMarker(MarkerType.COMMIT, 0), 7, 0, 1_000)
+def marker(offset: int, kind: MarkerType = MarkerType.COMMIT) -> bytearray:
+    batch = build_marker(EndMarker(kind, 0), 7, 0, 1_000)
     patch_batch(batch, 0, offset, 0)
     return batch
 
 
-def fetched(*batches: bytearray, end: int, error: int = 0) -> PartitionData:
+def fetched(*batches: bytearray, end: int, error: int = 0, aborted: tuple[int, ...] = ()) -> PartitionData:
+    """`aborted`: the first offsets of transactions of producer 7."""
     return PartitionData(
-        partition_index=0, error_code=error, high_watermark=end, last_stable_offset=end, records=b"".join(batches)
+        partition_index=0,
+        error_code=error,
+        high_watermark=end,
+        last_stable_offset=end,
+        aborted_transactions=[AbortedTransaction(producer_id=7, first_offset=offset) for offset in aborted],
+        records=b"".join(batches),
     )
 
 
@@ -60,3 +68,22 @@ def test_a_damaged_batch_is_no_answer():
     damaged[-1] ^= 0xFF
 
     assert unread_in(fetched(damaged, end=1), 0) is None
+
+
+def test_records_of_an_aborted_transaction_are_none():
+    written = (records(5, 1_000, 2_000, producer=7), marker(7, MarkerType.ABORT))
+
+    assert unread_in(fetched(*written, end=8, aborted=(5,)), 5) == UnreadView(None, None)
+    assert unread_in(fetched(*written, end=8), 5) == UnreadView(5, 1_000)
+
+
+def test_the_producers_next_transaction_counts_again():
+    written = (records(5, 1_000, producer=7), marker(6, MarkerType.ABORT), records(7, 9_000, producer=7))
+
+    assert unread_in(fetched(*written, end=8, aborted=(5,)), 5) == UnreadView(7, 9_000)
+
+
+def test_other_producers_between_aborted_records_count():
+    written = (records(5, 1_000, producer=7), records(6, 2_000, producer=8), records(7, 3_000))
+
+    assert unread_in(fetched(*written, end=8, aborted=(5,)), 5) == UnreadView(6, 2_000)
