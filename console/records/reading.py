@@ -85,6 +85,8 @@ def read_page(gateway: ClusterGateway, topic: str, partition_count: int, query: 
         following[each] > span.first if is_newest else following[each] < span.next for each, span in whole.spans.items()
     )
     stop = scan.stopped or Stop.TIME
+    # A page of the newest that broke off lacks its newest: an older page behind it would leave those out for good.
+    is_more = is_more and (stop == Stop.END or not is_newest)
     if stop == Stop.END and is_more:
         stop = Stop.LIMIT
     return RecordPage(tuple(taken), stop, whole.silent, write_cursor(following) if is_more else "")

@@ -26,14 +26,11 @@ def create_topic(page, product) -> None:
     page.get_by_role("link", name="Create topic").click()
     page.get_by_label("Name").fill(TOPIC)
     page.get_by_label("Partitions").fill("3")
-    page.get_by_role("button", name=re.compile("Create|Plan|Review")).first.click()
-    apply = page.get_by_role("button", name=re.compile("^(Create it|Apply|Do it)"))
-    link = page.get_by_role("link", name=TOPIC, exact=True)
-    expect(apply.or_(link).first).to_be_visible(timeout=LIVE_MS)
-    if apply.count():
-        apply.first.click()
-    page.goto(f"{product.console}/topics/")
-    expect(link).to_be_visible(timeout=LIVE_MS)
+    page.get_by_role("button", name="Preview").click()
+    expect(page.get_by_text("It adds 9 replicas, about 3 on each of 3 brokers.")).to_be_visible()
+    screenshot(page, "topic-create-plan")
+    page.get_by_role("button", name="Create topic").click()
+    expect(page.get_by_role("link", name=TOPIC, exact=True)).to_be_visible(timeout=LIVE_MS)
 
 
 def test_a_record_is_produced_seen_live_and_found_by_search(page, product, chromium):

@@ -7,6 +7,8 @@ from datetime import UTC, datetime
 
 import pytest
 
+from console.records.query import RecordQuery
+from console.records.reading import read_page
 from console.topics.models import Topic
 
 EVIL = b"<script>alert(1)</script>"
@@ -134,3 +136,11 @@ def test_a_search_is_left_to_the_websocket(ask):
 def test_an_outsider_reads_no_record(outsider, client_of, topic):
     for address in ("/topics/orders/+records/", "/topics/orders/+records/0/0/"):
         assert client_of(outsider).get(address).status_code == 403
+
+
+def test_a_page_of_the_newest_that_broke_off_leads_to_no_older_one(cluster, topic, monkeypatch):
+    monkeypatch.setattr("console.records.reading.PAGE_BYTES_MAX", 0)
+    page = read_page(cluster, "orders", 2, RecordQuery(limit=25))
+    assert (page.stop, page.cursor) == ("byte budget used", "")
+    oldest = read_page(cluster, "orders", 2, RecordQuery(place="oldest", limit=25))
+    assert oldest.cursor
