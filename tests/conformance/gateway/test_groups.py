@@ -5,7 +5,7 @@ import time
 import pytest
 from confluent_kafka import Consumer
 
-from console.gateway.errors import GatewayError, RefusedError
+from console.gateway.errors import RefusedError
 from console.gateway.fake import FakeGateway
 from console.gateway.group_views import Bounds
 from tests.conformance.gateway.test_gateway import eventually, find_topic
@@ -152,19 +152,9 @@ def test_a_deleted_group_is_gone_with_its_offsets(gateway, committed):
     assert refused.value.code == "GROUP_ID_NOT_FOUND"
 
 
-def forget(gateway, group, places):
-    """OffsetDelete came to Kafka with 2.4, and to other brokers when it did."""
-    try:
-        return gateway.groups.delete_offsets(group, places)
-    except RefusedError:
-        raise
-    except GatewayError as error:
-        pytest.skip(str(error))
-
-
 def test_offsets_of_some_partitions_are_forgotten_and_others_stay(gateway, topic, committed, commit):
     commit(committed, topic, 0, 0)
-    assert forget(gateway, committed, [(topic, 1)]).why == {}
+    assert gateway.groups.delete_offsets(committed, [(topic, 1)]).why == {}
 
     seen = eventually(lambda: gateway.groups.describe_one(committed), lambda found: len(found.committed) == 1)
     assert dict(seen.committed) == {(topic, 0): 0}
@@ -173,7 +163,7 @@ def test_offsets_of_some_partitions_are_forgotten_and_others_stay(gateway, topic
 @pytest.mark.usefixtures("member")
 def test_offsets_of_a_topic_that_a_member_reads_stay(gateway, topic, group):
     eventually(lambda: gateway.groups.describe_one(group), lambda found: found.state == "Stable")
-    refused = forget(gateway, group, [(topic, 0)])
+    refused = gateway.groups.delete_offsets(group, [(topic, 0)])
 
     assert list(refused.why) == [(topic, 0)]
     assert refused.why[topic, 0]
@@ -181,6 +171,6 @@ def test_offsets_of_a_topic_that_a_member_reads_stay(gateway, topic, group):
 
 def test_forgetting_offsets_of_no_group_is_refused(gateway, topic):
     with pytest.raises(RefusedError) as refused:
-        forget(gateway, f"never-{topic}", [(topic, 0)])
+        gateway.groups.delete_offsets(f"never-{topic}", [(topic, 0)])
 
     assert refused.value.code == "GROUP_ID_NOT_FOUND"
