@@ -36,11 +36,7 @@ def _line(played: Played) -> tuple[str, ...]:
         f"{played.recovery_s:.1f} s",
         ", ".join(f"{name} {seconds:.1f} s" for name, seconds in played.measured.items()),
         f"{played.took_s:.0f} s",
-        f"{len(violations)} VIOLATIONS"
-        if violations
-        else "I1-I10 hold"
-        if played.row.number in _TRANSACTIONAL
-        else "I1-I6 I8-I10 hold",
+        f"{len(violations)} VIOLATIONS" if violations else f"{held} hold",
     )
 
 
