@@ -21,7 +21,7 @@ BEGAN_MS = 1_600_000_000_000
 @pytest.fixture
 def topic(cluster, name) -> str:
     admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
-    admin.create_topics([NewTopic(name, 1, 3)])[name].result(30)
+    admin.create_topics([NewTopic(name, 1, 3, config={"retention.ms": "-1"})])[name].result(30)
     producer = Producer({"bootstrap.servers": cluster.bootstrap_servers})
     for number in range(COUNT):
         producer.produce(name, str(number), timestamp=BEGAN_MS + 1_000 * number)

@@ -54,7 +54,7 @@ async def test_transaction_coordinator_waits_for_an_uncommitted_tail_it_took_ove
     await eventually(lambda: coordinators.loaded_partitions() == [0], "loaded again")
     hosted = replicas.get(TRANSACTION_TOPIC, 0)
     assert hosted.partition.high_watermark < hosted.log.log_end_offset
-    replicas.follower_holds(hosted, 2, hosted.log.log_end_offset)
+    replicas.follower_holds(hosted, 2, hosted.log.log_end_offset, broker_epoch=20)
     assert hosted.partition.high_watermark == hosted.log.log_end_offset
     assert (await answer).error_code
     coordinators.stop()
