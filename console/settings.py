@@ -73,7 +73,10 @@ INSTALLED_APPS = [
     "console.topics",
     "console.placement",
     "console.retention",
+    "console.plans",
+    "console.consumers",
     "console.processes",
+    "console.history",
     "console.rolling",
     "console.launch",
 ]

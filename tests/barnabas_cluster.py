@@ -63,6 +63,7 @@ class BrokerProcess:
             "zookeeper.session.timeout.ms": 4000,
             "group.initial.rebalance.delay.ms": 100,
             "offsets.topic.num.partitions": 5,
+            "transaction.state.log.num.partitions": 5,
             "metrics.listener": f"127.0.0.1:{self.metrics_port}",
             **self.overrides,
         }
@@ -146,6 +147,8 @@ def running_cluster(
         else:
             zookeeper = stack.enter_context(running_ensemble(directory / "zookeeper", zookeepers))
         ports = free_ports(2 * brokers)
+        replicas = str(min(3, brokers))
+        factors = {f"{topic}.replication.factor": replicas for topic in ("offsets.topic", "transaction.state.log")}
         members = [
             BrokerProcess(
                 broker_id=number,
@@ -153,7 +156,7 @@ def running_cluster(
                 metrics_port=ports[2 * (number - 1) + 1],
                 directory=directory / f"broker-{number}",
                 zookeeper_connect=zookeeper.connect,
-                overrides=dict(overrides or {}),
+                overrides={**factors, **(overrides or {})},
             )
             for number in range(1, brokers + 1)
         ]

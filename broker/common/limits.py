@@ -80,6 +80,10 @@ TOPIC_WRITES_MAX = 64
 #: Idempotent producers a partition remembers; beyond it the one silent for longest is forgotten, as if expired.
 PRODUCERS_PER_PARTITION_MAX = 10_000
 
+#: Bytes of Produce requests that wait until a coordinator has verified their transaction; beyond it producers are told
+#: to try again. 64 of the largest batches, or 64 seconds of a paused coordinator at 1 MB/s.
+VERIFYING_BYTES_MAX = 64 * 1024 * 1024
+
 #: Previews of retention that wait for their turn; one is made at a time, and beyond these a client is refused.
 PREVIEWS_WAITING_MAX = 8
 

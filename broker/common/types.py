@@ -1,5 +1,6 @@
 """Names for the integers and strings of a Kafka cluster, so that a partition cannot pass for a broker id."""
 
+from enum import IntEnum
 from typing import NamedTuple, NewType
 
 BrokerId = NewType("BrokerId", int)
@@ -16,6 +17,13 @@ new_tuple = tuple.__new__
 NO_BROKER = -1
 #: Wire value of "no leader epoch known"; skips the fencing check.
 NO_LEADER_EPOCH = -1
+
+
+class IsolationLevel(IntEnum):
+    """What a consumer wants to see of transactions; values on the wire."""
+
+    READ_UNCOMMITTED = 0
+    READ_COMMITTED = 1
 
 
 class TopicPartition(NamedTuple):

@@ -41,6 +41,8 @@ CLUSTER_WIDE = frozenset(
         "max.connections.per.ip.overrides",
         "message.max.bytes",
         "min.insync.replicas",
+        "producer.id.expiration.ms",
+        "transaction.partition.verification.enable",
         "unclean.leader.election.enable",
     }
 )

@@ -55,6 +55,26 @@ def preferred_state(
     return state.next(preferred, state.isr, controller_epoch)
 
 
+def state_after_loss(state: LeaderAndIsr, broker_id: int) -> LeaderAndIsr:
+    """What a broker leaves standing, before it registers, of a partition whose log it may have lost the end of.
+
+    Held in sync by its earlier life, it may lack what was acknowledged: whoever else is in the ISR goes before it, even
+    if that replica is away and has to be waited for. This is stricter than Kafka with ZooKeeper, where whoever of the
+    ISR comes back first leads, and as strict as KIP-966. If it was the last of the ISR there is nobody to wait for and
+    it may lead, in a later epoch: in its own it would give offsets that others may hold a second meaning.
+
+    Hence with min.insync.replicas=2 one machine may lose its page cache at a time without loss, as long as another
+    member stays in the ISR. Replicas that left the ISR before are not remembered (KIP-966 calls them eligible): a
+    machine that loses power when it has become the last of the ISR takes along what it had not fsynced.
+    """
+    if broker_id not in state.isr:
+        return state
+    others = tuple(replica for replica in state.isr if replica != broker_id)
+    leader = NO_BROKER if state.leader == broker_id else state.leader
+    isr = others or state.isr
+    return state if (leader, isr) == (state.leader, state.isr) else state.next(leader, isr, state.controller_epoch)
+
+
 def unclean_state(
     assignment: tuple[int, ...], state: LeaderAndIsr, online: Collection[int], controller_epoch: int
 ) -> LeaderAndIsr | None:

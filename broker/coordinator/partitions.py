@@ -4,7 +4,11 @@ Every broker and every tool must agree, so the hash is Java's `String.hashCode` 
 masked (which differs from the absolute value for one hash, -2**31).
 """
 
+from functools import lru_cache
 from struct import iter_unpack
+
+#: Ids whose partition is remembered: whoever commits does so again and again.
+_REMEMBERED = 10_000
 
 
 def java_string_hash(text: str) -> int:
@@ -15,6 +19,7 @@ def java_string_hash(text: str) -> int:
     return value - (1 << 32) if value & 0x8000_0000 else value
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def partition_for(coordinated_id: str, partitions: int) -> int:
     """The partition, of `partitions`, whose leader coordinates this group id or transactional id."""
     return (java_string_hash(coordinated_id) & 0x7FFF_FFFF) % partitions

@@ -12,7 +12,7 @@ from broker.protocol.messages.delete_records import (
     DeleteRecordsResponse,
     DeleteRecordsTopicResult,
 )
-from broker.runtime.topics.topic_admin import INTERNAL_TOPICS
+from broker.runtime.topics.internal_topics import INTERNAL_TOPICS
 
 
 def handle_delete_records(request: DeleteRecordsRequest, context: RequestContext) -> DeleteRecordsResponse:

@@ -7,13 +7,14 @@ from collections.abc import Awaitable
 
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.limits import ANSWER_BYTES_IN_MEMORY_MAX
-from broker.common.types import TopicPartition
+from broker.common.types import IsolationLevel, TopicPartition
 from broker.handlers.current_leader import addresses, current_leader, refusal
 from broker.handlers.handler import Reply, RequestContext, public
 from broker.log.log_slice import LogSlice
 from broker.net.file_part import SENDFILE_BYTES_MIN, FilePart
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.fetch import (
+    AbortedTransaction,
     CurrentLeader,
     FetchableTopicResponse,
     FetchNodeEndpoint,
@@ -135,6 +136,7 @@ class _Reading:
         self._bytes_max = min(request.max_bytes, context.services.config.fetch_max_bytes)
         #: Where the consumer stands; it may then be served, or be sent to, a replica nearby (KIP-392).
         self._rack = request.rack_id
+        self._is_stable_only = request.isolation_level == IsolationLevel.READ_COMMITTED
         self.has_errors = False
         self.answers: list[Answered] = []
 
@@ -177,6 +179,7 @@ class _Reading:
                 current_leader_epoch=asked.current_leader_epoch,
                 topic_id=None if is_named else topic,
                 may_follow=bool(self._rack),
+                is_stable_only=self._is_stable_only,
             )
             special = self._diverging(topic_partition, asked) or self._elsewhere(topic_partition, asked, result)
             if special is not None:
@@ -186,15 +189,16 @@ class _Reading:
             bytes_read = self._bytes_read + len(records)
             if bytes_read < self._request.min_bytes and _leaves_records(result, asked.fetch_offset):
                 self._can_gain = False
+            aborted = _aborted(result, asked.fetch_offset) if self._is_stable_only else None
         except ApiError as error:
             return self._refuse(topic, topic_partition, asked, error)
         self._bytes_read = bytes_read
         return PartitionData(
             partition_index=asked.partition,
             high_watermark=result.high_watermark,
-            last_stable_offset=result.high_watermark,
+            last_stable_offset=result.last_stable_offset,
             log_start_offset=result.log_start_offset,
-            aborted_transactions=[] if self._request.isolation_level else None,
+            aborted_transactions=aborted,
             records=records,
         )
 
@@ -220,7 +224,7 @@ class _Reading:
         return PartitionData(
             partition_index=asked.partition,
             high_watermark=result.high_watermark,
-            last_stable_offset=result.high_watermark,
+            last_stable_offset=result.last_stable_offset,
             log_start_offset=result.log_start_offset,
             preferred_read_replica=near,
             records=b"",
@@ -255,7 +259,13 @@ def _leaves_records(result: ReadResult, fetch_offset: int) -> bool:
     """Whether there are more than were taken, for want of room or in another segment. Raises ApiError."""
     found = result.slice
     next_offset = result.log.offset_after(fetch_offset, found) if found.length else fetch_offset
-    return next_offset < result.high_watermark
+    return next_offset < result.end_offset
+
+
+def _aborted(result: ReadResult, fetch_offset: int) -> list[AbortedTransaction]:
+    """What a reader of committed records must leave out, and from where on. Raises ApiError."""
+    aborted = result.log.aborted_in(fetch_offset, result.slice)
+    return [AbortedTransaction(producer_id=each.producer_id, first_offset=each.first_offset) for each in aborted]
 
 
 HANDLER = public(ApiKey.FETCH, 4, 17, handle_fetch)

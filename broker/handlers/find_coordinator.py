@@ -1,4 +1,4 @@
-"""FindCoordinator: the leader of the offsets partition that a group's id hashes to; creates the offsets topic."""
+"""FindCoordinator: the leader of the partition that a group's or transactional id hashes to; creates the topic."""
 
 from broker.common.errors import ApiError, ErrorCode
 from broker.coordinator.partitions import partition_for
@@ -10,7 +10,9 @@ from broker.protocol.messages.find_coordinator import (
     FindCoordinatorRequest,
     FindCoordinatorResponse,
 )
-from broker.runtime.coordinators.coordinator_runtime import OFFSETS_TOPIC
+from broker.runtime.topics.internal_topics import OFFSETS_TOPIC, TRANSACTION_TOPIC
+
+_TOPIC_OF_TYPE = {CoordinatorType.GROUP: OFFSETS_TOPIC, CoordinatorType.TRANSACTION: TRANSACTION_TOPIC}
 
 
 async def handle_find_coordinator(request: FindCoordinatorRequest, context: RequestContext) -> FindCoordinatorResponse:
@@ -30,24 +32,24 @@ async def handle_find_coordinator(request: FindCoordinatorRequest, context: Requ
 
 async def _find(key: str, key_type: int, context: RequestContext) -> Coordinator:
     try:
-        if key_type not in set(CoordinatorType):
+        topic = _TOPIC_OF_TYPE.get(key_type)
+        if topic is None:
             raise ApiError(ErrorCode.INVALID_REQUEST, f"{key_type} is no type of coordinator")
-        if key_type != CoordinatorType.GROUP:
-            raise ApiError(ErrorCode.COORDINATOR_NOT_AVAILABLE, "transactions are not served yet")
-        await context.services.topics.ensure_offsets_topic()
-        node_id, host, port = _leader(key, context)
+        if topic == TRANSACTION_TOPIC and not key:
+            raise ApiError(ErrorCode.INVALID_REQUEST, "a transactional id must not be empty")
+        await context.services.topics.ensure_internal(topic)
+        node_id, host, port = _leader(topic, key, context)
     except ApiError as error:
         return Coordinator(key=key, node_id=-1, host="", port=-1, error_code=error.code, error_message=error.message)
     return Coordinator(key=key, node_id=node_id, host=host, port=port)
 
 
-def _leader(group_id: str, context: RequestContext) -> tuple[int, str, int]:
+def _leader(topic: str, key: str, context: RequestContext) -> tuple[int, str, int]:
     metadata = context.services.metadata
-    partition_count = metadata.partition_count(OFFSETS_TOPIC)
+    partition_count = metadata.partition_count(topic)
     if not partition_count:
         raise ApiError(ErrorCode.COORDINATOR_NOT_AVAILABLE)
-    partition = partition_for(group_id, partition_count)
-    leader = metadata.brokers.get(metadata.leader_of(OFFSETS_TOPIC, partition))
+    leader = metadata.brokers.get(metadata.leader_of(topic, partition_for(key, partition_count)))
     if leader is None or context.listener not in leader.endpoints:
         raise ApiError(ErrorCode.COORDINATOR_NOT_AVAILABLE)
     return (leader.broker_id, *leader.endpoints[context.listener])

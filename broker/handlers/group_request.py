@@ -3,27 +3,33 @@
 from collections.abc import Awaitable, Callable
 
 from broker.common.errors import ApiError, ErrorCode
+from broker.coordinator.group.client import Client
 from broker.coordinator.group.coordinator import GroupCoordinator
-from broker.coordinator.group.outcome import Client, Outcome
+from broker.coordinator.outcome import Outcome
 from broker.coordinator.partitions import partition_for
 from broker.handlers.handler import RequestContext
 from broker.protocol.schema import Message
-from broker.runtime.coordinators.coordinator_runtime import OFFSETS_TOPIC
+from broker.runtime.topics.internal_topics import OFFSETS_TOPIC
 
 
 def client_of(context: RequestContext) -> Client:
-    return Client(context.client_id, context.client_host, context.api_version)
+    """The address as Kafka writes it, after a slash: tools compare it."""
+    return Client(context.client_id, f"/{context.client_host}", context.api_version)
 
 
 def ask_group(
     group_id: str, context: RequestContext, ask: Callable[[GroupCoordinator, int, int], Outcome]
 ) -> Message | Awaitable[Message]:
     """The answer of the group's coordinator, now or later; raises ApiError when this broker is not it."""
-    services = context.services
-    partition_count = services.metadata.partition_count(OFFSETS_TOPIC)
+    return context.services.groups.submit(coordinating_partition(group_id, context), ask)
+
+
+def coordinating_partition(group_id: str, context: RequestContext) -> int:
+    """The offsets partition of the group; raises ApiError NOT_COORDINATOR while there are none."""
+    partition_count = context.services.metadata.partition_count(OFFSETS_TOPIC)
     if not partition_count:
         raise ApiError(ErrorCode.NOT_COORDINATOR)
-    return services.coordinators.submit(partition_for(group_id, partition_count), ask)
+    return partition_for(group_id, partition_count)
 
 
 async def answer_of(reply: Message | Awaitable[Message]) -> Message:

@@ -11,14 +11,16 @@ from broker.protocol.schema import Message
 from broker.replication.fetch_session import FetchSessions
 from broker.runtime.broker_configs import BrokerConfigs
 from broker.runtime.controller.controller_runtime import ControllerRuntime
-from broker.runtime.coordinators.coordinator_runtime import CoordinatorRuntime
+from broker.runtime.coordinators.group_coordinators import GroupCoordinators
 from broker.runtime.coordinators.producer_ids import ProducerIds
+from broker.runtime.coordinators.transaction_coordinators import TransactionCoordinators
 from broker.runtime.log_dirs import LogDirs
 from broker.runtime.metadata_cache import MetadataCache
 from broker.runtime.purgatory import Purgatory
 from broker.runtime.replication.follower_feeds import FollowerFeeds
 from broker.runtime.replication.produce_acks import ProduceAcks
 from broker.runtime.replication.replica_manager import ReplicaManager
+from broker.runtime.replication.transactional_appends import TransactionalAppends
 from broker.runtime.retention_previews import RetentionPreviews
 from broker.runtime.topics.topic_admin import TopicAdmin
 from broker.runtime.topics.topic_configs import TopicConfigs
@@ -36,7 +38,9 @@ class Services:
     fetch_sessions: FetchSessions
     feeds: FollowerFeeds
     acks: ProduceAcks
-    coordinators: CoordinatorRuntime
+    transactional_appends: TransactionalAppends
+    groups: GroupCoordinators
+    transactions: TransactionCoordinators
     topics: TopicAdmin
     topic_configs: TopicConfigs
     broker_configs: BrokerConfigs

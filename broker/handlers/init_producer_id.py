@@ -1,20 +1,52 @@
-"""InitProducerId: an id for an idempotent producer; transactional ids are refused."""
+"""InitProducerId: an id and an epoch, for an idempotent producer or for the next one of a transactional id.
 
-from broker.common.errors import ApiError, ErrorCode
+A transactional id's coordinator ends what the id's last producer left open, and refuses that producer from then on.
+"""
+
+from broker.common.errors import ApiError
+from broker.coordinator.outcome import Outcome
+from broker.coordinator.transaction.coordinator import TransactionCoordinator
+from broker.handlers.group_request import answer_of
 from broker.handlers.handler import RequestContext, public
+from broker.handlers.transaction_request import ask_transaction, known_code
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 
+#: The first version whose clients know PRODUCER_FENCED.
+_FENCED_FROM = 4
+
 
 async def handle_init_producer_id(request: InitProducerIdRequest, context: RequestContext) -> InitProducerIdResponse:
-    """A producer that knows its id and asks again (KIP-360) gets a new id: its state starts afresh either way."""
-    if request.transactional_id is not None:
-        return InitProducerIdResponse(error_code=ErrorCode.COORDINATOR_NOT_AVAILABLE)
+    """Without a transactional id, a producer that knows its id and asks again (KIP-360) gets a new one."""
     try:
+        if request.transactional_id is not None:
+            return await _init_transactional(request, context)
         producer_id = await context.services.producer_ids.next_id()
     except ApiError as error:
         return InitProducerIdResponse(error_code=error.code)
     return InitProducerIdResponse(producer_id=producer_id, producer_epoch=0)
+
+
+async def _init_transactional(request: InitProducerIdRequest, context: RequestContext) -> InitProducerIdResponse:
+    """A fresh id is at hand before the coordinator is asked, and given back if it was not needed."""
+    producer_ids = context.services.producer_ids
+    fresh_id = await producer_ids.next_id()
+    is_used = False
+
+    def ask(coordinator: TransactionCoordinator, token: int, now_ms: int) -> Outcome:
+        nonlocal is_used
+        outcome = coordinator.init_producer_id(token, request, fresh_id, now_ms)
+        is_used = outcome.used_producer_id
+        return outcome
+
+    try:
+        reply = ask_transaction(request.transactional_id, context, ask)
+    finally:
+        if not is_used:
+            producer_ids.give_back(fresh_id)
+    response = await answer_of(reply)
+    response.error_code = known_code(response.error_code, context.api_version, fenced_from=_FENCED_FROM)
+    return response
 
 
 HANDLER = public(ApiKey.INIT_PRODUCER_ID, 0, 5, handle_init_producer_id)

@@ -1,6 +1,6 @@
 """ListGroups: every group of every offsets partition this broker coordinates."""
 
-from broker.common.errors import ErrorCode
+from broker.common.errors import ApiError, ErrorCode
 from broker.handlers.group_request import answer_of
 from broker.handlers.handler import RequestContext, public
 from broker.protocol.api_keys import ApiKey
@@ -8,14 +8,17 @@ from broker.protocol.messages.list_groups import ListedGroup, ListGroupsRequest,
 
 
 async def handle_list_groups(request: ListGroupsRequest, context: RequestContext) -> ListGroupsResponse:
-    coordinators = context.services.coordinators
+    coordinators = context.services.groups
     groups: list[ListedGroup] = []
     for partition in coordinators.loaded_partitions():
-        response = await answer_of(
-            coordinators.submit(
-                partition, lambda coordinator, token, now_ms: coordinator.list_groups(request, token, now_ms)
+        try:
+            response = await answer_of(
+                coordinators.submit(
+                    partition, lambda coordinator, token, now_ms: coordinator.list_groups(request, token, now_ms)
+                )
             )
-        )
+        except ApiError:  # given up while others were asked
+            continue
         groups.extend(response.groups)
     code = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS if coordinators.is_loading else ErrorCode.NONE
     return ListGroupsResponse(error_code=code, groups=groups)

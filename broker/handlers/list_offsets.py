@@ -1,7 +1,7 @@
 """ListOffsets: first offset, next offset, offset by timestamp, newest timestamp."""
 
 from broker.common.errors import ApiError, ErrorCode
-from broker.common.types import TopicPartition
+from broker.common.types import IsolationLevel, TopicPartition
 from broker.handlers.current_leader import refusal
 from broker.handlers.handler import RequestContext, public
 from broker.protocol.api_keys import ApiKey
@@ -17,26 +17,30 @@ from broker.protocol.messages.list_offsets import (
     ListOffsetsResponse,
     ListOffsetsTopicResponse,
 )
-from broker.runtime.replication.replica_manager import HostedPartition
+from broker.runtime.replication.replica_manager import HostedPartition, readable_end_offset
 
 _NOT_FOUND = (-1, -1)
 
 
 async def handle_list_offsets(request: ListOffsetsRequest, context: RequestContext) -> ListOffsetsResponse:
+    is_stable_only = request.isolation_level == IsolationLevel.READ_COMMITTED
     return ListOffsetsResponse(
         topics=[
             ListOffsetsTopicResponse(
-                name=topic.name, partitions=[await _answer(topic.name, each, context) for each in topic.partitions]
+                name=topic.name,
+                partitions=[await _answer(topic.name, each, is_stable_only, context) for each in topic.partitions],
             )
             for topic in request.topics
         ]
     )
 
 
-async def _answer(topic: str, asked: ListOffsetsPartition, context: RequestContext) -> ListOffsetsPartitionResponse:
+async def _answer(
+    topic: str, asked: ListOffsetsPartition, is_stable_only: bool, context: RequestContext
+) -> ListOffsetsPartitionResponse:
     try:
         hosted = context.services.replicas.leader_log(topic, asked.partition_index, asked.current_leader_epoch)
-        offset, timestamp = await _find(hosted, asked.timestamp, context)
+        offset, timestamp = await _find(hosted, asked.timestamp, is_stable_only, context)
     except ApiError as error:
         code = refusal(error, TopicPartition(topic, asked.partition_index), context)
         return ListOffsetsPartitionResponse(partition_index=asked.partition_index, error_code=code)
@@ -55,12 +59,14 @@ def _leader_epoch(hosted: HostedPartition, timestamp: int, offset: int) -> int:
     return hosted.log.leader_epoch_at(offset) if offset >= 0 else -1
 
 
-async def _find(hosted: HostedPartition, timestamp: int, context: RequestContext) -> tuple[int, int]:
-    """(offset, timestamp of its record); a record above the high watermark does not exist yet."""
+async def _find(
+    hosted: HostedPartition, timestamp: int, is_stable_only: bool, context: RequestContext
+) -> tuple[int, int]:
+    """(offset, timestamp of its record); what the reader may not fetch yet does not exist."""
     if timestamp in (LATEST_TIMESTAMP, MAX_TIMESTAMP) or timestamp >= 0:
         _check_established(hosted, context.api_version)
     if timestamp == LATEST_TIMESTAMP:
-        return hosted.partition.high_watermark, -1
+        return readable_end_offset(hosted, is_stable_only), -1
     if timestamp in (EARLIEST_TIMESTAMP, EARLIEST_LOCAL_TIMESTAMP):
         return hosted.log.log_start_offset, -1
     if timestamp == LATEST_TIERED_TIMESTAMP:  # nothing is tiered
@@ -68,7 +74,8 @@ async def _find(hosted: HostedPartition, timestamp: int, context: RequestContext
     if timestamp < 0 and timestamp != MAX_TIMESTAMP:
         raise ApiError(ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT, f"timestamp {timestamp} asks for nothing known")
     asked_ms = None if timestamp == MAX_TIMESTAMP else timestamp
-    return await context.services.replicas.find_timestamp(hosted, asked_ms) or _NOT_FOUND
+    found = await context.services.replicas.find_timestamp(hosted, asked_ms, is_stable_only=is_stable_only)
+    return found or _NOT_FOUND
 
 
 def _check_established(hosted: HostedPartition, version: int) -> None:

@@ -12,7 +12,8 @@ from broker.protocol.messages.metadata import (
     MetadataResponseTopic,
 )
 from broker.runtime.metadata_cache import PartitionMetadata, TopicMetadata
-from broker.runtime.topics.topic_admin import INTERNAL_TOPICS, NO_TOPIC_ID, check_topic_name
+from broker.runtime.topics.internal_topics import INTERNAL_TOPICS
+from broker.runtime.topics.topic_admin import NO_TOPIC_ID, check_topic_name
 
 _FIRST_METADATA_TIMEOUT_MS = 5_000
 #: Of requests for topics by id (KIP-516).

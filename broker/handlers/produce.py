@@ -22,7 +22,8 @@ from broker.protocol.messages.produce import (
 from broker.protocol.produced import FIRST_VERSION, Produced, encode_produced
 from broker.protocol.schema import Message
 from broker.runtime.replication.replica_manager import ProduceResult
-from broker.runtime.topics.topic_admin import INTERNAL_TOPICS
+from broker.runtime.replication.transactional_appends import Append
+from broker.runtime.topics.internal_topics import INTERNAL_TOPICS
 
 _ALL = -1
 _ACKS = (_ALL, 0, 1)
@@ -40,14 +41,19 @@ class _Uncommitted(NamedTuple):
     result: ProduceResult
 
 
-def handle_produce(request: ProduceRequest, context: RequestContext) -> Reply:
+def handle_produce(request: ProduceRequest, context: RequestContext, append: Append | None = None) -> Reply:
+    """`append` writes a batch; the one that has verified its transaction, once it was."""
+    if append is None:
+        if request.transactional_id is not None:
+            return _when_verified(request, context)
+        append = context.services.replicas.append
     topics: list[tuple[str, list[Outcome]]] = []
     uncommitted: list[_Uncommitted] = []
     is_plain = True
     for topic in request.topic_data:
         outcomes: list[Outcome] = []
         for data in topic.partition_data:
-            outcome = _append(request, topic.name, data, context, outcomes, uncommitted)
+            outcome = _append(request, topic.name, data, context, append, outcomes, uncommitted)
             is_plain = is_plain and outcome.__class__ is Produced
             outcomes.append(outcome)
         topics.append((topic.name, outcomes))
@@ -60,6 +66,17 @@ def handle_produce(request: ProduceRequest, context: RequestContext) -> Reply:
         _close_on_error(topics)
         return None
     return _answer(topics, is_plain=is_plain, context=context)
+
+
+def _when_verified(request: ProduceRequest, context: RequestContext) -> Reply:
+    batches = [
+        (TopicPartition(topic.name, data.index), data.records)
+        for topic in request.topic_data
+        for data in topic.partition_data
+    ]
+    return context.services.transactional_appends.when_verified(
+        request.transactional_id, context.api_version, batches, lambda append: handle_produce(request, context, append)
+    )
 
 
 def _when_decided(
@@ -98,6 +115,7 @@ def _append(
     topic: str,
     data: PartitionProduceData,
     context: RequestContext,
+    append: Append,
     outcomes: list[Outcome],
     uncommitted: list[_Uncommitted],
 ) -> Outcome:
@@ -106,13 +124,11 @@ def _append(
     try:
         if acks not in _ACKS:
             raise ApiError(ErrorCode.INVALID_REQUIRED_ACKS)
-        if request.transactional_id is not None:
-            raise ApiError(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, "transactions are not served yet")
         if topic in INTERNAL_TOPICS:
             raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"{topic} is internal; only brokers write to it")
         if batch is None:
             raise ApiError(ErrorCode.INVALID_RECORD, "the request holds no record batch for the partition")
-        result = context.services.replicas.append(topic_partition, batch, is_for_all=acks == _ALL)
+        result = append(topic_partition, batch, is_for_all=acks == _ALL)
     except ApiError as error:
         return _refused(error, topic_partition, context)
     base_offset, end_offset, log_start_offset, hosted, log_append_time_ms = result

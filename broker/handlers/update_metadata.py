@@ -1,6 +1,7 @@
-"""UpdateMetadata: the controller says what to answer to Metadata."""
+"""UpdateMetadata: the controller says what to answer to Metadata, and thereby which replicas are no longer ours."""
 
 from broker.common.errors import ApiError
+from broker.common.types import TopicPartition
 from broker.handlers.handler import RequestContext, private
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.update_metadata import UpdateMetadataRequest, UpdateMetadataResponse
@@ -12,6 +13,10 @@ def handle_update_metadata(request: UpdateMetadataRequest, context: RequestConte
     except ApiError as error:
         return UpdateMetadataResponse(error_code=error.code)
     context.services.metadata.apply(request)
+    for topic in request.topic_states:
+        for state in topic.partition_states:
+            where = TopicPartition(topic.topic_name, state.partition_index)
+            context.services.replicas.assigned_elsewhere(where, topic.topic_id, state.leader_epoch, state.replicas)
     return UpdateMetadataResponse()
 
 

@@ -1,7 +1,8 @@
 """One of a broker's log directories (`log.dirs`): whose it is, how it was left, and what lies in it.
 
-Besides a directory per partition it holds `.lock` (flock, so that it goes with the process), `meta.properties` (which
-broker of which cluster), `.kafka_cleanshutdown` (there only between a clean stop and the next start) and checkpoints.
+Besides a directory per partition it holds `.lock` (flock, so that it goes with the process; in it, at which start of
+the machine the directory was last served), `meta.properties` (which broker of which cluster), `.kafka_cleanshutdown`
+(there only between a clean stop and the next start) and checkpoints.
 """
 
 import fcntl
@@ -29,16 +30,19 @@ from broker.log.offset_checkpoint import OffsetCheckpoint
 LOCK_FILE = ".lock"
 CLEAN_SHUTDOWN_FILE = ".kafka_cleanshutdown"
 DELETE_SUFFIX = "-delete"
+STRAY_SUFFIX = "-stray"
 
 _FILE_NAME_BYTES_MAX = 255
 _PARTITION_DIRECTORY = re.compile(rf"([a-zA-Z0-9._-]{{1,{TOPIC_NAME_LENGTH_MAX}}})-(0|[1-9][0-9]*)")
 _DELETED_DIRECTORY = re.compile(rf".*\.[0-9a-f]{{32}}{DELETE_SUFFIX}")
+_STRAY_DIRECTORY = re.compile(rf".*\.[0-9a-f]{{32}}{STRAY_SUFFIX}")
 
 _log = logger(__name__)
 
 
 #: Linux draws one each time the machine starts.
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+_BOOT_ID_BYTES_MAX = 64
 
 
 class UnusableDirectoryError(StartupError):
@@ -60,13 +64,21 @@ class LogDirectory:
         self.log_start_offsets = OffsetCheckpoint(path / LOG_START_OFFSET_CHECKPOINT)
         self.high_watermarks = OffsetCheckpoint(path / REPLICATION_OFFSET_CHECKPOINT)
         self._lock_fd = _lock(path)
+        noted, self._boot = os.pread(self._lock_fd, _BOOT_ID_BYTES_MAX, 0), _boot_id()
+        #: No broker has come to serve what is in it, so nothing is known of what should be in it.
+        self.is_new = not noted
         #: The machine was restarted since the directory was last in use: what had not been fsynced may be gone.
-        self.lost_page_cache = _note_boot(self._lock_fd)
+        self.lost_page_cache = noted not in (b"", self._boot)
 
     def unlock(self) -> None:
         if self._lock_fd >= 0:
             os.close(self._lock_fd)
             self._lock_fd = -1
+
+    def note_machine_start(self) -> None:
+        """Of what was lost with the page cache of an earlier start, nobody need be told again. Raises OSError."""
+        os.ftruncate(self._lock_fd, os.pwrite(self._lock_fd, self._boot, 0))
+        os.fsync(self._lock_fd)
 
     def claim(self, broker_id: int, cluster_id: str | None) -> None:
         """Check that the directory is this broker's and note it. Without a cluster id only what is there is checked.
@@ -108,15 +120,12 @@ class LogDirectory:
     def may_have_lost_tail(self, partition: TopicPartition, log_end_offset: int, *, is_clean: bool) -> bool:
         """Whether the log of `partition`, found to end at `log_end_offset`, may have ended later before the stop.
 
-        After a clean stop only if it is shorter than was noted. After any other, unless all of it had been fsynced and
-        no more was ever known to be replicated: what was in the page cache survives the process, not the machine. That
-        leaves one case unseen: all that was appended after an fsync of everything vanished, before the next note of the
-        high watermark.
+        What was in the page cache survives the process, not the machine; how much that was nobody knows afterwards. A
+        log that is shorter than was noted of it has been damaged, however it was left.
         """
-        fsynced = self.recovery_points.get(partition)
-        if is_clean:
-            return log_end_offset < fsynced
-        return log_end_offset != fsynced or log_end_offset < self.high_watermarks.get(partition)
+        if self.lost_page_cache and not is_clean:
+            return True
+        return log_end_offset < max(self.recovery_points.get(partition), self.high_watermarks.get(partition))
 
     def forget(self, partition: TopicPartition) -> None:
         """A partition of this name is about to be made: nothing that was noted under it is true. Raises OSError."""
@@ -130,15 +139,20 @@ class LogDirectory:
             match = _PARTITION_DIRECTORY.fullmatch(entry.name)
             if not entry.is_dir() or _DELETED_DIRECTORY.fullmatch(entry.name):
                 continue
-            if match is None:
+            if _STRAY_DIRECTORY.fullmatch(entry.name):
+                _log.warning("stray log, set aside earlier; remove it when nobody misses it", path=str(entry))
+            elif match is None:
                 _log.warning("directory is no partition's, ignored", path=str(entry))
             else:
                 found.append(TopicPartition(match[1], int(match[2])))
         return sorted(found)
 
-    def set_aside(self, partition: TopicPartition) -> Path:
-        """Rename the partition's directory so that it is deleted whatever happens next; the files are still there."""
-        suffix = f".{uuid4().hex}{DELETE_SUFFIX}"
+    def set_aside(self, partition: TopicPartition, why: str) -> Path:
+        """Rename the partition's directory so that no start takes it for one; the files are still there.
+
+        `why` is DELETE_SUFFIX, and it is deleted whatever happens next, or STRAY_SUFFIX.
+        """
+        suffix = f".{uuid4().hex}{why}"
         name = str(partition)[: _FILE_NAME_BYTES_MAX - len(suffix)] + suffix
         aside = (self.path / str(partition)).rename(self.path / name)
         fsync_directory(self.path)
@@ -167,14 +181,9 @@ def _lock(path: Path) -> int:
     return fd
 
 
-def _note_boot(lock_fd: int) -> bool:
-    """Write into the lock file which start of the machine this is; whether another one was written there."""
+def _boot_id() -> bytes:
+    """Of this start of the machine; always the same on a system that does not say."""
     try:
-        boot = _BOOT_ID.read_bytes().strip()
-    except OSError:  # a system that does not say
-        return False
-    before = os.pread(lock_fd, len(boot), 0)
-    if before != boot:
-        os.pwrite(lock_fd, boot, 0)
-        os.fsync(lock_fd)
-    return before not in (b"", boot)
+        return _BOOT_ID.read_bytes().strip()
+    except OSError:
+        return b"unknown"

@@ -4,6 +4,7 @@ Offsets, leader epochs and CRCs stay as the leader set them. What belongs to one
 batches it is: with acks=all every producer waits for it.
 """
 
+from broker.common.types import NO_LEADER_EPOCH
 from broker.log.config import LogConfig
 from broker.log.fetched_batches import FetchedBatches, check_fetched_batches
 from broker.log.leader_epoch_file import StoredEpochs
@@ -12,13 +13,20 @@ from broker.log.producer_state import ProducerState
 from broker.log.roll_timer import RollTimer
 from broker.log.segment_list import SegmentList
 from broker.log.time_index import TIME_ENTRY_BYTES
-from broker.records.batch import LENGTH_PREFIX_BYTES, NO_PRODUCER_ID, BatchHeader
+from broker.records.batch import (
+    HEADER_BYTES,
+    LENGTH_PREFIX_BYTES,
+    NO_PRODUCER_ID,
+    BatchHeader,
+    parse_batch_header,
+)
 
 
 class FollowerLog:
     """What `Log` can do as a follower; it writes with what the leader's half writes with."""
 
     config: LogConfig
+    log_start_offset: int
     log_end_offset: int
     recovery_point: int
     _segments: SegmentList
@@ -38,6 +46,8 @@ class FollowerLog:
         `append`, but of several segments' batches those of the first may be in the log, whole; `log_end_offset` says.
         """
         self._refuse_if_unwritable()
+        log_start_offset = self.log_start_offset
+        self._reach_back(memoryview(batches))
         log_end_offset = self._segments.active.next_offset
         leader_epoch = self._epochs.cache.epoch_at(log_end_offset - 1)
         fetched = check_fetched_batches(memoryview(batches), log_end_offset, leader_epoch)
@@ -45,9 +55,21 @@ class FollowerLog:
             return log_end_offset
         self._write_runs(memoryview(batches), fetched, now_ms)
         log_end_offset = self._segments.active.next_offset
+        if self.log_start_offset < log_start_offset:
+            self._start_at(log_start_offset)
         if log_end_offset - self.recovery_point >= self.config.flush_messages:
             self.flush()
         return log_end_offset
+
+    def _reach_back(self, batches: memoryview) -> None:
+        """A leader's log may start inside a batch, which is sent whole: an empty log begins where that batch does."""
+        log_end_offset = self._segments.active.next_offset
+        if self.log_start_offset < log_end_offset or self._segments.size_bytes or len(batches) < HEADER_BYTES:
+            return
+        first = parse_batch_header(batches)
+        if first.base_offset < log_end_offset <= first.last_offset:
+            check_fetched_batches(batches, first.base_offset, NO_LEADER_EPOCH)
+            self.truncate_fully_and_start_at(first.base_offset)
 
     def follow_log_start(self, offset: int) -> None:
         """The leader's log starts at `offset`: what is before is gone here too, as far as this log reaches.

@@ -44,11 +44,12 @@ def load_leader_epochs(directory: Path) -> LeaderEpochs | None:
 class StoredEpochs:
     """A cache whose news are in the file before anybody goes by them."""
 
-    def __init__(self, directory: Path, cache: LeaderEpochs):
+    def __init__(self, directory: Path, cache: LeaderEpochs, *, is_synced: bool = False):
         self.cache = cache
+        #: Whether the file was fsynced since it was written.
+        self.is_synced = is_synced
         self._directory = directory
         self._is_stored = True
-        self._is_unsynced = True
 
     def is_noted(self, epoch: int) -> bool:
         """Whether records of `epoch` may follow without more ado: it is the latest, and the file says so."""
@@ -90,11 +91,11 @@ class StoredEpochs:
     def _store(self) -> None:
         if not self._is_stored:
             store_leader_epochs(self._directory, self.cache)
-            self._is_stored = self._is_unsynced = True
+            self._is_stored, self.is_synced = True, False
 
     def flush(self) -> None:
         """fsync the file if it was written since the last time; may run on another thread. Raises OSError."""
         path = self._directory / LEADER_EPOCH_CHECKPOINT
-        if self._is_unsynced and path.exists():
-            self._is_unsynced = False
+        if not self.is_synced and path.exists():
+            self.is_synced = True
             fsync_file(OpenFile(path))

@@ -40,6 +40,8 @@ class LoadedLog(NamedTuple):
 
     segments: list[Segment]
     leader_epochs: LeaderEpochs
+    #: Nothing had to be mended, made or left out since a clean stop.
+    is_as_left: bool
 
 
 def load_log(
@@ -58,19 +60,21 @@ def load_log(
     epochs = load_leader_epochs(directory)
     stored = epochs.entries if epochs is not None else None
     segments = _segments(directory, config, base_offsets)
+    is_as_left = False
     if segments and is_clean:
-        _resume(directory, segments[-1])
+        is_as_left = _resume(directory, segments[-1])
     elif segments:
         segments = _recover(directory, segments, recovery_point, epochs, lost_page_cache=lost_page_cache)
     if not segments or segments[-1].next_offset < log_start_offset:
-        segments = [_start_anew(directory, config, segments, log_start_offset)]
+        segments, is_as_left = [_start_anew(directory, config, segments, log_start_offset)], False
     if epochs is None:
         epochs = _epochs_of(directory, segments)
     epochs.truncate_from_end(segments[-1].next_offset)
     epochs.truncate_from_start(max(segments[0].base_offset, log_start_offset))
     if epochs.entries != (stored or ()):
         store_leader_epochs(directory, epochs)
-    return LoadedLog(segments, epochs)
+        is_as_left = False
+    return LoadedLog(segments, epochs, is_as_left)
 
 
 def _base_offsets(directory: Path) -> list[int]:
@@ -97,11 +101,13 @@ def _segments(directory: Path, config: LogConfig, base_offsets: list[int]) -> li
     ]
 
 
-def _resume(directory: Path, active: Segment) -> None:
+def _resume(directory: Path, active: Segment) -> bool:
+    """Whether it is as it was left."""
     damage = active.resume()
     if damage is not None:
         _log.warning("log end damaged despite a clean stop", directory=str(directory), reason=str(damage))
         _recover_one(directory, active, None)
+    return damage is None
 
 
 def _recover(

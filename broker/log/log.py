@@ -17,6 +17,7 @@ from broker.common.errors import ApiError, ErrorCode, InvariantViolation
 from broker.common.logs import logger
 from broker.common.types import new_tuple
 from broker.log.config import LogConfig
+from broker.log.durability import Durability
 from broker.log.files import fsync_directory
 from broker.log.follower_log import FollowerLog
 from broker.log.leader_epoch_file import StoredEpochs
@@ -41,8 +42,6 @@ from broker.records.batch import (
     patch_batch,
 )
 
-_FLUSH_TRIES = 5
-
 _log = logger(__name__)
 
 
@@ -54,7 +53,7 @@ class AppendResult(NamedTuple):
     max_timestamp: int
 
 
-class Log(FollowerLog, Truncation, TransactionLog, LogReader):
+class Log(FollowerLog, Truncation, TransactionLog, Durability, LogReader):
     """One partition's. `on_disk_error` is told when an append or a flush finds the disk broken."""
 
     def __init__(
@@ -69,13 +68,10 @@ class Log(FollowerLog, Truncation, TransactionLog, LogReader):
         log_start_offset: int,
     ):
         super().__init__(directory, loaded.segments, log_start_offset)
-        #: Everything before it has been fsynced.
-        self.recovery_point = recovery_point
-        #: By the monotonic clock, since when something has been waiting for an fsync.
-        self._unflushed_since_ms: int | None = None
         self._producers = producers
         self._transactions = transactions
-        self._epochs = StoredEpochs(directory, loaded.leader_epochs)
+        self._epochs = StoredEpochs(directory, loaded.leader_epochs, is_synced=loaded.is_as_left)
+        self._begin_durability(recovery_point, is_as_left=loaded.is_as_left)
         self._roll_timer = RollTimer()
         self.before_cut: BeforeCut = lambda end_offset, log_start_offset: None
         self.config = config
@@ -141,11 +137,11 @@ class Log(FollowerLog, Truncation, TransactionLog, LogReader):
 
         A batch an idempotent producer sends again is not written again. With LogAppendTime `now_ms`, by the wall clock,
         becomes the time of its records; without `now_ms` CreateTime has no bounds. `header` is what the check returned,
-        for a caller who still has it. Raises ApiError: MESSAGE_TOO_LARGE, RECORD_LIST_TOO_LARGE (more than a segment),
-        INVALID_TIMESTAMP, INVALID_RECORD (no key where compacted), OUT_OF_ORDER_SEQUENCE_NUMBER,
-        INVALID_PRODUCER_EPOCH, KAFKA_STORAGE_ERROR (the disk refused). Then `batch` and the log are as before; the log
-        takes the next batch. Only if an fsync that flush.messages asks for fails, the batch is in the log, and the log
-        at its end.
+        for a caller who still has it. Raises ApiError: MESSAGE_TOO_LARGE (no marker is), RECORD_LIST_TOO_LARGE (more
+        than a segment), INVALID_TIMESTAMP, INVALID_RECORD (no key where compacted), OUT_OF_ORDER_SEQUENCE_NUMBER,
+        INVALID_PRODUCER_EPOCH, INVALID_TXN_STATE, TRANSACTION_COORDINATOR_FENCED (of a marker), KAFKA_STORAGE_ERROR
+        (the disk refused). Then `batch` and the log are as before; the log takes the next batch. Only if an fsync that
+        flush.messages asks for fails, the batch is in the log, and the log at its end.
         """
         if self._refusal is not None:
             raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, self._refusal)
@@ -154,7 +150,7 @@ class Log(FollowerLog, Truncation, TransactionLog, LogReader):
         size = len(batch)
         if header.batch_length + LENGTH_PREFIX_BYTES != size or header.last_offset_delta < 0:
             raise InvariantViolation(f"an unchecked batch came to the log {self.directory.name}")
-        if size > self._config.max_message_bytes:
+        if size > self._config.max_message_bytes and not header.is_control:
             self._refuse_size(size)
         max_timestamp = header.max_timestamp
         if self._is_checking:
@@ -240,64 +236,6 @@ class Log(FollowerLog, Truncation, TransactionLog, LogReader):
             self._report(cut_error)
         self._report(error)
         return ApiError(ErrorCode.KAFKA_STORAGE_ERROR, f"the batch could not be written: {error.strerror}")
-
-    # --- durability
-
-    def flush(self) -> None:
-        """fsync all that was not yet. Raises ApiError(KAFKA_STORAGE_ERROR); the log then takes no more batches.
-
-        May run on a worker thread, one at a time, while the owner appends: what was there when it began is safe then.
-        """
-        self._refuse_if_unwritable()
-        cuts = self._cuts.settled()
-        log_end_offset, active_base = self.log_end_offset, self._segments.active.base_offset
-        try:
-            for segment in self._segments.from_offset(self.recovery_point - 1):
-                self._flush_segment(segment)
-            if active_base >= self.recovery_point:
-                fsync_directory(self.directory)
-            self._epochs.flush()
-        except OSError as error:
-            self._refusal = f"the log could not be flushed: {error.strerror}"
-            self._report_broken(error)
-            raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, self._refusal) from error
-        with self._cuts.unless_cut_since(cuts) as is_uncut:
-            if is_uncut:
-                self.recovery_point = max(self.recovery_point, log_end_offset)
-
-    def _flush_segment(self, segment: Segment) -> None:
-        """One that is no longer the log's needs none; one that is may just be getting its name."""
-        for tries_left in reversed(range(_FLUSH_TRIES)):
-            try:
-                segment.flush()
-                break
-            except FileNotFoundError:
-                self._cuts.settled()
-                if segment not in self._segments:
-                    break
-                if not tries_left:
-                    raise
-
-    def flush_if_due(self, now_ms: int) -> bool:
-        """Flush if a sealed segment is not fsynced yet, or flush.ms have passed since the first call that saw records
-        that are not; whether it did. `now_ms` is monotonic. Threads and errors as with `flush`.
-        """
-        if self._refusal is not None or self.recovery_point >= self.log_end_offset:
-            self._unflushed_since_ms = None
-            return False
-        if self._unflushed_since_ms is None:
-            self._unflushed_since_ms = now_ms
-        is_late = now_ms - self._unflushed_since_ms >= self._config.flush_ms
-        if not is_late and self.recovery_point >= self._segments.active.base_offset:
-            return False
-        self._unflushed_since_ms = None
-        self.flush()
-        return True
-
-    def store_clean_state(self) -> None:
-        """Write what a start after a clean stop reads instead of the log: indexes and producers. For the owner."""
-        self._segments.active.store_indexes()
-        self._store_producers(self._segments.active, self.log_end_offset)
 
     # --- leader epochs
 

@@ -1,8 +1,9 @@
 """All logs of a broker, over all its log directories.
 
 Life: construct (locks the directories), `set_cluster_id` once ZooKeeper has told it, `load_all`, then `get`,
-`get_or_create`, `delete` as the controller orders, and `shutdown`. `load_all`, `purge_deleted` and `shutdown` may take
-long and are for a worker thread; the owner must not use the manager during `load_all` and `shutdown`.
+`get_or_create`, `delete` as the controller orders, and `shutdown`. `load_all`, `purge_deleted`, `close_logs` and
+`shutdown` may take long and are for worker threads; the owner must not use the manager during `load_all`, nor from
+`close_logs` on.
 
 A topic that is deleted and made again has the same name and another id. Each partition directory notes its id, and
 nothing is ever read or written under a name whose id is not the expected one.
@@ -10,7 +11,8 @@ nothing is ever read or written under a name whose id is not the expected one.
 What is to be done for all logs from time to time, and what happens when a disk fails, is in `hosted_logs`.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -23,7 +25,7 @@ from broker.common.logs import logger
 from broker.common.types import TopicPartition
 from broker.log.checkpoints import PARTITION_METADATA, read_partition_metadata, write_partition_metadata
 from broker.log.config import LogConfig
-from broker.log.directory import LogDirectory, UnusableDirectoryError
+from broker.log.directory import DELETE_SUFFIX, STRAY_SUFFIX, LogDirectory, UnusableDirectoryError
 from broker.log.files import fsync_directory, is_full, remove_tree
 from broker.log.hosted_logs import HostedLogs
 from broker.log.log import Log
@@ -51,12 +53,15 @@ class LogManager(HostedLogs):
         self._config = config
         self._broker_id = broker_id
         self._topic_ids: dict[TopicPartition, UUID] = {}
-        self._started_unclean: set[TopicPartition] = set()
+        #: Of those that were here at the start, which may have lost their end.
+        self._doubtful: set[TopicPartition] = set()
         self._set_aside: list[Path] = []
         self._counting = Lock()
         #: Held by whoever makes logs on another thread.
         self._making = Lock()
         self._is_shut = False
+        self._to_close: deque[TopicPartition] = deque()
+        self._closed_clean: set[TopicPartition] = set()
         try:
             self._lock_all(log_dirs)
             self.set_cluster_id(cluster_id)
@@ -124,14 +129,25 @@ class LogManager(HostedLogs):
         )
         self._enter(partition, log, directory, topic_id)
         if directory.may_have_lost_tail(partition, log.log_end_offset, is_clean=is_clean):
-            self._started_unclean.add(partition)
+            self._doubtful.add(partition)
             _log.warning("log may have lost its end", partition=str(partition), log_end_offset=log.log_end_offset)
 
-    def started_unclean(self, partition: TopicPartition) -> bool:
-        """Whether this start followed a stop after which the log may end earlier than it did: see
-        `LogDirectory.may_have_lost_tail`. False for a log made since, or unknown.
-        """
-        return partition in self._started_unclean
+    @property
+    def may_lack_records(self) -> bool:
+        """Whether anything that was here may be missing since the start: the end of a log, or whole logs."""
+        return bool(self._doubtful) or any(directory.is_new for directory in self._directories)
+
+    def has_whole(self, partition: TopicPartition, topic_id: UUID) -> bool:
+        """Whether the log is here, of the topic of that id, and did not lose its end before this start."""
+        return self._topic_ids.get(partition) == topic_id and partition not in self._doubtful
+
+    def note_machine_start(self) -> None:
+        """What `may_lack_records` told of has been dealt with for good; only now may the next start not tell it."""
+        for directory in self._online():
+            try:
+                directory.note_machine_start()
+            except OSError as error:
+                self._fail(directory, error)
 
     def _enter(self, partition: TopicPartition, log: Log, directory: LogDirectory, topic_id: UUID | None) -> None:
         log.on_disk_error = partial(self._fail, directory)
@@ -224,23 +240,32 @@ class LogManager(HostedLogs):
 
         Slices that were read before stay valid. Raises ApiError(KAFKA_STORAGE_ERROR).
         """
-        log = self._logs.get(partition)
-        if log is None:
+        if partition not in self._logs:
             return False
-        log.close()
+        self._set_aside.append(self._take_out(partition, DELETE_SUFFIX))
+        return True
+
+    def set_aside_stray(self, partition: TopicPartition) -> Path:
+        """Close a log that is nobody's and rename its directory, which no start opens and nothing removes; its path.
+
+        Raises ApiError(KAFKA_STORAGE_ERROR).
+        """
+        return self._take_out(partition, STRAY_SUFFIX)
+
+    def _take_out(self, partition: TopicPartition, suffix: str) -> Path:
+        self._logs[partition].close()
         home = self._homes[partition]
         try:
             self.on_cut(home.path, partition, 0)
-            aside = home.set_aside(partition)
+            aside = home.set_aside(partition, suffix)
         except OSError as error:
             raise self._refused(partition, error, "moved aside") from error
         del self._logs[partition]
         with self._counting:
             self._homes.pop(partition).logs_count -= 1
         self._topic_ids.pop(partition, None)
-        self._started_unclean.discard(partition)
-        self._set_aside.append(aside)
-        return True
+        self._doubtful.discard(partition)
+        return aside
 
     def purge_deleted(self) -> int:
         """Remove the files of deleted logs; how many logs that were. Safe on a thread while the owner goes on."""
@@ -250,21 +275,33 @@ class LogManager(HostedLogs):
             purged += 1
         return purged
 
+    def close_logs(self) -> None:
+        """Flush and close logs until none is left that nobody has taken; for several threads at once before `shutdown`.
+
+        From now on no log is made.
+        """
+        with self._making:
+            if not self._is_shut:
+                self._is_shut = True
+                self._to_close.extend(self._logs)
+        while self._to_close:
+            try:
+                partition = self._to_close.popleft()
+            except IndexError:
+                return
+            if self._flush_and_close(partition):
+                self._closed_clean.add(partition)
+
     def shutdown(self) -> None:
         """Flush and close every log, write the recovery points, mark the directories clean, unlock. Twice is fine.
 
         A directory whose logs could not all be flushed (or were never all opened) is not marked clean.
         """
-        self._is_shut = True
-        with self._making:
-            self._shut_down()
-
-    def _shut_down(self) -> None:
+        self.close_logs()
         self.checkpoint_log_start_offsets()
         for directory in self._directories:
-            partitions = [partition for partition, home in self._homes.items() if home is directory]
-            failures = [partition for partition in partitions if not self._flush_and_close(partition)]
-            if directory.is_loaded and directory.offline_reason is None and not failures:
+            partitions = {partition for partition, home in self._homes.items() if home is directory}
+            if directory.is_loaded and directory.offline_reason is None and partitions <= self._closed_clean:
                 self._leave_clean(directory, partitions)
             directory.is_loaded = False
         self._logs.clear()
@@ -283,7 +320,7 @@ class LogManager(HostedLogs):
             log.close()
         return True
 
-    def _leave_clean(self, directory: LogDirectory, partitions: list[TopicPartition]) -> None:
+    def _leave_clean(self, directory: LogDirectory, partitions: Iterable[TopicPartition]) -> None:
         try:
             directory.leave_clean({partition: self._logs[partition].recovery_point for partition in partitions})
         except OSError as error:

@@ -8,6 +8,8 @@ follows, count int32, and per producer its id int64, epoch int16, last sequence 
 int32, timestamp int64, coordinator epoch int32, first offset of its open transaction int64; -1 is none. As in Kafka
 only the last batch of a producer survives in it.
 
+A coordinator's batch for a producer (committed offsets) has no sequence numbers: its epoch alone is checked.
+
 Transactions: the first batch opens one, a marker ends it. Where the oldest open one began, what is stable ends. A
 marker of a coordinator that was replaced is refused, as is any batch of an older epoch.
 """
@@ -21,7 +23,8 @@ from crc32c import crc32c
 
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.limits import PRODUCERS_PER_PARTITION_MAX
-from broker.records.batch import TRANSACTIONAL_BIT, BatchHeader
+from broker.log.open_transactions import OpenTransactions
+from broker.records.batch import NO_SEQUENCE, TRANSACTIONAL_BIT, BatchHeader
 
 BATCHES_REMEMBERED = 5
 _SEQUENCES = 1 << 31
@@ -42,6 +45,21 @@ class SentBatch(NamedTuple):
     timestamp_ms: int
 
 
+_NO_BATCH = SentBatch(_NONE, _NONE, _NONE, _NONE, _NONE)
+
+
+class ProducerFacts(NamedTuple):
+    """What is told of a producer; -1 is none."""
+
+    producer_id: int
+    producer_epoch: int
+    last_sequence: int
+    #: Of its last batch or marker.
+    last_timestamp: int
+    coordinator_epoch: int
+    current_txn_start_offset: int
+
+
 @dataclass(slots=True)
 class _Producer:
     epoch: int
@@ -52,10 +70,22 @@ class _Producer:
     #: Of the last marker and of whoever had it written; -1 without one.
     marker_timestamp_ms: int = _NONE
     coordinator_epoch: int = _NONE
+    #: When it was noticed that nothing has come of it; None while nobody has looked since something came.
+    silent_since_ms: int | None = None
+
+    @property
+    def last_batch(self) -> SentBatch:
+        return self.batches[-1] if self.batches else _NO_BATCH
+
+    @property
+    def last_timestamp_ms(self) -> int:
+        return max(self.last_batch.timestamp_ms, self.marker_timestamp_ms)
 
 
 def last_sequence_of(header: BatchHeader) -> int:
-    """Sequence numbers wrap from 2^31 - 1 to 0."""
+    """Sequence numbers wrap from 2^31 - 1 to 0; -1 for a batch without them."""
+    if header.base_sequence == NO_SEQUENCE:
+        return NO_SEQUENCE
     return (header.base_sequence + header.last_offset_delta) % _SEQUENCES
 
 
@@ -64,8 +94,7 @@ class ProducerState:
 
     def __init__(self) -> None:
         self._producers: OrderedDict[int, _Producer] = OrderedDict()
-        #: First offset of each producer's open transaction, the oldest first.
-        self._open: dict[int, int] = {}
+        self._open = OpenTransactions()
         #: No batch of a transaction and no marker lies beyond it.
         self._transactional_until = _NONE
 
@@ -79,6 +108,8 @@ class ProducerState:
             return None
         if header.producer_epoch < known.epoch:
             raise ApiError(ErrorCode.INVALID_PRODUCER_EPOCH)
+        if header.base_sequence == NO_SEQUENCE:
+            return None
         if header.producer_epoch > known.epoch:
             expected = 0
         else:
@@ -124,7 +155,7 @@ class ProducerState:
             )
         )
         if header.attributes & TRANSACTIONAL_BIT:
-            self._open.setdefault(header.producer_id, base_offset)
+            self._open.begin(header.producer_id, base_offset)
             self._transactional_until = max(self._transactional_until, base_offset + header.last_offset_delta)
         self._heard_of(header.producer_id)
 
@@ -137,7 +168,7 @@ class ProducerState:
         known.marker_timestamp_ms = header.max_timestamp
         self._transactional_until = max(self._transactional_until, base_offset)
         self._heard_of(header.producer_id)
-        return self._open.pop(header.producer_id, None)
+        return self._open.end(header.producer_id, base_offset)
 
     def _begin_epoch(self, header: BatchHeader, since_offset: int) -> _Producer:
         before = self._producers.get(header.producer_id)
@@ -147,6 +178,7 @@ class ProducerState:
         return fresh
 
     def _heard_of(self, producer_id: int) -> None:
+        self._producers[producer_id].silent_since_ms = None
         self._producers.move_to_end(producer_id)
         if len(self._producers) > PRODUCERS_PER_PARTITION_MAX:
             # Whose transaction is open is never forgotten: its records would count as committed.
@@ -157,7 +189,15 @@ class ProducerState:
     @property
     def first_open_offset(self) -> int | None:
         """Where the oldest open transaction began, None if none is open."""
-        return next(iter(self._open.values())) if self._open else None
+        return self._open.first_offset
+
+    def first_undecided_offset(self, high_watermark: int) -> int | None:
+        """Where the oldest transaction began that is open, or whose marker is not committed yet."""
+        return self._open.first_undecided_offset(high_watermark)
+
+    def has_open_transaction(self, producer_id: int, epoch: int) -> bool:
+        """Whether the producer has one that was begun, or gone on with, under `epoch`."""
+        return producer_id in self._open and self._producers[producer_id].epoch == epoch
 
     def has_transactions_from(self, offset: int) -> bool:
         """Whether a batch of a transaction, or a marker, may lie at `offset` or beyond."""
@@ -182,6 +222,31 @@ class ProducerState:
         if known is not None:
             self._producers[producer_id] = known
 
+    def facts(self) -> list[ProducerFacts]:
+        """Of every producer, least recently heard of first."""
+        found = []
+        for producer_id, each in self._producers.items():
+            first_open = self._open.first_offset_of(producer_id)
+            entry = (producer_id, each.epoch, each.last_batch.last_sequence, each.last_timestamp_ms)
+            found.append(ProducerFacts(*entry, each.coordinator_epoch, _NONE if first_open is None else first_open))
+        return found
+
+    def expire(self, now_ms: int, silence_ms_max: int) -> int:
+        """Forget who has not been heard of for so long, as far as calls of this can tell; how many those were.
+
+        Never one whose transaction is open: nobody could end it any more. Times of records do not count, unlike in
+        Kafka: whoever writes old records would be forgotten while he writes, and his retries written twice.
+        """
+        expired = []
+        for producer_id, each in self._producers.items():
+            if each.silent_since_ms is None:
+                each.silent_since_ms = now_ms
+            elif now_ms - each.silent_since_ms >= silence_ms_max and producer_id not in self._open:
+                expired.append(producer_id)
+        for producer_id in expired:
+            del self._producers[producer_id]
+        return len(expired)
+
     @property
     def last_offsets(self) -> frozenset[int]:
         """Last offset of each producer's newest batch; compaction keeps these, or the producers would be forgotten."""
@@ -193,8 +258,9 @@ class ProducerState:
             last = producer.batches[-1] if producer.batches else SentBatch(_NONE, _NONE, _NONE, _NONE, _NONE)
             delta = last.last_offset - last.base_offset
             timestamp_ms = max(last.timestamp_ms, producer.marker_timestamp_ms)
+            first_open = self._open.first_offset_of(producer_id)
             entry = (producer_id, producer.epoch, last.last_sequence, last.last_offset, delta, timestamp_ms)
-            body += _ENTRY.pack(*entry, producer.coordinator_epoch, self._open.get(producer_id, _NONE))
+            body += _ENTRY.pack(*entry, producer.coordinator_epoch, _NONE if first_open is None else first_open)
         return _HEAD.pack(_SNAPSHOT_VERSION, crc32c(body)) + body
 
     @classmethod
@@ -209,9 +275,14 @@ class ProducerState:
         except struct.error:
             return None
         state = cls()
-        for entry in _ENTRY.iter_unpack(body[_COUNT.size :]):
+        open_from: dict[int, int] = {}
+        for *entry, first_open_offset in _ENTRY.iter_unpack(body[_COUNT.size :]):
             state._recall_entry(*entry)
-        state._open = dict(sorted(state._open.items(), key=lambda each: each[1]))
+            if first_open_offset >= 0:
+                open_from[entry[0]] = first_open_offset
+        state._open.restore(open_from)
+        if open_from:
+            state._transactional_until = _UNKNOWN
         return state
 
     def _recall_entry(
@@ -223,7 +294,6 @@ class ProducerState:
         delta: int,
         timestamp_ms: int,
         coordinator_epoch: int,
-        first_open_offset: int,
     ) -> None:
         known = self._producers[producer_id] = _Producer(epoch, coordinator_epoch=coordinator_epoch)
         if last_sequence >= 0:
@@ -232,7 +302,4 @@ class ProducerState:
             known.batches.append(sent)
         if coordinator_epoch >= 0:
             known.marker_timestamp_ms = timestamp_ms
-        if first_open_offset >= 0:
-            self._open[producer_id] = first_open_offset
-        if max(coordinator_epoch, first_open_offset) >= 0:
             self._transactional_until = _UNKNOWN

@@ -8,7 +8,7 @@ aborted transaction has no such file. What a stop left behind the last whole ent
 
 import os
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -35,11 +35,12 @@ class TransactionIndex:
 
     def __init__(self, directory: Path):
         self._directory = directory
-        self._has_entries = any(directory.glob("*" + TRANSACTION_INDEX_SUFFIX))
+        #: Whether any transaction was aborted, or may have been.
+        self.has_entries = any(directory.glob("*" + TRANSACTION_INDEX_SUFFIX))
 
     def append(self, base_offset: int, aborted: AbortedTransaction) -> None:
         """Note it for the segment its marker is in. Raises OSError."""
-        self._has_entries = True
+        self.has_entries = True
         file = OpenFile(self._path(base_offset), os.O_RDWR | os.O_CREAT)
         write_at(file, _ENTRY.pack(_VERSION, *aborted), _entries_count(file) * ENTRY_BYTES)
 
@@ -49,7 +50,7 @@ class TransactionIndex:
         `base_offsets`: of the segments from the one with `from_offset` on. Raises OSError.
         """
         found: list[AbortedTransaction] = []
-        if not self._has_entries:
+        if not self.has_entries:
             return found
         for base_offset in base_offsets:
             for aborted in self._entries(base_offset, from_offset):
@@ -71,7 +72,7 @@ class TransactionIndex:
 
     def flush(self, base_offset: int) -> None:
         """Let the entries of a segment survive a power failure. Raises OSError."""
-        if self._has_entries and (path := self._path(base_offset)).exists():
+        if self.has_entries and (path := self._path(base_offset)).exists():
             fsync_file(OpenFile(path))
 
     def _path(self, base_offset: int) -> Path:
@@ -90,9 +91,18 @@ class TransactionIndex:
                 yield AbortedTransaction(*entry[1:])
 
 
-def join_transaction_indexes(parts: Sequence[Path], joined: Path) -> None:
-    """Write the entries of `parts`, of neighbouring segments in their order, to `joined`, durably. Raises OSError."""
-    content = b"".join(_whole_entries(part) for part in parts if part.exists())
+def join_transaction_indexes(parts: Sequence[Path], joined: Path, marker_offsets: Container[int]) -> None:
+    """Write the entries of `parts`, of neighbouring segments in their order, to `joined`, durably. Raises OSError.
+
+    Only of transactions whose markers are at `marker_offsets`.
+    """
+    content = b"".join(
+        _ENTRY.pack(*entry)
+        for part in parts
+        if part.exists()
+        for entry in _ENTRY.iter_unpack(_whole_entries(part))
+        if entry[3] in marker_offsets
+    )
     if content:
         file = OpenFile(joined, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         write_at(file, content, 0)

@@ -5,8 +5,9 @@ from pathlib import Path
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.logs import logger
 from broker.log.log_reader import LogReader
+from broker.log.log_slice import LogSlice
 from broker.log.producer_snapshots import note_marker, store_producers
-from broker.log.producer_state import ProducerState, SentBatch
+from broker.log.producer_state import ProducerFacts, ProducerState, SentBatch
 from broker.log.segment import Segment
 from broker.log.transaction_index import AbortedTransaction, TransactionIndex
 from broker.records.batch import BatchHeader
@@ -27,9 +28,28 @@ class TransactionLog(LogReader):
         return self._producers.last_offsets
 
     def last_stable_offset(self, high_watermark: int) -> int:
-        """Below it every transaction is decided (exclusive): the high watermark, or where the oldest open one began."""
-        first_open = self._producers.first_open_offset
-        return high_watermark if first_open is None else min(first_open, high_watermark)
+        """Below it every transaction is decided for good (exclusive): the high watermark, or where the oldest one began
+        that is open or whose marker is not committed. Not before the log's start, whatever was begun there.
+        """
+        undecided = self._producers.first_undecided_offset(high_watermark)
+        return high_watermark if undecided is None else min(max(undecided, self.log_start_offset), high_watermark)
+
+    def note_committed(self, high_watermark: int) -> None:
+        """Forget ended transactions whose markers are below it, where perhaps nobody asks what is stable."""
+        self._producers.first_undecided_offset(high_watermark)
+
+    def has_open_transaction(self, producer_id: int, epoch: int) -> bool:
+        """Whether the producer's next batch under `epoch` goes on with a transaction."""
+        return self._producers.has_open_transaction(producer_id, epoch)
+
+    def producers(self) -> list[ProducerFacts]:
+        """Those it remembers. Raises ApiError(KAFKA_STORAGE_ERROR)."""
+        self._refuse_if_offline()
+        return self._producers.facts()
+
+    def expire_producers(self, now_ms: int, silence_ms_max: int) -> int:
+        """As `ProducerState.expire`; `now_ms` is monotonic. For the owner."""
+        return self._producers.expire(now_ms, silence_ms_max)
 
     def aborted_transactions(self, from_offset: int, end_offset: int) -> list[AbortedTransaction]:
         """Those with records from `from_offset` to `end_offset` (exclusive). Raises ApiError(KAFKA_STORAGE_ERROR)."""
@@ -39,6 +59,12 @@ class TransactionLog(LogReader):
             return self._transactions.find(bases, from_offset, end_offset)
         except OSError as error:
             raise self._unreadable(error) from error
+
+    def aborted_in(self, fetch_offset: int, found: LogSlice) -> list[AbortedTransaction]:
+        """Those with records in `found`, just read from `fetch_offset` on. Raises ApiError."""
+        if not (found.length and self._transactions.has_entries):
+            return []
+        return self.aborted_transactions(fetch_offset, self.offset_after(fetch_offset, found))
 
     def _check_producer(self, header: BatchHeader, batch: bytearray | memoryview) -> SentBatch | None:
         """As `ProducerState.check`; a marker has no sequence number, but a coordinator that may have been replaced."""

@@ -8,11 +8,12 @@ A stop at any moment leaves a log that opens and is a beginning of what it was, 
    so are producer snapshots from beyond the new end
 3. the segments beyond the new end get `.deleted` behind their names, the last one first
 4. these names are made durable, if there were any
-5. the segment with the new end is cut
+5. the segment with the new end is cut, and that made durable
 6. the leader epochs are written anew; if the stop comes before that, opening the log leaves the surplus out
 
-The cut itself is not fsynced. Should a power failure undo it, the log is what it was before, and is cut again by leader
-epoch before it follows or leads. What a checkpoint says of later is fsynced after the cut, and so is the cut, by then.
+Could a power failure undo the cut and keep a later segment with the next leader's records, there would be old records
+before new ones, which no leader epoch tells apart. Nor is it enough to look at what was fsynced: the system writes
+back whatever it likes.
 """
 
 from collections.abc import Callable, Iterator
@@ -80,7 +81,9 @@ class Truncation:
         log_start_offset = min(self.log_start_offset, end_offset)
         with self._cutting(end_offset, log_start_offset):
             later = self._set_aside(self._segments.from_offset(segment.base_offset)[1:], end_offset)
-            self._segments.cut(segment.shorten(position, end_offset), later)
+            left = segment.shorten(position, end_offset)
+            left.flush()
+            self._segments.cut(left, later)
             self._epochs.truncate_from_end(end_offset)
             self.log_start_offset = log_start_offset
             self._forget_cut_batches(end_offset)

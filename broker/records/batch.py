@@ -30,6 +30,7 @@ LENGTH_PREFIX_BYTES = 12
 CURRENT_MAGIC = 2
 NO_TIMESTAMP = -1
 NO_PRODUCER_ID = -1
+NO_SEQUENCE = -1
 
 HEADER = struct.Struct(">qiibIhiqqqhii")
 CRC = struct.Struct(">I")

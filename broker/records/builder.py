@@ -16,12 +16,13 @@ from broker.records.batch import (
     HEADER_BYTES,
     LENGTH_PREFIX_BYTES,
     NO_PRODUCER_ID,
+    NO_SEQUENCE,
     TRANSACTIONAL_BIT,
     Compression,
 )
 from broker.records.compression import compress
 from broker.records.record import Record
-from broker.records.varint import append_varint
+from broker.records.varint import varint
 
 
 def build_batch(
@@ -32,7 +33,7 @@ def build_batch(
     compression: Compression = Compression.NONE,
     producer_id: int = NO_PRODUCER_ID,
     producer_epoch: int = -1,
-    base_sequence: int = -1,
+    base_sequence: int = NO_SEQUENCE,
     is_transactional: bool = False,
     is_control: bool = False,
 ) -> bytearray:
@@ -50,7 +51,7 @@ def build_batch(
         attributes,
         len(records) - 1,
         base_timestamp,
-        max(record.timestamp_ms for record in records),
+        max([record.timestamp_ms for record in records]),
         producer_id,
         producer_epoch,
         base_sequence,
@@ -64,31 +65,23 @@ def build_batch(
     return batch
 
 
-def _encode_records(records: list[Record], base_timestamp: int) -> bytearray:
-    out = bytearray()
-    for offset_delta, record in enumerate(records):
-        body = _encode_body(record, record.timestamp_ms - base_timestamp, offset_delta)
-        append_varint(out, len(body))
-        out += body
-    return out
+def _encode_records(records: list[Record], base_timestamp: int) -> bytes:
+    pieces = []
+    for offset_delta, (_, timestamp_ms, key, value, headers) in enumerate(records):
+        body = [b"\0", varint(timestamp_ms - base_timestamp), varint(offset_delta)]
+        _add_bytes(body, key)
+        _add_bytes(body, value)
+        body.append(varint(len(headers)))
+        for header_key, header_value in headers:
+            _add_bytes(body, header_key.encode())
+            _add_bytes(body, header_value)
+        encoded = b"".join(body)
+        pieces += (varint(len(encoded)), encoded)
+    return b"".join(pieces)
 
 
-def _encode_body(record: Record, timestamp_delta: int, offset_delta: int) -> bytearray:
-    body = bytearray(1)
-    append_varint(body, timestamp_delta)
-    append_varint(body, offset_delta)
-    _append_bytes(body, record.key)
-    _append_bytes(body, record.value)
-    append_varint(body, len(record.headers))
-    for key, value in record.headers:
-        _append_bytes(body, key.encode())
-        _append_bytes(body, value)
-    return body
-
-
-def _append_bytes(body: bytearray, value: bytes | None) -> None:
+def _add_bytes(body: list[bytes], value: bytes | None) -> None:
     if value is None:
-        append_varint(body, -1)
+        body.append(varint(-1))
     else:
-        append_varint(body, len(value))
-        body += value
+        body += (varint(len(value)), value)

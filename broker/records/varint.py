@@ -17,6 +17,20 @@ def append_varint(out: bytearray, value: int) -> None:
     out.append(rest)
 
 
+def _encoded(value: int) -> bytes:
+    out = bytearray()
+    append_varint(out, value)
+    return bytes(out)
+
+
+#: Of 0 to 1,023, and last, at index -1, of -1: nearly all there are.
+_SHORT = (*map(_encoded, range(1_024)), _encoded(-1))
+
+
+def varint(value: int) -> bytes:
+    return _SHORT[value] if -1 <= value < 1_024 else _encoded(value)
+
+
 def read_varint(buffer: bytes | bytearray | memoryview, at: int) -> tuple[int, int]:
     """(value, position after it). Raises IndexError past the end of `buffer`, ApiError(CORRUPT_MESSAGE) if endless."""
     byte = buffer[at]

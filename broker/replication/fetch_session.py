@@ -38,6 +38,7 @@ class ReadPartition(Protocol):
     partition_index: int
     error_code: int
     high_watermark: int
+    last_stable_offset: int
     log_start_offset: int
     preferred_read_replica: int
     diverging_epoch: Any
@@ -75,6 +76,7 @@ class _Remembered:
     topic: TopicKey
     asked: AskedPartition
     high_watermark: int = -1
+    last_stable_offset: int = -1
     log_start_offset: int = -1
 
     def tell(self, answer: ReadPartition) -> bool:
@@ -83,8 +85,13 @@ class _Remembered:
         After an error or a divergence the partition is told of again, whatever becomes of it.
         """
         is_special = bool(answer.error_code) or answer.diverging_epoch is not None
-        is_moved = (answer.high_watermark, answer.log_start_offset) != (self.high_watermark, self.log_start_offset)
+        is_moved = (
+            answer.high_watermark != self.high_watermark
+            or answer.last_stable_offset != self.last_stable_offset
+            or answer.log_start_offset != self.log_start_offset
+        )
         self.high_watermark = -1 if is_special else answer.high_watermark
+        self.last_stable_offset = answer.last_stable_offset
         self.log_start_offset = answer.log_start_offset
         return is_special or is_moved or bool(answer.records) or answer.preferred_read_replica >= 0
 

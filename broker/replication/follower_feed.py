@@ -11,6 +11,7 @@ from uuid import UUID
 
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
+from broker.replication.follower_state import UNKNOWN_BROKER_EPOCH
 
 _EPOCH_MAX = 2**31 - 1
 
@@ -41,6 +42,8 @@ class FollowerFeed:
 
     replica_id: int
     session_id: int
+    #: The registration the session was opened under; the broker's next one opens another.
+    broker_epoch: int = UNKNOWN_BROKER_EPOCH
     next_epoch: int = 1
     partitions: dict[TopicPartition, FedPartition] = field(default_factory=dict)
     #: With records to send, or an error: an answer is due at once. In the order they are sent in.

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 UNKNOWN_OFFSET = -1
+UNKNOWN_BROKER_EPOCH = -1
 
 
 @dataclass(slots=True)
@@ -12,6 +13,8 @@ class FollowerState:
     #: Of those who are told so: exclusive end of what the follower holds. -1 until its first fetch of this epoch.
     log_end_offset: int = UNKNOWN_OFFSET
     last_caught_up_ms: int = 0
+    #: The registration under which it fetched last (KIP-903); -1 until then.
+    broker_epoch: int = UNKNOWN_BROKER_EPOCH
     _last_fetch_ms: int = 0
     _leader_end_at_last_fetch: int = 0
 

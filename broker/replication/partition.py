@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from broker.common.errors import ApiError, ErrorCode, InvariantViolation
 from broker.common.types import NO_LEADER_EPOCH, TopicPartition
-from broker.replication.follower_state import FollowerState
+from broker.replication.follower_state import UNKNOWN_BROKER_EPOCH, FollowerState
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,12 +128,17 @@ class Partition:
         self.high_watermark = log_end_offset
         return True
 
-    def record_fetch(self, replica_id: int, log_end_offset: int, now_ms: int) -> bool:
-        """A follower holds everything below `log_end_offset`; True when that moved the high watermark."""
+    def record_fetch(
+        self, replica_id: int, log_end_offset: int, now_ms: int, broker_epoch: int = UNKNOWN_BROKER_EPOCH
+    ) -> bool:
+        """A follower, as registered under `broker_epoch`, holds everything below `log_end_offset`; True when that
+        moved the high watermark.
+        """
         follower = self.followers.get(replica_id)
         if follower is None:
             return False
         before = follower.log_end_offset
+        follower.broker_epoch = broker_epoch
         follower.record_fetch(log_end_offset, self.log_end_offset, now_ms)
         return before <= self.high_watermark and self._advance_high_watermark()
 

@@ -1,4 +1,5 @@
-"""What is done to logs from time to time: due flushes, checkpoints, retention, compaction, freeing deleted files.
+"""What is done to logs from time to time: due flushes, checkpoints, retention, compaction, freeing deleted files,
+forgetting producers.
 
 Decisions and owners' steps happen on the loop; whatever reads or writes much happens on a worker thread. Each chore has
 its own rhythm, one that fails is logged and tried again at the next beat, and none runs beside itself.
@@ -56,6 +57,7 @@ class Housekeeping:
             "log_flush_offset_checkpoint_interval_ms": self._checkpoint,
             "replica_high_watermark_checkpoint_interval_ms": self._note_high_watermarks,
             "log_retention_check_interval_ms": self._retain,
+            "producer_id_expiration_check_interval_ms": self._expire_producers,
         }
         if config.log_cleaner_enable:
             chores["log_cleaner_backoff_ms"] = self._compact
@@ -143,6 +145,14 @@ class Housekeeping:
             await asyncio.to_thread(hosted.log.flush)
         hosted.log.apply(plan)
 
+    async def _expire_producers(self) -> None:
+        for hosted in list(self._replicas):
+            silence_ms_max = self._config.producer_id_expiration_ms
+            expired = hosted.log.expire_producers(self._clock.monotonic_ms(), silence_ms_max)
+            if expired:
+                _log.info("producers forgotten", partition=str(hosted.partition.topic_partition), count=expired)
+            await asyncio.sleep(0)
+
     async def _compact(self) -> None:
         """Passes until no log is due.
 
@@ -175,6 +185,6 @@ def _to_clean(hosted: HostedPartition) -> LogToClean:
     return LogToClean.of(
         hosted.partition.topic_partition,
         hosted.log,
-        hosted.partition.high_watermark,
+        hosted.log.last_stable_offset(hosted.partition.high_watermark),
         hosted.log.last_offsets_of_producers,
     )

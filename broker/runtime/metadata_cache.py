@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from uuid import UUID
 
+from broker.common.types import TopicPartition
 from broker.protocol.messages.update_metadata import UpdateMetadataRequest
 
 #: Leader of a partition that is being deleted (Kafka's LeaderDuringDelete).
@@ -54,6 +55,8 @@ class MetadataCache:
         self.topics: dict[str, TopicMetadata] = {}
         self._topics_by_id: dict[UUID, TopicMetadata] = {}
         self._changed = asyncio.Event()
+        #: Told of partitions that are gone for good.
+        self.on_deleted: list[Callable[[list[TopicPartition]], None]] = []
 
     @property
     def is_known(self) -> bool:
@@ -69,14 +72,18 @@ class MetadataCache:
         self.controller_id = request.controller_id
         self.controller_epoch = request.controller_epoch
         self.brokers = {broker.id: _broker_address(broker) for broker in request.live_brokers}
-        for topic in request.topic_states:
-            self._apply_topic(topic)
+        deleted = [each for topic in request.topic_states for each in self._apply_topic(topic)]
+        for listener in self.on_deleted if deleted else ():
+            listener(deleted)
         self._changed.set()
         self._changed = asyncio.Event()
 
-    def _apply_topic(self, topic) -> None:
+    def _apply_topic(self, topic) -> list[TopicPartition]:
+        """What is gone: partitions being deleted, all of a former topic of the same name."""
+        deleted = [each.partition_index for each in topic.partition_states if each.leader == LEADER_DURING_DELETE]
         known = self.topics.get(topic.topic_name)
         if known is None or known.topic_id != topic.topic_id:
+            deleted += known.partitions if known else ()
             self._forget_topic(topic.topic_name)
             known = self.topics[topic.topic_name] = TopicMetadata(topic.topic_name, topic.topic_id)
             self._topics_by_id[topic.topic_id] = known
@@ -87,6 +94,7 @@ class MetadataCache:
                 known.partitions[state.partition_index] = _partition_metadata(state)
         if not known.partitions:
             self._forget_topic(topic.topic_name)
+        return [TopicPartition(topic.topic_name, index) for index in deleted]
 
     def _forget_topic(self, name: str) -> None:
         known = self.topics.pop(name, None)

@@ -94,7 +94,11 @@ class RetentionPreviews:
     ) -> LogPreview:
         log, high_watermark = hosted.log, hosted.partition.high_watermark
         target = LogToClean.of(
-            hosted.partition.topic_partition, log, high_watermark, log.last_offsets_of_producers, config
+            hosted.partition.topic_partition,
+            log,
+            log.last_stable_offset(high_watermark),
+            log.last_offsets_of_producers,
+            config,
         )
         gone = threading.Event()
 

@@ -17,7 +17,6 @@ from broker.common.logs import logger
 from broker.config.broker import BrokerConfig, Endpoint
 from broker.controller.cluster import BrokerEndpoint, BrokerRegistration
 from broker.controller.leader_rebalance import RebalanceSettings
-from broker.coordinator.group.config import GroupConfig
 from broker.handlers.handler import Services
 from broker.log.manager import LogManager
 from broker.net.listener import ConnectionLimits, Listener, SocketBuffers
@@ -28,7 +27,6 @@ from broker.runtime.broker_configs import BrokerConfigs
 from broker.runtime.config_changes import ConfigKeepers
 from broker.runtime.controlled_shutdown import ControlledShutdown
 from broker.runtime.controller.controller_runtime import ControllerRuntime
-from broker.runtime.coordinators.coordinator_runtime import CoordinatorRuntime
 from broker.runtime.coordinators.producer_ids import ProducerIds
 from broker.runtime.housekeeping import Housekeeping
 from broker.runtime.log_dir_failures import LogDirFailures
@@ -38,14 +36,18 @@ from broker.runtime.purgatory import Purgatory
 from broker.runtime.replication.fetch_requests import FetchSettings
 from broker.runtime.replication.follower_feeds import FollowerFeeds
 from broker.runtime.replication.isr_updater import IsrUpdater
+from broker.runtime.replication.lost_logs import LostLogs
 from broker.runtime.replication.produce_acks import ProduceAcks
 from broker.runtime.replication.replica_fetchers import ReplicaFetchers
 from broker.runtime.replication.replica_manager import ReplicaManager
 from broker.runtime.replication.replication_quotas import ReplicationQuotas
+from broker.runtime.replication.stray_logs import StrayLogs
 from broker.runtime.retention_previews import RetentionPreviews
 from broker.runtime.topics import topic_configs
 from broker.runtime.topics.topic_admin import TopicAdmin
 from broker.runtime.topics.topic_configs import TopicConfigs, log_config
+from broker.server.coordination import Coordination
+from broker.server.coordinator_metrics import CoordinatorMetrics
 from broker.server.descriptors import connections_within, raise_descriptor_limit
 from broker.server.dispatcher import Dispatcher
 from broker.server.metrics import RequestMetrics, StateMetrics, new_registry
@@ -60,6 +62,7 @@ from broker.zookeeper.store import ClusterStore
 _log = logger(__name__)
 #: What ZooKeeper may take to note that we leave; without it the session's end says so.
 _LEAVE_TIMEOUT_S = 2.0
+_CLOSING_THREADS = 4
 
 
 class Broker:
@@ -110,6 +113,7 @@ class Broker:
             await self._registration.start()
             self._housekeeping.start()
             self._isr.start()
+            self._stray_logs.start()
             await self._controller.start()
         except ZooKeeperError as error:
             raise StartupError(f"ZooKeeper failed during the start: {error}; start the broker again") from error
@@ -151,10 +155,15 @@ class Broker:
     def _build(self, cluster_id: str) -> None:
         config = self.config
         replicas = ReplicaManager(config.broker_id, self._logs, self._purgatory, self._clock)
-        self._coordinators = CoordinatorRuntime(replicas, _group_config(config), self._clock)
+        self._coordination = Coordination(config, replicas, self._metadata, self._store, self._address_of, self._clock)
         self._registration = Registration(
-            self._store, self._broker_registration(), replicas, SessionNote(Path(config.log_dirs[0]))
+            self._store,
+            self._broker_registration(),
+            replicas,
+            SessionNote(Path(config.log_dirs[0])),
+            LostLogs(self._store, config.broker_id, self._logs),
         )
+        self._stray_logs = StrayLogs(config.broker_id, replicas, self._logs, self._store)
         self._topic_configs = TopicConfigs(self._store, replicas, config)
         self._build_replication(replicas)
         self._keepers = ConfigKeepers(
@@ -179,10 +188,12 @@ class Broker:
         self._controlled_shutdown = ControlledShutdown(self._store, self._metadata, replicas, config)
         fetch_sessions = FetchSessions(_random_session_id)
         self.services = self._services(cluster_id, replicas, fetch_sessions)
+        self._coordination.serve(self.services, self._listener.name)
         self._dispatcher = Dispatcher(self.services, self._listener.name, RequestMetrics(self._registry))
         self._registry.register(
             ReplicationMetrics(replicas, self._feeds, self._fetchers, self._acks, self._isr),
         )
+        self._registry.register(CoordinatorMetrics(self._coordination))
         self._registry.register(
             StateMetrics(replicas, self._metadata, self._purgatory, fetch_sessions, self._listener, config.broker_id)
         )
@@ -198,7 +209,9 @@ class Broker:
             fetch_sessions=fetch_sessions,
             feeds=self._feeds,
             acks=self._acks,
-            coordinators=self._coordinators,
+            transactional_appends=self._coordination.appends,
+            groups=self._coordination.groups,
+            transactions=self._coordination.transactions,
             topics=TopicAdmin(self._store, self._metadata, config),
             topic_configs=self._topic_configs,
             broker_configs=self._broker_configs,
@@ -269,12 +282,13 @@ class Broker:
     async def _close_clients(self) -> None:
         if hasattr(self, "_keepers"):
             self._keepers.stop()
-        if hasattr(self, "_coordinators"):
-            self._coordinators.stop()
+        if hasattr(self, "_coordination"):
+            self._coordination.stop()
         if hasattr(self, "_log_dir_failures"):
             self._log_dir_failures.stop()
         if hasattr(self, "_fetchers"):
             await self._isr.stop()
+            await self._stray_logs.stop()
             for part in (self._fetchers, self._feeds, self._acks):
                 part.close()
         if hasattr(self, "_listener"):
@@ -288,6 +302,8 @@ class Broker:
         if self._loading:
             await asyncio.gather(self._loading, return_exceptions=True)
         if hasattr(self, "_logs"):
+            # Most of it is waiting for the disk, which takes several at a time.
+            await asyncio.gather(*(asyncio.to_thread(self._logs.close_logs) for _ in range(_CLOSING_THREADS)))
             await asyncio.to_thread(self._logs.shutdown)
 
 
@@ -312,14 +328,4 @@ def _fetch_settings(config: BrokerConfig) -> FetchSettings:
         back_off_ms=config.replica_fetch_backoff_ms,
         silence_ms_max=max(config.replica_socket_timeout_ms, 2 * config.replica_fetch_wait_max_ms),
         frame_bytes_max=config.replica_fetch_response_max_bytes + config.socket_request_max_bytes,
-    )
-
-
-def _group_config(config: BrokerConfig) -> GroupConfig:
-    return GroupConfig(
-        group_min_session_timeout_ms=config.group_min_session_timeout_ms,
-        group_max_session_timeout_ms=config.group_max_session_timeout_ms,
-        group_initial_rebalance_delay_ms=config.group_initial_rebalance_delay_ms,
-        group_max_size=config.group_max_size,
-        offset_metadata_max_bytes=config.offset_metadata_max_bytes,
     )

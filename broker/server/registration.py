@@ -9,6 +9,7 @@ import asyncio
 from broker.common.errors import StartupError
 from broker.common.logs import logger
 from broker.controller.cluster import BrokerRegistration
+from broker.runtime.replication.lost_logs import LostLogs
 from broker.runtime.replication.replica_manager import ReplicaManager
 from broker.zookeeper.earlier_session import SessionNote
 from broker.zookeeper.errors import ZooKeeperError
@@ -23,9 +24,15 @@ class Registration:
     """Registers at `start`, again after every lost session, and leaves at `stop`."""
 
     def __init__(
-        self, store: ClusterStore, registration: BrokerRegistration, replicas: ReplicaManager, note: SessionNote
+        self,
+        store: ClusterStore,
+        registration: BrokerRegistration,
+        replicas: ReplicaManager,
+        note: SessionNote,
+        lost_logs: LostLogs,
     ):
         self._store = store
+        self._lost_logs = lost_logs
         self._note = note
         self._registration = registration
         self._replicas = replicas
@@ -38,6 +45,9 @@ class Registration:
         """Raises StartupError when another live broker has our id."""
         self._store.session.on_state(self._on_session)
         await self._note.end_earlier(self._store.session)
+        if self._lost_logs.are_there:
+            await self._store.wait_unregistered(self._registration.broker_id)
+            await self._lost_logs.leave_isrs()
         await self._register()
 
     async def stop(self) -> None:

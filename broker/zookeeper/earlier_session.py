@@ -25,16 +25,26 @@ class SessionNote:
         self._path = directory / NOTE_FILE
 
     def write(self, session: ZooKeeperSession) -> None:
-        """Note the session that is open now, in place of an earlier one."""
+        """Note the session that is open now, in place of an earlier one, so that a power failure finds either."""
         session_id, password = session.identity
         temporary = self._path.with_suffix(".tmp")
         with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
             json.dump({"session_id": session_id, "password": password.hex()}, file)
+            file.flush()
+            os.fsync(file.fileno())
         temporary.replace(self._path)
+        self._sync_name()
 
     def remove(self) -> None:
-        """The session has ended as it should."""
+        """The session has ended as it should. If that is forgotten by a power failure, it is ended once more."""
         self._path.unlink(missing_ok=True)
+
+    def _sync_name(self) -> None:
+        directory = os.open(self._path.parent, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(directory)
+        finally:
+            os.close(directory)
 
     async def end_earlier(self, session: ZooKeeperSession) -> None:
         """Have `session` close the one that is noted, if any; one that cannot be closed now ends by its timeout."""

@@ -6,7 +6,7 @@ The controller's own writes, which carry its fence, are in `controller_store.py`
 import asyncio
 import base64
 import contextlib
-from collections.abc import Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from uuid import UUID, uuid4
 
 from broker.common.clock import Clock
@@ -54,18 +54,36 @@ class ClusterStore:
         If it is still there then, another broker of the same id is alive: StartupError.
         """
         path = znodes.broker_path(registration.broker_id)
-        patience_ms = self.session.session_timeout_ms + _EXPIRY_GRACE_MS
+        async with self._patience(registration.broker_id):
+            while True:
+                epoch = await self._try_register(path, registration)
+                if epoch is not None:
+                    return epoch
+
+    async def wait_unregistered(self, broker_id: int) -> None:
+        """Returns when no earlier life of this broker is registered any more; raises as `register_broker`."""
+        async with self._patience(broker_id):
+            while True:
+                gone = asyncio.Event()
+                if await self.session.exists(znodes.broker_path(broker_id), gone.set) is None:
+                    return
+                await gone.wait()
+
+    @contextlib.asynccontextmanager
+    async def _patience(self, broker_id: int) -> AsyncIterator[None]:
+        """For as long as the session of an earlier life may last."""
         try:
-            async with asyncio.timeout(patience_ms / 1000):
-                while True:
-                    epoch = await self._try_register(path, registration)
-                    if epoch is not None:
-                        return epoch
+            async with asyncio.timeout((self.session.session_timeout_ms + _EXPIRY_GRACE_MS) / 1000):
+                yield
         except TimeoutError:
             raise StartupError(
-                f"broker.id={registration.broker_id} is taken by a broker that is alive; "
-                "stop it or give this one another id."
+                f"broker.id={broker_id} is taken by a broker that is alive; stop it or give this one another id."
             ) from None
+
+    async def registered_epoch(self, broker_id: int) -> int | None:
+        """The broker epoch under which the broker is registered now, None if it is not."""
+        standing = await self.session.exists(znodes.broker_path(broker_id))
+        return standing.czxid if standing else None
 
     async def _try_register(self, path: str, registration: BrokerRegistration) -> int | None:
         gone = asyncio.Event()
@@ -214,6 +232,19 @@ class ClusterStore:
             raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"Topic '{name}' does not exist.")
         with contextlib.suppress(NodeExists):
             await self.session.create(znodes.delete_topic_path(name))
+
+    async def partition_exists(self, partition: TopicPartition) -> bool:
+        """False as soon as its topic is to be deleted; a topic that cannot be read may have it."""
+        if await self.session.exists(znodes.delete_topic_path(partition.topic)) is not None:
+            return False
+        try:
+            znode = await self.session.get(znodes.topic_path(partition.topic))
+            return partition.partition in znodes.decode_topic(partition.topic, znode.data).partitions
+        except NodeMissing:
+            return False
+        except MalformedZnode as error:
+            log.warning("topic ignored", error=str(error))
+            return True
 
     async def wait_topic_removed(self, name: str) -> None:
         """Returns when the topic's znode is gone, and its name free again."""

@@ -3,6 +3,7 @@
 from django.http import Http404
 
 from console.access.rights import Right, require
+from console.consumers.models import ConsumerGroup
 from console.topics.models import Topic
 
 
@@ -13,3 +14,12 @@ def access_topic(user, name: str, right: Right) -> Topic:
     if topic is None:
         raise Http404(f"There is no topic {name}.")
     return topic
+
+
+def access_group(user, name: str, right: Right) -> ConsumerGroup:
+    """The consumer group `name`, as `access_topic`."""
+    require(user, right)
+    group = ConsumerGroup.objects.filter(name=name).first()
+    if group is None:
+        raise Http404(f"There is no consumer group {name}.")
+    return group

@@ -1,11 +1,23 @@
-"""One row per action on the cluster or its processes. Rows are written once and never changed."""
+"""One row per action on the cluster or its processes. Rows are written once, sealed into a chain and never changed."""
 
 from django.conf import settings
 from django.db import models
 
+from console.audit.chain import Link
+
+
+class WrittenOnce(models.QuerySet):
+    """Refuses what would change many rows at once; a deleted account still lets go of its rows."""
+
+    def update(self, **fields):
+        raise TypeError("an audit event is written once and never changed")
+
+    def delete(self):
+        raise TypeError("an audit event is never deleted")
+
 
 class AuditEvent(models.Model):
-    at = models.DateTimeField(auto_now_add=True, db_index=True)
+    at = models.DateTimeField(db_index=True)
     actor = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
     #: The name at that time: it stays when the user is deleted; `system` when no person acted.
     actor_name = models.CharField(max_length=150)
@@ -17,6 +29,11 @@ class AuditEvent(models.Model):
     #: done, refused, failed
     result = models.CharField(max_length=20)
     detail = models.TextField(blank=True)
+    #: The chain (`audit/chain.py`): the seal of the row before, and of this one.
+    previous_seal = models.CharField(max_length=64, blank=True)
+    seal = models.CharField(max_length=64)
+
+    objects = WrittenOnce.as_manager()
 
     class Meta:
         ordering = ["-id"]
@@ -32,3 +49,30 @@ class AuditEvent(models.Model):
 
     def delete(self, *args, **kwargs):
         raise TypeError("an audit event is never deleted")
+
+    @property
+    def link(self) -> Link:
+        return Link(
+            id=self.pk,
+            at=self.at,
+            actor_name=self.actor_name,
+            action=self.action,
+            object_type=self.object_type,
+            object_name=self.object_name,
+            before=self.before,
+            after=self.after,
+            result=self.result,
+            detail=self.detail,
+            previous_seal=self.previous_seal,
+            seal=self.seal,
+        )
+
+
+class AuditEnd(models.Model):
+    """One row: the newest seal and how many rows there are; who appends holds its lock, so the chain never forks."""
+
+    seal = models.CharField(max_length=64, blank=True)
+    count = models.BigIntegerField(default=0)
+
+    def __str__(self) -> str:
+        return f"{self.count} rows, {self.seal}"

@@ -4,4 +4,4 @@ from django.urls import path
 
 from console.audit import views
 
-urlpatterns = [path("", views.audit_list, name="audit")]
+urlpatterns = [path("", views.audit_list, name="audit"), path("+verify/", views.audit_verify, name="audit-verify")]

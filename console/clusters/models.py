@@ -23,6 +23,8 @@ class ClusterState(models.Model):
     zookeeper = models.JSONField(default=list)
     topics_at_ms = models.BigIntegerField(default=0)
     topics_error = models.TextField(blank=True)
+    groups_at_ms = models.BigIntegerField(default=0)
+    groups_error = models.TextField(blank=True)
     #: Records appended per second over all topics but internal ones, and its recent past, oldest first.
     records_per_second = models.FloatField(null=True)
     rate_history = models.JSONField(default=list)

@@ -6,6 +6,7 @@ from console.brokers.models import Broker
 from console.clusters.health import Facts, TroubledPartition
 from console.clusters.models import ClusterState
 from console.clusters.reasons import assess
+from console.history.queries import recent_changes
 from console.live.clock import now_ms
 from console.processes.models import ManagedProcess
 from console.topics.models import Partition, Topic
@@ -54,6 +55,7 @@ def overview_facts() -> dict:
         "troubled": troubled[:TROUBLED_PARTITIONS_SHOWN],
         "troubled_hidden_count": max(0, len(troubled) - TROUBLED_PARTITIONS_SHOWN),
         "busiest": busiest_topics(),
+        "recent_changes": recent_changes(),
     }
 
 

@@ -12,7 +12,15 @@ from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from itertools import islice
 
-from confluent_kafka import ElectionType, KafkaError, KafkaException, TopicCollection, TopicPartition, Uuid
+from confluent_kafka import (
+    ElectionType,
+    IsolationLevel,
+    KafkaError,
+    KafkaException,
+    TopicCollection,
+    TopicPartition,
+    Uuid,
+)
 from confluent_kafka.admin import (
     AdminClient,
     ClusterMetadata,
@@ -24,12 +32,15 @@ from confluent_kafka.admin import (
 )
 
 from console.gateway.errors import ClusterUnreachableError, GatewayError, error_from_kafka
+from console.gateway.groups import KafkaGroups
 from console.gateway.interface import BrokerView, ClusterView, PartitionView, ReplicaSizes, TopicView
+from console.gateway.record_views import Headers, OffsetSpan, RecordStream
+from console.gateway.records import KafkaRecordStream, produce
 from console.gateway.replica_sizes import ask_replica_sizes
 from console.gateway.retention import ask_retention
 from console.gateway.retention_views import CommittedView, RetentionView, SettingView
-from console.gateway.topic_minimum import TopicMinimums
 from console.gateway.topic_settings import TopicAdministration
+from console.gateway.topic_watch import TopicWatch, WatchedSettings
 
 logger = logging.getLogger(__name__)
 
@@ -70,7 +81,10 @@ class KafkaGateway:
         self._identify_after = 0.0
         self._silent_leaders: dict[int, float] = {}
         self._administration = TopicAdministration(self._admin, self._wait, request_timeout_seconds)
-        self._minimums = TopicMinimums(self._ask_minimums)
+        self._watch = TopicWatch(self._ask_watched)
+        self.groups = KafkaGroups(
+            self._admin, bootstrap_servers, self._wait, self._broker_addresses, request_timeout_seconds
+        )
 
     def describe_cluster(self) -> ClusterView:
         metadata = self._metadata(topic=NO_TOPIC)
@@ -90,13 +104,11 @@ class KafkaGateway:
         topics = {name: topic for name, topic in metadata.topics.items() if topic.error is None}
         self._learn_identities(topics)
         offsets = self._list_offsets(topics.values(), set(metadata.brokers))
-        minimums = self._minimums.look(topics)
-        return [self._view(topics[name], offsets, minimums.get(name)) for name in sorted(topics)]
+        watched = self._watch.look(topics)
+        return [self._view(topics[name], offsets, watched.get(name)) for name in sorted(topics)]
 
     def replica_sizes(self) -> ReplicaSizes:
-        metadata = self._metadata(topic=NO_TOPIC)
-        brokers = ((broker.id, broker.host, broker.port) for broker in metadata.brokers.values())
-        return ask_replica_sizes(brokers, self._timeout)
+        return ask_replica_sizes(self._broker_addresses(), self._timeout)
 
     def elect_preferred_leaders(self, partitions: Iterable[tuple[str, int]]) -> dict[tuple[str, int], str]:
         wanted = [TopicPartition(topic, partition) for topic, partition in partitions]
@@ -135,11 +147,40 @@ class KafkaGateway:
         self._administration.change(topic, changes)
 
     def committed_offsets(self, topic: str) -> CommittedView:
-        return self._administration.committed(topic)
+        groups = self.groups.describe()
+        silent = {broker_id for broker_id, _, _ in self._broker_addresses()} - groups.answered
+        return CommittedView(groups.committed_in(topic), len(silent))
+
+    def record_spans(self, topic: str, committed_only: bool) -> Mapping[int, OffsetSpan]:
+        leaders = self._leaders(topic)
+        level = IsolationLevel.READ_COMMITTED if committed_only else IsolationLevel.READ_UNCOMMITTED
+        first = self._ask_offsets([(topic, each) for each in leaders], OffsetSpec.earliest())
+        following = self._ask_offsets([(topic, each) for each in leaders], OffsetSpec.latest(), level)
+        firsts, nexts = self._answers_of(first), self._answers_of(following)
+        return {each: OffsetSpan(firsts[each], nexts[each]) for each in sorted(firsts.keys() & nexts.keys())}
+
+    def offsets_at(self, topic: str, at_ms: int, partitions: Iterable[int]) -> Mapping[int, int | None]:
+        answers = self._answers_of(
+            self._ask_offsets([(topic, each) for each in partitions], OffsetSpec.for_timestamp(at_ms))
+        )
+        return {partition: _known(offset) for partition, offset in answers.items()}
+
+    def open_records(self, topic: str, starts: Mapping[int, int], committed_only: bool) -> RecordStream:
+        return KafkaRecordStream(self._bootstrap_servers, topic, starts, committed_only)
+
+    def produce_record(
+        self, topic: str, partition: int | None, key: bytes | None, value: bytes | None, headers: Headers = ()
+    ) -> tuple[int, int]:
+        return produce(self._bootstrap_servers, topic, partition, key, value, headers)
 
     def close(self) -> None:
-        """Nothing to hand back: the library closes its connections when the client is collected."""
+        """The admin client closes its connections when it is collected."""
         self._identities.clear()
+        self.groups.close()
+
+    def _broker_addresses(self) -> list[tuple[int, str, int]]:
+        metadata = self._metadata(topic=NO_TOPIC)
+        return [(broker.id, broker.host, broker.port) for broker in metadata.brokers.values()]
 
     def _metadata(self, topic: str | None = None) -> ClusterMetadata:
         """Answered by any live broker, also while there is no controller."""
@@ -199,9 +240,33 @@ class KafkaGateway:
             offsets.update({name: (first[name], following[name]) for name in first.keys() & following.keys()})
         return offsets
 
-    def _ask_offsets(self, names: list[tuple[str, int]], spec: OffsetSpec) -> dict[TopicPartition, Future]:
+    def _ask_offsets(
+        self,
+        names: list[tuple[str, int]],
+        spec: OffsetSpec,
+        level: IsolationLevel = IsolationLevel.READ_UNCOMMITTED,
+    ) -> dict[TopicPartition, Future]:
         wanted = {TopicPartition(topic, partition): spec for topic, partition in names}
-        return self._admin.list_offsets(wanted, request_timeout=self._timeout)
+        if not wanted:
+            return {}
+        return self._admin.list_offsets(wanted, isolation_level=level, request_timeout=self._timeout)
+
+    def _leaders(self, topic: str) -> list[int]:
+        """Partitions of `topic` that have a leader now. Raises GatewayError for a topic nobody knows."""
+        known = self._metadata(topic=topic).topics[topic]
+        if known.error is not None:
+            raise error_from_kafka(known.error)
+        return sorted(each.id for each in known.partitions.values() if each.leader >= 0)
+
+    def _answers_of(self, futures: dict[TopicPartition, Future]) -> dict[int, int]:
+        """The offsets of one topic that were answered, by partition."""
+        answers = {}
+        for partition, future in futures.items():
+            try:
+                answers[partition.partition] = self._wait(future, self._timeout).offset
+            except GatewayError as error:
+                logger.debug("no offset of %s-%s: %s", partition.topic, partition.partition, error)
+        return answers
 
     def _answers(
         self, leader: int, futures: dict[TopicPartition, Future]
@@ -223,17 +288,22 @@ class KafkaGateway:
             return False
         return until is not None
 
-    def _ask_minimums(self, names: list[str]) -> dict[str, int]:
+    def _ask_watched(self, names: list[str]) -> dict[str, WatchedSettings]:
         resources = [ConfigResource(ConfigResource.Type.TOPIC, name) for name in names]
         answers = {}
         for resource, future in self._admin.describe_configs(resources, request_timeout=self._timeout).items():
             try:
-                answers[resource.name] = int(self._wait(future, self._timeout)["min.insync.replicas"].value)
+                found = self._wait(future, self._timeout)
+                answers[resource.name] = WatchedSettings(
+                    int(found["min.insync.replicas"].value),
+                    int(found["retention.ms"].value),
+                    found["cleanup.policy"].value,
+                )
             except (GatewayError, KeyError, TypeError, ValueError) as error:
-                logger.debug("no min.insync.replicas of %s: %s", resource.name, error)
+                logger.debug("no settings of %s: %s", resource.name, error)
         return answers
 
-    def _view(self, topic: TopicMetadata, offsets: dict, minimum: int | None) -> TopicView:
+    def _view(self, topic: TopicMetadata, offsets: dict, watched: WatchedSettings | None) -> TopicView:
         topic_id, is_internal = self._identities.get(topic.topic, ("", topic.topic in INTERNAL_TOPICS))
         partitions = []
         for partition in sorted(topic.partitions.values(), key=lambda each: each.id):
@@ -249,7 +319,10 @@ class KafkaGateway:
                     next_offset=_known(latest and latest.offset),
                 )
             )
-        return TopicView(topic.topic, topic_id, is_internal, tuple(partitions), minimum)
+        if watched is None:
+            return TopicView(topic.topic, topic_id, is_internal, tuple(partitions))
+        settings = (watched.min_insync_replicas, watched.retention_ms, watched.cleanup_policy)
+        return TopicView(topic.topic, topic_id, is_internal, tuple(partitions), *settings)
 
     @staticmethod
     def _wait(future: Future, timeout_seconds: float):

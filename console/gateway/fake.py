@@ -3,14 +3,18 @@
 import re
 import time
 import uuid
+import zlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from broker.common.errors import ErrorCode
 from broker.common.limits import PARTITIONS_PER_TOPIC_MAX, TOPIC_NAME_LENGTH_MAX
 from console.gateway.errors import ClusterUnreachableError, refusal
+from console.gateway.fake_groups import FakeGroups
+from console.gateway.fake_records import FakeRecordStream
 from console.gateway.fake_retention import FakeSegment, FakeTopicState
 from console.gateway.interface import BrokerView, ClusterView, PartitionView, ReplicaSizes, TopicView
+from console.gateway.record_views import Headers, OffsetSpan, RecordStream, RecordView
 from console.gateway.retention_views import CommittedView, RetentionView, SettingView
 
 
@@ -35,8 +39,8 @@ class FakeGateway:
         #: Partitions not led by their first living replica.
         self._led_by: dict[tuple[str, int], int] = {}
         self._states: dict[str, FakeTopicState] = {}
-        self._committed: dict[str, dict[str, dict[int, int]]] = {}
         self._now_ms = clock_ms
+        self.groups = FakeGroups(self)
 
     # What the console asks -------------------------------------------------------------------------------------------
 
@@ -82,8 +86,8 @@ class FakeGateway:
             replicas = tuple(alive[(number + shift) % len(alive)] for shift in range(replication_factor))
             partitions.append(PartitionView(number, replicas[0], replicas, tuple(sorted(replicas)), 0, 0, 0))
         self._states[name] = FakeTopicState(dict(configs or {}))
-        minimum = int((configs or {}).get("min.insync.replicas", "1"))
-        self._topics[name] = TopicView(name, str(uuid.uuid4()), name.startswith("__"), tuple(partitions), minimum)
+        topic = TopicView(name, str(uuid.uuid4()), name.startswith("__"), tuple(partitions))
+        self._topics[name] = replace(topic, **self._states[name].watched)
 
     def delete_topic(self, name: str) -> None:
         self._alive()
@@ -100,13 +104,44 @@ class FakeGateway:
     def change_topic_settings(self, topic: str, changes: Mapping[str, str | None]) -> None:
         state = self._state(topic)
         state.configs = state.with_changes(changes)
-        minimum = int(state.configs.get("min.insync.replicas", "1"))
-        self._topics[topic] = replace(self._topics[topic], min_insync_replicas=minimum)
+        self._topics[topic] = replace(self._topics[topic], **state.watched)
 
     def committed_offsets(self, topic: str) -> CommittedView:
         self._alive()
-        in_topic = {group: topics[topic] for group, topics in self._committed.items() if topic in topics}
-        return CommittedView({group: dict(offsets) for group, offsets in in_topic.items()})
+        return CommittedView(self.groups.describe().committed_in(topic))
+
+    def record_spans(self, topic: str, committed_only: bool) -> Mapping[int, OffsetSpan]:
+        self._state(topic)
+        partitions = self._as_seen(self._topics[topic]).partitions
+        return {
+            each.partition: OffsetSpan(each.first_offset or 0, each.next_offset or 0)
+            for each in partitions
+            if each.leader is not None
+        }
+
+    def offsets_at(self, topic: str, at_ms: int, partitions: Iterable[int]) -> Mapping[int, int | None]:
+        state, spans = self._state(topic), self.record_spans(topic, False)
+        found = {}
+        for partition in spans.keys() & set(partitions):
+            offsets = range(spans[partition].first, spans[partition].next)
+            found[partition] = next((n for n in offsets if (state.record_at(partition, n).at_ms or 0) >= at_ms), None)
+        return found
+
+    def open_records(self, topic: str, starts: Mapping[int, int], committed_only: bool) -> RecordStream:
+        state = self._state(topic)
+        return FakeRecordStream(state.record_at, starts)
+
+    def produce_record(
+        self, topic: str, partition: int | None, key: bytes | None, value: bytes | None, headers: Headers = ()
+    ) -> tuple[int, int]:
+        state, partitions = self._state(topic), self._topics[topic].partitions
+        chosen = zlib.crc32(key or b"") % len(partitions) if partition is None else partition
+        if chosen >= len(partitions):
+            raise refusal(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+        offset = partitions[chosen].next_offset or 0
+        self.append(topic, chosen, 1)
+        state.records[chosen, offset] = RecordView(chosen, offset, self._now_ms(), key, value, tuple(headers))
+        return chosen, offset
 
     def close(self) -> None:
         self._is_cut_off = True
@@ -130,7 +165,7 @@ class FakeGateway:
 
     def commit(self, group: str, name: str, partition: int, offset: int) -> None:
         """As if a consumer of `group` had committed."""
-        self._committed.setdefault(group, {}).setdefault(name, {})[partition] = offset
+        self.groups.commit(group, name, partition, offset)
 
     def move_leader(self, name: str, partition: int, broker_id: int) -> None:
         """As after a fail-over: another replica than the first leads until somebody elects."""
@@ -142,6 +177,22 @@ class FakeGateway:
     def cut_off(self, is_cut_off: bool = True) -> None:
         """As if no broker could be reached."""
         self._is_cut_off = is_cut_off
+
+    @property
+    def broker_count(self) -> int:
+        return len(self._brokers)
+
+    def alive_brokers(self) -> list[int]:
+        """Raises ClusterUnreachableError if none is."""
+        return self._alive()
+
+    def now_ms(self) -> int:
+        return self._now_ms()
+
+    def written_at_ms(self, name: str, partition: int, offset: int) -> int:
+        """When the record was appended; now, if nobody knows."""
+        segments = self._states[name].segments.get(partition, [])
+        return next((each.newest_at_ms for each in segments if offset <= each.last_offset), self._now_ms())
 
     def _state(self, topic: str) -> FakeTopicState:
         self._alive()

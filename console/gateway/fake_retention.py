@@ -8,7 +8,9 @@ from broker.config.definition import ConfigError
 from broker.config.topic import BY_NAME, check_topic_configs
 from console.gateway.errors import refusal
 from console.gateway.interface import PartitionView
+from console.gateway.record_views import RecordView
 from console.gateway.retention_views import DoomedSegment, PartitionRetention, RetentionView, SettingView
+from console.gateway.topic_settings import setting_view
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +27,35 @@ class FakeTopicState:
 
     configs: dict[str, str] = field(default_factory=dict)
     segments: dict[int, list[FakeSegment]] = field(default_factory=dict)
+    #: (partition, offset) → what was produced there by the console.
+    records: dict[tuple[int, int], RecordView] = field(default_factory=dict)
 
     def settings(self) -> tuple[SettingView, ...]:
         return tuple(
-            SettingView(name, self.configs.get(name, _default(name)), "topic" if name in self.configs else "default")
+            setting_view(name, self.configs.get(name, _default(name)), "topic" if name in self.configs else "default")
             for name in sorted(BY_NAME)
         )
+
+    @property
+    def watched(self) -> dict[str, int | str]:
+        """The settings that come with a look at the topics, by the names of TopicView."""
+        values = {each.name: each.value for each in self.settings()}
+        return {
+            "min_insync_replicas": int(values["min.insync.replicas"]),
+            "retention_ms": int(values["retention.ms"]),
+            "cleanup_policy": values["cleanup.policy"],
+        }
+
+    def record_at(self, partition: int, offset: int) -> RecordView | None:
+        """What was produced there; a record that a test only counted is its number in its segment, as text."""
+        if (partition, offset) in self.records:
+            return self.records[partition, offset]
+        for segment in self.segments.get(partition, ()):
+            if segment.first_offset <= offset <= segment.last_offset:
+                return RecordView(
+                    partition, offset, segment.newest_at_ms, None, b"%d" % (offset - segment.first_offset)
+                )
+        return None
 
     def with_changes(self, changes: Mapping[str, str | None]) -> dict[str, str]:
         merged = {**self.configs, **changes}

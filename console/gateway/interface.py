@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from broker.common.limits import PARTITIONS_PER_TOPIC_MAX, TOPIC_NAME_LENGTH_MAX
+from console.gateway.group_views import GroupGateway
+from console.gateway.record_views import Headers, OffsetSpan, RecordStream
 from console.gateway.retention_views import CommittedView, RetentionView, SettingView
 
 __all__ = [
@@ -60,7 +62,7 @@ class PartitionView:
 class TopicView:
     """`topic_id` is empty on clusters that give topics no id. Partitions are sorted by number.
 
-    `min_insync_replicas` is None until the cluster has said; it may be some seconds old.
+    The settings are unknown (None, empty) until the cluster has said; they may be some seconds old.
     """
 
     name: str
@@ -68,9 +70,13 @@ class TopicView:
     is_internal: bool
     partitions: tuple[PartitionView, ...]
     min_insync_replicas: int | None = None
+    retention_ms: int | None = None
+    cleanup_policy: str = ""
 
 
 class ClusterGateway(Protocol):
+    groups: GroupGateway
+
     def describe_cluster(self) -> ClusterView:
         """Brokers, controller and cluster id as one live broker knows them."""
         ...
@@ -120,6 +126,30 @@ class ClusterGateway(Protocol):
 
     def committed_offsets(self, topic: str) -> CommittedView:
         """What consumer groups have committed in the topic."""
+        ...
+
+    def record_spans(self, topic: str, committed_only: bool) -> Mapping[int, OffsetSpan]:
+        """What can be read of each partition; one whose leader does not answer is missing.
+
+        With `committed_only` a span ends before the first transaction that is still open.
+        """
+        ...
+
+    def offsets_at(self, topic: str, at_ms: int, partitions: Iterable[int]) -> Mapping[int, int | None]:
+        """The first offset whose record is of `at_ms` or later, None without one; silent partitions are missing."""
+        ...
+
+    def open_records(self, topic: str, starts: Mapping[int, int], committed_only: bool) -> RecordStream:
+        """Read from partition → offset on. The caller closes the stream. No group is joined, no offset committed."""
+        ...
+
+    def produce_record(
+        self, topic: str, partition: int | None, key: bytes | None, value: bytes | None, headers: Headers = ()
+    ) -> tuple[int, int]:
+        """Append a record, wait for every replica in sync, answer its partition and offset.
+
+        Without a `partition` the key decides as Kafka's own producer would, without a key too any may be taken.
+        """
         ...
 
     def close(self) -> None: ...

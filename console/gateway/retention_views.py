@@ -11,6 +11,9 @@ class SettingView:
     name: str
     value: str | None
     source: str
+    #: Kafka's default and what the setting is for; empty where our table does not know it.
+    default: str | None = None
+    meaning: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +59,10 @@ class RetentionView:
 
 @dataclass(frozen=True, slots=True)
 class CommittedView:
-    """group → partition → committed offset, of the groups that have one in the topic; `unasked_count` were too many."""
+    """group → partition → committed offset, of the groups that have one in the topic.
+
+    Groups of `silent_brokers` coordinators could not be asked.
+    """
 
     offsets: Mapping[str, Mapping[int, int]]
-    unasked_count: int = 0
+    silent_brokers: int = 0

@@ -1,22 +1,23 @@
-"""Settings of a topic and offsets committed in it, by the admin client."""
+"""Settings of a topic, by the admin client."""
 
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future
 
-from confluent_kafka import ConsumerGroupTopicPartitions
 from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, ConfigSource
 
-from console.gateway.errors import GatewayError
-from console.gateway.retention_views import CommittedView, SettingView
+from broker.config.topic import BY_NAME
+from console.gateway.retention_views import SettingView
 
-#: Groups asked for their offsets at one time; a page says how many were left out.
-GROUPS_MAX = 500
 _SOURCES = {
     ConfigSource.DYNAMIC_TOPIC_CONFIG.value: "topic",
     ConfigSource.DYNAMIC_BROKER_CONFIG.value: "broker",
     ConfigSource.DYNAMIC_DEFAULT_BROKER_CONFIG.value: "cluster",
     ConfigSource.STATIC_BROKER_CONFIG.value: "file",
 }
+
+
+def setting_view(name: str, value: str | None, source: str) -> SettingView:
+    known = BY_NAME.get(name)
+    return SettingView(name, value, source, known and known.default_text, known.meaning if known else "")
 
 
 class TopicAdministration:
@@ -32,7 +33,7 @@ class TopicAdministration:
         (future,) = self._admin.describe_configs([resource], request_timeout=self._timeout).values()
         entries = self._wait(future, self._timeout)
         return tuple(
-            SettingView(entry.name, entry.value, _SOURCES.get(entry.source, "default"))
+            setting_view(entry.name, entry.value, _SOURCES.get(entry.source, "default"))
             for _, entry in sorted(entries.items())
         )
 
@@ -48,24 +49,3 @@ class TopicAdministration:
         resource = ConfigResource(ConfigResource.Type.TOPIC, topic, incremental_configs=entries)
         (future,) = self._admin.incremental_alter_configs([resource], request_timeout=self._timeout).values()
         self._wait(future, self._timeout)
-
-    def committed(self, topic: str) -> CommittedView:
-        """A group whose coordinator does not answer is left out and counted as not asked."""
-        listed = self._wait(self._admin.list_consumer_groups(request_timeout=self._timeout), self._timeout)
-        groups = sorted(group.group_id for group in listed.valid)
-        asked = [(group, self._ask_committed(group)) for group in groups[:GROUPS_MAX]]
-        offsets, silent = {}, len(groups) - len(asked)
-        for group, future in asked:
-            try:
-                partitions = self._wait(future, self._timeout).topic_partitions
-            except GatewayError:
-                silent += 1
-                continue
-            in_topic = {each.partition: each.offset for each in partitions if each.topic == topic and each.offset >= 0}
-            if in_topic:
-                offsets[group] = in_topic
-        return CommittedView(offsets, silent)
-
-    def _ask_committed(self, group: str) -> Future:
-        request = [ConsumerGroupTopicPartitions(group)]
-        return self._admin.list_consumer_group_offsets(request, request_timeout=self._timeout)[group]

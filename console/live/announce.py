@@ -12,10 +12,19 @@ from console.live.push import send_now
 from console.live.rows import TopicChanges
 from console.placement.queries import matrix_rows, placement_facts
 from console.topics.models import Partition, Topic
+from console.topics.queries import with_groups
 
 #: With more changed topics than this at once, the list is told to fetch its own page instead of getting every row.
 ROWS_PER_PUSH_MAX = 200
-OVERVIEW_PARTIALS = ("health", "tiles", "troubled-partitions", "broker-strip", "busiest-topics", "zookeeper-servers")
+OVERVIEW_PARTIALS = (
+    "health",
+    "tiles",
+    "troubled-partitions",
+    "broker-strip",
+    "busiest-topics",
+    "zookeeper-servers",
+    "recent-changes",
+)
 
 
 class Announcer:
@@ -69,7 +78,9 @@ class Announcer:
             messages = [(groups.TOPICS, version)]
         else:
             topics = Topic.objects.filter(name__in=names)
-            messages = [(groups.TOPICS, render_to_string("topics/partials/topic-rows.html", {"topics": topics}))]
+            messages = [
+                (groups.TOPICS, render_to_string("topics/partials/topic-rows.html", {"topics": with_groups(topics)}))
+            ]
         return [*messages, *self._topic_pages(changes)]
 
     def _placement(self, changes: TopicChanges) -> list[tuple[str, str]]:

@@ -11,10 +11,13 @@ from dataclasses import asdict
 
 from django.db import close_old_connections
 
+from console.consumers.collect import GroupCollector
 from console.gateway.interface import ClusterGateway, ReplicaSizes
 from console.gateway.zookeeper import ZooKeeperView
+from console.history.differences import broker_events, controller_events, topic_events
+from console.history.record import write_events
 from console.live import announce, store
-from console.live.broker_rows import ReplicaCounts, broker_rows, count_replicas
+from console.live.broker_rows import BrokerRow, ReplicaCounts, broker_rows, count_replicas
 from console.live.clock import now_ms
 from console.live.rates import RateWindow
 from console.live.rows import compare, topic_rows, total_rate
@@ -23,6 +26,7 @@ logger = logging.getLogger(__name__)
 
 CLUSTER_INTERVAL_SECONDS = 1.0
 TOPICS_INTERVAL_SECONDS = 1.5
+GROUPS_INTERVAL_SECONDS = 2.0
 #: Sizes are for people: nobody watches them by the second, and asking walks every log directory.
 SIZES_INTERVAL_SECONDS = 10.0
 HEARTBEAT_INTERVAL_SECONDS = 1.0
@@ -45,8 +49,13 @@ class Collector:
         self._rates = RateWindow()
         self._pages = announce.Announcer()
         self._topics = store.load_topics()
+        self._topics_at_ms = 0
+        self._groups = GroupCollector(gateway, clock_ms)
         self._brokers = store.load_brokers()
-        self._cluster_id = store.ensure_state().cluster_id
+        state = store.ensure_state()
+        self._cluster_id, self._controller_id = state.cluster_id, state.controller_id
+        #: Before the first look ever nothing is known, so nothing has changed.
+        self._has_seen_brokers, self._has_seen_topics = bool(state.brokers_at_ms), bool(state.topics_at_ms)
         self._replica_counts: dict[int, ReplicaCounts] = {}
         self._holding_replicas: set[int] = set()
         self._rate_history: list[float] = []
@@ -71,7 +80,8 @@ class Collector:
         forgotten = sorted(self._brokers.keys() - after.keys())
         if changed or forgotten:
             store.apply_broker_changes(changed, forgotten)
-        self._brokers, self._cluster_id = after, view.cluster_id
+        self._note_cluster(before, after, view.controller_id, at_ms)
+        self._brokers, self._cluster_id, self._controller_id = after, view.cluster_id, view.controller_id
         store.update_state(
             cluster_id=view.cluster_id, controller_id=view.controller_id, brokers_at_ms=at_ms, brokers_error=""
         )
@@ -84,7 +94,10 @@ class Collector:
         changes = compare(self._topics, after)
         if changes:
             store.apply_topic_changes(changes)
-        self._topics = after
+            if self._has_seen_topics:
+                write_events(topic_events(self._topics, changes), at_ms)
+        self._has_seen_topics = True
+        self._topics, self._topics_at_ms = after, at_ms
         self._store_replica_counts()
         self._store_rate(at_ms)
         self._pages.topics_changed(changes)
@@ -93,6 +106,12 @@ class Collector:
         """Kept until the next look at the topics, which writes them."""
         self._sizes = self._gateway.replica_sizes()
 
+    def collect_groups(self) -> None:
+        """After the first look at the topics: a lag is counted from the ends of their logs."""
+        if self._topics_at_ms:
+            self._groups.collect(self._topics, self._topics_at_ms)
+            store.update_state(groups_at_ms=self._now_ms(), groups_error="")
+
     def cluster_failed(self, error: str) -> None:
         store.update_state(brokers_error=error)
         self._pages.cluster_changed()
@@ -100,6 +119,17 @@ class Collector:
     def topics_failed(self, error: str) -> None:
         store.update_state(topics_error=error)
         self._pages.cluster_changed()
+
+    def groups_failed(self, error: str) -> None:
+        store.update_state(groups_error=error)
+
+    def _note_cluster(
+        self, before: dict[int, BrokerRow], after: dict[int, BrokerRow], controller_id: int | None, at_ms: int
+    ) -> None:
+        if self._has_seen_brokers:
+            events = broker_events(before, after) + controller_events(self._controller_id, controller_id)
+            write_events(events, at_ms)
+        self._has_seen_brokers = True
 
     def _store_replica_counts(self) -> None:
         counts = count_replicas(self._topics.values())
@@ -174,6 +204,7 @@ def run_collector(collector: Collector, stop: threading.Event) -> None:
     tiers = [
         Tier("brokers", CLUSTER_INTERVAL_SECONDS, collector.collect_cluster, collector.cluster_failed),
         Tier("topics", TOPICS_INTERVAL_SECONDS, collector.collect_topics, collector.topics_failed),
+        Tier("groups", GROUPS_INTERVAL_SECONDS, collector.collect_groups, collector.groups_failed),
         Tier("zookeeper", CLUSTER_INTERVAL_SECONDS, collector.collect_zookeeper),
         Tier("sizes", SIZES_INTERVAL_SECONDS, collector.collect_sizes),
     ]

@@ -41,6 +41,9 @@ def groups_for(page: str, rights: frozenset[Right]) -> list[str] | None:
         "brokers": [groups.BROKERS],
         "topics": [groups.TOPICS],
         "placement": [groups.PLACEMENT],
+        "history": [groups.HISTORY],
+        "consumers": [groups.CONSUMERS],
+        "consumer-pages": [groups.CONSUMER_PAGES],
         "processes": [groups.processes(Right.OPERATE in rights)],
         "other": [],
     }
@@ -48,7 +51,7 @@ def groups_for(page: str, rights: frozenset[Right]) -> list[str] | None:
 
 
 class PageConsumer(AsyncWebsocketConsumer):
-    """`/ws/live/?page=overview|brokers|topics|placement|topic:<name>|processes|other`."""
+    """`/ws/live/?page=overview|brokers|topics|placement|history|consumers|consumer-pages|topic:<name>|processes|other`."""
 
     async def connect(self) -> None:
         """Subscribed before it is accepted: what happens after the browser sees it open is not missed."""
@@ -111,16 +114,18 @@ class PageConsumer(AsyncWebsocketConsumer):
         """A page may stay open for days: log-out, a lost role and a closed account end it too."""
         while True:
             await asyncio.sleep(RECHECK_SECONDS)
-            code = await database_sync_to_async(self.refusal_now)()
+            code = await database_sync_to_async(refusal_now)(self.scope)
             if code is not None:
                 await self.close(code)
                 return
 
-    def refusal_now(self) -> int | None:
-        user = get_user_model().objects.filter(pk=self.scope["user"].pk).first()
-        if user is None or ("session" in self.scope and not is_logged_in(self.scope["session"].session_key, user)):
-            return CLOSE_LOGIN
-        return None if has_right(user, Right.VIEW) else CLOSE_FORBIDDEN
+
+def refusal_now(scope: dict) -> int | None:
+    """The code to close with if who opened the websocket may not look any more."""
+    user = get_user_model().objects.filter(pk=scope["user"].pk).first()
+    if user is None or ("session" in scope and not is_logged_in(scope["session"].session_key, user)):
+        return CLOSE_LOGIN
+    return None if has_right(user, Right.VIEW) else CLOSE_FORBIDDEN
 
 
 def is_logged_in(session_key: str, user) -> bool:

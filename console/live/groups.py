@@ -8,6 +8,10 @@ CLUSTER_OVERVIEW = "cluster.overview"
 BROKERS = "brokers"
 TOPICS = "topics"
 PLACEMENT = "placement"
+HISTORY = "history"
+#: The list of consumer groups, and every page that shows some of them.
+CONSUMERS = "consumers"
+CONSUMER_PAGES = "consumers.pages"
 
 
 def topic(name: str) -> str:

@@ -1,7 +1,11 @@
-"""The one websocket address."""
+"""The websocket addresses: one for what pages show, one for reading a topic."""
 
 from django.urls import path
 
 from console.live.consumers import PageConsumer
+from console.records.socket import RecordsConsumer
 
-websocket_urlpatterns = [path("ws/live/", PageConsumer.as_asgi())]
+websocket_urlpatterns = [
+    path("ws/live/", PageConsumer.as_asgi()),
+    path("ws/records/", RecordsConsumer.as_asgi()),
+]

@@ -39,6 +39,15 @@ class TopicRow:
     is_internal: bool
     partitions: tuple[PartitionRow, ...]
     min_insync_replicas: int | None = None
+    retention_ms: int | None = None
+    cleanup_policy: str = ""
+    #: When a look last found more records than the one before; 0: never.
+    last_record_at_ms: int = 0
+
+    @property
+    def size_bytes(self) -> int:
+        """On disk, all replicas together."""
+        return sum(size for each in self.partitions for _, size in each.sizes)
 
     @property
     def replication_factor(self) -> int:
@@ -100,12 +109,13 @@ def topic_rows(
     rows = {}
     for view in views:
         previous = before.get(view.name)
-        minimum = view.min_insync_replicas
+        settings, last_record_at_ms = view, 0
         if previous is None or is_recreated(previous, view.topic_id):
             known = {}
         else:
             known = {each.partition: each for each in previous.partitions}
-            minimum = previous.min_insync_replicas if minimum is None else minimum
+            settings = previous if view.min_insync_replicas is None else view
+            last_record_at_ms = at_ms if _has_grown(view, known) else previous.last_record_at_ms
         rows[view.name] = TopicRow(
             name=view.name,
             topic_id=view.topic_id,
@@ -114,10 +124,22 @@ def topic_rows(
                 _partition_row(view, partition, known.get(partition.partition), rates, at_ms, sizes)
                 for partition in view.partitions
             ),
-            min_insync_replicas=minimum,
+            min_insync_replicas=settings.min_insync_replicas,
+            retention_ms=settings.retention_ms,
+            cleanup_policy=settings.cleanup_policy,
+            last_record_at_ms=last_record_at_ms,
         )
     rates.forget_all_but({_rate_key(row, each.partition) for row in rows.values() for each in row.partitions})
     return rows
+
+
+def _has_grown(view: TopicView, known: Mapping[int, PartitionRow]) -> bool:
+    return any(
+        each.next_offset is not None
+        and each.partition in known
+        and each.next_offset > (known[each.partition].next_offset or 0)
+        for each in view.partitions
+    )
 
 
 def _partition_row(

@@ -18,6 +18,10 @@ _TOPIC_FIELDS = [
     "partition_count",
     "replication_factor",
     "min_insync_replicas",
+    "retention_ms",
+    "cleanup_policy",
+    "last_record_at_ms",
+    "size_bytes",
     "under_replicated_count",
     "under_min_isr_count",
     "leaderless_count",
@@ -67,6 +71,9 @@ def load_topics() -> dict[str, TopicRow]:
             topic.is_internal,
             tuple(partitions.get(topic.pk, ())),
             topic.min_insync_replicas,
+            topic.retention_ms,
+            topic.cleanup_policy,
+            topic.last_record_at_ms,
         )
         for topic in Topic.objects.all()
     }

@@ -1,11 +1,16 @@
 """What electing preferred leaders changes: which partitions move, which cannot, what each broker leads then. Pure."""
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from console.plans.plan import Line, Plan
 from console.topics.models import Partition
+
+_TOUCHES = (
+    "The new leaders are in sync: no record is lost. Producers and consumers look for the new leader, "
+    "usually within a second. Leadership cannot be given back by hand."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +52,18 @@ class ElectionPlan:
     stays: tuple[Stay, ...]
     loads: tuple[Load, ...]
 
-    @property
-    def digest(self) -> str:
-        """Two plans with the same digest change the same: what is confirmed is what was shown."""
-        lines = (f"{each.topic}\n{each.partition}\n{each.leader}\n{each.preferred}\n" for each in self.moves)
-        return hashlib.sha256("".join(lines).encode()).hexdigest()[:32]
+    def as_plan(self, bootstrap_servers: str) -> Plan:
+        """The change as it is shown, confirmed and kept."""
+        return Plan(
+            action="elect preferred leaders",
+            object_type="cluster",
+            object_name="all topics",
+            lines=tuple(Line(each.name, each.leader, each.preferred) for each in self.moves),
+            read=tuple(f"{each.name} {each.leader} {each.preferred}" for each in self.moves),
+            touches=(_TOUCHES,),
+            command=f"kafka-leader-election.sh --bootstrap-server {bootstrap_servers} "
+            "--election-type preferred --all-topic-partitions",
+        )
 
 
 def plan_election(partitions: Iterable[Partition], registered: frozenset[int]) -> ElectionPlan:

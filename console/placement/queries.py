@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from django.core.paginator import Page, Paginator
+from django.db.models import QuerySet
 
 from console.brokers.models import Broker
 from console.placement.election import ElectionPlan, plan_election
@@ -53,12 +54,20 @@ class Balance:
     preferred_share: float | None
 
 
+def chosen_topics(search: str, shows_internal: bool) -> QuerySet[Topic]:
+    topics = Topic.objects.all() if shows_internal else Topic.objects.filter(is_internal=False)
+    return topics.filter(name__icontains=search) if search else topics
+
+
+def chosen_partitions(search: str, shows_internal: bool) -> QuerySet[Partition]:
+    """Every partition of the topics that the page's filters choose."""
+    partitions = Partition.objects.filter(topic__in=chosen_topics(search, shows_internal))
+    return partitions.select_related("topic").order_by("topic__name", "partition")
+
+
 def matrix_page(search: str, shows_internal: bool, page: str) -> Page:
     """A page of topics whose rows are in `matrix_rows`."""
-    topics = Topic.objects.all() if shows_internal else Topic.objects.filter(is_internal=False)
-    if search:
-        topics = topics.filter(name__icontains=search)
-    return Paginator(topics, TOPICS_PER_PAGE).get_page(page)
+    return Paginator(chosen_topics(search, shows_internal), TOPICS_PER_PAGE).get_page(page)
 
 
 def matrix_rows(topics: list[Topic]) -> list[MatrixRow]:

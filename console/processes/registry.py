@@ -118,6 +118,8 @@ def initial_broker_properties(broker_count: int) -> dict[str, str]:
     return {
         "default.replication.factor": replicas,
         "offsets.topic.replication.factor": replicas,
+        "transaction.state.log.replication.factor": replicas,
+        "transaction.state.log.min.isr": "2" if broker_count >= 3 else "1",
         "min.insync.replicas": "2" if broker_count >= 3 else "1",
         "zookeeper.session.timeout.ms": "6000",
     }

@@ -15,12 +15,14 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
+from console.history.differences import Event
+from console.history.record import write_events
 from console.processes import os_process
 from console.processes.file_lock import exclusive
 from console.processes.log_files import bound_log, last_line
 from console.processes.models import ManagedProcess
 from console.processes.os_process import Identity, Sighting
-from console.processes.pages import push_process
+from console.processes.pages import TONES, push_process
 from console.processes.readiness import what_is_missing
 from console.processes.run_files import read_run_file, remove_run_file, write_run_file
 from console.processes.states import Decision, Desired, Do, Facts, Observed, Request, decide, request_is_done
@@ -171,12 +173,20 @@ def _columns(process: ManagedProcess) -> dict:
 _WISHES = {"desired", "request"}
 
 
+def _change(process: ManagedProcess, before: str) -> Event:
+    words = process.sentence.removeprefix(process.observed).lstrip(": ")
+    now = f"{process.observed} ({words})" if words else process.observed
+    tone = TONES[Observed(process.observed)]
+    return Event("process", process.name, f"{process.name} is {now}, before {before}", tone)
+
+
 def _save(process: ManagedProcess, before: dict, facts: Facts, decision: Decision) -> None:
     """Write the columns that changed and show the row if it did. A newer request than the one seen is left alone."""
     with transaction.atomic():
         if process.observed != before["observed"]:
             process.changed_at = facts.now
             logger.info("%s: %s", process.name, process.sentence)
+            write_events([_change(process, before["observed"])], int(facts.now.timestamp() * 1000))
         after = _columns(process)
         changed = {column for column in after if after[column] != before[column]} - _WISHES
         if changed:

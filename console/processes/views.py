@@ -13,9 +13,11 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from console.access.rights import Right, require
+from console.exports.csv_table import csv_response, wants_csv
 from console.processes.access import access_process, access_processes
 from console.processes.actions import do_restart, do_start, do_stop
 from console.processes.consequences import stop_sentence
+from console.processes.export import TITLES, process_rows
 from console.processes.log_files import TAIL_LINES, tail_lines
 from console.processes.models import ManagedProcess
 from console.processes.pages import Shown
@@ -23,8 +25,11 @@ from console.processes.pages import Shown
 
 @require_safe
 def process_list(request: HttpRequest) -> HttpResponse:
+    processes = access_processes(request.user)
+    if wants_csv(request):
+        return csv_response(request, "processes", TITLES, process_rows(processes))
     now = timezone.now()
-    shown = [Shown(process, now) for process in access_processes(request.user)]
+    shown = [Shown(process, now) for process in processes]
     return render(request, "processes/list.html", {"processes": shown})
 
 

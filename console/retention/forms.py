@@ -5,7 +5,6 @@ from decimal import Decimal
 
 from django import forms
 
-from console.gateway.interface import TOPIC_NAME_LENGTH_MAX
 from console.retention.plan import DEFAULT
 
 _POLICIES = [("", "as it is"), ("delete", "delete"), ("compact", "compact"), ("compact,delete", "compact,delete")]
@@ -46,14 +45,3 @@ class RetentionForm(forms.Form):
     @property
     def changes(self) -> dict[str, str]:
         return {name.replace("_", "."): self.cleaned_data.get(name, "") for name in self.fields}
-
-
-class ApplyForm(RetentionForm):
-    """With what confirms it: the digest of the values the plan started from, and the name where records go."""
-
-    digest = forms.CharField(max_length=64)
-    typed_name = forms.CharField(required=False, max_length=TOPIC_NAME_LENGTH_MAX)
-
-    @property
-    def changes(self) -> dict[str, str]:
-        return {name.replace("_", "."): self.cleaned_data.get(name, "") for name in RetentionForm.base_fields}

@@ -1,10 +1,10 @@
 """A change of a topic's retention as a plan: old and new values, what goes, who loses unread records. Pure."""
 
-import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from console.gateway.retention_views import CommittedView, RetentionView, SettingView
+from console.plans.plan import Line, Plan
 
 #: The settings that decide what is deleted, in the order they are shown.
 KEYS = ("cleanup.policy", "retention.ms", "retention.bytes")
@@ -48,11 +48,41 @@ class Totals:
     unknown_partitions: int
 
 
-def digest(settings: Iterable[SettingView]) -> str:
-    """Names the values a plan was made from: with another digest the topic is not as it was shown."""
+def change_plan(
+    topic: str,
+    settings: Iterable[SettingView],
+    changes: Iterable[Difference],
+    loses_records: bool,
+    bootstrap_servers: str,
+) -> Plan:
+    """The change as it is shown, confirmed and kept. `loses_records`: it deletes what would stay otherwise."""
+    changes = tuple(changes)
     known = {each.name: each for each in settings}
-    lines = (f"{name}={known[name].value}@{known[name].source}\n" for name in KEYS if name in known)
-    return hashlib.sha256("".join(lines).encode()).hexdigest()[:32]
+    return Plan(
+        action="change retention",
+        object_type="topic",
+        object_name=topic,
+        lines=tuple(
+            Line(
+                each.name,
+                each.old if each.old_source == "topic" else DEFAULT,
+                DEFAULT if each.new is None else each.new,
+            )
+            for each in changes
+        ),
+        read=tuple(f"{name}={known[name].value}@{known[name].source}" for name in KEYS if name in known),
+        losses=("Records will be deleted, and cannot be brought back.",) if loses_records else (),
+        undo="the old values can be put back; records that were deleted by then stay deleted.",
+        command=_command(topic, changes, bootstrap_servers),
+        typed_name=topic if loses_records else "",
+    )
+
+
+def _command(topic: str, changes: Iterable[Difference], bootstrap_servers: str) -> str:
+    base = f"kafka-configs.sh --bootstrap-server {bootstrap_servers} --alter --topic {topic}"
+    added = ",".join(f"{each.name}=[{each.new}]" for each in changes if each.new is not None)
+    removed = ",".join(each.name for each in changes if each.new is None)
+    return base + (f" --add-config {added}" if added else "") + (f" --delete-config {removed}" if removed else "")
 
 
 def differences(settings: Iterable[SettingView], wanted: Mapping[str, str]) -> tuple[Difference, ...]:

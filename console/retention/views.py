@@ -21,9 +21,10 @@ from console.gateway.connect import cluster_gateway
 from console.gateway.errors import GatewayError
 from console.gateway.retention_views import CommittedView, RetentionView
 from console.live.clock import now_ms
-from console.retention.actions import MovedOnError, do_change_retention
-from console.retention.forms import ApplyForm, RetentionForm
-from console.retention.plan import KEYS, Difference, Loss, Totals, deletes_more, differences, digest, losses, totals
+from console.plans.plan import Confirmation, NotConfirmedError
+from console.retention.actions import do_change_retention
+from console.retention.forms import RetentionForm
+from console.retention.plan import KEYS, Loss, Totals, change_plan, deletes_more, differences, losses, totals
 from console.retention.timeline import Timeline, timeline
 from console.topics.models import Topic
 
@@ -61,33 +62,22 @@ def retention(request: HttpRequest, name: str) -> HttpResponse:
 def configure(request: HttpRequest, name: str) -> HttpResponse:
     """Apply a plan that was shown; what does not hold any more shows the plan for how it is now."""
     topic = access_topic(request.user, name, Right.OPERATE)
-    form = ApplyForm(request.POST)
+    form = RetentionForm(request.POST)
     if not form.is_valid():
         return _page(request, topic, RetentionForm(request.POST), {}, "The plan could not be read.", 422)
     try:
-        changes = differences(cluster_gateway().topic_settings(topic.name), form.changes)
-        if changes and _needs_name(topic, changes) and form.cleaned_data["typed_name"] != topic.name:
-            sentence = f"Records would be deleted: type the topic's name exactly, {topic.name}."
-            return _page(request, topic, RetentionForm(request.POST), form.changes, sentence, 422)
-        if not changes:
+        facts = _facts(topic, form.changes)
+        if not facts["differences"]:
             messages.info(request, "Nothing differs: nothing was changed.")
             return redirect("topic-retention", topic.name)
-        do_change_retention(request.user, topic, changes, form.cleaned_data["digest"])
-    except MovedOnError as error:
-        return _page(request, topic, RetentionForm(request.POST), form.changes, str(error), 409)
+        do_change_retention(request.user, facts["plan"], facts["differences"], Confirmation.parse(request.POST))
+    except NotConfirmedError as error:
+        return _page(request, topic, RetentionForm(request.POST), form.changes, str(error), error.status)
     except GatewayError as error:
         return _page(request, topic, RetentionForm(request.POST), form.changes, str(error), 422)
     messages.success(request, f"Retention of {topic.name} was changed.")
-    undo = {f"undo_{each.name.replace('.', '_')}": each.undo for each in changes}
+    undo = {f"undo_{each.name.replace('.', '_')}": each.undo for each in facts["differences"]}
     return redirect(f"{reverse('topic-retention', args=[topic.name])}?{urlencode(undo)}")
-
-
-def _needs_name(topic: Topic, changes: tuple[Difference, ...]) -> bool:
-    """True if the change deletes records that would stay otherwise."""
-    gateway = cluster_gateway()
-    now = totals(gateway.preview_retention(topic.name, {}))
-    then = totals(gateway.preview_retention(topic.name, {each.name: each.new for each in changes}))
-    return deletes_more(now, then)
 
 
 def _page(
@@ -110,16 +100,16 @@ def _facts(topic: Topic, wanted: dict[str, str]) -> dict:
     now = Outlook(gateway.preview_retention(topic.name, {}), committed)
     asked = {each.name: each.new for each in changes}
     then = Outlook(gateway.preview_retention(topic.name, asked), committed) if changes else None
+    loses_records = then is not None and deletes_more(now.totals, then.totals)
     return {
         "settings": known,
-        "digest": digest(known),
+        "plan": change_plan(topic.name, known, changes, loses_records, django_settings.BOOTSTRAP_SERVERS),
+        "fields": [(name.replace(".", "_"), text) for name, text in wanted.items()],
         "differences": changes,
         "now": now,
         "then": then,
         "outlook": then or now,
-        "needs_name": then is not None and deletes_more(now.totals, then.totals),
-        "command": _command(topic, changes),
-        "unasked_count": committed.unasked_count,
+        "silent_brokers": committed.silent_brokers,
     }
 
 
@@ -127,10 +117,3 @@ def _undo(request: HttpRequest) -> str:
     """The plan that takes the last change back, as an address."""
     texts = {name: request.GET.get(f"undo_{name}", "") for name in RetentionForm.base_fields}
     return urlencode({name: text for name, text in texts.items() if text})
-
-
-def _command(topic: Topic, changes: tuple[Difference, ...]) -> str:
-    base = f"kafka-configs.sh --bootstrap-server {django_settings.BOOTSTRAP_SERVERS} --alter --topic {topic.name}"
-    added = ",".join(f"{each.name}=[{each.new}]" for each in changes if each.new is not None)
-    removed = ",".join(each.name for each in changes if each.new is None)
-    return base + (f" --add-config {added}" if added else "") + (f" --delete-config {removed}" if removed else "")

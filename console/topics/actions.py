@@ -3,22 +3,19 @@
 from console.audit.record import record_event
 from console.gateway.connect import cluster_gateway
 from console.gateway.errors import GatewayError, RefusedError
+from console.plans.apply import carry_out
+from console.plans.plan import Confirmation, Plan
 from console.topics.models import Topic
 
 
-def do_create_topic(actor, name: str, partition_count: int, replication_factor: int) -> None:
-    """Create a topic. Raises GatewayError if the cluster refused or did not answer; that too is in the audit."""
-    after = {"partition_count": partition_count, "replication_factor": replication_factor}
-    try:
-        cluster_gateway().create_topic(name, partition_count, replication_factor)
-    except GatewayError as error:
-        _record_failure(actor, "create topic", name, error, after=after)
-        raise
-    record_event(actor, "create topic", "topic", name, after=after)
+def do_create_topic(actor, plan: Plan, confirmation: Confirmation) -> None:
+    """Create a topic as planned. Raises NotConfirmedError, GatewayError; whatever happens is in the audit."""
+    values = plan.after
+    carry_out(actor, plan, confirmation, lambda: cluster_gateway().create_topic(plan.object_name, **values))
 
 
 def do_delete_topic(actor, topic: Topic) -> None:
-    """Delete a topic and its records. Raises GatewayError as above."""
+    """Delete a topic and its records. Raises GatewayError if the cluster refused or did not answer; that is audited."""
     before = {
         "topic_id": topic.topic_id,
         "partition_count": topic.partition_count,

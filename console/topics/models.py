@@ -18,12 +18,23 @@ class Topic(models.Model):
     #: Sum over partitions of next offset - first offset: an upper bound of the records (compaction leaves gaps).
     record_count = models.BigIntegerField(default=0)
     records_per_second = models.FloatField(null=True)
+    #: On disk, all replicas together, as far as their brokers have said.
+    size_bytes = models.BigIntegerField(default=0)
+    #: When the collector last saw records arrive, ms since the epoch; 0: never.
+    last_record_at_ms = models.BigIntegerField(default=0)
+    #: Unknown until the cluster has said.
+    retention_ms = models.BigIntegerField(null=True)
+    cleanup_policy = models.CharField(max_length=40, blank=True)
 
     class Meta:
         ordering = ["name"]
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def deletes_by_age(self) -> bool:
+        return "delete" in self.cleanup_policy
 
 
 class Partition(models.Model):

@@ -1,11 +1,13 @@
 """Reading topics for pages: filtered, sorted and paged in the database."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from django.core.paginator import Page, Paginator
-from django.db.models import F
+from django.db.models import Count, F, OuterRef, QuerySet, Subquery, Sum
 from django.http import QueryDict
 
+from console.consumers.models import GroupPlace
 from console.topics.models import Partition, Topic
 
 TOPICS_PER_PAGE = 50
@@ -20,6 +22,16 @@ SORTS = {
     "records": "record_count",
     "rate": "records_per_second",
     "leaderless": "leaderless_count",
+    "size": "size_bytes",
+    "last": "last_record_at_ms",
+    "retention": "retention_ms",
+    "groups": "group_count",
+    "lag": "lag",
+}
+#: Columns that are counted from the groups' places, not stored: only asked for when sorted by.
+_COUNTED = {
+    "groups": {"group_count": Count("group", distinct=True)},
+    "lag": {"lag": Sum("lag")},
 }
 
 
@@ -47,15 +59,36 @@ class TopicListQuery:
         )
 
 
-def topic_page(query: TopicListQuery) -> Page:
+def chosen_topics(query: TopicListQuery) -> QuerySet[Topic]:
+    """All that the search and the switch choose, in the order asked for."""
     topics = Topic.objects.all()
     if not query.shows_internal:
         topics = topics.filter(is_internal=False)
     if query.search:
         topics = topics.filter(name__icontains=query.search)
+    if query.sort in _COUNTED:
+        ((name, figure),) = _COUNTED[query.sort].items()
+        places = GroupPlace.objects.filter(topic=OuterRef("name")).order_by().values("topic")
+        topics = topics.annotate(**{name: Subquery(places.annotate(figure=figure).values("figure"))})
     field = F(SORTS[query.sort])
     order = field.desc(nulls_last=True) if query.is_descending else field.asc(nulls_last=True)
-    return Paginator(topics.order_by(order, "name"), TOPICS_PER_PAGE).get_page(query.page)
+    return topics.order_by(order, "name")
+
+
+def topic_page(query: TopicListQuery) -> Page:
+    page = Paginator(chosen_topics(query), TOPICS_PER_PAGE).get_page(query.page)
+    page.object_list = with_groups(page.object_list)
+    return page
+
+
+def with_groups(topics: Iterable[Topic]) -> list[Topic]:
+    """The topics, each with `group_count` and `lag` (None without groups), in one query for all."""
+    found = list(topics)
+    places = GroupPlace.objects.filter(topic__in=[topic.name for topic in found]).order_by().values_list("topic")
+    counted = {name: (groups, lag) for name, groups, lag in places.annotate(Count("group", distinct=True), Sum("lag"))}
+    for topic in found:
+        topic.group_count, topic.lag = counted.get(topic.name, (0, None))
+    return found
 
 
 def partition_page(topic: Topic, page: str) -> Page:

@@ -4,5 +4,7 @@ import "./ages.js";
 import "./connection.js";
 import "./flash.js";
 import "./focus.js";
+import "./moments.js";
 import "./question.js";
+import "./records.js";
 import "./times.js";

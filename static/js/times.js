@@ -1,13 +1,16 @@
 // Moments arrive in UTC and are shown in the reader's zone, with the zone.
 
 const format = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
+const clock = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
+const day = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 function localise(root) {
   root.querySelectorAll("time[datetime]").forEach((each) => {
     const moment = new Date(each.getAttribute("datetime"));
     if (Number.isNaN(moment.getTime())) return;
-    each.textContent = format.format(moment);
+    const isToday = moment.toDateString() === new Date().toDateString();
+    each.textContent = "short" in each.dataset ? (isToday ? clock : day).format(moment) : format.format(moment);
     each.title = `${each.getAttribute("datetime")} · shown in ${zone}`;
   });
 }
@@ -16,3 +19,4 @@ localise(document);
 document.addEventListener("htmx:oobBeforeSwap", (event) => localise(event.detail.fragment));
 document.addEventListener("htmx:afterSettle", (event) => localise(event.detail.elt));
 document.addEventListener("regions:replaced", () => localise(document));
+document.addEventListener("records:arrive", (event) => event.detail.forEach(localise));

@@ -11,22 +11,26 @@ from collections.abc import Callable, Sequence
 import psutil
 
 from tests.barnabas_cluster import running_cluster
+from tests.bench import groups, many_partitions, scale
 from tests.bench.loads import Figure, Target, loads
 from tests.bench.replicated import Load, ReplicatedTarget, replicated_loads
-from tests.bench.scale import figures
+from tests.bench.transactions import replicated_transactions, transactions
 
 
 def main() -> None:
     arguments = _parser().parse_args()
-    chosen = {name: load for name, load in loads(arguments.scale).items() if (arguments.only or "") in name}
+    one_broker = {**loads(arguments.scale), "transactions of 100 records": transactions(5 * arguments.scale)}
+    chosen = {name: load for name, load in one_broker.items() if (arguments.only or "") in name}
     if chosen:
         _run_loads(chosen, arguments)
-    replicated = {
-        name: load for name, load in replicated_loads(arguments.scale).items() if (arguments.only or "") in name
+    three_brokers = {
+        **replicated_loads(arguments.scale),
+        "replicated: transactions of 100 records": replicated_transactions(5 * arguments.scale),
     }
+    replicated = {name: load for name, load in three_brokers.items() if (arguments.only or "") in name}
     if replicated and not arguments.against:
         _run_replicated(replicated, arguments.rounds)
-    for name, figure in figures().items():
+    for name, figure in {**scale.figures(), **groups.figures(), **many_partitions.figures()}.items():
         if (arguments.only or "") in name and not arguments.against:
             print(f"{name:<42}barnabas  {figure()}", flush=True)
 

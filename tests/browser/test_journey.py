@@ -58,7 +58,7 @@ def produce(product, topic: str, partition: int, count: int) -> None:
 def test_the_overview_shows_a_healthy_cluster(page):
     expect(page.locator("#connection")).to_have_attribute("data-state", "live", timeout=STARTS_MS)
     expect(page.get_by_text("Healthy", exact=True)).to_be_visible(timeout=STARTS_MS)
-    expect(page.get_by_text("host.metrics")).to_be_visible(timeout=STARTS_MS)
+    expect(page.get_by_role("link", name="host.metrics")).to_be_visible(timeout=STARTS_MS)
     screenshot(page, "overview-light")
 
 

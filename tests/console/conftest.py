@@ -83,6 +83,13 @@ def cluster(monkeypatch, clock) -> FakeGateway:
         "console.placement.actions",
         "console.retention.actions",
         "console.retention.views",
+        "console.records.actions",
+        "console.configuration.actions",
+        "console.configuration.views",
+        "console.records.views",
+        "console.records.socket",
+        "console.consumers.actions",
+        "console.consumers.change_views",
     ):
         monkeypatch.setattr(f"{actions}.cluster_gateway", lambda: gateway)
     return gateway
@@ -101,6 +108,7 @@ def collect(collector):
         collector.collect_zookeeper()
         collector.collect_cluster()
         collector.collect_topics()
+        collector.collect_groups()
         collector.collect_cluster()
         collector.beat()
 

@@ -3,6 +3,7 @@
 python -m tests.faults crash --kills 50 --seed N
 python -m tests.faults hostile
 python -m tests.faults --row 4 --seed N
+python -m tests.faults copy --minutes 10 --seed N
 """
 
 import argparse
@@ -12,6 +13,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from tests.faults.copy.run import run_copy
 from tests.faults.crash import run_crashes
 from tests.faults.hostile import run_attacks
 from tests.faults.matrix.rows import ROWS
@@ -49,6 +51,14 @@ def _hostile(directory: Path, arguments: argparse.Namespace) -> int:
     return violations
 
 
+def _copy(directory: Path, arguments: argparse.Namespace) -> int:
+    seed = random.randrange(10**6) if arguments.seed is None else arguments.seed
+    print(f"seed {seed}", flush=True)
+    run = run_copy(directory, 60 * arguments.minutes, seed)
+    print(run, flush=True)
+    return len(run.violations)
+
+
 def _matrix(directory: Path, arguments: argparse.Namespace) -> int:
     """Every history stays in `directory`; of a row without violations nothing else does."""
     played = []
@@ -71,7 +81,7 @@ def _keep_the_history_only(home: Path) -> None:
             shutil.rmtree(path)
 
 
-_SCENARIOS = {"crash": _crash, "hostile": _hostile, "matrix": _matrix}
+_SCENARIOS = {"crash": _crash, "hostile": _hostile, "matrix": _matrix, "copy": _copy}
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -80,7 +90,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("scenario", nargs="?", choices=sorted(_SCENARIOS), help="all, unless one is named")
     parser.add_argument("--kills", type=int, default=50, help="crash: how often a broker is killed (default 50)")
-    parser.add_argument("--seed", type=int, help="crash, matrix: repeats the moments of an earlier run")
+    parser.add_argument("--seed", type=int, help="crash, copy, matrix: repeats the moments of an earlier run")
+    parser.add_argument("--minutes", type=float, default=10, help="copy: how long faults go on (default 10)")
     parser.add_argument("--seconds", type=float, default=10, help="hostile: how long each attack lasts (default 10)")
     parser.add_argument("--row", type=int, action="append", choices=sorted(ROWS), help="matrix: only this row, or rows")
     parser.add_argument("--times", type=int, default=1, help="matrix: how often the rows are played (default 1)")

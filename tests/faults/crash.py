@@ -16,7 +16,7 @@ from tests.barnabas_cluster import BrokerProcess, Cluster, await_true, running_c
 from tests.faults.checker import Verdict, check, faults_in_log
 from tests.faults.history import Fault, HistoryWriter, Policy, TopicDeclared, now, read_history
 from tests.faults.load import Load, ProducerPlan
-from tests.faults.readings import read_all, read_replica_files
+from tests.faults.readings import note_extents, read_all, read_replica_files
 
 #: Upkeep all the time, so that kills meet it.
 RESTLESS = {
@@ -75,7 +75,9 @@ def run_crashes(directory: Path, kills: int, seed: int) -> CrashRun:
         await_progress(load)
         rounds = list(_kill_rounds(cluster.brokers[0], load, history, kills, random.Random(seed)))
         load.stop()
-        read_all(cluster.bootstrap_servers, {name: partitions for name, (partitions, *_) in TOPICS.items()}, history)
+        partitions = {name: count for name, (count, *_) in TOPICS.items()}
+        read_all(cluster.bootstrap_servers, partitions, history)
+        note_extents(cluster.bootstrap_servers, partitions, history)  # retention went on while all was read
         cluster.stop_brokers()
         broker = cluster.brokers[0]
         read_replica_files(broker.directory / "logs", TOPICS, history, f"files of broker {broker.broker_id}")

@@ -214,13 +214,20 @@ def seen(reader: str, message: Message) -> Seen:
 
 
 class Load:
-    """Runs every plan and one reader of all their partitions from `start` to `stop`."""
+    """Runs every plan and one reader of all their partitions from `start` to `stop`. A reader's name is its own."""
 
-    def __init__(self, plans: Sequence[ProducerPlan], bootstrap_servers: str, history: HistoryWriter, seed: int):
+    def __init__(
+        self,
+        plans: Sequence[ProducerPlan],
+        bootstrap_servers: str,
+        history: HistoryWriter,
+        seed: int,
+        reader: str = "live",
+    ):
         self._producers = [_ProducerWorker(plan, bootstrap_servers, history, seed) for plan in plans]
         topics = {plan.topic: plan.partitions for plan in plans}
         partitions = [TopicPartition(topic, index) for topic, count in topics.items() for index in range(count)]
-        self._readers = [_ReaderWorker("live", partitions, bootstrap_servers, history)]
+        self._readers = [_ReaderWorker(reader, partitions, bootstrap_servers, history)]
 
     def start(self) -> None:
         for worker in (*self._producers, *self._readers):

@@ -12,9 +12,9 @@ from tests.interop.records import CODECS, COUNT, PARTITIONS, Sent, in_order, rec
 DEADLINE_S = 60
 
 
-def create_topic(cluster, name, partitions=PARTITIONS):
+def create_topic(cluster, name, partitions=PARTITIONS, **settings):
     admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
-    admin.create_topics([NewTopic(name, partitions, 1)])[name].result(30)
+    admin.create_topics([NewTopic(name, partitions, 1, **settings)])[name].result(30)
     return admin
 
 
@@ -109,7 +109,7 @@ def test_reading_from_an_offset_and_from_the_end(cluster, name):
 
 
 def test_offsets_are_found_by_timestamp(cluster, name):
-    create_topic(cluster, name, partitions=1)
+    create_topic(cluster, name, partitions=1, config={"retention.ms": "-1"})
     producer = Producer({"bootstrap.servers": cluster.bootstrap_servers})
     for number in range(100):
         producer.produce(name, b"v", timestamp=1_700_000_000_000 + number * 1_000)

@@ -6,6 +6,7 @@ import signal
 import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
 from kazoo.client import KazooClient
+from kazoo.exceptions import NoNodeError
 
 from tests.barnabas_cluster import await_true, running_cluster
 from tests.interop.replicas import isr_of, leader_of
@@ -31,9 +32,10 @@ def zookeeper(cluster):
 def controller(zookeeper) -> tuple[int, int]:
     """Who is controller, and under which epoch; -1 while there is none."""
     epoch = int(zookeeper.get("/controller_epoch")[0])
-    if not zookeeper.exists("/controller"):
+    try:
+        return json.loads(zookeeper.get("/controller")[0])["brokerid"], epoch
+    except NoNodeError:
         return -1, epoch
-    return json.loads(zookeeper.get("/controller")[0])["brokerid"], epoch
 
 
 def create(cluster, topic: str, brokers) -> None:

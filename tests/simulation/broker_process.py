@@ -48,7 +48,8 @@ class BrokerProcess:
         self.is_started = False
         self.is_paused = False
         self._has_lost_power = False
-        self.lost_power_at_us = 0
+        #: From the loss of power until what it has left is served again.
+        self.is_without_power = False
         self._looked_at: dict[tuple, int] = {}
 
     @property
@@ -96,6 +97,7 @@ class BrokerProcess:
             self.loop.call_soon(self._end, _SUPERVISOR_PAUSE_US)
             return
         self.is_started = True
+        self.is_without_power = False
         self.world.history.add(self.name, "serves")
         await self.broker.failed.wait()
         self.world.history.violate(f"{self.name} has lost its last log directory")
@@ -131,7 +133,7 @@ class BrokerProcess:
         for sock in self.loop.kill():
             sock.vanish()
         self._has_lost_power = True
-        self.lost_power_at_us = self.world.timeline.now_us
+        self.is_without_power = True
         self._forget_life("power is cut")
 
     def _forget_life(self, how: str) -> None:
@@ -187,6 +189,11 @@ class BrokerProcess:
             if begin < end:
                 self._looked_at[place] = end
                 yield hosted.topic_id, hosted.partition.topic_partition.partition, _read(hosted, begin, end)
+
+    def pending_isrs(self, partition: TopicPartition) -> list[tuple[int, ...]]:
+        """The ISR this broker, or its life before, is about to write."""
+        hosted = self._replicas.get(*partition) if self._replicas is not None else None
+        return [hosted.partition.pending_isr] if hosted is not None and hosted.partition.pending_isr else []
 
     def hosts(self, partition: TopicPartition) -> bool:
         return self._replicas is not None and self._replicas.get(*partition) is not None

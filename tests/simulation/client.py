@@ -31,9 +31,12 @@ class ClusterClient:
 
     def __init__(self, process: ClientProcess, broker_ids: list[int]):
         self._process = process
-        self._broker_ids = broker_ids
+        self.broker_ids = broker_ids
         self._connections: dict[int, OutboundConnection] = {}
         self.leaders: dict[TopicPartition, Leader] = {}
+        #: Everybody a partition is assigned to, while it moves too.
+        self.replicas: dict[TopicPartition, list[int]] = {}
+        self.alive: list[int] = []
         #: How many partitions each topic has.
         self.topics: dict[str, int] = {}
         self._controller_id = -1
@@ -58,7 +61,7 @@ class ClusterClient:
             raise NoAnswerError(str(error)) from error
 
     async def ask_any(self, message: Message, version: int) -> Message:
-        return await self.ask(self.random.choice(self._broker_ids), message, version)
+        return await self.ask(self.random.choice(self.broker_ids), message, version)
 
     async def ask_controller(self, message: Message, version: int) -> Message:
         """Whoever is controller by the metadata of any broker."""
@@ -77,6 +80,8 @@ class ClusterClient:
             return False
         if topics is None:
             self.topics.clear()
+            self.replicas.clear()
+        self.alive = [broker.node_id for broker in response.brokers]
         self._controller_id = response.controller_id
         leaders = {} if topics is None else dict(self.leaders)
         for topic in response.topics:
@@ -84,6 +89,7 @@ class ClusterClient:
                 self.topics[topic.name] = len(topic.partitions)
                 for each in topic.partitions:
                     where = TopicPartition(topic.name, each.partition_index)
+                    self.replicas[where] = each.replica_nodes
                     leaders[where] = self._newer(where, Leader(each.leader_id, each.leader_epoch, topic.topic_id))
         self.leaders = leaders
         return True

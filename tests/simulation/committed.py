@@ -1,4 +1,7 @@
-"""What has ever been seen as committed: one value for each (topic id, partition, offset), whoever shows it and when."""
+"""What has ever been seen as committed: one value for each (topic id, partition, offset), whoever shows it and when.
+
+And one topic for each value: nobody sends a value to a topic and then to the next topic of that name.
+"""
 
 from uuid import UUID
 
@@ -14,9 +17,11 @@ class Committed:
 
     def __init__(self, history: History):
         self._history = history
+        self._topics: dict[bytes, UUID] = {}
         self.partitions: dict[tuple[UUID, int], dict[int, Seen]] = {}
 
     def see(self, who: str, topic_id: UUID, partition: int, leader_epoch: int, records: list[Record]) -> None:
+        self._see_topic(who, topic_id, records)
         known = self.partitions.setdefault((topic_id, partition), {})
         for record in records:
             seen = (leader_epoch, record.value.decode())
@@ -24,6 +29,12 @@ class Committed:
             if before != seen:
                 place = f"{topic_id}-{partition} offset {record.offset}"
                 self._history.violate(f"{who} shows {seen} as {place}, which was {before}")
+
+    def _see_topic(self, who: str, topic_id: UUID, records: list[Record]) -> None:
+        for record in records:
+            home = self._topics.setdefault(record.value, topic_id)
+            if home != topic_id:
+                self._history.violate(f"{who} shows {record.value!r} in topic {topic_id}, it was sent to {home}")
 
     def values(self, topic_id: UUID, partition: int) -> dict[int, str]:
         return {offset: value for offset, (_, value) in self.partitions.get((topic_id, partition), {}).items()}

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from uuid import UUID
 
 from broker.common.errors import ErrorCode
@@ -17,16 +18,19 @@ _MAX_WAIT_MS = 100
 
 #: (topic id, partition, leader epoch, records)
 OnRecords = Callable[[UUID, int, int, list[Record]], None]
+#: Whether that broker was leader of the partition in that epoch.
+HasLed = Callable[[int, TopicPartition, int], bool]
 
 
 class Consumer:
     """Reads every partition of every topic there is; `on_records` hears of each batch."""
 
-    def __init__(self, name: str, client: ClusterClient, history: History, on_records: OnRecords):
+    def __init__(self, name: str, client: ClusterClient, history: History, on_records: OnRecords, has_led: HasLed):
         self._name = name
         self._client = client
         self._history = history
         self._on_records = on_records
+        self._has_led = has_led
         self._random = client.random
         self.positions: dict[tuple[UUID, int], int] = {}
         self.is_stopping = False
@@ -38,6 +42,7 @@ class Consumer:
                 if not await self.read_once():
                     break
                 await asyncio.sleep(self._random.uniform(0.01, 0.1))
+            await self._ask_with_another_epoch()
             if self._random.random() < 0.05:
                 self.positions.clear()
 
@@ -64,6 +69,21 @@ class Consumer:
             return False
         answers = [(topic.topic_id, each) for topic in response.responses for each in topic.partitions]
         return sum(not self._take(topic_id, each) for topic_id, each in answers) == 0
+
+    async def _ask_with_another_epoch(self) -> None:
+        """As a client with outdated metadata does, or one that knows more than the broker: KIP-320 fences both."""
+        where, leader = self._random.choice(sorted(self._client.leaders.items()) or [(None, None)])
+        if leader is None or leader.broker_id < 0:
+            return
+        other = replace(leader, leader_epoch=max(0, leader.leader_epoch + self._random.choice((-2, -1, 1))))
+        asked = FetchTopic(topic_id=leader.topic_id, partitions=[self._asked(leader.topic_id, where, other)])
+        try:
+            response = await self._client.ask(leader.broker_id, FetchRequest(topics=[asked]), _FETCH_VERSION)
+        except NoAnswerError:
+            return
+        answer = response.responses[0].partitions[0]
+        if answer.error_code == ErrorCode.NONE and not self._has_led(leader.broker_id, where, other.leader_epoch):
+            self._history.violate(f"{leader} answers for {where} in epoch {other.leader_epoch}, in which it never led")
 
     def _asked(self, topic_id: UUID, where: TopicPartition, leader: Leader) -> FetchPartition:
         return FetchPartition(

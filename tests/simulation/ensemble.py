@@ -7,10 +7,11 @@ sessions that end.
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from broker.zookeeper import znodes
 from broker.zookeeper.errors import NodeExists, NodeMissing, OperationRefused
 from broker.zookeeper.session import Create, Delete, Operation
 from tests.simulation.timeline import SimulatedClock, Timeline
-from tests.simulation.znode_tree import Change, ZnodeTree, parent_of
+from tests.simulation.znode_tree import Change, Node, ZnodeTree, parent_of
 
 MACHINE = "zookeeper"
 
@@ -38,7 +39,8 @@ class Ensemble:
 
     def __init__(self, timeline: Timeline):
         self._timeline = timeline
-        self.tree = ZnodeTree(SimulatedClock(timeline).now_ms)
+        self._clock = SimulatedClock(timeline)
+        self.tree = ZnodeTree(self._clock.now_ms)
         self.sessions: dict[int, ServerSession] = {}
         self._is_without_quorum = False
         #: Told of each transaction: (zxid, changes).
@@ -46,7 +48,15 @@ class Ensemble:
         #: Told of sessions that end, and why.
         self.on_session_over: Callable[[int, str], None] = lambda session_id, why: None
 
+    def age_ms(self, node: Node) -> int:
+        return self._clock.now_ms() - node.created_at_ms
+
     # -- sessions
+
+    def session_of(self, broker_id: int) -> ServerSession | None:
+        """The one its registration stands for."""
+        node = self.tree.nodes.get(znodes.broker_path(broker_id))
+        return self.sessions[node.ephemeral_owner] if node else None
 
     def open(self, timeout_ms: int) -> ServerSession:
         session_id = 0x100000000 + len(self.sessions) + 1

@@ -3,6 +3,8 @@
 import json
 import re
 
+from broker.common.types import TopicPartition
+from broker.zookeeper import znodes
 from tests.simulation.history import History
 from tests.simulation.znode_tree import Change
 
@@ -17,6 +19,12 @@ class EpochWatch:
         self._history = history
         self._controller_epoch = 0
         self._states: dict[str, dict] = {}
+        #: Who ever led a partition of that name, by epoch.
+        self._leaders: dict[str, dict[int, set[int]]] = {}
+
+    def has_led(self, broker_id: int, partition: TopicPartition, leader_epoch: int) -> bool:
+        """Whether the broker was leader in that epoch, of this topic or another of the same name."""
+        return broker_id in self._leaders.get(znodes.state_path(partition), {}).get(leader_epoch, ())
 
     def on_transaction(self, zxid: int, changes: list[Change]) -> None:
         for change in changes:
@@ -37,6 +45,8 @@ class EpochWatch:
             self._states.pop(change.path, None)
             return
         state, before = json.loads(change.data), self._states.get(change.path)
+        epochs = self._leaders.setdefault(change.path, {})
+        epochs.setdefault(state["leader_epoch"], set()).add(state["leader"])
         self._states[change.path] = state
         if state["leader"] >= 0 and state["leader"] not in state["isr"]:
             self._history.violate(f"{change.path}: the leader is not in sync: {state}")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tests.simulation.broker_process import BrokerProcess
 from tests.simulation.ensemble import MACHINE as ZOOKEEPER
+from tests.simulation.topics import PASSING
 
 if TYPE_CHECKING:
     from tests.simulation.world import World
@@ -30,9 +31,8 @@ class Fault:
 
 def draw_faults(random: Random, during_us: int) -> list[Fault]:
     count = random.randint(3, random.choice((6, 12, 30)))
-    kinds_drawn_from = _WITH_POWER_CUTS if random.random() < _POWER_CUTS_SHARE else _WITHOUT_POWER_CUTS
-    weights = [FAULTS[kind][0] for kind in kinds_drawn_from]
-    kinds = random.choices(kinds_drawn_from, weights, k=count)
+    weights = [often for often, _, _ in FAULTS.values()]
+    kinds = random.choices(list(FAULTS), weights, k=count)
     drawn = [_draw(random, kind, random.randint(0, during_us)) for kind in kinds]
     return sorted(drawn, key=lambda fault: fault.at_us)
 
@@ -54,7 +54,7 @@ def _one(fault: Fault, candidates: list):
 
 
 def _kill(world: "World", process: BrokerProcess | None, restart_after_us: int) -> None:
-    if process is not None and process.is_running:
+    if process is not None and process.is_running and world.holders.may_be_struck(process):
         process.kill()
         world.timeline.plan_in(restart_after_us, process.start)
 
@@ -85,22 +85,53 @@ def _double_fail_over(world: "World", fault: Fault) -> None:
 
 
 def _cut_power(world: "World", fault: Fault) -> None:
-    """In a cluster that is whole, and not of the controller: see the README."""
-    if world.is_whole(for_us=2 * world.session_timeout_us):
-        process = _one(fault, [each for each in world.running if each != world.controller])
+    _cut_power_of(world, _one(fault, world.running), fault.lasts_us)
+
+
+def _cut_power_of(world: "World", process: BrokerProcess | None, restart_after_us: int) -> None:
+    if process is not None and process.is_running and world.holders.may_lose_power(process):
         process.cut_power()
-        world.timeline.plan_in(fault.lasts_us, process.start)
+        world.timeline.plan_in(restart_after_us, process.start)
+
+
+def _cut_power_of_controller(world: "World", fault: Fault) -> None:
+    """It leads as well, as a rule, and may be back before anybody else is controller."""
+    _cut_power_of(world, world.controller, fault.lasts_us)
+
+
+def _cut_power_of_leader(world: "World", fault: Fault) -> None:
+    _cut_power_of(world, world.leader_of(_one(fault, world.partitions)), fault.lasts_us)
+
+
+def _leave_a_stray(world: "World", fault: Fault) -> None:
+    """A broker is away while a partition moves from it, and whoever remembers that dies before it is back.
+
+    It then holds a log nobody will have deleted when the topic is, and that must not be found under a new one.
+    """
+    passing = [(where, moved) for where, _, moved in world.states() if where.topic in PASSING]
+    where, assignment = _one(fault, passing) or (None, None)
+    if where is None or assignment.is_reassigning:
+        return
+    free = [process.broker_id for process in world.running if process.broker_id not in assignment.replicas]
+    away = world.process_of(assignment.replicas[-1])
+    if not free or not away.is_running:
+        return
+    world.mover.wishes.append((where, [*assignment.replicas[:-1], free[0]]))
+    forgotten_us = world.session_timeout_us + 2 * _S
+    _kill(world, away, forgotten_us + 1 * _S)
+    world.timeline.plan_in(forgotten_us, lambda: _kill(world, world.controller, fault.lasts_us))
+    world.timeline.plan_in(forgotten_us + 4 * _S, lambda: world.administrator.wishes.append(where.topic))
 
 
 def _stop(world: "World", fault: Fault) -> None:
     process = _one(fault, world.running)
-    if process is not None:
+    if process is not None and world.holders.may_be_struck(process):
         process.stop(fault.lasts_us)
 
 
 def _pause(world: "World", fault: Fault) -> None:
     process = _one(fault, world.running)
-    if process is not None:
+    if process is not None and world.holders.may_be_struck(process):
         process.pause()
         world.timeline.plan_in(fault.lasts_us, process.resume)
 
@@ -138,7 +169,9 @@ def _isolate_from_brokers(world: "World", fault: Fault) -> None:
 
 
 def _cut_from_zookeeper(world: "World", fault: Fault) -> None:
-    _cut(world, fault, _both_ways(_one(fault, world.brokers).name, ZOOKEEPER))
+    process = _one(fault, world.brokers)
+    if world.holders.may_be_struck(process):
+        _cut(world, fault, _both_ways(process.name, ZOOKEEPER))
 
 
 def _lose_zookeeper(world: "World", fault: Fault) -> None:
@@ -149,9 +182,10 @@ def _lose_zookeeper(world: "World", fault: Fault) -> None:
 
 
 def _expire_session(world: "World", fault: Fault) -> None:
-    sessions = [session for session in world.ensemble.sessions.values() if not session.is_over]
-    if sessions:
-        world.ensemble.end(_one(fault, sessions), "expired by a fault")
+    process = _one(fault, world.running)
+    session = world.ensemble.session_of(process.broker_id) if process is not None else None
+    if session is not None and world.holders.may_be_struck(process):
+        world.ensemble.end(session, "expired by a fault")
 
 
 def _slow_down(world: "World", fault: Fault) -> None:
@@ -174,7 +208,10 @@ FAULTS: dict[str, tuple[int, int, Callable[["World", Fault], None]]] = {
     "kill controller": (3, 8 * _S, _kill_controller),
     "kill all": (1, 3 * _S, _kill_all),
     "double fail-over": (3, 6 * _S, _double_fail_over),
-    "power cut": (3, 8 * _S, _cut_power),
+    "power cut": (2, 8 * _S, _cut_power),
+    "power cut of controller": (2, 8 * _S, _cut_power_of_controller),
+    "power cut of leader": (2, 8 * _S, _cut_power_of_leader),
+    "stray replica": (2, 1 * _S, _leave_a_stray),
     "clean stop": (2, 6 * _S, _stop),
     "pause": (4, 9 * _S, _pause),
     "cut pair": (3, 6 * _S, _cut_pair),
@@ -186,8 +223,3 @@ FAULTS: dict[str, tuple[int, int, Callable[["World", Fault], None]]] = {
     "slow down": (3, 6 * _S, _slow_down),
     "break connections": (3, 1 * _S, _break_connections),
 }
-
-#: Power cuts are not mixed with deaths of others: what two machines lose at once was committed, perhaps.
-_WITH_POWER_CUTS = ["power cut", "cut pair", "cut one way", "slow down", "break connections"]
-_WITHOUT_POWER_CUTS = [kind for kind in FAULTS if kind != "power cut"]
-_POWER_CUTS_SHARE = 0.2

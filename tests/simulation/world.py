@@ -5,12 +5,14 @@ clients come to their end, every ISR must be full again within bounded time, and
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
 from uuid import UUID
 
 from broker.common.types import TopicPartition
+from broker.controller.cluster import LeaderAndIsr
+from broker.controller.replica_assignment import ReplicaAssignment
 from broker.zookeeper import znodes
 from tests.simulation import checkers
 from tests.simulation.broker_process import BrokerProcess, ClientProcess
@@ -22,6 +24,8 @@ from tests.simulation.ensemble import Ensemble
 from tests.simulation.epochs import EpochWatch
 from tests.simulation.faults import Fault, draw_faults, inflict
 from tests.simulation.history import History
+from tests.simulation.holders import Holders
+from tests.simulation.moves import Mover
 from tests.simulation.network import Network
 from tests.simulation.producers import Producer
 from tests.simulation.settings import SESSION_TIMEOUT_MS, draw_brokers, draw_settings
@@ -54,12 +58,14 @@ class World:
         self.network = Network(self.timeline, self._fork())
         self.ensemble = Ensemble(self.timeline)
         self.disk = disk
-        self.ensemble.on_transaction = EpochWatch(self.history).on_transaction
+        self.epochs = EpochWatch(self.history)
+        self.ensemble.on_transaction = self.epochs.on_transaction
         self.ensemble.on_session_over = lambda number, why: self.history.add("zookeeper", why, session=f"{number:#x}")
         self.brokers = [
             BrokerProcess(self, number, directory / f"broker-{number}", self._fork())
             for number in range(1, draw_brokers(self._fork()) + 1)
         ]
+        self.holders = Holders(self)
         self.faults = draw_faults(self._fork(), CHAOS_US)
         self._make_clients()
 
@@ -76,13 +82,17 @@ class World:
             self._producer("one-1", lasting, acks=1),
             self._producer("pass-1", [*lasting, *PASSING], acks=1),
         ]
+        self.mover = Mover("mover", self._client("mover"), self.history)
         self.consumers = [self._consumer("reader-1"), self._consumer("reader-2")]
 
     def _producer(self, name: str, topics: list[str], *, acks: int) -> Producer:
         return Producer(name, self._client(name), self.history, topics, acks=acks)
 
     def _consumer(self, name: str) -> Consumer:
-        return Consumer(name, self._client(name), self.history, lambda *seen: self.committed.see(name, *seen))
+        def see(*seen) -> None:
+            self.committed.see(name, *seen)
+
+        return Consumer(name, self._client(name), self.history, see, self.epochs.has_led)
 
     def _client(self, name: str) -> ClusterClient:
         process = ClientProcess(self, name, len(self._clients) + 1, self._fork())
@@ -108,11 +118,10 @@ class World:
     def _come_up(self) -> None:
         for process in self.brokers:
             process.start()
-        workers = [self.administrator, *self.producers, *self.consumers]
-        self._start_work(workers[:1])
+        self._start_work([self.administrator])
         if not self._run_until(lambda: self.administrator.has_lasting, 20 * _S):
             raise AssertionError("the cluster did not come up")
-        self._start_work(workers[1:])
+        self._start_work([self.mover, *self.producers, *self.consumers])
 
     def _start_work(self, workers: list) -> None:
         by_name = {process.name: process for process in self._clients}
@@ -129,7 +138,7 @@ class World:
 
     def _finish_work(self) -> None:
         self.history.add("WORLD", "clients come to their end")
-        for worker in (self.administrator, *self.producers, *self.consumers):
+        for worker in (self.administrator, self.mover, *self.producers, *self.consumers):
             worker.is_stopping = True
         if not self._run_until(lambda: not self._unhealed(), HEALED_WITHIN_US):
             for reason in self._unhealed():
@@ -165,21 +174,25 @@ class World:
     @property
     def controller(self) -> BrokerProcess | None:
         node = self.ensemble.tree.nodes.get(znodes.CONTROLLER)
-        return self._process(znodes.decode_controller(node.data)) if node else None
-
-    def is_whole(self, for_us: int) -> bool:
-        """Every broker serves, has had power for so long, and is in every ISR it is assigned to."""
-        powered = all(self.timeline.now_us - process.lost_power_at_us > for_us for process in self.brokers)
-        return powered and all(process.is_started for process in self.brokers) and not self._incomplete_isrs()
+        return self.process_of(znodes.decode_controller(node.data)) if node else None
 
     def leader_of(self, partition: TopicPartition) -> BrokerProcess | None:
         state = self._state(partition)
-        return self._process(state.leader) if state else None
+        return self.process_of(state.leader) if state else None
 
-    def _process(self, broker_id: int) -> BrokerProcess | None:
+    def process_of(self, broker_id: int) -> BrokerProcess | None:
         return next((process for process in self.brokers if process.broker_id == broker_id), None)
 
-    def _state(self, partition: TopicPartition):
+    def states(self) -> Iterator[tuple[TopicPartition, LeaderAndIsr, ReplicaAssignment]]:
+        """Of every partition that has one, with the replicas it is assigned to."""
+        for assignment in self._assignments():
+            for number in assignment.partitions:
+                partition = TopicPartition(assignment.topic, number)
+                state = self._state(partition)
+                if state is not None:
+                    yield partition, state, assignment.of(number)
+
+    def _state(self, partition: TopicPartition) -> LeaderAndIsr | None:
         node = self.ensemble.tree.nodes.get(znodes.state_path(partition))
         return znodes.decode_state(partition, node.data, node.version) if node else None
 
@@ -216,7 +229,9 @@ class World:
             for number, replicas in sorted(assignment.partitions.items()):
                 partition = TopicPartition(assignment.topic, number)
                 state = self._state(partition)
-                if state is None or sorted(state.isr) != sorted(replicas) or state.leader < 0:
+                if number in assignment.adding or number in assignment.removing:
+                    found.append(f"{partition} is on the move still: {assignment}")
+                elif state is None or sorted(state.isr) != sorted(replicas) or state.leader < 0:
                     found.append(f"{partition} on {replicas} is {state}")
         return found
 

@@ -4,7 +4,16 @@ from broker.handlers.registry import HANDLERS
 from broker.protocol.messages import MESSAGES
 from tests.tidy.sources import ROOT
 
-SUPPORT = {"__init__", "handler", "registry", "group_request", "config_resources", "current_leader"}
+SUPPORT = {
+    "__init__",
+    "handler",
+    "registry",
+    "commit_partitions",
+    "group_request",
+    "transaction_request",
+    "config_resources",
+    "current_leader",
+}
 
 
 def test_every_handler_file_is_in_the_registry():

@@ -4,8 +4,9 @@
 `joining`, `rebalance`, `membership`, `offsets` and `administration` are the rules; `records.py` is the log's format.
 """
 
+from broker.coordinator.group.client import Client
 from broker.coordinator.group.config import GroupConfig
 from broker.coordinator.group.coordinator import GroupCoordinator
-from broker.coordinator.group.outcome import Answer, Client, Note, OffsetsRecord, Outcome
+from broker.coordinator.outcome import Answer, CoordinatorRecord, Note, Outcome, Producer
 
-__all__ = ["Answer", "Client", "GroupConfig", "GroupCoordinator", "Note", "OffsetsRecord", "Outcome"]
+__all__ = ["Answer", "Client", "CoordinatorRecord", "GroupConfig", "GroupCoordinator", "Note", "Outcome", "Producer"]

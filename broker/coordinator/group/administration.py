@@ -1,13 +1,15 @@
-"""DescribeGroups, ListGroups and DeleteGroups: what tools see of the groups, and forgetting one."""
+"""DescribeGroups, ListGroups, DeleteGroups and OffsetDelete: what tools see of the groups, and forgetting them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from broker.common.errors import ErrorCode
+from broker.common.types import TopicPartition
 from broker.coordinator.group.group import Group
 from broker.coordinator.group.offsets import Offsets
-from broker.coordinator.group.outcome import Turn
 from broker.coordinator.group.records import OffsetKey, encode_group_key, encode_offset_key
 from broker.coordinator.group.states import GroupState
+from broker.coordinator.group.subscriptions import is_consumer_group, subscribed_topics
+from broker.coordinator.outcome import Turn
 from broker.protocol.messages.delete_groups import DeletableGroupResult, DeleteGroupsRequest, DeleteGroupsResponse
 from broker.protocol.messages.describe_groups import (
     DescribedGroup,
@@ -16,6 +18,12 @@ from broker.protocol.messages.describe_groups import (
     DescribeGroupsResponse,
 )
 from broker.protocol.messages.list_groups import ListedGroup, ListGroupsRequest, ListGroupsResponse
+from broker.protocol.messages.offset_delete import (
+    OffsetDeleteRequest,
+    OffsetDeleteResponse,
+    OffsetDeleteResponsePartition,
+    OffsetDeleteResponseTopic,
+)
 
 #: The only type of group there is here; "consumer" are those of KIP-848.
 _CLASSIC = "classic"
@@ -87,12 +95,68 @@ def delete(
 
 
 def _delete(group_id: str, group: Group | None, offsets: Offsets, turn: Turn) -> ErrorCode:
-    """Propose the tombstones of an empty group: its offsets first, so that none is left without its group."""
+    """Propose the tombstones of an empty group: its offsets first, so that none is left without its group.
+
+    A group whose offsets an open transaction commits is in use, whoever its members are: were they deleted, the
+    transaction would still commit what was made of the records before them.
+    """
     if group is None:
         return ErrorCode.GROUP_ID_NOT_FOUND
-    if group.state is not GroupState.EMPTY:
+    if group.state is not GroupState.EMPTY or offsets.has_pending(group_id):
         return ErrorCode.NON_EMPTY_GROUP
     for partition, _ in offsets.of_group(group_id):
         turn.append(encode_offset_key(OffsetKey(group_id, partition)), None)
     turn.append(encode_group_key(group_id), None)
     return ErrorCode.NONE
+
+
+def delete_offsets(
+    request: OffsetDeleteRequest, group: Group | None, offsets: Offsets, turn: Turn
+) -> OffsetDeleteResponse:
+    """Of a consumer group with members only what they are not subscribed to; of another one with members nothing."""
+    error = _offset_delete_error(request.group_id, group)
+    if error is not ErrorCode.NONE:
+        return OffsetDeleteResponse(error_code=error)
+    is_subscribed = _subscription_test(group)
+    for topic in request.topics:
+        if not is_subscribed(topic.name):
+            for index in dict.fromkeys(each.partition_index for each in topic.partitions):
+                _delete_offset(OffsetKey(group.group_id, TopicPartition(topic.name, index)), offsets, turn)
+    return OffsetDeleteResponse(
+        topics=[
+            OffsetDeleteResponseTopic(
+                name=topic.name,
+                partitions=[
+                    OffsetDeleteResponsePartition(
+                        partition_index=each.partition_index,
+                        error_code=ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC if is_subscribed(topic.name) else ErrorCode.NONE,
+                    )
+                    for each in topic.partitions
+                ],
+            )
+            for topic in request.topics
+        ]
+    )
+
+
+def _offset_delete_error(group_id: str, group: Group | None) -> ErrorCode:
+    if not group_id:
+        return ErrorCode.INVALID_GROUP_ID
+    if group is None:
+        return ErrorCode.GROUP_ID_NOT_FOUND
+    if group.state is not GroupState.EMPTY and not is_consumer_group(group):
+        return ErrorCode.NON_EMPTY_GROUP
+    return ErrorCode.NONE
+
+
+def _subscription_test(group: Group) -> Callable[[str], bool]:
+    """Whether members read a topic; what cannot be known is taken for a yes."""
+    if group.state is GroupState.EMPTY:
+        return lambda _: False
+    topics = subscribed_topics(group)
+    return lambda topic: topics is None or topic in topics
+
+
+def _delete_offset(key: OffsetKey, offsets: Offsets, turn: Turn) -> None:
+    if offsets.has_offset(key) or offsets.is_pending(key):
+        turn.append(encode_offset_key(key), None)

@@ -9,7 +9,9 @@ from broker.protocol.messages.delete_groups import DeleteGroupsResponse
 from broker.protocol.messages.join_group import JoinGroupResponse, JoinGroupResponseMember
 from broker.protocol.messages.leave_group import LeaveGroupResponse, MemberIdentity, MemberResponse
 from broker.protocol.messages.offset_commit import OffsetCommitResponse
+from broker.protocol.messages.offset_delete import OffsetDeleteResponse
 from broker.protocol.messages.sync_group import SyncGroupResponse
+from broker.protocol.messages.txn_offset_commit import TxnOffsetCommitResponse
 from broker.protocol.schema import Message
 
 #: JoinGroup from this version on may have a null protocol name, and a returning static leader skips the assignment.
@@ -112,9 +114,14 @@ def left_unknown_group(group_id: str, identities: list[MemberIdentity], names_on
     return left(identities, [ErrorCode.UNKNOWN_MEMBER_ID] * len(identities), names_one)
 
 
+def not_appended(append_error: ErrorCode) -> ErrorCode:
+    """What a client of a coordinator is told when the coordinator's log refuses."""
+    return _APPEND_ERRORS.get(append_error, append_error)
+
+
 def uncommitted(response: Message, append_error: ErrorCode) -> Message:
     """The answer that takes the place of `response` when the records it waited for could not be committed."""
-    error = _APPEND_ERRORS.get(append_error, append_error)
+    error = not_appended(append_error)
     match response:
         case JoinGroupResponse():
             return join_refused(error, "", api_version=0)  # the old shape is legal in every version
@@ -122,10 +129,12 @@ def uncommitted(response: Message, append_error: ErrorCode) -> Message:
             return sync_refused(error)
         case LeaveGroupResponse():
             return LeaveGroupResponse(error_code=error)
-        case OffsetCommitResponse():
+        case OffsetCommitResponse() | TxnOffsetCommitResponse():
             if append_error in _TOO_LARGE:
                 error = ErrorCode.INVALID_COMMIT_OFFSET_SIZE
             _fail(error, (partition for topic in response.topics for partition in topic.partitions))
+        case OffsetDeleteResponse():
+            return OffsetDeleteResponse(error_code=error)
         case DeleteGroupsResponse():
             _fail(error, response.results)
     return response

@@ -16,6 +16,9 @@ class GroupConfig:
     group_max_size: int = 2**31 - 1
     #: Longest metadata string of one committed offset; as in Kafka, counted in characters in spite of the name.
     offset_metadata_max_bytes: int = 4_096
+    #: How long the offsets of an empty group, or of a topic no member reads, are kept; how often that is looked at.
+    offsets_retention_minutes: int = 10_080
+    offsets_retention_check_interval_ms: int = 600_000
 
 
 #: How long a new member may wait in its first JoinGroup. It has not been told an id yet and cannot send heartbeats;

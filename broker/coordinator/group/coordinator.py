@@ -15,22 +15,31 @@ Contract with the runtime that embeds it, in order:
 5. Ask `next_deadline_ms` after every call, and call `tick` when that time has come.
 6. Every token is answered once, unless it was cancelled: at once, or parked and answered by a later call.
 
-To take over a partition: `replay` all of it, then `after_load`. To give it up: `unload`, and drop the object.
+An outcome with a `producer` is appended as a transactional batch of that producer, and its records are replayed with
+the producer's id. When a marker that ends a transaction is written to the partition, `complete_transaction`, in the
+order of the log: a marker is no record, and `replay` never sees one.
+
+To take over a partition: `replay` all of it (and complete what markers end), then `after_load`. To give it up:
+`unload`, and drop the object.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from broker.common.errors import ErrorCode, InvariantViolation
+from broker.common.types import TopicPartition
 from broker.coordinator.group import administration, answers
+from broker.coordinator.group.client import Client
 from broker.coordinator.group.config import GroupConfig
+from broker.coordinator.group.expiry import Expiry
 from broker.coordinator.group.group import Group
 from broker.coordinator.group.joining import Join, Joining
 from broker.coordinator.group.membership import Membership
-from broker.coordinator.group.offsets import Offsets, commit_error, commit_refused
-from broker.coordinator.group.outcome import Client, Outcome, Turn
+from broker.coordinator.group.offsets import Offsets, commit_error, commit_refused, txn_commit_error
 from broker.coordinator.group.rebalance import Rebalance
 from broker.coordinator.group.records import GroupKey, OffsetKey, decode_group_value, decode_key, decode_offset_value
-from broker.coordinator.group.timers import TimerKey, TimerKind, Timers
+from broker.coordinator.group.timers import TimerKey, TimerKind
+from broker.coordinator.outcome import Outcome, Producer, Turn
+from broker.coordinator.timers import Timers
 from broker.protocol.messages.delete_groups import DeleteGroupsRequest
 from broker.protocol.messages.describe_groups import DescribeGroupsRequest
 from broker.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
@@ -38,8 +47,10 @@ from broker.protocol.messages.join_group import JoinGroupRequest
 from broker.protocol.messages.leave_group import LeaveGroupRequest, MemberIdentity
 from broker.protocol.messages.list_groups import ListGroupsRequest
 from broker.protocol.messages.offset_commit import OffsetCommitRequest
+from broker.protocol.messages.offset_delete import OffsetDeleteRequest
 from broker.protocol.messages.offset_fetch import OffsetFetchRequest
 from broker.protocol.messages.sync_group import SyncGroupRequest
+from broker.protocol.messages.txn_offset_commit import TxnOffsetCommitRequest
 
 #: LeaveGroup up to this version names one member and has one error.
 _LEAVE_ONE_VERSION = 2
@@ -62,6 +73,7 @@ class GroupCoordinator:
         self._parked: dict[int, str] = {}  #: token: group id, of every request that waits for an answer
         self._timers = Timers()
         self._offsets = Offsets(config)
+        self._expiry = Expiry(config, self._offsets)
         self._rebalance = Rebalance(config, self._timers)
         self._joining = Joining(config, self._timers, self._rebalance, new_member_id)
         self._membership = Membership(self._timers, self._rebalance)
@@ -144,6 +156,20 @@ class GroupCoordinator:
         turn.answer(token, self._offsets.commit(request, turn))
         return self._end(turn)
 
+    def txn_offset_commit(self, request: TxnOffsetCommitRequest, token: int, now_ms: int) -> Outcome:
+        """As `offset_commit`, for a producer's transaction: nothing is visible before `complete_transaction`.
+
+        Whether the transaction is open, and has this partition in it, is the caller's to know (KIP-890).
+        """
+        turn = self._turn(now_ms)
+        error = txn_commit_error(self._group(request.group_id), request)
+        if error is not ErrorCode.NONE:
+            turn.answer(token, commit_refused(request, error))
+            return self._end(turn)
+        turn.outcome.producer = Producer(request.producer_id, request.producer_epoch)
+        turn.answer(token, self._offsets.commit(request, turn))
+        return self._end(turn)
+
     def offset_fetch(self, request: OffsetFetchRequest, api_version: int, token: int, now_ms: int) -> Outcome:
         """What is committed for the groups named; all of them must be of this coordinator."""
         turn = self._turn(now_ms)
@@ -169,11 +195,26 @@ class GroupCoordinator:
         turn.answer(token, administration.delete(request, self._groups, self._offsets, turn))
         return self._end(turn)
 
+    def offset_delete(self, request: OffsetDeleteRequest, token: int, now_ms: int) -> Outcome:
+        turn = self._turn(now_ms)
+        group = self._group(request.group_id)
+        turn.answer(token, administration.delete_offsets(request, group, self._offsets, turn))
+        return self._end(turn)
+
+    def partitions_deleted(self, partitions: Collection[TopicPartition], now_ms: int) -> Outcome:
+        """Their topics are gone: `tick` forgets what was committed for them, as soon as it is called."""
+        turn = self._turn(now_ms)
+        self._expiry.partitions_deleted(partitions, turn.now_ms, turn.wall_ms)
+        return self._end(turn)
+
     # -- time ---------------------------------------------------------------------------------------------------------
 
     def next_deadline_ms(self) -> int | None:
         """When `tick` must be called next, None if nothing is waiting for time to pass."""
-        return self._timers.next_deadline_ms()
+        of_members, of_offsets = self._timers.next_deadline_ms(), self._expiry.next_deadline_ms
+        if of_members is None or of_offsets is None:
+            return of_offsets if of_members is None else of_members
+        return min(of_members, of_offsets)
 
     def tick(self, now_ms: int) -> Outcome:
         """Do what the deadlines that have come ask for; a group with a record on its way is left for the next tick."""
@@ -187,6 +228,7 @@ class GroupCoordinator:
                 self._time_is_up(group, key, turn)
         for key in postponed:
             self._timers.schedule(key, turn.now_ms)
+        self._expiry.look_at_some(self._groups, turn)
         return self._end(turn)
 
     def _time_is_up(self, group: Group, key: TimerKey, turn: Turn) -> None:
@@ -201,21 +243,35 @@ class GroupCoordinator:
 
     # -- records ------------------------------------------------------------------------------------------------------
 
-    def replay(self, key: bytes, value: bytes | None) -> None:
+    def replay(self, key: bytes, value: bytes | None, producer_id: int | None = None) -> None:
         """Apply one record of the partition, at start-up as in normal work. Records of other kinds are passed over.
 
-        Raises InvariantViolation for bytes that are no record of ours, and for one that contradicts what was proposed.
+        producer_id: whose transaction the record's batch belongs to, None if to nobody's. Raises InvariantViolation for
+        bytes that are no record of ours, and for one that contradicts what was proposed.
         """
         match decode_key(key):
             case OffsetKey() as offset_key:
-                self._replay_offset(offset_key, value)
+                self._replay_offset(offset_key, value, producer_id)
             case GroupKey(group_id):
                 self._replay_group(group_id, value)
 
-    def _replay_offset(self, key: OffsetKey, value: bytes | None) -> None:
+    def complete_transaction(self, producer_id: int, is_commit: bool) -> None:
+        """A marker was written to the partition, or read from it: the offsets of this transaction count, or are gone.
+
+        A producer without offsets here is ignored: markers may come twice.
+        """
+        for group_id in self._offsets.complete_transaction(producer_id, is_commit):
+            if (group := self._groups.get(group_id)) is not None:
+                self._forget_if_void(group)
+
+    def _replay_offset(self, key: OffsetKey, value: bytes | None, producer_id: int | None) -> None:
         if value is not None:
             self._group_to_replay(key.group_id)
-            self._offsets.replay(key, decode_offset_value(value))
+            committed = decode_offset_value(value)
+            if producer_id is None:
+                self._offsets.replay(key, committed)
+            else:
+                self._offsets.replay_pending(key, committed, producer_id)
             return
         self._offsets.replay_tombstone(key)
         if (group := self._groups.get(key.group_id)) is not None:
@@ -234,7 +290,7 @@ class GroupCoordinator:
             self._groups[group_id] = Group(group_id)
         return self._groups[group_id]
 
-    def after_load(self, now_ms: int) -> None:
+    def after_load(self, now_ms: int) -> Outcome:
         """All of the partition has been replayed: members have one session timeout from now to be heard of."""
         turn = self._turn(now_ms)
         for group in self._groups.values():
@@ -242,6 +298,8 @@ class GroupCoordinator:
                 self._rebalance.restart_session(group, member, turn)
             if len(group.members) > self._group_max_size:
                 self._rebalance.prepare(group, turn, "more members than group.max.size")
+        self._expiry.begin(turn.now_ms)
+        return self._end(turn)
 
     # -- what goes wrong outside --------------------------------------------------------------------------------------
 
@@ -275,6 +333,7 @@ class GroupCoordinator:
             self._membership.dismiss(group, ErrorCode.NOT_COORDINATOR, turn)
         self._groups.clear()
         self._offsets.clear()
+        self._expiry.stop()
         self._timers.clear()
         return self._end(turn)
 

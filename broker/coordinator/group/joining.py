@@ -3,16 +3,18 @@
 from collections.abc import Callable
 
 from broker.common.errors import ErrorCode
+from broker.coordinator.fields import is_too_long
 from broker.coordinator.group import answers
+from broker.coordinator.group.client import Client
 from broker.coordinator.group.config import NEW_MEMBER_JOIN_TIMEOUT_MS, PENDING_MEMBERS_MAX, GroupConfig
-from broker.coordinator.group.fields import is_too_long
 from broker.coordinator.group.group import Group, ParkedJoin, choose_protocol
 from broker.coordinator.group.member import Member
-from broker.coordinator.group.outcome import Client, Turn
 from broker.coordinator.group.rebalance import Rebalance, propose
 from broker.coordinator.group.records import GroupMetadata
 from broker.coordinator.group.states import GroupState
-from broker.coordinator.group.timers import TimerKey, TimerKind, Timers
+from broker.coordinator.group.timers import TimerKey, TimerKind
+from broker.coordinator.outcome import Turn
+from broker.coordinator.timers import Timers
 from broker.protocol.messages.join_group import JoinGroupRequest
 
 #: From this version on a new dynamic member is first told its id and joins with it (KIP-394), so that a client that

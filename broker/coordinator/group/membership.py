@@ -3,10 +3,11 @@
 from broker.common.errors import ErrorCode, InvariantViolation
 from broker.coordinator.group import answers
 from broker.coordinator.group.group import Group
-from broker.coordinator.group.outcome import Turn
 from broker.coordinator.group.rebalance import Rebalance
 from broker.coordinator.group.states import GroupState
-from broker.coordinator.group.timers import TimerKey, TimerKind, Timers
+from broker.coordinator.group.timers import TimerKey, TimerKind
+from broker.coordinator.outcome import Turn
+from broker.coordinator.timers import Timers
 from broker.protocol.messages.heartbeat import HeartbeatRequest
 from broker.protocol.messages.leave_group import MemberIdentity
 from broker.protocol.messages.sync_group import SyncGroupRequest

@@ -1,7 +1,6 @@
 """Committed offsets: who may commit, the records of a commit, and what OffsetFetch tells.
 
-Left for later, each with its place here: offsets of open transactions are a second mapping beside `_offsets` that
-`fetch` consults when the client requires stable offsets; expiry proposes tombstones from a periodic timer.
+Offsets of open transactions (`pending_offsets.py`) are not told; who requires stable offsets is told to wait for them.
 """
 
 from collections.abc import Iterable, Iterator
@@ -9,10 +8,10 @@ from collections.abc import Iterable, Iterator
 from broker.common.errors import ErrorCode
 from broker.common.limits import TOPIC_NAME_LENGTH_MAX
 from broker.common.types import TopicPartition
+from broker.coordinator.fields import is_too_long
 from broker.coordinator.group.config import GroupConfig
-from broker.coordinator.group.fields import is_too_long
 from broker.coordinator.group.group import Group
-from broker.coordinator.group.outcome import Turn
+from broker.coordinator.group.pending_offsets import PendingOffsets
 from broker.coordinator.group.records import (
     NO_TIMESTAMP,
     CommittedOffset,
@@ -21,6 +20,7 @@ from broker.coordinator.group.records import (
     encode_offset_value,
 )
 from broker.coordinator.group.states import GroupState
+from broker.coordinator.outcome import Turn
 from broker.protocol.messages.offset_commit import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
@@ -30,12 +30,29 @@ from broker.protocol.messages.offset_commit import (
 )
 from broker.protocol.messages.offset_fetch import (
     OffsetFetchRequest,
-    OffsetFetchRequestTopic,
+    OffsetFetchRequestGroup,
     OffsetFetchResponse,
     OffsetFetchResponseGroup,
     OffsetFetchResponsePartition,
     OffsetFetchResponseTopic,
 )
+from broker.protocol.messages.txn_offset_commit import (
+    TxnOffsetCommitRequest,
+    TxnOffsetCommitRequestPartition,
+    TxnOffsetCommitResponse,
+    TxnOffsetCommitResponsePartition,
+    TxnOffsetCommitResponseTopic,
+)
+
+AnyCommitRequest = OffsetCommitRequest | TxnOffsetCommitRequest
+AnyCommitPartition = OffsetCommitRequestPartition | TxnOffsetCommitRequestPartition
+AnyCommitResponse = OffsetCommitResponse | TxnOffsetCommitResponse
+
+#: Request: its response, which is of the same shape for both, and that of a topic and a partition.
+_COMMIT_RESPONSES = {
+    OffsetCommitRequest: (OffsetCommitResponse, OffsetCommitResponseTopic, OffsetCommitResponsePartition),
+    TxnOffsetCommitRequest: (TxnOffsetCommitResponse, TxnOffsetCommitResponseTopic, TxnOffsetCommitResponsePartition),
+}
 
 #: What OffsetFetch says where nothing is committed.
 _NOTHING_COMMITTED = CommittedOffset(offset=-1)
@@ -67,13 +84,43 @@ def commit_error(group: Group | None, request: OffsetCommitRequest) -> ErrorCode
     return ErrorCode.REBALANCE_IN_PROGRESS if completing else ErrorCode.NONE
 
 
+def txn_commit_error(group: Group | None, request: TxnOffsetCommitRequest) -> ErrorCode:
+    """Whether this producer may commit for the group on behalf of a consumer.
+
+    Producers that tell nothing of the consumer (before KIP-447, or generation -1 without ids) are fenced by their
+    transactional id alone, and may commit whoever is in the group.
+    """
+    if not request.group_id or is_too_long(request.group_id):
+        return ErrorCode.INVALID_GROUP_ID
+    names_member = bool(request.member_id) or request.group_instance_id is not None
+    if request.generation_id < 0 and (not names_member or group is None or group.state is GroupState.EMPTY):
+        return ErrorCode.NONE
+    if group is None:
+        return ErrorCode.UNKNOWN_MEMBER_ID
+    error = group.error_of(request.member_id, request.group_instance_id)
+    if error is ErrorCode.NONE and request.generation_id != group.generation_id:
+        return ErrorCode.ILLEGAL_GENERATION
+    return error
+
+
 def _no_such_generation(group: Group | None) -> ErrorCode:
     return ErrorCode.ILLEGAL_GENERATION if group is None else ErrorCode.UNKNOWN_MEMBER_ID
 
 
-def commit_refused(request: OffsetCommitRequest, error: ErrorCode) -> OffsetCommitResponse:
-    """The same error for every partition: this API has no other place for it."""
-    return _commit_response((topic.name, [(p, error) for p in topic.partitions]) for topic in request.topics)
+def commit_refused(request: AnyCommitRequest, error: ErrorCode) -> AnyCommitResponse:
+    """The same error for every partition: these APIs have no other place for it."""
+    response, of_topic, of_partition = _COMMIT_RESPONSES[type(request)]
+    return response(
+        topics=[
+            of_topic(
+                name=topic.name,
+                partitions=[
+                    of_partition(partition_index=p.partition_index, error_code=error) for p in topic.partitions
+                ],
+            )
+            for topic in request.topics
+        ]
+    )
 
 
 class Offsets:
@@ -82,43 +129,73 @@ class Offsets:
     def __init__(self, config: GroupConfig):
         self._config = config
         self._offsets: dict[str, dict[str, dict[int, CommittedOffset]]] = {}  #: group id: topic: partition
+        self._pending = PendingOffsets()
 
     def __contains__(self, group_id: str) -> bool:
-        return group_id in self._offsets
+        """Whether anything is committed for the group, or will be should a transaction commit."""
+        return group_id in self._offsets or self._pending.has_group(group_id)
 
-    def commit(self, request: OffsetCommitRequest, turn: Turn) -> OffsetCommitResponse:
+    def has_pending(self, group_id: str) -> bool:
+        """Whether a transaction is open that commits offsets of the group."""
+        return self._pending.has_group(group_id)
+
+    def is_pending(self, key: OffsetKey) -> bool:
+        return key in self._pending
+
+    def has_offset(self, key: OffsetKey) -> bool:
+        return key.partition.partition in self._offsets.get(key.group_id, {}).get(key.partition.topic, ())
+
+    def count(self, group_id: str) -> int:
+        return sum(map(len, self._offsets.get(group_id, {}).values()))
+
+    def commit(self, request: AnyCommitRequest, turn: Turn) -> AnyCommitResponse:
         """Propose a record for each partition that is in order; the response says which are."""
-        results = []
+        response, of_topic, of_partition = _COMMIT_RESPONSES[type(request)]
+        topics = []
         for topic in request.topics:
-            errors = [(partition, self._partition_error(topic.name, partition)) for partition in topic.partitions]
-            for partition, error in errors:
+            name, partitions = topic.name, []
+            for partition in topic.partitions:
+                error = self._partition_error(name, partition)
                 if error is ErrorCode.NONE:
-                    self._propose(request, TopicPartition(topic.name, partition.partition_index), partition, turn)
-            results.append((topic.name, errors))
-        return _commit_response(results)
+                    self._propose(request, TopicPartition(name, partition.partition_index), partition, turn)
+                partitions.append(of_partition(partition_index=partition.partition_index, error_code=error))
+            topics.append(of_topic(name=name, partitions=partitions))
+        return response(topics=topics)
 
     def fetch(self, request: OffsetFetchRequest, api_version: int) -> OffsetFetchResponse:
         if api_version < _FETCH_MANY_VERSION:
-            return OffsetFetchResponse(topics=self._fetch_topics(request.group_id, request.topics))
+            return OffsetFetchResponse(topics=self._fetch_topics(request, request))
         groups = [
-            OffsetFetchResponseGroup(group_id=each.group_id, topics=self._fetch_topics(each.group_id, each.topics))
+            OffsetFetchResponseGroup(group_id=each.group_id, topics=self._fetch_topics(each, request))
             for each in request.groups
         ]
         return OffsetFetchResponse(groups=groups)
 
     def _fetch_topics(
-        self, group_id: str, topics: list[OffsetFetchRequestTopic] | None
+        self, asked: OffsetFetchRequest | OffsetFetchRequestGroup, request: OffsetFetchRequest
     ) -> list[OffsetFetchResponseTopic]:
         """What the group committed for these partitions, or, for None, for every partition it ever committed."""
-        committed = self._offsets.get(group_id, {})
-        if topics is None:
-            return [_fetched_topic(name, partitions.items()) for name, partitions in committed.items()]
-        found = []
-        for topic in topics:
-            partitions = committed.get(topic.name, {})
-            wanted = [(index, partitions.get(index, _NOTHING_COMMITTED)) for index in topic.partition_indexes]
-            found.append(_fetched_topic(topic.name, wanted))
-        return found
+        committed = self._offsets.get(asked.group_id, {})
+        if asked.topics is None:
+            wanted = [(name, partitions.items()) for name, partitions in committed.items()]
+        else:
+            wanted = [
+                (topic.name, [(index, partitions.get(index, _NOTHING_COMMITTED)) for index in topic.partition_indexes])
+                for topic in asked.topics
+                for partitions in (committed.get(topic.name, {}),)
+            ]
+        if request.require_stable and self._pending.has_group(asked.group_id):
+            wanted = [(name, self._only_stable(asked.group_id, name, partitions)) for name, partitions in wanted]
+        return [_fetched_topic(name, partitions) for name, partitions in wanted]
+
+    def _only_stable(
+        self, group_id: str, topic: str, partitions: Iterable[tuple[int, CommittedOffset]]
+    ) -> list[tuple[int, CommittedOffset | None]]:
+        """None where an open transaction may still change what is committed."""
+        return [
+            (index, None if OffsetKey(group_id, TopicPartition(topic, index)) in self._pending else committed)
+            for index, committed in partitions
+        ]
 
     def of_group(self, group_id: str) -> Iterator[tuple[TopicPartition, CommittedOffset]]:
         for topic, partitions in self._offsets.get(group_id, {}).items():
@@ -126,10 +203,26 @@ class Offsets:
                 yield TopicPartition(topic, partition), committed
 
     def replay(self, key: OffsetKey, committed: CommittedOffset) -> None:
+        self._pending.supersede(key)
+        self._store(key, committed)
+
+    def replay_pending(self, key: OffsetKey, committed: CommittedOffset, producer_id: int) -> None:
+        """Of a transaction that is open as far as the log has been read."""
+        self._pending.add(producer_id, key, committed)
+
+    def complete_transaction(self, producer_id: int, is_commit: bool) -> set[str]:
+        """A marker was read: the producer's pending offsets count now, or are dropped. The groups it had some of."""
+        groups = self._pending.groups_of(producer_id)
+        for key, committed in self._pending.complete(producer_id, is_commit):
+            self._store(key, committed)
+        return groups
+
+    def _store(self, key: OffsetKey, committed: CommittedOffset) -> None:
         topic, partition = key.partition
         self._offsets.setdefault(key.group_id, {}).setdefault(topic, {})[partition] = committed
 
     def replay_tombstone(self, key: OffsetKey) -> None:
+        self._pending.forget(key)
         topics = self._offsets.get(key.group_id, {})
         topic, partition = key.partition
         topics.get(topic, {}).pop(partition, None)
@@ -140,54 +233,40 @@ class Offsets:
 
     def clear(self) -> None:
         self._offsets.clear()
+        self._pending.clear()
 
-    def _partition_error(self, topic: str, partition: OffsetCommitRequestPartition) -> ErrorCode:
+    def _partition_error(self, topic: str, partition: AnyCommitPartition) -> ErrorCode:
         metadata = partition.committed_metadata or ""
         if len(metadata) > self._config.offset_metadata_max_bytes or is_too_long(metadata):
             return ErrorCode.OFFSET_METADATA_TOO_LARGE
         return ErrorCode.INVALID_TOPIC_EXCEPTION if len(topic) > TOPIC_NAME_LENGTH_MAX else ErrorCode.NONE
 
     def _propose(
-        self, request: OffsetCommitRequest, of: TopicPartition, partition: OffsetCommitRequestPartition, turn: Turn
+        self, request: AnyCommitRequest, of: TopicPartition, partition: AnyCommitPartition, turn: Turn
     ) -> None:
-        keeps_own_time = request.retention_time_ms != _BROKER_DECIDES
+        retention_ms = getattr(request, "retention_time_ms", _BROKER_DECIDES)
         committed = CommittedOffset(
             offset=partition.committed_offset,
             leader_epoch=partition.committed_leader_epoch,
             metadata=partition.committed_metadata or "",
             commit_timestamp_ms=turn.wall_ms,
-            expire_timestamp_ms=turn.wall_ms + request.retention_time_ms if keeps_own_time else NO_TIMESTAMP,
+            expire_timestamp_ms=NO_TIMESTAMP if retention_ms == _BROKER_DECIDES else turn.wall_ms + retention_ms,
         )
         turn.append(encode_offset_key(OffsetKey(request.group_id, of)), encode_offset_value(committed))
 
 
-def _commit_response(
-    results: Iterable[tuple[str, list[tuple[OffsetCommitRequestPartition, ErrorCode]]]],
-) -> OffsetCommitResponse:
-    return OffsetCommitResponse(
-        topics=[
-            OffsetCommitResponseTopic(
-                name=name,
-                partitions=[
-                    OffsetCommitResponsePartition(partition_index=partition.partition_index, error_code=error)
-                    for partition, error in partitions
-                ],
-            )
-            for name, partitions in results
-        ]
-    )
+def _fetched_topic(name: str, partitions: Iterable[tuple[int, CommittedOffset | None]]) -> OffsetFetchResponseTopic:
+    return OffsetFetchResponseTopic(name=name, partitions=[_fetched(index, found) for index, found in partitions])
 
 
-def _fetched_topic(name: str, partitions: Iterable[tuple[int, CommittedOffset]]) -> OffsetFetchResponseTopic:
-    return OffsetFetchResponseTopic(
-        name=name,
-        partitions=[
-            OffsetFetchResponsePartition(
-                partition_index=index,
-                committed_offset=committed.offset,
-                committed_leader_epoch=committed.leader_epoch,
-                metadata=committed.metadata,
-            )
-            for index, committed in partitions
-        ],
+def _fetched(index: int, committed: CommittedOffset | None) -> OffsetFetchResponsePartition:
+    if committed is None:
+        return OffsetFetchResponsePartition(
+            partition_index=index, committed_offset=-1, metadata="", error_code=ErrorCode.UNSTABLE_OFFSET_COMMIT
+        )
+    return OffsetFetchResponsePartition(
+        partition_index=index,
+        committed_offset=committed.offset,
+        committed_leader_epoch=committed.leader_epoch,
+        metadata=committed.metadata,
     )

@@ -12,10 +12,11 @@ from broker.coordinator.group import answers
 from broker.coordinator.group.config import EMPTY_GENERATION_RETRY_MS, GroupConfig
 from broker.coordinator.group.group import Group, InitialDelay, Proposal
 from broker.coordinator.group.member import Member
-from broker.coordinator.group.outcome import Turn
 from broker.coordinator.group.records import GroupMetadata, encode_group_key, encode_group_value
 from broker.coordinator.group.states import GroupState
-from broker.coordinator.group.timers import TimerKey, TimerKind, Timers
+from broker.coordinator.group.timers import TimerKey, TimerKind
+from broker.coordinator.outcome import Turn
+from broker.coordinator.timers import Timers
 
 _MAY_BE_INTERRUPTED = {GroupState.EMPTY, GroupState.COMPLETING_REBALANCE, GroupState.STABLE}
 

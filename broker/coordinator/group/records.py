@@ -17,13 +17,21 @@ value is a tombstone. Keys of later versions (KIP-848 groups) are not for this c
 """
 
 from dataclasses import dataclass
+from struct import Struct
+from struct import error as StructError
 from typing import NamedTuple
 
 from broker.common.errors import InvariantViolation
-from broker.common.types import NO_LEADER_EPOCH, TopicPartition
-from broker.coordinator.group.fields import FieldReader, FieldWriter
+from broker.common.types import NO_LEADER_EPOCH, TopicPartition, new_tuple
+from broker.coordinator.fields import FieldReader, FieldWriter
 
 NO_TIMESTAMP = -1
+
+_INT16, _INT32, _INT64 = Struct(">h"), Struct(">i"), Struct(">q")
+#: Version, length of the group id.
+_OFFSET_KEY_HEAD = Struct(">hh")
+#: Of version 3: version, offset, leader epoch, length of the metadata.
+_OFFSET_VALUE_HEAD = Struct(">hqih")
 
 
 class OffsetKey(NamedTuple):
@@ -35,8 +43,7 @@ class GroupKey(NamedTuple):
     group_id: str
 
 
-@dataclass(frozen=True, slots=True)
-class CommittedOffset:
+class CommittedOffset(NamedTuple):
     """What a group committed for one partition."""
 
     offset: int  #: the next offset to read
@@ -73,8 +80,9 @@ class GroupMetadata:
 
 
 def encode_offset_key(key: OffsetKey) -> bytes:
-    topic, partition = key.partition
-    return FieldWriter().int16(1).string(key.group_id).string(topic).int32(partition).to_bytes()
+    group_id, topic = key.group_id.encode(), key.partition.topic.encode()
+    head = _OFFSET_KEY_HEAD.pack(1, len(group_id))
+    return b"".join((head, group_id, _INT16.pack(len(topic)), topic, _INT32.pack(key.partition.partition)))
 
 
 def encode_group_key(group_id: str) -> bytes:
@@ -82,7 +90,26 @@ def encode_group_key(group_id: str) -> bytes:
 
 
 def decode_key(key: bytes) -> OffsetKey | GroupKey | None:
-    """The key, or None if its version is none of the classic ones."""
+    """The key, or None if its version is none of the classic ones. Raises InvariantViolation for bytes that are no key.
+
+    Nearly all are version 1, and a coordinator's load reads each of them, so that one is read by hand.
+    """
+    try:
+        version, group_length = _OFFSET_KEY_HEAD.unpack_from(key)
+        topic_at = _OFFSET_KEY_HEAD.size + group_length
+        if version == 1 and group_length >= 0:
+            (topic_length,) = _INT16.unpack_from(key, topic_at)
+            end = topic_at + _INT16.size + topic_length
+            if topic_length >= 0 and end + _INT32.size == len(key):
+                topic = str(key[topic_at + _INT16.size : end], "utf-8")
+                partition = new_tuple(TopicPartition, (topic, *_INT32.unpack_from(key, end)))
+                return new_tuple(OffsetKey, (str(key[_OFFSET_KEY_HEAD.size : topic_at], "utf-8"), partition))
+    except (StructError, UnicodeDecodeError):
+        pass
+    return _decode_any_key(key)
+
+
+def _decode_any_key(key: bytes) -> OffsetKey | GroupKey | None:
     reader = FieldReader(key)
     version = reader.int16()
     if version in (0, 1):
@@ -93,16 +120,29 @@ def decode_key(key: bytes) -> OffsetKey | GroupKey | None:
 
 
 def encode_offset_value(value: CommittedOffset) -> bytes:
-    writer = FieldWriter()
+    metadata = value.metadata.encode()
     if value.expire_timestamp_ms == NO_TIMESTAMP:
-        writer.int16(3).int64(value.offset).int32(value.leader_epoch)
-        return writer.string(value.metadata).int64(value.commit_timestamp_ms).to_bytes()
-    writer.int16(1).int64(value.offset).string(value.metadata).int64(value.commit_timestamp_ms)
+        head = _OFFSET_VALUE_HEAD.pack(3, value.offset, value.leader_epoch, len(metadata))
+        return b"".join((head, metadata, _INT64.pack(value.commit_timestamp_ms)))
+    writer = FieldWriter().int16(1).int64(value.offset).string(value.metadata).int64(value.commit_timestamp_ms)
     return writer.int64(value.expire_timestamp_ms).to_bytes()
 
 
 def decode_offset_value(value: bytes) -> CommittedOffset:
-    """Raises InvariantViolation for bytes that are no such value."""
+    """Raises InvariantViolation for bytes that are no such value. Nearly all are version 3: read by hand, as keys."""
+    try:
+        version, offset, leader_epoch, length = _OFFSET_VALUE_HEAD.unpack_from(value)
+        end = _OFFSET_VALUE_HEAD.size + length
+        if version == 3 and length >= 0 and end + _INT64.size == len(value):
+            metadata = str(value[_OFFSET_VALUE_HEAD.size : end], "utf-8") if length else ""
+            timestamp_ms = _INT64.unpack_from(value, end)[0]
+            return new_tuple(CommittedOffset, (offset, leader_epoch, metadata, timestamp_ms, NO_TIMESTAMP))
+    except (StructError, UnicodeDecodeError):
+        pass
+    return _decode_any_offset_value(value)
+
+
+def _decode_any_offset_value(value: bytes) -> CommittedOffset:
     reader = FieldReader(value)
     version = _known_version(reader, "offset commit")
     return reader.last(

@@ -24,6 +24,9 @@ class Replacement:
         index_interval_bytes = target.config.index_interval_bytes
         self._group = group
         self._is_handed_over = False
+        #: Offsets of the control batches that stay. A reader told of an aborted transaction without its marker would
+        #: take the producer's next one for aborted as well.
+        self._marker_offsets: set[int] = set()
         place = log.directory, group[0].base_offset
         self._segment = Segment(*place, 0, index_interval_bytes, CLEANED_SUFFIX)
         self._segment.remove_files()
@@ -39,6 +42,8 @@ class Replacement:
 
     def append(self, batch: bytes) -> None:
         header = parse_batch_header(batch)
+        if header.is_control and header.records_count:
+            self._marker_offsets.add(header.base_offset)
         self._segment.append(batch, header.last_offset, header.max_timestamp)
 
     def discard(self) -> None:
@@ -61,7 +66,7 @@ class Replacement:
 
     def _make_durable(self) -> None:
         parts = [segment.files.transaction_index for segment in self._group]
-        join_transaction_indexes(parts, self._segment.files.transaction_index)
+        join_transaction_indexes(parts, self._segment.files.transaction_index, self._marker_offsets)
         self._segment.store_indexes()
         self._segment.seal()
         self._segment.flush()

@@ -59,7 +59,7 @@ class Rewriter:
         self._end_offset = end_offset
         self._now_ms = now_ms
         self._new_horizon_ms = min(now_ms + delete_retention_ms, INT64_MAX)
-        #: Producers of whose current transaction something stays.
+        #: Producers of whose current transaction a batch stays, be it without records: read anew, it opens one.
         self._remembered: set[int] = set()
 
     def rewrite(self, header: BatchHeader, batch: bytes, *, keep_empty: bool) -> bytes | None:
@@ -68,8 +68,14 @@ class Rewriter:
         With `keep_empty` a batch without records stays as a header: the last one of a producer, and the last one of a
         segment, whose end says how far the segment reaches.
         """
+        kept = self._rewrite(header, batch, keep_empty)
+        if kept is not None and header.is_transactional and not header.is_control:
+            self._remembered.add(header.producer_id)
+        return kept
+
+    def _rewrite(self, header: BatchHeader, batch: bytes, keep_empty: bool) -> bytes | None:
         if header.base_offset >= self._end_offset:
-            return self._keep(header, batch)
+            return batch
         if not header.records_count:
             return batch if keep_empty else None
         if self._transactions.is_aborted(header):
@@ -79,12 +85,7 @@ class Rewriter:
             return sift(header, batch, keep_empty)
         except ApiError:
             self.fates[Fate.UNREADABLE] += header.records_count
-            return self._keep(header, batch)
-
-    def _keep(self, header: BatchHeader, batch: bytes) -> bytes:
-        if header.is_transactional:
-            self._remembered.add(header.producer_id)
-        return batch
+            return batch
 
     def _drop(self, header: BatchHeader, fate: Fate, keep_empty: bool) -> bytes | None:
         self.fates[fate] += header.records_count
@@ -107,11 +108,8 @@ class Rewriter:
         is_expired = horizon_ms is not None and self._now_ms >= horizon_ms
         fates = [self._fate(span, is_expired) for span in spans]
         kept = [span for span, fate in zip(spans, fates, strict=True) if fate is Fate.KEPT]
-        rewritten = self._rebuild(header, batch, payload, spans, kept, keep_empty)
         self.fates.update(fates)
-        if kept:
-            self._keep(header, batch)
-        return rewritten
+        return self._rebuild(header, batch, payload, spans, kept, keep_empty)
 
     def _fate(self, span: RecordSpan, is_expired: bool) -> Fate:
         if span.offset >= self._end_offset:

@@ -1,60 +1,59 @@
-"""Runs the group coordinators of the `__consumer_offsets` partitions this broker leads.
+"""Runs the coordinators of one internal topic: one for each of its partitions that this broker leads.
 
-The pure coordinator answers with records and responses; here the records are appended, replayed and only then the
-responses sent. Becoming leader replays the partition from its beginning, in slices between which the loop serves
-others; meanwhile requests are answered COORDINATOR_LOAD_IN_PROGRESS.
+The pure coordinator answers with records and responses; here the records are appended, replayed and only then, when
+they are committed, the responses sent. Becoming leader replays the partition from its beginning (`loading`); meanwhile
+requests are answered COORDINATOR_LOAD_IN_PROGRESS. Whatever belongs to a leadership ends with it.
 """
 
 import asyncio
 import itertools
-import uuid
-from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Generic
 
 from broker.common.clock import Clock
-from broker.common.errors import ApiError, ErrorCode, InvariantViolation
+from broker.common.errors import ApiError, ErrorCode
 from broker.common.logs import logger
-from broker.common.types import TopicPartition
-from broker.coordinator.group.config import GroupConfig
-from broker.coordinator.group.coordinator import GroupCoordinator
-from broker.coordinator.group.outcome import Outcome
+from broker.common.types import new_tuple
+from broker.coordinator.outcome import Outcome
 from broker.protocol.schema import Message
-from broker.records.batch import iterate_headers
 from broker.records.builder import build_batch
-from broker.records.record import Record, decode_records
+from broker.records.control import EndMarker
+from broker.records.record import Record
+from broker.runtime.coordinators.loading import replay_all
+from broker.runtime.coordinators.shard import C, Shard
 from broker.runtime.replication.replica_manager import HostedPartition, ReplicaManager
 
 _log = logger(__name__)
 
-OFFSETS_TOPIC = "__consumer_offsets"
-_LOAD_SLICE_BYTES = 1024 * 1024
 
+class CoordinatorRuntime(Generic[C]):
+    """Hands requests to the shard of their partition and carries its outcomes out."""
 
-class _Shard:
-    """One offsets partition led by this broker."""
-
-    def __init__(self, hosted: HostedPartition, coordinator: GroupCoordinator):
-        self.hosted = hosted
-        self.coordinator = coordinator
-        self.is_loaded = False
-        self.loading: asyncio.Task | None = None
-        #: Outcomes whose answers wait, in order: (offset the high watermark must reach, outcome).
-        self.uncommitted: deque[tuple[int, Outcome]] = deque()
-
-
-class CoordinatorRuntime:
-    """Hands group requests to their shard and carries its outcomes out."""
-
-    def __init__(self, replicas: ReplicaManager, config: GroupConfig, clock: Clock):
+    def __init__(self, topic: str, new_coordinator: Callable[[], C], replicas: ReplicaManager, clock: Clock):
+        """`new_coordinator` makes an empty one for a partition this broker begins to lead."""
+        self.topic = topic
+        self._new_coordinator = new_coordinator
         self._replicas = replicas
-        self._config = config
         self._clock = clock
-        self._shards: dict[int, _Shard] = {}
+        self._shards: dict[int, Shard[C]] = {}
         self._waiting: dict[int, asyncio.Future] = {}
         self._tokens = itertools.count(1)
         self._timer: asyncio.TimerHandle | None = None
-        replicas.on_leadership.append(self._on_leadership)
+        self._timer_ms = 0
+        #: Told of each outcome whose records are committed. It must not call a coordinator before it returns.
+        self.on_committed: list[Callable[[Shard[C], Outcome], None]] = []
+        #: Told of each partition given up.
+        self.on_resigned: list[Callable[[int], None]] = []
+        replicas.on_role.append(self._on_role)
         replicas.on_high_watermark.append(self._on_high_watermark)
+
+    def __len__(self) -> int:
+        """Partitions led, whether loaded or not."""
+        return len(self._shards)
+
+    def __iter__(self) -> Iterator[C]:
+        """The coordinators that are served."""
+        return (shard.coordinator for shard in self._shards.values() if shard.is_loaded)
 
     def stop(self) -> None:
         for partition in list(self._shards):
@@ -64,9 +63,7 @@ class CoordinatorRuntime:
 
     # -- requests
 
-    def submit(
-        self, partition: int, ask: Callable[[GroupCoordinator, int, int], Outcome]
-    ) -> Message | Awaitable[Message]:
+    def submit(self, partition: int, ask: Callable[[C, int, int], Outcome]) -> Message | Awaitable[Message]:
         """Run `ask(coordinator, token, now_ms)` on the shard; its answer now, or when the machine gives it.
 
         Raises ApiError NOT_COORDINATOR or COORDINATOR_LOAD_IN_PROGRESS.
@@ -77,7 +74,7 @@ class CoordinatorRuntime:
         answer = next((each.response for each in outcome.responses if each.token == token), None)
         is_plain = not outcome.records and not outcome.notes and not shard.uncommitted
         if answer is not None and is_plain and len(outcome.responses) == 1:
-            self._arm()
+            self._arm(shard)
             return answer
         future = self._waiting[token] = asyncio.get_running_loop().create_future()
         self._carry_out(shard, outcome)
@@ -93,13 +90,31 @@ class CoordinatorRuntime:
             if future.cancelled() and partition in self._shards:
                 self._shards[partition].coordinator.cancel(token)
 
-    def shard(self, partition: int) -> _Shard:
+    def tell(self, partition: int, tell: Callable[[C, int], Outcome]) -> None:
+        """Run `tell(coordinator, now_ms)` on the shard, for news that nobody waits to have answered.
+
+        Raises ApiError as `submit`.
+        """
+        shard = self.shard(partition)
+        self._carry_out(shard, tell(shard.coordinator, self._clock.monotonic_ms()))
+
+    def shard(self, partition: int) -> Shard[C]:
+        """The partition's; raises ApiError as `submit`."""
         shard = self._shards.get(partition)
         if shard is None:
             raise ApiError(ErrorCode.NOT_COORDINATOR)
         if not shard.is_loaded:
             raise ApiError(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
         return shard
+
+    def complete_transaction(self, hosted: HostedPartition, producer_id: int, marker: EndMarker) -> None:
+        """A marker was appended: its records count at once, but answers that show them wait for it to be committed."""
+        topic, partition = hosted.partition.topic_partition
+        shard = self._shards.get(partition) if topic == self.topic else None
+        if shard is None or not shard.is_loaded:  # the load reads the marker
+            return
+        shard.complete_transaction(producer_id, marker)
+        shard.wait_for_commit()
 
     @property
     def is_loading(self) -> bool:
@@ -110,8 +125,8 @@ class CoordinatorRuntime:
 
     # -- outcomes
 
-    def _carry_out(self, shard: _Shard, outcome: Outcome) -> None:
-        committed_at = shard.uncommitted[-1][0] if shard.uncommitted else 0
+    def _carry_out(self, shard: Shard[C], outcome: Outcome) -> None:
+        committed_at = shard.committed_after
         try:
             if outcome.records:
                 committed_at = self._append(shard, outcome)
@@ -122,8 +137,13 @@ class CoordinatorRuntime:
         if committed_at > shard.hosted.partition.high_watermark:
             shard.uncommitted.append((committed_at, outcome))
         else:
-            self._answer(outcome)
-        self._arm()
+            self._committed(shard, outcome)
+        self._arm(shard)
+
+    def _committed(self, shard: Shard[C], outcome: Outcome) -> None:
+        self._answer(outcome)
+        for listener in self.on_committed:
+            listener(shard, outcome)
 
     def _answer(self, outcome: Outcome) -> None:
         for answer in outcome.responses:
@@ -133,57 +153,60 @@ class CoordinatorRuntime:
 
     def _on_high_watermark(self, hosted: HostedPartition) -> None:
         """What was waiting in the order of the log is answered in that order."""
-        topic_partition = hosted.partition.topic_partition
-        shard = self._shards.get(topic_partition.partition) if topic_partition.topic == OFFSETS_TOPIC else None
+        topic, partition = hosted.partition.topic_partition
+        shard = self._shards.get(partition) if topic == self.topic else None
         while shard and shard.uncommitted and shard.uncommitted[0][0] <= hosted.partition.high_watermark:
-            self._answer(shard.uncommitted.popleft()[1])
+            self._committed(shard, shard.uncommitted.popleft()[1])
 
-    def _append(self, shard: _Shard, outcome: Outcome) -> int:
+    def _append(self, shard: Shard[C], outcome: Outcome) -> int:
         """Append and replay; where the high watermark must be for the records to be committed. Raises ApiError."""
         shard.hosted.partition.check_leader()
         now_ms = self._clock.now_ms()
-        records = [
-            Record(offset=i, timestamp_ms=now_ms, key=r.key, value=r.value, headers=())
-            for i, r in enumerate(outcome.records)
-        ]
+        records = [new_tuple(Record, (0, now_ms, key, value, ())) for key, value in outcome.records]
         shard.hosted.partition.check_enough_in_sync(shard.hosted.log.config.min_insync_replicas)
-        appended = self._replicas.append_checked(shard.hosted, build_batch(records))
+        producer = outcome.producer._asdict() if outcome.producer else {}
+        batch = build_batch(records, **producer, is_transactional=outcome.producer is not None)
+        appended = self._replicas.append_checked(shard.hosted, batch)
         for record in outcome.records:
-            shard.coordinator.replay(record.key, record.value)
+            shard.replay(record.key, record.value, producer.get("producer_id"))
         return appended.end_offset
 
     # -- time
 
-    def _arm(self) -> None:
-        deadlines = [
-            deadline
-            for shard in self._shards.values()
-            if shard.is_loaded and (deadline := shard.coordinator.next_deadline_ms()) is not None
-        ]
+    def _arm(self, shard: Shard[C]) -> None:
+        """After every call into the shard. One timer serves all shards; it may ring too early, never too late."""
+        deadline_ms = shard.coordinator.next_deadline_ms()
+        if deadline_ms is not None and (self._timer is None or deadline_ms < self._timer_ms):
+            self._arm_at(deadline_ms)
+
+    def _arm_at(self, deadline_ms: int) -> None:
         if self._timer:
             self._timer.cancel()
-            self._timer = None
-        if deadlines:
-            delay_ms = max(0, min(deadlines) - self._clock.monotonic_ms())
-            self._timer = asyncio.get_running_loop().call_later(delay_ms / 1000, self._tick)
+        self._timer_ms = deadline_ms
+        delay_ms = max(0, deadline_ms - self._clock.monotonic_ms())
+        self._timer = asyncio.get_running_loop().call_later(delay_ms / 1000, self._tick)
 
     def _tick(self) -> None:
         self._timer = None
         now_ms = self._clock.monotonic_ms()
-        for shard in self._shards.values():
-            deadline = shard.coordinator.next_deadline_ms() if shard.is_loaded else None
-            if deadline is not None and deadline <= now_ms:
+        for shard in [each for each in self._shards.values() if each.is_loaded]:
+            deadline_ms = shard.coordinator.next_deadline_ms()
+            if deadline_ms is not None and deadline_ms <= now_ms:
                 self._carry_out(shard, shard.coordinator.tick(now_ms))
-        self._arm()
+            else:
+                self._arm(shard)
 
     # -- leadership
 
-    def _on_leadership(self, topic_partition: TopicPartition, is_leader: bool) -> None:
-        if topic_partition.topic != OFFSETS_TOPIC:
+    def _on_role(self, hosted: HostedPartition) -> None:
+        """A later leader epoch of a leadership that never ended changes nothing: the log is still what was replayed."""
+        topic, partition = hosted.partition.topic_partition
+        if topic != self.topic:
             return
-        self._resign(topic_partition.partition)
-        if is_leader:
-            self._take_over(topic_partition.partition)
+        if not hosted.partition.is_leader:
+            self._resign(partition)
+        elif partition not in self._shards:
+            self._take_over(hosted)
 
     def _resign(self, partition: int) -> None:
         shard = self._shards.pop(partition, None)
@@ -195,55 +218,31 @@ class CoordinatorRuntime:
             self._answer(shard.coordinator.abort(outcome, ErrorCode.NOT_LEADER_OR_FOLLOWER))
         if shard.is_loaded:
             self._answer(shard.coordinator.unload())
+        for listener in self.on_resigned:
+            listener(partition)
 
-    def _take_over(self, partition: int) -> None:
-        hosted = self._replicas.get(OFFSETS_TOPIC, partition)
-        coordinator = GroupCoordinator(self._config, _new_member_id, self._clock.now_ms)
-        shard = self._shards[partition] = _Shard(hosted, coordinator)
+    def _take_over(self, hosted: HostedPartition) -> None:
+        shard = Shard(hosted, self._new_coordinator())
+        self._shards[shard.partition] = shard
         if hosted.log.log_end_offset == hosted.log.log_start_offset:
             self._loaded(shard)
         else:
             shard.loading = asyncio.get_running_loop().create_task(self._load(shard))
 
-    async def _load(self, shard: _Shard) -> None:
-        """A partition that cannot be read to its end is not coordinated: half of the offsets is worse than none."""
-        partition = shard.hosted.partition.topic_partition.partition
+    async def _load(self, shard: Shard[C]) -> None:
+        """A partition that cannot be read to its end is not coordinated: half of the state is worse than none."""
         try:
-            await self._replay_all(shard)
+            await replay_all(shard)
         except Exception:
-            _log.exception("groups cannot be loaded", partition=partition)
-            del self._shards[partition]
+            _log.exception("coordinator cannot be loaded", topic=self.topic, partition=shard.partition)
+            del self._shards[shard.partition]
         else:
             self._loaded(shard)
 
-    async def _replay_all(self, shard: _Shard) -> None:
-        log = shard.hosted.log
-        at, end = log.log_start_offset, log.log_end_offset
-        while at < end:
-            data = memoryview(log.read(at, _LOAD_SLICE_BYTES, end, at_least_one=True).read())
-            began_at = at
-            for position, header in iterate_headers(data):
-                at = header.next_offset
-                if not header.is_control:
-                    for record in decode_records(data[position : position + header.size_bytes]):
-                        _replay(shard, record)
-            if at == began_at:
-                raise InvariantViolation(f"nothing is to be read at offset {at}, but the log ends at {end}")
-            await asyncio.sleep(0)
-
-    def _loaded(self, shard: _Shard) -> None:
-        shard.coordinator.after_load(self._clock.monotonic_ms())
+    def _loaded(self, shard: Shard[C]) -> None:
+        """What was loaded may not be committed yet: nothing is answered from it before it is."""
         shard.is_loaded = True
-        self._arm()
-
-
-def _replay(shard: _Shard, record: Record) -> None:
-    try:
-        shard.coordinator.replay(record.key or b"", record.value)
-    except InvariantViolation as error:
-        partition = str(shard.hosted.partition.topic_partition)
-        _log.error("record passed over", partition=partition, offset=record.offset, reason=str(error))
-
-
-def _new_member_id(client_id: str) -> str:
-    return f"{client_id}-{uuid.uuid4()}"
+        outcome = shard.coordinator.after_load(self._clock.monotonic_ms())
+        shard.wait_for_commit()
+        self._carry_out(shard, outcome)
+        self._on_high_watermark(shard.hosted)

@@ -15,10 +15,13 @@ class ProducerIds:
         self._store = store
         self._broker_id = broker_id
         self._block: Iterator[int] = iter(())
+        self._given_back: list[int] = []
         self._claiming = asyncio.Lock()
 
     async def next_id(self) -> int:
         """An id never given before; raises ApiError COORDINATOR_LOAD_IN_PROGRESS while ZooKeeper is away."""
+        if self._given_back:
+            return self._given_back.pop()
         async with self._claiming:
             for producer_id in self._block:
                 return producer_id
@@ -27,3 +30,7 @@ class ProducerIds:
             except ZooKeeperError as error:
                 raise ApiError(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, f"no producer id block: {error}") from error
             return next(self._block)
+
+    def give_back(self, producer_id: int) -> None:
+        """An id that no producer was told and no record names."""
+        self._given_back.append(producer_id)

@@ -28,9 +28,9 @@ class FetchSettings:
         return f"broker-{self.broker_id}-fetcher"
 
 
-def fetch_request(plan: FetchPlan, settings: FetchSettings) -> FetchRequest:
+def fetch_request(plan: FetchPlan, settings: FetchSettings, broker_epoch: int) -> FetchRequest:
     return FetchRequest(
-        replica_state=ReplicaState(replica_id=settings.broker_id),
+        replica_state=ReplicaState(replica_id=settings.broker_id, replica_epoch=broker_epoch),
         max_wait_ms=0 if plan.opens_session else settings.max_wait_ms,
         min_bytes=1,
         max_bytes=settings.max_bytes,

@@ -102,20 +102,24 @@ class FollowerFeeds:
 
     def _served_for(self, request: FetchRequest, replica_id: int) -> _Served:
         if request.session_epoch in (0, FINAL_EPOCH):
-            return self._open(replica_id, self._new_session_id() if request.session_epoch == 0 else NO_SESSION)
+            session_id = self._new_session_id() if request.session_epoch == 0 else NO_SESSION
+            return self._open(FollowerFeed(replica_id, session_id, request.replica_state.replica_epoch))
         served = self._served.get(replica_id)
         if served is None or served.feed.session_id != request.session_id:
+            raise ApiError(ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
+        if served.feed.broker_epoch != request.replica_state.replica_epoch:
+            # It has registered anew, and says again of every partition how far it has come.
             raise ApiError(ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
         served.feed.accept(request.session_epoch)
         return served
 
-    def _open(self, replica_id: int, session_id: int) -> _Served:
-        before = self._served.pop(replica_id, None)
+    def _open(self, feed: FollowerFeed) -> _Served:
+        before = self._served.pop(feed.replica_id, None)
         if before is not None:
             self._end(before)
         while len(self._served) >= FETCH_SESSIONS_MAX:
             self._end(self._served.pop(next(iter(self._served))))
-        served = self._served[replica_id] = _Served(FollowerFeed(replica_id, session_id))
+        served = self._served[feed.replica_id] = _Served(feed)
         return served
 
     def _key(self, topic: FetchTopic | ForgottenTopic, partition: int, *, by_id: bool) -> TopicPartition:
@@ -148,7 +152,7 @@ class FollowerFeeds:
         if hosted is None or fed is None or not fed.is_served or fed.leader_epoch != hosted.partition.leader_epoch:
             return
         feed.acknowledge(key, log_end_offset)
-        self._holds(hosted, feed.replica_id, log_end_offset)
+        self._holds(hosted, feed, log_end_offset)
 
     def _ask(
         self, feed: FollowerFeed, key: TopicPartition, topic: FetchTopic, asked: FetchPartition
@@ -171,12 +175,12 @@ class FollowerFeeds:
                 key, topic.topic_id, hosted.partition.leader_epoch, asked.fetch_offset, asked.partition_max_bytes
             )
         )
-        self._holds(hosted, feed.replica_id, asked.fetch_offset)
+        self._holds(hosted, feed, asked.fetch_offset)
         return None
 
-    def _holds(self, hosted: HostedPartition, replica_id: int, log_end_offset: int) -> None:
-        self._replicas.follower_holds(hosted, replica_id, log_end_offset)
-        self.on_progress(hosted, replica_id)
+    def _holds(self, hosted: HostedPartition, feed: FollowerFeed, log_end_offset: int) -> None:
+        self._replicas.follower_holds(hosted, feed.replica_id, log_end_offset, feed.broker_epoch)
+        self.on_progress(hosted, feed.replica_id)
 
     # -- waiting
 

@@ -3,6 +3,9 @@
 A write stands only over the version the leader knows, so of two who believe to lead one at most changes anything. Until
 the outcome is known the maximal ISR holds the high watermark back: of a membership that may already count, every member
 has all that is committed.
+
+Whoever is counted in must be registered still as it was when it caught up (KIP-903): what a machine held before it lost
+power says nothing of what it holds now. One that registers after that look has raised the version (see `LostLogs`).
 """
 
 import asyncio
@@ -74,8 +77,10 @@ class IsrUpdater:
 
     def _want(self, hosted: HostedPartition, isr: tuple[int, ...]) -> None:
         """Make `isr` the partition's; nothing else is wanted of it until that is decided."""
-        hosted.partition.pending_isr = isr
-        self._start(self._write(hosted, isr))
+        partition = hosted.partition
+        partition.pending_isr = isr
+        joining = {one: partition.followers[one].broker_epoch for one in isr if one not in partition.state.isr}
+        self._start(self._write(hosted, isr, joining))
 
     def _start(self, work) -> None:
         task = asyncio.get_running_loop().create_task(work)
@@ -93,20 +98,29 @@ class IsrUpdater:
                     self._want(hosted, isr)
                 self._consider_all(hosted)
 
-    async def _write(self, hosted: HostedPartition, isr: tuple[int, ...]) -> None:
+    async def _write(self, hosted: HostedPartition, isr: tuple[int, ...], joining: dict[int, int]) -> None:
         """Until ZooKeeper has said what stands there, the write may count: it is tried again, never given up."""
         partition, role = hosted.partition, hosted.partition.state
         wanted = LeaderAndIsr(role.leader, role.leader_epoch, isr, role.controller_epoch, role.zk_version)
         while partition.state is role:
             try:
                 async with self._turn:
-                    found = await self._store.write_isr(partition.topic_partition, wanted)
+                    found = await self._try(partition.topic_partition, wanted, joining)
                 break
             except ZooKeeperError as error:
                 _log.warning("isr not written yet", partition=str(partition.topic_partition), reason=str(error))
                 await asyncio.sleep(_TRY_AGAIN_S)
         if partition.state is role:
             self._decided(hosted, found)
+
+    async def _try(
+        self, topic_partition: TopicPartition, wanted: LeaderAndIsr, joining: dict[int, int]
+    ) -> LeaderAndIsr | None:
+        """What stands afterwards. Nothing is written when one of those `joining` is not the broker it was."""
+        for replica_id, broker_epoch in joining.items():
+            if await self._store.registered_epoch(replica_id) != broker_epoch:
+                return await self._store.state(topic_partition)
+        return await self._store.write_isr(topic_partition, wanted)
 
     def _decided(self, hosted: HostedPartition, found: LeaderAndIsr | None) -> None:
         """What stands in ZooKeeper: the ISR of our term, as we wanted it or as we had written it before."""
@@ -115,6 +129,10 @@ class IsrUpdater:
         if found is None or (found.leader, found.leader_epoch) != (before.leader, before.leader_epoch):
             _log.info("isr is no longer ours to change", partition=str(partition.topic_partition), found=str(found))
             partition.isr_not_written()
+            return
+        if found.zk_version == before.zk_version:
+            _log.info("isr not changed, a follower registered anew", partition=str(partition.topic_partition))
+            self._replicas.isr_written(hosted, found.isr, found.zk_version)
             return
         _log.info("isr changed", partition=str(partition.topic_partition), was=str(before.isr), isr=str(found.isr))
         self.shrinks += len(set(before.isr) - set(found.isr))

@@ -190,7 +190,7 @@ class ReplicaFetcher:
         if connection is None or not connection.is_open:
             return
         while (plan := self.link.next_plan(self._position, self._clock.monotonic_ms())) is not None:
-            request = fetch_request(plan, self._settings)
+            request = fetch_request(plan, self._settings, self._replicas.broker_epoch)
             header = RequestHeader(
                 ApiKey.FETCH, FETCH_VERSION, next(self._correlation_ids) & 0x7FFFFFFF, self._settings.client_id
             )

@@ -6,7 +6,7 @@ the logs were loaded before that, at start, by the log manager.
 """
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import NamedTuple
@@ -22,6 +22,7 @@ from broker.log.log_slice import LogSlice
 from broker.log.manager import LogManager, NewLog
 from broker.protocol.messages.leader_and_isr import LeaderAndIsrPartitionState, LeaderAndIsrRequest
 from broker.records.batch import NO_TIMESTAMP, TRANSACTIONAL_BIT, BatchHeader, check_produced_batch
+from broker.records.control import EndMarker, build_marker
 from broker.replication.partition import LeadershipState, Partition
 from broker.runtime.purgatory import Purgatory
 from broker.runtime.replication.replica_logs import ReplicaLogs
@@ -53,6 +54,10 @@ class ReadResult(NamedTuple):
 
     slice: LogSlice
     high_watermark: int
+    #: Exclusive: below it every transaction is decided.
+    last_stable_offset: int
+    #: Exclusive: how far this reader may read, one of the two.
+    end_offset: int
     log_start_offset: int
     log: Log
 
@@ -75,14 +80,14 @@ class ReplicaManager:
         self.topic_names: dict[UUID, str] = {}
         #: Held by whoever applies LeaderAndIsr, which may take a while.
         self.taking_roles = asyncio.Lock()
-        #: Told of each partition this broker starts or stops leading.
-        self.on_leadership: list[Callable[[TopicPartition, bool], None]] = []
         #: Told of each partition whose role was set, and of those that are hosted no more (without a role then).
         self.on_role: list[Callable[[HostedPartition], None]] = []
         #: Told when followers of a partition this broker leads have something to hear: an append, another log start.
         self.on_append: list[Callable[[HostedPartition], None]] = []
         #: Told of each partition whose topic is configured differently now.
         self.on_config: list[Callable[[HostedPartition], None]] = []
+        #: Told of each marker appended as leader, with the id of the producer whose transaction it ends.
+        self.on_marker: list[Callable[[HostedPartition, int, EndMarker], None]] = []
         #: Told when the high watermark of a partition this broker leads has moved, but not of each append of a leader
         #: without followers.
         self.on_high_watermark: list[Callable[[HostedPartition], None]] = []
@@ -161,7 +166,6 @@ class ReplicaManager:
         return ErrorCode.NONE
 
     def _take_role(self, hosted: HostedPartition, state: LeaderAndIsrPartitionState) -> None:
-        was_leader = hosted.partition.is_leader
         role = LeadershipState(
             leader=state.leader,
             leader_epoch=state.leader_epoch,
@@ -174,8 +178,6 @@ class ReplicaManager:
             raise ApiError(ErrorCode.STALE_CONTROLLER_EPOCH)
         if hosted.partition.is_leader:
             hosted.log.begin_leader_epoch(state.leader_epoch)
-        if was_leader != hosted.partition.is_leader:
-            self._leadership_changed(hosted.partition.topic_partition, hosted.partition.is_leader)
         _tell(self.on_role, hosted)
         if hosted.partition.is_leader:
             self._high_watermark_moved(hosted)
@@ -214,16 +216,23 @@ class ReplicaManager:
             self.logs.delete(topic_partition)
         self._purgatory.wake(topic_partition)
 
-    def _let_go(self, hosted: HostedPartition) -> None:
-        was_leader = hosted.partition.is_leader
-        hosted.partition.state = None
-        if was_leader:
-            self._leadership_changed(hosted.partition.topic_partition, False)
-        _tell(self.on_role, hosted)
+    def assigned_elsewhere(
+        self, topic_partition: TopicPartition, topic_id: UUID, leader_epoch: int, replicas: Sequence[int]
+    ) -> None:
+        """In a later epoch than ours the partition's replicas are these: serve it no more if we are none of them.
 
-    def _leadership_changed(self, topic_partition: TopicPartition, is_leader: bool) -> None:
-        for listener in self.on_leadership:
-            listener(topic_partition, is_leader)
+        It was moved while we were cut off, and the controller that would have stopped us is no longer. The files stay.
+        """
+        hosted = self._hosted.get(topic_partition)
+        if hosted is None or self._broker_id in replicas or hosted.topic_id != topic_id:
+            return
+        if leader_epoch > hosted.partition.leader_epoch:
+            _log.warning("partition was moved away unnoticed", partition=str(topic_partition), replicas=str(replicas))
+            self.stop_replica(topic_partition, delete=False, leader_epoch=leader_epoch)
+
+    def _let_go(self, hosted: HostedPartition) -> None:
+        hosted.partition.state = None
+        _tell(self.on_role, hosted)
 
     # -- what clients ask
 
@@ -237,8 +246,17 @@ class ReplicaManager:
             hosted.partition.check_enough_in_sync(hosted.log.config.min_insync_replicas)
         header = check_produced_batch(batch)
         if header.attributes & TRANSACTIONAL_BIT:
-            raise ApiError(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, "transactions are not served yet")
+            raise ApiError(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, "a transactional batch without its id")
         return self.append_checked(hosted, batch, header)
+
+    def append_of_transaction(
+        self, topic_partition: TopicPartition, batch: memoryview, *, is_for_all: bool = False
+    ) -> ProduceResult:
+        """As `append`, for who knows that the batch may open a transaction (`TransactionalAppends`)."""
+        hosted = self._leader(topic_partition)
+        if is_for_all:
+            hosted.partition.check_enough_in_sync(hosted.log.config.min_insync_replicas)
+        return self.append_checked(hosted, batch, check_produced_batch(batch))
 
     def append_checked(
         self, hosted: HostedPartition, batch: memoryview | bytearray, header: BatchHeader | None = None
@@ -258,11 +276,27 @@ class ReplicaManager:
         append_time_ms = max_timestamp if log.config.uses_append_time else NO_TIMESTAMP
         return new_tuple(ProduceResult, (base_offset, last_offset + 1, log.log_start_offset, hosted, append_time_ms))
 
+    def append_marker(
+        self, topic_partition: TopicPartition, marker: EndMarker, producer_id: int, producer_epoch: int
+    ) -> ProduceResult:
+        """End the producer's transaction in a partition this broker leads, also if none is open. Raises ApiError.
+
+        Nothing is ended for good before the marker is committed.
+        """
+        hosted = self._leader(topic_partition)
+        hosted.partition.check_enough_in_sync(hosted.log.config.min_insync_replicas)
+        batch = build_marker(marker, producer_id, producer_epoch, self._clock.now_ms())
+        result = self.append_checked(hosted, batch)
+        hosted.log.note_committed(hosted.partition.high_watermark)
+        for listener in self.on_marker:
+            listener(hosted, producer_id, marker)
+        return result
+
     # -- replicas
 
-    def follower_holds(self, hosted: HostedPartition, replica_id: int, log_end_offset: int) -> None:
-        """A follower of this leader holds everything before `log_end_offset`."""
-        if hosted.partition.record_fetch(replica_id, log_end_offset, self._clock.monotonic_ms()):
+    def follower_holds(self, hosted: HostedPartition, replica_id: int, log_end_offset: int, broker_epoch: int) -> None:
+        """A follower of this leader, as registered under `broker_epoch`, holds everything before `log_end_offset`."""
+        if hosted.partition.record_fetch(replica_id, log_end_offset, self._clock.monotonic_ms(), broker_epoch):
             self._high_watermark_moved(hosted)
 
     def isr_written(self, hosted: HostedPartition, isr: tuple[int, ...], zk_version: int) -> None:
@@ -279,6 +313,7 @@ class ReplicaManager:
         log = hosted.log
         if hosted.partition.record_fetched(log.log_end_offset, high_watermark, log.log_start_offset):
             self._purgatory.wake(hosted.partition.topic_partition)
+        log.note_committed(hosted.partition.high_watermark)
 
     def truncate(self, hosted: HostedPartition, offset: int) -> None:
         """As follower: cut what the leader does not have. Raises ApiError."""
@@ -313,10 +348,12 @@ class ReplicaManager:
         current_leader_epoch: int = NO_LEADER_EPOCH,
         topic_id: UUID | None = None,
         may_follow: bool = False,
+        is_stable_only: bool = False,
     ) -> ReadResult:
         """Committed batches from `fetch_offset` of the topic of that id (of whatever id if None); raises ApiError.
 
         Only the leader serves, unless `may_follow`: then a follower does as far as it knows records to be committed.
+        With `is_stable_only` (read_committed) no batch of a transaction that may still end either way.
         """
         hosted = self._hosted.get(topic_partition)
         if hosted is None:
@@ -329,11 +366,15 @@ class ReplicaManager:
                 raise ApiError(ErrorCode.OFFSET_NOT_AVAILABLE, "this follower has not come so far yet (KIP-392)")
         else:
             hosted.partition.check_leader(current_leader_epoch)
-        high_watermark = hosted.partition.high_watermark
-        found = hosted.log.read(fetch_offset, max_bytes, high_watermark, at_least_one=at_least_one)
-        return ReadResult(found, high_watermark, hosted.log.log_start_offset, hosted.log)
+        log, high_watermark = hosted.log, hosted.partition.high_watermark
+        last_stable_offset = log.last_stable_offset(high_watermark)
+        end_offset = last_stable_offset if is_stable_only else high_watermark
+        found = log.read(fetch_offset, max_bytes, end_offset, at_least_one=at_least_one)
+        return new_tuple(ReadResult, (found, high_watermark, last_stable_offset, end_offset, log.log_start_offset, log))
 
-    async def find_timestamp(self, hosted: HostedPartition, timestamp_ms: int | None) -> tuple[int, int] | None:
+    async def find_timestamp(
+        self, hosted: HostedPartition, timestamp_ms: int | None, *, is_stable_only: bool = False
+    ) -> tuple[int, int] | None:
         """(offset, timestamp) of the first committed record of that time or later; None asks for the newest time.
 
         Reading headers may take a while, so a worker thread does it.
@@ -342,7 +383,7 @@ class ReplicaManager:
             found = await asyncio.to_thread(hosted.log.max_timestamp_offset)
         else:
             found = await asyncio.to_thread(hosted.log.offset_for_timestamp, timestamp_ms)
-        return found if found is not None and found[0] < hosted.partition.high_watermark else None
+        return found if found is not None and found[0] < readable_end_offset(hosted, is_stable_only) else None
 
     def delete_records(self, topic: str, partition: int, offset: int) -> int:
         """Forget what is before `offset` (-1: all that is committed); the first offset that is left."""
@@ -363,6 +404,12 @@ class ReplicaManager:
             raise ApiError(ErrorCode.NOT_LEADER_OR_FOLLOWER if is_elsewhere else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
         hosted.partition.check_leader(current_leader_epoch)
         return hosted
+
+
+def readable_end_offset(hosted: HostedPartition, is_stable_only: bool) -> int:
+    """Exclusive: the last stable offset for read_committed, the high watermark for others."""
+    high_watermark = hosted.partition.high_watermark
+    return hosted.log.last_stable_offset(high_watermark) if is_stable_only else high_watermark
 
 
 def _tell(listeners: list[Callable[[HostedPartition], None]], hosted: HostedPartition) -> None:

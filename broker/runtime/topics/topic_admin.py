@@ -15,15 +15,14 @@ from broker.common.limits import TOPIC_NAME_LENGTH_MAX, TOPIC_WRITES_MAX
 from broker.common.logs import logger
 from broker.config.broker import BrokerConfig
 from broker.config.topic import check_topic_configs
-from broker.runtime.coordinators.coordinator_runtime import OFFSETS_TOPIC
 from broker.runtime.metadata_cache import MetadataCache
+from broker.runtime.topics.internal_topics import INTERNAL_TOPICS, new_internal_topic
 from broker.runtime.topics.topic_placement import NewTopic, place_added, place_topic
 from broker.zookeeper.errors import SessionLost, ZooKeeperError
 from broker.zookeeper.store import ClusterStore
 
 _log = logger(__name__)
 
-INTERNAL_TOPICS = frozenset({OFFSETS_TOPIC, "__transaction_state"})
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
 _AUTOMATIC_CREATION_TIMEOUT_MS = 5_000
 _NEW_SESSION_TIMEOUT_S = 5.0
@@ -78,7 +77,7 @@ class TopicAdmin:
         if topic is None:
             raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"there is no topic {name!r}")
         if name in INTERNAL_TOPICS:
-            raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"groups find their partition of {name} by their number")
+            raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"ids find their partition of {name} by their number")
         added = place_added(topic, count, assignments, self._metadata)
         if validate_only:
             return
@@ -93,23 +92,23 @@ class TopicAdmin:
     async def create_automatically(self, name: str) -> None:
         """Create a topic with the broker's defaults because a client asked for it; a race is not an error."""
         try:
-            topic = self._offsets_topic() if name == OFFSETS_TOPIC else NewTopic(name)
+            topic = new_internal_topic(name, self._config) if name in INTERNAL_TOPICS else NewTopic(name)
             await self.create(topic, _AUTOMATIC_CREATION_TIMEOUT_MS)
         except ApiError as error:
             if error.code not in (ErrorCode.TOPIC_ALREADY_EXISTS, ErrorCode.REQUEST_TIMED_OUT):
                 raise
 
-    async def ensure_offsets_topic(self) -> None:
-        """Create the offsets topic when it is first needed; COORDINATOR_NOT_AVAILABLE while that cannot be done."""
-        if OFFSETS_TOPIC in self._metadata.topics:
+    async def ensure_internal(self, name: str) -> None:
+        """Create an internal topic when it is first needed; COORDINATOR_NOT_AVAILABLE while that cannot be done."""
+        if name in self._metadata.topics:
             return
         try:
-            await self.create(self._offsets_topic(), _AUTOMATIC_CREATION_TIMEOUT_MS)
+            await self.create(new_internal_topic(name, self._config), _AUTOMATIC_CREATION_TIMEOUT_MS)
         except ApiError as error:
             if error.code is not ErrorCode.TOPIC_ALREADY_EXISTS:
-                reason = f"{OFFSETS_TOPIC} cannot be created: {error}"
+                reason = f"{name} cannot be created: {error}"
                 raise ApiError(ErrorCode.COORDINATOR_NOT_AVAILABLE, reason) from error
-        if OFFSETS_TOPIC not in self._metadata.topics:
+        if name not in self._metadata.topics:
             raise ApiError(ErrorCode.COORDINATOR_NOT_AVAILABLE)
 
     async def delete(self, name: str, timeout_ms: int) -> None:
@@ -133,18 +132,6 @@ class TopicAdmin:
             ) from None
 
     # -- steps
-
-    def _offsets_topic(self) -> NewTopic:
-        return NewTopic(
-            OFFSETS_TOPIC,
-            self._config.offsets_topic_num_partitions,
-            self._config.offsets_topic_replication_factor,
-            configs={
-                "cleanup.policy": "compact",
-                "compression.type": "producer",
-                "segment.bytes": str(self._config.offsets_topic_segment_bytes),
-            },
-        )
 
     def _refuse_collision(self, name: str) -> None:
         """Names that differ in '.' and '_' only become one name in metrics, Kafka's and ours."""

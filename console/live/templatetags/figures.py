@@ -62,6 +62,26 @@ def limit_in_words(setting) -> str:
 
 
 @register.filter
+def duration(value_ms: int | None) -> str:
+    """A span of time in its two largest units: 800 ms, 12 s, 4 min 10 s, 2 h 5 min, 3 d 4 h."""
+    if value_ms is None:
+        return UNKNOWN
+    if value_ms < 1_000:
+        return f"{value_ms}{NARROW_NO_BREAK_SPACE}ms" if value_ms else "0"
+    seconds = value_ms // 1_000
+    for size_s, unit, rest_s, rest_unit in (
+        (86_400, "d", 3_600, "h"),
+        (3_600, "h", 60, "min"),
+        (60, "min", 1, "s"),
+    ):
+        if seconds >= size_s:
+            rest = seconds % size_s // rest_s
+            more = f" {rest}{NARROW_NO_BREAK_SPACE}{rest_unit}" if rest and seconds < 100 * size_s else ""
+            return f"{seconds // size_s}{NARROW_NO_BREAK_SPACE}{unit}{more}"
+    return f"{seconds}{NARROW_NO_BREAK_SPACE}s"
+
+
+@register.filter
 def age(at_ms: int) -> str:
     """How old data of the moment `at_ms` is now; the page's script keeps counting from there."""
     return f"{max(0, (now_ms() - at_ms) // 1000)} s old" if at_ms else "no data yet"
@@ -74,6 +94,15 @@ def moment(at: int | datetime) -> SafeString | str:
         return UNKNOWN
     when = at if isinstance(at, datetime) else datetime.fromtimestamp(at / 1000, UTC)
     return format_html('<time datetime="{}">{}</time>', when.isoformat(), when.strftime("%Y-%m-%d %H:%M:%S UTC"))
+
+
+@register.filter
+def short_moment(at_ms: int) -> SafeString | str:
+    """As `moment`, for a narrow column: the page's script writes the time of day, or the day if it is another."""
+    if not at_ms:
+        return UNKNOWN
+    when = datetime.fromtimestamp(at_ms / 1000, UTC)
+    return format_html('<time data-short datetime="{}">{}</time>', when.isoformat(), when.strftime("%H:%M:%S UTC"))
 
 
 @register.filter

@@ -5,7 +5,7 @@ import itertools
 import pytest
 
 from broker.controller.cluster import LeaderAndIsr
-from broker.controller.election import first_state, next_state
+from broker.controller.election import first_state, next_state, state_after_loss
 
 BROKERS = (1, 2, 3)
 
@@ -61,3 +61,23 @@ def test_new_partition_is_led_by_its_first_live_replica(online, leader, isr):
 
 def test_new_partition_without_live_replica_has_no_state():
     assert first_state((2, 1), {3}, 4) is None
+
+
+def test_trap_11_who_may_have_lost_records_leaves_the_isr_to_all_others_of_it():
+    for _, state, _ in _situations():
+        after = state_after_loss(state, 1)
+        assert set(after.isr) == (set(state.isr) - {1} or {1})
+        assert after.leader == (-1 if state.leader == 1 else state.leader)
+        assert after.leader_epoch == state.leader_epoch + ((after.leader, after.isr) != (state.leader, state.isr))
+
+
+def test_trap_11_who_lost_records_is_not_elected_while_a_member_that_kept_its_log_is_away():
+    left = state_after_loss(LeaderAndIsr(1, 5, (1, 2), 1), 1)
+    assert next_state((1, 2, 3), left, {1, 3}, 2) is None
+    assert next_state((1, 2, 3), left, {1, 2, 3}, 2).leader == 2
+
+
+def test_trap_11_last_of_the_isr_leads_on_but_in_a_later_epoch():
+    left = state_after_loss(LeaderAndIsr(1, 5, (1,), 1), 1)
+    again = next_state((1, 2, 3), left, {1, 2}, 2)
+    assert (again.leader, again.isr, again.leader_epoch) == (1, (1,), 7)

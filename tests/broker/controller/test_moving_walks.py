@@ -278,7 +278,7 @@ class MovingWalk(Walk):
 
 
 @pytest.mark.parametrize("seed", range(150))
-def test_every_move_ends_and_nothing_in_use_is_deleted(seed):
+def test_trap_13_every_move_ends_and_nothing_in_use_is_deleted(seed):
     walk = MovingWalk(seed)
     walk.run("elect 1")
     for _ in range(120):

@@ -6,6 +6,9 @@
     enter GROUP CLIENT …                                                with no id: MEMBER_ID_REQUIRED, then join
     sync GROUP CLIENT [CLIENT=ASSIGNMENT …]      heartbeat GROUP CLIENT       leave GROUP CLIENT …
     commit GROUP CLIENT TOPIC-PARTITION=OFFSET … (client "-": no member)      fetch GROUP [TOPIC-PARTITION …]
+    txn commit GROUP PRODUCER TOPIC-PARTITION=OFFSET …      marker PRODUCER commit|abort
+    stable fetch GROUP [TOPIC-PARTITION …]       delete offsets GROUP TOPIC-PARTITION …
+    partition deleted TOPIC-PARTITION            the controller says so
     describe GROUP        list                   delete GROUP
     tick 3s               time passes            hang up CLIENT       its parked request's connection closes
     restart               another broker replays the log and takes over
@@ -21,6 +24,7 @@ from pathlib import Path
 import pytest
 
 from broker.common.errors import ErrorCode
+from broker.common.types import TopicPartition
 from broker.coordinator.group import GroupConfig
 from tests.broker.coordinator.group.telling import told
 from tests.broker.coordinator.group.world import Asked, World
@@ -82,7 +86,12 @@ class Player:
             "heartbeat ": world.heartbeat,
             "leave ": world.leave,
             "commit ": lambda group, name, *offsets: world.commit(group, name, dict(map(_offset, offsets))),
+            "txn commit ": self._txn_commit,
+            "marker ": lambda producer, how: world.end_transaction(int(producer), how == "commit"),
             "fetch ": lambda group, *partitions: world.fetch(group, _partitions(partitions)),
+            "stable fetch ": lambda group, *partitions: world.fetch(group, _partitions(partitions), 9, True),
+            "delete offsets ": lambda group, *partitions: world.delete_offsets(group, _partitions(partitions)),
+            "partition deleted ": self._delete_partition,
             "describe ": world.describe,
             "list": world.list_groups,
             "delete ": world.delete,
@@ -92,6 +101,16 @@ class Player:
             "next append fails ": lambda code: setattr(world, "append_error", ErrorCode[code]),
             "next commit fails ": lambda code: setattr(world, "commit_error", ErrorCode[code]),
         }
+
+    def _txn_commit(self, group: str, producer: str, *offsets: str) -> Asked:
+        return self.world.txn_commit(group, int(producer), dict(map(_offset, offsets)))
+
+    def _delete_partition(self, text: str) -> None:
+        topic, _, index = text.rpartition("-")
+        self.world.carry_out(
+            self.world.coordinator.partitions_deleted([TopicPartition(topic, int(index))], self.world.now_ms)
+        )
+        self.world.advance(0)
 
     def _hang_up(self, name: str) -> None:
         parked = [asked for asked in self.world.asked.values() if asked.name == name and asked.is_parked]

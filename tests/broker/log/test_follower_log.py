@@ -313,3 +313,24 @@ def test_log_start_of_the_leader_is_followed_as_far_as_the_log_goes(leader, foll
         assert follower.log_start_offset == expected
     assert follower.log_end_offset == end
     assert follower.append_as_follower(fetched(leader)) == leader.log_end_offset
+
+
+def test_log_that_begins_anew_inside_a_batch_takes_the_whole_batch(leader, follower):
+    """DeleteRecords may move the leader's start to any offset; it sends whole batches all the same."""
+    start = next(header.last_offset for header in headers_of(fetched(leader)) if header.last_offset_delta == 2)
+    leader.delete_records(start, leader.log_end_offset)
+    follower.truncate_fully_and_start_at(start)
+    assert follower.append_as_follower(fetched(leader, start)) == leader.log_end_offset
+    assert follower.log_start_offset == start
+    assert fetched(follower, start) == fetched(leader, start)
+
+
+def test_log_that_begins_anew_inside_a_damaged_batch_stays_as_it_is(leader, follower):
+    start = next(header.last_offset for header in headers_of(fetched(leader)) if header.last_offset_delta == 2)
+    follower.truncate_fully_and_start_at(start)
+    damaged = bytearray(fetched(leader, start))
+    damaged[70] ^= 1
+    with pytest.raises(ApiError) as refused:
+        follower.append_as_follower(memoryview(damaged))
+    assert refused.value.code is ErrorCode.CORRUPT_MESSAGE
+    assert (follower.log_start_offset, follower.log_end_offset) == (start, start)

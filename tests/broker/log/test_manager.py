@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from uuid import UUID
 
@@ -13,6 +14,7 @@ from broker.common.errors import ApiError, ErrorCode, StartupError
 from broker.common.types import TopicPartition
 from broker.log.checkpoints import read_offset_checkpoint
 from broker.log.config import LogConfig
+from broker.log.log import Log
 from broker.log.manager import LogManager, NewLog
 
 ROOT = Path(__file__).parents[3]
@@ -206,7 +208,7 @@ def test_same_partition_gives_the_same_log(start):
     assert manager.get_or_create(ORDERS_0, FIRST_ID) is manager.get_or_create(ORDERS_0, FIRST_ID)
 
 
-def test_recreated_topic_never_sees_the_old_one(start, batch_of, records_of):
+def test_trap_12_recreated_topic_never_sees_the_old_one(start, batch_of, records_of):
     manager = start()
     manager.get_or_create(ORDERS_0, FIRST_ID).append(batch_of(b"old"), 0)
     with pytest.raises(ApiError) as caught:
@@ -326,3 +328,36 @@ def test_shutdown_twice_is_fine_and_closes_every_file(start):
     manager.shutdown()
     manager.shutdown()
     assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_several_threads_close_every_log_once(start, tmp_path, batch_of, records_of):
+    manager = start()
+    partitions = [TopicPartition("many", index) for index in range(60)]
+    for partition in partitions:
+        manager.get_or_create(partition, FIRST_ID).append(batch_of(b"a"), 0)
+    with ThreadPoolExecutor(4) as threads:
+        for closing in [threads.submit(manager.close_logs) for _ in range(4)]:
+            closing.result()
+    assert not (tmp_path / "data" / ".kafka_cleanshutdown").exists()
+    manager.shutdown()
+    assert (tmp_path / "data" / ".kafka_cleanshutdown").exists()
+    noted = read_offset_checkpoint(tmp_path / "data" / "recovery-point-offset-checkpoint")
+    assert noted == dict.fromkeys(partitions, 1)
+    assert all(records_of(log) == [(0, b"a")] for log in start().logs.values())
+
+
+def test_log_whose_closing_thread_died_keeps_the_directory_from_being_called_clean(
+    start, tmp_path, monkeypatch, batch_of
+):
+    manager = start()
+    manager.get_or_create(ORDERS_0, FIRST_ID).append(batch_of(b"a"), 0)
+
+    def dying(log):
+        raise RuntimeError("out of memory")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(Log, "store_clean_state", dying)
+        with pytest.raises(RuntimeError):
+            manager.close_logs()
+    manager.shutdown()
+    assert not (tmp_path / "data" / ".kafka_cleanshutdown").exists()

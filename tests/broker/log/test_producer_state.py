@@ -99,3 +99,39 @@ def test_a_snapshot_damaged_anywhere_is_no_snapshot():
     for at in range(len(data)):
         assert ProducerState.decode(data[:at]) is None
         assert ProducerState.decode(data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]) is None
+
+
+def test_silent_producer_is_forgotten_and_one_that_writes_is_not():
+    state = written(batch(0), batch(0, producer_id=8))
+    assert state.expire(1_000, 500) == 0
+    state.note(batch(1, producer_id=8), 102)
+    assert state.expire(1_499, 500) == 0
+    assert state.expire(1_500, 500) == 1
+    assert [each.producer_id for each in state.facts()] == [8]
+    assert state.expire(1_998, 500) == 0
+    assert state.expire(1_999, 500) == 1
+
+
+def test_producer_whose_transaction_is_open_is_never_forgotten():
+    state = ProducerState()
+    data = build_batch(
+        [Record(0, 1_000, None, b"v")], producer_id=7, producer_epoch=0, base_sequence=0, is_transactional=True
+    )
+    state.note(parse_batch_header(data), 100)
+    for now_ms in (1_000, 10_000):
+        assert state.expire(now_ms, 500) == 0
+    assert state.first_open_offset == 100
+    state.note_marker(batch(-1), 101, 0)
+    state.expire(20_000, 500)
+    assert state.expire(20_500, 500) == 1
+
+
+def test_batches_without_sequence_numbers_are_all_new():
+    """Those of a coordinator, which writes offsets for a producer."""
+    state = written(batch(-1, 2), batch(-1, 2))
+    assert state.check(batch(-1, 2)) is None
+    assert ProducerState.decode(state.encode()).check(batch(-1, 2)) is None
+
+
+def test_batches_without_sequence_numbers_are_fenced_by_epoch():
+    assert refusal(written(batch(-1, epoch=3)), batch(-1, epoch=2)) is ErrorCode.INVALID_PRODUCER_EPOCH

@@ -221,11 +221,6 @@ def test_log_left_uncleanly_fsyncs_everything_at_the_next_flush(directory, monke
     assert log.recovery_point == 0
     log.flush()
     assert [path for path in synced if path.endswith(".log")] == [str(path) for path in files(directory, ".log")]
-    del synced[:]
-    log = Log.open(directory, CONFIG, is_clean=True)
-    assert log.recovery_point == log.log_end_offset
-    log.flush()
-    assert synced == [str(files(directory, ".log")[-1])]
 
 
 def test_leftovers_of_interrupted_steps_are_removed(directory, records_of):

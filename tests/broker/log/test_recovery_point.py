@@ -207,5 +207,6 @@ def test_a_directory_knows_whether_the_machine_was_restarted_since(tmp_path, mon
         boot.write_text(boot_id + "\n")
         used = LogDirectory(tmp_path / "logs")
         seen.append(used.lost_page_cache)
+        used.note_machine_start()
         used.unlock()
     assert seen == [False, False, True, False]

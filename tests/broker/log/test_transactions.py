@@ -78,6 +78,36 @@ def test_trap_36_what_is_stable_ends_where_the_oldest_open_transaction_began(log
     assert log.last_stable_offset(5) == 5
 
 
+def test_ended_transaction_is_stable_only_when_its_marker_is_committed(log):
+    write(log, data(7, 0), data(8, 0), marker(7, COMMIT), marker(8, ABORT), data(9, 0))
+    assert [log.last_stable_offset(high_watermark) for high_watermark in range(6)] == [0, 0, 0, 1, 4, 4]
+
+
+def test_open_transaction_whose_beginning_was_deleted_is_unstable_from_the_start_on(log):
+    write(log, data(7, 0), data(8, 0), marker(8, COMMIT))
+    log.delete_records(2, 3)
+    assert log.last_stable_offset(3) == 2
+
+
+def test_producer_goes_on_with_an_open_transaction_under_the_same_epoch_only(log):
+    write(log, data(7, 0))
+    assert log.has_open_transaction(7, 0)
+    assert not log.has_open_transaction(7, 1)
+    assert not log.has_open_transaction(8, 0)
+    log = reopened(log, is_clean=True)
+    assert log.has_open_transaction(7, 0)
+    write(log, marker(7, COMMIT))
+    assert not log.has_open_transaction(7, 0)
+
+
+def test_marker_is_larger_than_the_topic_allows_and_written_all_the_same(tmp_path):
+    log = Log.open(tmp_path / "t-0", LogConfig())
+    write(log, data(7, 0))
+    log.config = LogConfig(max_message_bytes=10)
+    write(log, marker(7, COMMIT))
+    assert log.last_stable_offset(2) == 2
+
+
 def test_aborted_transactions_are_told_to_whoever_reads_their_records(busy):
     assert facts(busy) == (5, [(7, 0, 3)])
     assert busy.aborted_transactions(4, 7) == []
@@ -182,6 +212,20 @@ def test_a_compacted_segment_keeps_the_aborted_transactions_of_those_it_replaces
     assert len(log.segments) == 2
     assert facts(log) == before
     assert facts(reopened(log, is_clean=True)) == before
+
+
+def test_aborted_transaction_whose_marker_was_compacted_away_is_told_to_nobody(log):
+    """A reader told of it would wait for the marker, and take the producer's next transaction for aborted."""
+    for sequence in range(6):
+        write(log, data(7, sequence), marker(7, ABORT))
+    *sealed, _ = log.segments
+    replacement = Replacement(LogToClean.of(TopicPartition("t", 0), log, 12, frozenset()), sealed)
+    for segment in sealed:
+        for position, header in segment.batches():
+            if header.base_offset > 3:
+                replacement.append(segment.read_batch(position, header))
+    replacement.exchange(lambda work: work())
+    assert aborted(log) == [(7, 4, 5), (7, 6, 7), (7, 8, 9), (7, 10, 11)]
 
 
 def test_segments_let_go_take_their_aborted_transactions_along(log):

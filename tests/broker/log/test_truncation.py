@@ -433,3 +433,16 @@ def test_names_of_what_was_cut_are_gone_for_good_before_the_segment_is_cut(log, 
         ("cut", f"{bases[1]:020d}.log"),
     ]
     assert [step for step in steps if step in wanted] == wanted
+
+
+def test_power_failure_cannot_undo_a_cut_and_keep_what_came_after_it(log, monkeypatch):
+    fsync, synced_sizes = os.fsync, []
+
+    def note(fd):
+        synced_sizes.append((os.readlink(f"/proc/self/fd/{fd}"), os.fstat(fd).st_size))
+        fsync(fd)
+
+    monkeypatch.setattr(os, "fsync", note)
+    log.truncate_to(log.log_end_offset - 1)
+    last = log.segments[-1]
+    assert (str(last.files.log), last.size_bytes) in synced_sizes

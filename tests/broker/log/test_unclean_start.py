@@ -7,18 +7,29 @@ from uuid import UUID
 import pytest
 
 from broker.common.types import TopicPartition
+from broker.log import directory
 from broker.log.config import LogConfig
 from broker.log.manager import LogManager
 
+TOPIC = UUID(int=1)
 WRITTEN, FLUSHED, EMPTY = (TopicPartition(name, 0) for name in ("written", "flushed", "empty"))
 
 
 @pytest.fixture
-def start(tmp_path):
+def boot(tmp_path, monkeypatch):
+    """Says which start of the machine this is."""
+    file = tmp_path / "boot_id"
+    file.write_text("first")
+    monkeypatch.setattr(directory, "_BOOT_ID", file)
+    return file
+
+
+@pytest.fixture
+def start(tmp_path, boot):
     started = []
 
-    def start_manager() -> LogManager:
-        manager = LogManager([tmp_path / "a", tmp_path / "b"], LogConfig(), 1, "c1")
+    def start_manager(*further: Path) -> LogManager:
+        manager = LogManager([tmp_path / "a", tmp_path / "b", *further], LogConfig(), 1, "c1")
         started.append(manager)
         manager.load_all()
         return manager
@@ -32,8 +43,9 @@ def start(tmp_path):
 def manager(start, batch_of):
     """One log with records that are not fsynced, one whose records all are, one without any."""
     manager = start()
+    manager.note_machine_start()
     for partition in (WRITTEN, FLUSHED, EMPTY):
-        manager.get_or_create(partition, UUID(int=1))
+        manager.get_or_create(partition, TOPIC)
     for partition in (WRITTEN, FLUSHED):
         for _ in range(5):
             manager.get(partition).append(batch_of(b"x"), 0)
@@ -45,13 +57,13 @@ def manager(start, batch_of):
 
 def kill(manager: LogManager) -> None:
     """What the death of the process does: locks go, nothing is written, nothing can be any more."""
-    for directory in manager._directories:
-        directory.is_loaded = False
+    for each in manager._directories:
+        each.is_loaded = False
     manager._unlock()
 
 
 def doubtful(manager: LogManager) -> set[TopicPartition]:
-    return {partition for partition in (WRITTEN, FLUSHED, EMPTY) if manager.started_unclean(partition)}
+    return {partition for partition in (WRITTEN, FLUSHED, EMPTY) if not manager.has_whole(partition, TOPIC)}
 
 
 def cut_file(log_path: Path, count: int) -> None:
@@ -60,24 +72,64 @@ def cut_file(log_path: Path, count: int) -> None:
 
 def test_logs_made_since_the_start_are_beyond_doubt(manager):
     assert doubtful(manager) == set()
-    assert not manager.started_unclean(TopicPartition("unknown", 0))
 
 
-def test_trap_11_log_whose_end_was_not_fsynced_is_in_doubt_after_a_kill(manager, start):
+def test_no_log_and_the_log_of_an_earlier_topic_are_not_whole(manager):
+    assert not manager.has_whole(TopicPartition("unknown", 0), TOPIC)
+    assert not manager.has_whole(WRITTEN, UUID(int=2))
+
+
+def test_kill_leaves_no_doubt_because_the_page_cache_stays(manager, start):
     kill(manager)
     again = start()
-    assert doubtful(again) == {WRITTEN}
+    assert doubtful(again) == set()
+    assert not again.may_lack_records
+
+
+def test_trap_11_every_log_is_in_doubt_after_the_machine_went_down_unclean(manager, start, boot):
+    kill(manager)
+    boot.write_text("second")
+    again = start()
+    assert doubtful(again) == {WRITTEN, FLUSHED, EMPTY}
     assert again.get(WRITTEN).log_end_offset == 5, "as it happens, nothing was lost"
 
 
-def test_doubt_lasts_as_long_as_the_process_and_ends_with_a_clean_stop(manager, start):
+def test_machine_that_is_restarted_after_a_clean_stop_has_lost_nothing(manager, start, boot):
+    manager.shutdown()
+    boot.write_text("second")
+    assert not start().may_lack_records
+
+
+def test_doubt_outlasts_kills_until_it_has_been_dealt_with(manager, start, boot):
     kill(manager)
+    boot.write_text("second")
+    kill(start())
+    again = start()
+    assert doubtful(again) == {WRITTEN, FLUSHED, EMPTY}
+    again.note_machine_start()
+    kill(again)
+    assert doubtful(start()) == set()
+
+
+def test_doubt_lasts_as_long_as_the_process_and_ends_with_a_clean_stop(manager, start, boot):
+    kill(manager)
+    boot.write_text("second")
     again = start()
     again.flush_due(0)
     again.get(WRITTEN).flush()
-    assert doubtful(again) == {WRITTEN}
+    assert WRITTEN in doubtful(again)
     again.shutdown()
     assert doubtful(start()) == set()
+
+
+def test_directory_nobody_has_served_from_may_stand_where_another_was(manager, tmp_path, start):
+    kill(manager)
+    again = start(tmp_path / "c")
+    assert again.may_lack_records
+    assert doubtful(again) == set(), "what is here is whole"
+    again.note_machine_start()
+    kill(again)
+    assert not start(tmp_path / "c").may_lack_records
 
 
 def test_fsynced_log_that_is_shorter_than_it_was_is_in_doubt(manager, start):
@@ -107,19 +159,20 @@ def test_clean_stop_leaves_no_doubt_unless_the_file_is_shorter_now(manager, star
     assert doubtful(start()) == {WRITTEN}
 
 
-def test_directories_are_judged_one_by_one(manager, start):
+def test_directories_are_judged_one_by_one(manager, start, boot):
     path = manager.get(WRITTEN).directory.parent
     manager.shutdown()
     (path / ".kafka_cleanshutdown").unlink()
-    (path / "recovery-point-offset-checkpoint").unlink()
+    boot.write_text("second")
     again = start()
-    expected = {each for each in (WRITTEN, FLUSHED) if again.get(each).directory.parent == path}
+    expected = {each for each in (WRITTEN, FLUSHED, EMPTY) if again.get(each).directory.parent == path}
     assert doubtful(again) == expected
 
 
-def test_topic_made_anew_is_beyond_doubt(manager, start):
+def test_topic_made_anew_is_beyond_doubt(manager, start, boot):
     kill(manager)
+    boot.write_text("second")
     again = start()
     again.delete(WRITTEN)
     again.get_or_create(WRITTEN, UUID(int=2))
-    assert doubtful(again) == set()
+    assert again.has_whole(WRITTEN, UUID(int=2))

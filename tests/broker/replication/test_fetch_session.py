@@ -26,6 +26,7 @@ class Asked:
 class Read:
     partition_index: int
     high_watermark: int = 5
+    last_stable_offset: int = 5
     log_start_offset: int = 0
     error_code: int = 0
     preferred_read_replica: int = -1
@@ -155,7 +156,7 @@ def test_no_partition_starves_where_a_request_has_room_for_one():
         (1, 1, True, ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR),
     ],
 )
-def test_a_request_that_does_not_fit_its_session_is_refused_and_changes_nothing(session_id, epoch, by_id, code):
+def test_trap_44_a_request_that_does_not_fit_its_session_is_refused_and_changes_nothing(session_id, epoch, by_id, code):
     story = Story()
     story.ask(NO_SESSION, 0, 0)
     assert story.refusal(session_id, epoch, 5, by_id=by_id, topic=TOPIC_ID if by_id else "t") == code

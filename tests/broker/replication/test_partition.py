@@ -65,7 +65,7 @@ def test_a_follower_is_not_the_leader():
     assert refusal(partition(leader=OTHER)) is ErrorCode.NOT_LEADER_OR_FOLLOWER
 
 
-def test_leader_epochs_of_requests_are_fenced():
+def test_trap_04_leader_epochs_of_requests_are_fenced():
     led = partition(leader_epoch=5)
     led.check_leader(5)
     led.check_leader()

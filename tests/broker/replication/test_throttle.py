@@ -87,7 +87,7 @@ def test_rate_of_zero_stops_what_is_not_in_sync(throttle):
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_no_pattern_of_fetches_exceeds_the_rate(seed):
+def test_trap_47_no_pattern_of_replica_fetches_exceeds_the_rate(seed):
     """Over any time: what the rate gives, what was saved, and one batch that was larger than allowed."""
     dice = random.Random(seed)
     rate, largest_batch = dice.choice((7, 1_000, 123_456)), 5_000

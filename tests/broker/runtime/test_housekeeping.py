@@ -1,16 +1,22 @@
 """Chores go by the configuration that counts now."""
 
 import asyncio
+from uuid import UUID
 
 import pytest
 
 from broker.common.clock import SystemClock
+from broker.common.types import TopicPartition
 from broker.config.broker import read_broker_config
 from broker.log.config import LogConfig
+from broker.log.log import Log
 from broker.log.manager import LogManager
+from broker.records.builder import build_batch
+from broker.records.record import Record
+from broker.replication.partition import Partition
 from broker.runtime.housekeeping import Housekeeping
 from broker.runtime.purgatory import Purgatory
-from broker.runtime.replication.replica_manager import ReplicaManager
+from broker.runtime.replication.replica_manager import HostedPartition, ReplicaManager
 
 
 @pytest.fixture
@@ -53,3 +59,20 @@ async def test_the_next_pass_has_the_memory_and_rate_set_last(housekeeping, conf
     housekeeping.reconfigure()
     settings = housekeeping._cleaner.settings
     assert (settings.offset_map_bytes, settings.bytes_per_second) == (2_000_000, 10_000.0)
+
+
+async def test_silent_producers_are_forgotten_in_time(tmp_path, housekeeping, config, monkeypatch):
+    log = Log.open(tmp_path / "t-0", LogConfig())
+    log.append(build_batch([Record(0, 1_000, None, b"v")], producer_id=7, producer_epoch=0, base_sequence=0), 0)
+    hosted = HostedPartition(Partition(TopicPartition("t", 0), 1), log, UUID(int=1))
+    monkeypatch.setattr(housekeeping, "_replicas", [hosted])
+    config.set_dynamic({"producer.id.expiration.ms": 1}, {})
+    await housekeeping._expire_producers()
+    assert log.producers()
+    await eventually_forgets(housekeeping, log)
+
+
+async def eventually_forgets(housekeeping, log) -> None:
+    async with asyncio.timeout(10):
+        while log.producers():
+            await housekeeping._expire_producers()

@@ -56,3 +56,14 @@ def test_a_topic_is_found_by_the_id_it_has_now():
     cache.apply(told("b", 0, topic_id=3))
     cache.apply(told("c", 0, topic_id=4, broker_epoch=2))
     assert cache.topic_of_id(UUID(int=3)) is None
+
+
+def test_who_listens_hears_of_partitions_that_are_gone_for_good():
+    cache, gone = MetadataCache(), []
+    cache.on_deleted.append(lambda partitions: gone.append([*map(str, partitions)]))
+    cache.apply(told("a", 0, 1))
+    cache.apply(told("a", 0, leader=-1))
+    assert gone == []
+    cache.apply(told("a", 0, topic_id=2))
+    cache.apply(told("a", 0, topic_id=2, leader=LEADER_DURING_DELETE))
+    assert gone == [["a-0", "a-1"], ["a-0"]]

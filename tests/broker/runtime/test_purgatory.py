@@ -47,7 +47,7 @@ async def test_no_time_to_wait_is_answered_at_once():
     assert await Purgatory(SystemClock()).wait([A], 0) is False
 
 
-async def test_nothing_is_left_behind_however_a_waiter_ends():
+async def test_trap_46_nothing_is_left_behind_however_a_waiter_ends():
     purgatory = Purgatory(SystemClock())
     woken, cancelled = purgatory.wait([A, B], LONG_MS), purgatory.wait([A], LONG_MS)
     cancelled.cancel()

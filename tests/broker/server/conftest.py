@@ -14,7 +14,9 @@ from broker.controller.events import ShutdownAsked
 from broker.controller.replica_assignment import ReplicaAssignment
 from broker.controller.verdict import ShutdownAnswer, Verdict
 from broker.coordinator.group.config import GroupConfig
-from broker.handlers.handler import Services
+from broker.coordinator.transaction.config import TransactionConfig
+from broker.handlers.handler import RequestContext, Services
+from broker.handlers.write_txn_markers import handle_write_txn_markers
 from broker.log.config import LogConfig
 from broker.log.manager import LogManager
 from broker.net.listener import Listener
@@ -37,14 +39,17 @@ from broker.protocol.messages.update_metadata import (
 from broker.replication.fetch_session import FetchSessions
 from broker.replication.throttle import ReplicationThrottle
 from broker.runtime.broker_configs import BrokerConfigs
-from broker.runtime.coordinators.coordinator_runtime import CoordinatorRuntime
+from broker.runtime.coordinators.group_coordinators import group_coordinators
+from broker.runtime.coordinators.marker_sender import MarkerSender
 from broker.runtime.coordinators.producer_ids import ProducerIds
+from broker.runtime.coordinators.transaction_coordinators import TransactionCoordinators
 from broker.runtime.log_dirs import LogDirs
 from broker.runtime.metadata_cache import LEADER_DURING_DELETE, MetadataCache
 from broker.runtime.purgatory import Purgatory
 from broker.runtime.replication.follower_feeds import FollowerFeeds
 from broker.runtime.replication.produce_acks import ProduceAcks
 from broker.runtime.replication.replica_manager import ReplicaManager
+from broker.runtime.replication.transactional_appends import TransactionalAppends
 from broker.runtime.retention_previews import RetentionPreviews
 from broker.runtime.topics.topic_admin import TopicAdmin
 from broker.runtime.topics.topic_configs import TopicConfigs
@@ -132,6 +137,9 @@ class Store:
             self._served.replicas.stop_replica(TopicPartition(name, index), delete=True)
         self._served.tell_of(name, leader=LEADER_DURING_DELETE)
 
+    async def partition_exists(self, partition) -> bool:
+        return self._served.metadata.partition_of(*partition) is not None
+
     async def wait_topic_removed(self, name) -> None:
         assert name not in self._served.metadata.topics
 
@@ -169,6 +177,8 @@ class Served:
     def __init__(self, directory):
         self.config = read_broker_config(
             "broker.id=1\nzookeeper.connect=unused:1\nauto.create.topics.enable=false\noffsets.topic.num.partitions=3\n"
+            "offsets.topic.replication.factor=1\ntransaction.state.log.num.partitions=3\n"
+            "transaction.state.log.replication.factor=1\n"
         )
         clock = SystemClock()
         self.logs = LogManager([directory / "logs"], LogConfig(), 1, "cluster")
@@ -179,12 +189,18 @@ class Served:
         self.metadata.apply(UpdateMetadataRequest(controller_id=1, controller_epoch=1))
         self.fetch_sessions = FetchSessions(count(1).__next__)
         self.registry = new_registry()
-        self.coordinators = CoordinatorRuntime(self.replicas, GroupConfig(), clock)
+        self.groups = group_coordinators(self.replicas, GroupConfig(), clock)
         self.store = Store(self)
+        self.markers = MarkerSender(1, self.metadata, lambda _broker_id: None, self.store.partition_exists)
+        self.transactions = TransactionCoordinators(
+            self.replicas, self.metadata, TransactionConfig(), self.markers, clock
+        )
         self.controller = AskedController(self)
         self.topic_configs = topic_configs = TopicConfigs(self.store, self.replicas, self.config)
         broker_configs = BrokerConfigs(self.store, self.config)
         broker_configs.on_changed.append(topic_configs.apply_all)
+        self.verified: list[tuple] = []
+        self.verdicts: dict[TopicPartition, ErrorCode | asyncio.Future] = {}
         self.previews = RetentionPreviews(self.replicas, topic_configs, self.config, clock)
         services = Services(
             config=self.config,
@@ -195,7 +211,9 @@ class Served:
             fetch_sessions=self.fetch_sessions,
             feeds=FollowerFeeds(self.replicas, ReplicationThrottle(1), count(1).__next__, clock),
             acks=ProduceAcks(self.replicas, clock),
-            coordinators=self.coordinators,
+            transactional_appends=TransactionalAppends(self.replicas, self.verify, is_enabled=lambda: True),
+            groups=self.groups,
+            transactions=self.transactions,
             topics=TopicAdmin(self.store, self.metadata, self.config),
             topic_configs=topic_configs,
             broker_configs=broker_configs,
@@ -205,6 +223,8 @@ class Served:
             controller=self.controller,
             clock=clock,
         )
+        context = RequestContext(services, 1, "", "", "PLAINTEXT")
+        self.markers.write_here = lambda request: handle_write_txn_markers(request, context)
         self.dispatcher = Dispatcher(services, "PLAINTEXT", RequestMetrics(self.registry))
         self.memory = ConnectionMemory()
         self.listener = Listener(
@@ -217,6 +237,15 @@ class Served:
             memory=self.memory,
         )
         self.listener.start(asyncio.get_running_loop())
+
+    async def verify(self, transactional_id, producer_id, epoch, partitions) -> dict[TopicPartition, ErrorCode]:
+        """As the transaction coordinator; what it says of a partition may be a future."""
+        self.verified.append((transactional_id, producer_id, epoch, tuple(partitions)))
+        verdicts = {each: self.verdicts.get(each, ErrorCode.NONE) for each in partitions}
+        return {
+            each: await verdict if isinstance(verdict, asyncio.Future) else verdict
+            for each, verdict in verdicts.items()
+        }
 
     async def client(self) -> Client:
         return Client(*await asyncio.open_connection("127.0.0.1", self.listener.port))
@@ -234,6 +263,13 @@ class Served:
                 topic_states=[LeaderAndIsrTopicState(topic_name=topic, topic_id=topic_id, partition_states=states)]
             )
         )
+
+    def lead_with_follower(self, topic: str, follower: int, leader_epoch: int = 1) -> None:
+        """As the controller: this broker leads partition 0, and `follower` is in sync."""
+        both = [1, follower]
+        state = LeaderAndIsrPartitionState(leader=1, leader_epoch=leader_epoch, isr=both, replicas=both)
+        topic_state = LeaderAndIsrTopicState(topic_name=topic, topic_id=TOPIC_ID, partition_states=[state])
+        self.replicas.apply_leader_and_isr(LeaderAndIsrRequest(topic_states=[topic_state]))
 
     def tell_of(self, topic: str, partitions: int = 1, leader: int = 1, topic_id=TOPIC_ID) -> None:
         """As the controller: what to answer to Metadata."""
@@ -256,7 +292,8 @@ class Served:
 
     def stop(self) -> None:
         self.listener.stop()
-        self.coordinators.stop()
+        self.groups.stop()
+        self.transactions.stop()
         self.previews.close()
         self.logs.shutdown()
 

@@ -20,8 +20,8 @@ from broker.protocol.messages.produce import PartitionProduceData, ProduceReques
 from broker.records.batch import Compression
 from broker.records.builder import build_batch
 from broker.records.record import Record
-from broker.runtime.coordinators.coordinator_runtime import OFFSETS_TOPIC
 from broker.runtime.replication.replica_manager import ProduceResult
+from broker.runtime.topics.internal_topics import OFFSETS_TOPIC
 from tests.broker.server.conftest import FRAME_BYTES_MAX, frame, request_frame
 from tests.eventually import eventually
 
@@ -201,7 +201,7 @@ async def test_a_join_that_was_parked_in_a_connections_last_moment_is_given_up(s
     served.lead(OFFSETS_TOPIC)
     served.tell_of(OFFSETS_TOPIC)
     cancelled = []
-    coordinator = served.coordinators.shard(0).coordinator
+    coordinator = served.groups.shard(0).coordinator
     coordinator.cancel = cancelled.append
     protocol = JoinGroupRequestProtocol(name="range", metadata=b"")
     join = JoinGroupRequest(
@@ -212,7 +212,7 @@ async def test_a_join_that_was_parked_in_a_connections_last_moment_is_given_up(s
     await client.send(frame(header, encode(join, 0)) + BROKEN["an unknown api"])
     assert await client.is_closed()
     await eventually(lambda: cancelled, "the parked join is cancelled")
-    assert not served.coordinators._waiting
+    assert not served.groups._waiting
 
 
 def bomb(records: int, value_bytes: int) -> bytearray:

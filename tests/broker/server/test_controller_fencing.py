@@ -1,5 +1,7 @@
 """Trap 8 at the brokers: the word of a controller that was replaced, or meant for an earlier life, changes nothing."""
 
+from uuid import UUID
+
 import pytest
 
 from broker.common.errors import ErrorCode
@@ -74,3 +76,26 @@ async def test_trap_8_broker_obeys_a_newer_controller_from_its_first_word_on(led
     assert (await client.ask(request, version)).error_code == ErrorCode.NONE
     request, version = update_metadata(controller_epoch=5, broker_epoch=70)
     assert (await client.ask(request, version)).error_code == ErrorCode.STALE_CONTROLLER_EPOCH
+
+
+@pytest.mark.parametrize(
+    ("topic_id", "leader_epoch", "replicas", "is_led_still"),
+    [
+        (TOPIC_ID, 9, [2, 3], False),
+        (TOPIC_ID, 9, [2, 1], True),
+        (TOPIC_ID, 0, [2, 3], True),
+        (UUID(int=99), 9, [2, 3], True),
+    ],
+    ids=["moved away", "still here", "told of before", "another topic"],
+)
+async def test_trap_13_leader_whose_partition_was_moved_while_it_was_cut_off_leads_no_more(
+    led, topic_id, leader_epoch, replicas, is_led_still
+):
+    state = UpdateMetadataPartitionState(
+        partition_index=0, leader=2, leader_epoch=leader_epoch, isr=[2], replicas=replicas
+    )
+    topic = UpdateMetadataTopicState(topic_name="t", topic_id=topic_id, partition_states=[state])
+    request = UpdateMetadataRequest(controller_id=3, topic_states=[topic], controller_epoch=6, broker_epoch=70)
+    client = await led.client()
+    assert (await client.ask(request, 8)).error_code == ErrorCode.NONE
+    assert (led.replicas.get(*T0) is not None) == is_led_still

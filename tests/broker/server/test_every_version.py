@@ -8,7 +8,13 @@ from broker.common.errors import ErrorCode
 from broker.handlers.config_resources import ResourceType
 from broker.handlers.registry import HANDLERS
 from broker.protocol.api_keys import ApiKey
-from broker.protocol.messages import alter_configs
+from broker.protocol.messages import alter_configs, describe_producers
+from broker.protocol.messages.add_offsets_to_txn import AddOffsetsToTxnRequest
+from broker.protocol.messages.add_partitions_to_txn import (
+    AddPartitionsToTxnRequest,
+    AddPartitionsToTxnTopic,
+    AddPartitionsToTxnTransaction,
+)
 from broker.protocol.messages.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
     ReassignablePartition,
@@ -29,7 +35,9 @@ from broker.protocol.messages.describe_cluster import DescribeClusterRequest
 from broker.protocol.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
 from broker.protocol.messages.describe_groups import DescribeGroupsRequest
 from broker.protocol.messages.describe_log_dirs import DescribeLogDirsRequest
+from broker.protocol.messages.describe_transactions import DescribeTransactionsRequest
 from broker.protocol.messages.elect_leaders import ElectLeadersRequest, TopicPartitions
+from broker.protocol.messages.end_txn import EndTxnRequest
 from broker.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from broker.protocol.messages.find_coordinator import FindCoordinatorRequest
 from broker.protocol.messages.heartbeat import HeartbeatRequest
@@ -48,11 +56,17 @@ from broker.protocol.messages.list_partition_reassignments import (
     ListPartitionReassignmentsRequest,
     ListPartitionReassignmentsTopics,
 )
+from broker.protocol.messages.list_transactions import ListTransactionsRequest
 from broker.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
 from broker.protocol.messages.offset_commit import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
+)
+from broker.protocol.messages.offset_delete import (
+    OffsetDeleteRequest,
+    OffsetDeleteRequestPartition,
+    OffsetDeleteRequestTopic,
 )
 from broker.protocol.messages.offset_fetch import (
     OffsetFetchRequest,
@@ -67,8 +81,18 @@ from broker.protocol.messages.offset_for_leader_epoch import (
 from broker.protocol.messages.preview_retention import PreviewRetentionRequest, PreviewRetentionTopic
 from broker.protocol.messages.stop_replica import StopReplicaRequest
 from broker.protocol.messages.sync_group import SyncGroupRequest
+from broker.protocol.messages.txn_offset_commit import (
+    TxnOffsetCommitRequest,
+    TxnOffsetCommitRequestPartition,
+    TxnOffsetCommitRequestTopic,
+)
 from broker.protocol.messages.update_metadata import UpdateMetadataRequest
-from broker.runtime.coordinators.coordinator_runtime import OFFSETS_TOPIC
+from broker.protocol.messages.write_txn_markers import (
+    WritableTxnMarker,
+    WritableTxnMarkerTopic,
+    WriteTxnMarkersRequest,
+)
+from broker.runtime.topics.internal_topics import OFFSETS_TOPIC, TRANSACTION_TOPIC
 from tests.broker.server.test_bad_input import batch_of, produce
 
 
@@ -90,6 +114,14 @@ def _commit(topic: str) -> OffsetCommitRequest:
     return OffsetCommitRequest(group_id="g", topics=[OffsetCommitRequestTopic(name=topic, partitions=partitions)])
 
 
+def _txn_commit(topic: str) -> TxnOffsetCommitRequest:
+    partitions = [TxnOffsetCommitRequestPartition(partition_index=0, committed_offset=1)]
+    topics = [TxnOffsetCommitRequestTopic(name=topic, partitions=partitions)]
+    return TxnOffsetCommitRequest(
+        transactional_id="x", group_id="g", producer_id=1, producer_epoch=0, member_id="", topics=topics
+    )
+
+
 def _join(version: int) -> JoinGroupRequest:
     return JoinGroupRequest(
         group_id="g",
@@ -106,7 +138,22 @@ def _leave(version: int) -> LeaveGroupRequest:
     return LeaveGroupRequest(group_id="g", members=[MemberIdentity(member_id="nobody")])
 
 
-TOPIC_IDS = {"t": UUID(int=77), OFFSETS_TOPIC: UUID(int=78)}
+def _add_partitions(version: int, topic: str) -> AddPartitionsToTxnRequest:
+    topics = [AddPartitionsToTxnTopic(name=topic, partitions=[0])]
+    if version < 4:
+        return AddPartitionsToTxnRequest(
+            v3_and_below_transactional_id="x",
+            v3_and_below_producer_id=0,
+            v3_and_below_producer_epoch=0,
+            v3_and_below_topics=topics,
+        )
+    transaction = AddPartitionsToTxnTransaction(
+        transactional_id="x", producer_id=0, producer_epoch=0, verify_only=False, topics=topics
+    )
+    return AddPartitionsToTxnRequest(transactions=[transaction])
+
+
+TOPIC_IDS = {"t": UUID(int=77), OFFSETS_TOPIC: UUID(int=78), TRANSACTION_TOPIC: UUID(int=79)}
 #: (version, topic) -> request
 REQUESTS = {
     ApiKey.PRODUCE: lambda version, topic: produce(batch_of(b"x"), topic=topic),
@@ -130,6 +177,11 @@ REQUESTS = {
     ApiKey.STOP_REPLICA: lambda version, topic: StopReplicaRequest(controller_epoch=1, broker_epoch=-1),
     ApiKey.UPDATE_METADATA: lambda version, topic: UpdateMetadataRequest(controller_epoch=1, broker_epoch=-1),
     ApiKey.OFFSET_COMMIT: lambda version, topic: _commit(topic),
+    ApiKey.OFFSET_DELETE: lambda version, topic: OffsetDeleteRequest(
+        group_id="g",
+        topics=[OffsetDeleteRequestTopic(name=topic, partitions=[OffsetDeleteRequestPartition(partition_index=0)])],
+    ),
+    ApiKey.TXN_OFFSET_COMMIT: lambda version, topic: _txn_commit(topic),
     ApiKey.OFFSET_FETCH: _offset_fetch,
     ApiKey.FIND_COORDINATOR: lambda version, topic: (
         FindCoordinatorRequest(key="g") if version < 4 else FindCoordinatorRequest(coordinator_keys=["g", "h"])
@@ -147,6 +199,31 @@ REQUESTS = {
     ApiKey.DELETE_TOPICS: _delete_topics,
     ApiKey.INIT_PRODUCER_ID: lambda version, topic: InitProducerIdRequest(
         transactional_id=None, transaction_timeout_ms=1000
+    ),
+    ApiKey.DESCRIBE_PRODUCERS: lambda version, topic: describe_producers.DescribeProducersRequest(
+        topics=[describe_producers.TopicRequest(name=topic, partition_indexes=[0])]
+    ),
+    ApiKey.WRITE_TXN_MARKERS: lambda version, topic: WriteTxnMarkersRequest(
+        markers=[
+            WritableTxnMarker(
+                producer_id=7,
+                producer_epoch=0,
+                transaction_result=True,
+                topics=[WritableTxnMarkerTopic(name=topic, partition_indexes=[0])],
+                coordinator_epoch=0,
+            )
+        ]
+    ),
+    ApiKey.ADD_PARTITIONS_TO_TXN: _add_partitions,
+    ApiKey.ADD_OFFSETS_TO_TXN: lambda version, topic: AddOffsetsToTxnRequest(
+        transactional_id="x", producer_id=0, producer_epoch=0, group_id="g"
+    ),
+    ApiKey.END_TXN: lambda version, topic: EndTxnRequest(
+        transactional_id="x", producer_id=0, producer_epoch=0, committed=True
+    ),
+    ApiKey.DESCRIBE_TRANSACTIONS: lambda version, topic: DescribeTransactionsRequest(transactional_ids=["x"]),
+    ApiKey.LIST_TRANSACTIONS: lambda version, topic: ListTransactionsRequest(
+        state_filters=["Ongoing"], producer_id_filters=[5]
     ),
     ApiKey.DESCRIBE_CONFIGS: lambda version, topic: DescribeConfigsRequest(
         resources=[
@@ -204,8 +281,14 @@ ALL = [
     for handler in HANDLERS
     for version in range(handler.served[0], handler.served[1] + 1)
 ]
-#: What the coordinator says to a member it has never heard of, and to a first join without an id.
-_TO_STRANGERS = {ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.MEMBER_ID_REQUIRED, ErrorCode.GROUP_ID_NOT_FOUND}
+#: What coordinators say to a member or producer they have never heard of, and to a first join without an id.
+_TO_STRANGERS = {
+    ErrorCode.UNKNOWN_MEMBER_ID,
+    ErrorCode.MEMBER_ID_REQUIRED,
+    ErrorCode.GROUP_ID_NOT_FOUND,
+    ErrorCode.INVALID_PRODUCER_ID_MAPPING,
+    ErrorCode.TRANSACTIONAL_ID_NOT_FOUND,
+}
 
 
 def error_codes(response) -> set[ErrorCode]:

@@ -97,7 +97,7 @@ async def test_a_name_nobody_knows_is_refused_as_a_name(served, name):
 
 
 @pytest.mark.parametrize("version", BY_ID)
-async def test_the_log_of_an_earlier_topic_of_the_name_is_not_read(served, version):
+async def test_trap_12_the_log_of_an_earlier_topic_of_the_name_is_not_read(served, version):
     client = await filled(served)
     new_id = UUID(int=99)
     served.tell_of("t", topic_id=new_id)

@@ -48,7 +48,7 @@ async def test_a_partition_led_elsewhere_is_asked_for_there(served, ask):
 
 
 @pytest.mark.parametrize("ask", [lambda client, epoch: listed(client, -1, epoch), epoch_end])
-async def test_leader_epochs_of_requests_are_fenced(served, ask):
+async def test_trap_04_leader_epochs_of_requests_are_fenced(served, ask):
     served.lead("t", leader_epoch=5)
     client = await served.client()
     codes = [(await ask(client, epoch)).error_code for epoch in (4, 5, 6, -1)]
@@ -60,7 +60,7 @@ async def test_leader_epochs_of_requests_are_fenced(served, ask):
     ]
 
 
-async def test_the_epoch_told_is_that_of_the_record_found(served):
+async def test_trap_48_time_finds_the_first_record_not_older_and_its_epoch(served):
     client = await served.client()
     served.lead("t", leader_epoch=3)
     await client.ask(produce(bytes(build_batch([Record(0, 1_000, None, b"old")]))), 9)

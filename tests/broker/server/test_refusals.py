@@ -18,7 +18,7 @@ from broker.protocol.messages.stop_replica import (
     StopReplicaRequest,
     StopReplicaTopicState,
 )
-from broker.runtime.coordinators.coordinator_runtime import OFFSETS_TOPIC
+from broker.runtime.topics.internal_topics import OFFSETS_TOPIC, TRANSACTION_TOPIC
 from tests.broker.server.conftest import TOPIC_ID
 from tests.broker.server.test_bad_input import batch_of, produce
 
@@ -109,13 +109,20 @@ async def test_offsets_of_partitions_that_are_not_there_are_refused_one_by_one(s
     }
 
 
-@pytest.mark.parametrize(
-    ("key_type", "code"), [(1, ErrorCode.COORDINATOR_NOT_AVAILABLE), (7, ErrorCode.INVALID_REQUEST)]
-)
-async def test_coordinators_there_are_none_of_are_refused(served, key_type, code):
+@pytest.mark.parametrize(("key_type", "key"), [(7, "a"), (1, "")])
+async def test_coordinators_there_are_none_of_are_refused(served, key_type, key):
+    request = FindCoordinatorRequest(key_type=key_type, coordinator_keys=[key])
+    answer = await (await served.client()).ask(request, 4)
+    assert [each.error_code for each in answer.coordinators] == [ErrorCode.INVALID_REQUEST]
+
+
+@pytest.mark.parametrize(("key_type", "topic"), [(0, OFFSETS_TOPIC), (1, TRANSACTION_TOPIC)])
+async def test_the_first_to_ask_for_a_coordinator_has_its_topic_created(served, key_type, topic):
+    served.tell_of("other")
     request = FindCoordinatorRequest(key_type=key_type, coordinator_keys=["a"])
     answer = await (await served.client()).ask(request, 4)
-    assert [each.error_code for each in answer.coordinators] == [code]
+    assert [(each.error_code, each.node_id) for each in answer.coordinators] == [(ErrorCode.NONE, 1)]
+    assert len(served.metadata.topics[topic].partitions) == 3
 
 
 async def test_no_coordinator_is_found_for_no_key(served):

@@ -90,7 +90,7 @@ async def test_a_waiting_fetch_leaves_with_its_connection(served):
     assert served.listener.connection_count == 0
 
 
-async def test_a_waiting_fetch_is_told_when_the_leader_moves(served):
+async def test_trap_46_a_waiting_fetch_is_told_when_the_leader_moves(served):
     served.lead("t")
     reader = await served.client()
     await reader.send_request(fetch(0, max_wait_ms=60_000), 12)
@@ -136,7 +136,7 @@ async def test_an_offset_nobody_has_is_out_of_range(served):
     assert only(await client.ask(fetch(7), 12)).error_code == ErrorCode.OFFSET_OUT_OF_RANGE
 
 
-async def test_leader_epochs_of_fetches_are_fenced(served):
+async def test_trap_04_leader_epochs_of_fetches_are_fenced(served):
     served.lead("t", leader_epoch=5)
     client = await served.client()
     assert only(await client.ask(fetch(0, epoch=4), 12)).error_code == ErrorCode.FENCED_LEADER_EPOCH

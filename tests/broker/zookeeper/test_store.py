@@ -117,6 +117,15 @@ async def test_deletion_is_asked_for_once_and_only_of_what_exists(store):
     assert refusal.value.code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 
+async def test_partition_exists_until_its_topic_is_to_be_deleted(store):
+    await store.create_topic("t", {0: (1,), 1: (1,)}, {})
+    await store.session.create("/brokers/topics/bad", b"garbage")
+    expected = {("t", 1): True, ("t", 2): False, ("unknown", 0): False, ("bad", 0): True}
+    assert {each: await store.partition_exists(TopicPartition(*each)) for each in expected} == expected
+    await store.request_topic_deletion("t")
+    assert not await store.partition_exists(TopicPartition("t", 1))
+
+
 async def test_producer_ids_are_never_given_twice(store, new_session):
     other = await _store(await new_session())
     claims = [one.claim_producer_ids(number) for number, one in enumerate([store, other] * 4)]

@@ -79,7 +79,7 @@ def test_committed_offsets_are_known_by_group(gateway, topic, append, commit):
 
     seen = eventually(lambda: gateway.committed_offsets(topic.name), lambda seen: seen.offsets)
     assert seen.offsets == {"conformance-group": {1: 3}}
-    assert seen.unasked_count == 0
+    assert seen.silent_brokers == 0
 
 
 def test_the_minimum_in_sync_is_learned(gateway, topic):

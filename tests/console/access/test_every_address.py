@@ -4,25 +4,49 @@ import pytest
 from django.test import Client
 from django.urls import URLPattern, get_resolver, reverse
 
+from console.consumers.models import ConsumerGroup
 from console.processes.models import ManagedProcess
 from console.topics.models import Topic
 
 OPEN_TO_ALL = {"login", "healthz", "metrics"}
 #: What a value in an address stands for; an argument that is not here fails the test.
-ARGUMENTS = {"topic": {"name": "orders"}, "process": {"name": "broker-1"}}
+ARGUMENTS = {
+    "topic": {"name": "orders", "partition": 0, "offset": 0},
+    "process": {"name": "broker-1"},
+    "group": {"group": "readers"},
+    "rolling": {"number": 1},
+}
 #: Addresses that change something when posted to, and the least role that may.
 CHANGES = {
     "logout": "viewer",
     "topic-create": "operator",
     "topic-delete": "operator",
+    "topic-produce": "operator",
+    "topic-set": "operator",
     "elect-leaders": "operator",
     "topic-configure": "operator",
+    "group-reset": "operator",
+    "group-delete": "operator",
+    "group-forget": "operator",
     "process-start": "operator",
     "process-stop": "operator",
     "process-restart": "operator",
+    "rolling-restart-begin": "operator",
+    "rolling-restart-pause": "operator",
+    "rolling-restart-resume": "operator",
+    "rolling-restart-cancel": "operator",
 }
-FOR_OPERATORS = {"elect-leaders", "topic-create", "topic-delete", "process-question", "process-no-question"}
-FOR_ADMINISTRATORS = {"audit"}
+FOR_OPERATORS = {
+    "elect-leaders",
+    "topic-create",
+    "topic-delete",
+    "process-question",
+    "process-no-question",
+    "group-reset",
+    "group-delete",
+    "group-forget",
+}
+FOR_ADMINISTRATORS = {"audit", "audit-verify"}
 
 
 def routes(resolver=None) -> list[URLPattern]:
@@ -44,6 +68,9 @@ def address_of(name: str) -> str:
 @pytest.fixture(autouse=True)
 def _objects(db, settings, cluster):
     cluster.create_topic("orders", 1, 1)
+    cluster.append("orders", 0, 1)
+    cluster.commit("readers", "orders", 0, 0)
+    ConsumerGroup.objects.create(name="readers", state="Empty", coordinator=1, verdict="ok")
     Topic.objects.create(name="orders")
     ManagedProcess.objects.create(name="broker-1", kind="broker", host=settings.HOST_NAME, argv=["true"])
 

@@ -5,14 +5,33 @@ from urllib.parse import quote
 import pytest
 from django.test import Client
 
-PAGES = ["/", "/topics/", "/topics/orders/", "/brokers/", "/placement/", "/topics/orders/+retention/"]
+PAGES = [
+    "/",
+    "/topics/",
+    "/topics/orders/",
+    "/brokers/",
+    "/placement/",
+    "/topics/orders/+retention/",
+    "/topics/orders/+records/",
+]
+PAGES += [
+    "/consumers/",
+    "/consumers/readers/",
+    "/topics/orders/+consumers/",
+    "/history/",
+    "/topics/orders/+settings/",
+    "/topics/orders/+history/",
+]
 OPERATOR_PAGES = ["/placement/+elect/", "/topics/+create/", "/topics/orders/+delete/"]
-ADMINISTRATOR_PAGES = ["/audit/"]
+OPERATOR_PAGES += ["/consumers/readers/+reset/", "/consumers/readers/+delete/"]
+OPERATOR_PAGES += ["/consumers/readers/+forget/?topic=orders"]
+ADMINISTRATOR_PAGES = ["/audit/", "/audit/+verify/"]
 
 
 @pytest.fixture(autouse=True)
 def _seen(cluster, collect):
     cluster.create_topic("orders", 3, 1)
+    cluster.commit("readers", "orders", 0, 0)
     collect()
 
 

@@ -222,7 +222,9 @@ class CountingCollector:
     """Stands in for the collector where only the threads around it matter."""
 
     def __init__(self):
-        self.looked = {name: threading.Event() for name in ("cluster", "topics", "zookeeper", "sizes", "beat")}
+        self.looked = {
+            name: threading.Event() for name in ("cluster", "topics", "zookeeper", "sizes", "groups", "beat")
+        }
 
     def collect_cluster(self) -> None:
         self.looked["cluster"].set()
@@ -237,12 +239,17 @@ class CountingCollector:
     def collect_sizes(self) -> None:
         self.looked["sizes"].set()
 
+    def collect_groups(self) -> None:
+        self.looked["groups"].set()
+
     def beat(self) -> None:
         self.looked["beat"].set()
 
     def cluster_failed(self, error: str) -> None: ...
 
     def topics_failed(self, error: str) -> None: ...
+
+    def groups_failed(self, error: str) -> None: ...
 
 
 def test_every_tier_runs_and_all_end_when_told():

@@ -183,6 +183,12 @@ def test_the_processes_page_differs_by_right():
     assert groups.processes(False) in groups_for("processes", frozenset({Right.VIEW}))
 
 
+def test_pages_of_consumers_listen_to_groups_and_to_nothing_named():
+    assert groups_for("consumers", ROLES["viewer"]) == [groups.HEARTBEAT, groups.CONSUMERS]
+    assert groups_for("consumer-pages", ROLES["viewer"]) == [groups.HEARTBEAT, groups.CONSUMER_PAGES]
+    assert groups_for("consumers:readers", ROLES["viewer"]) is None
+
+
 def test_a_group_name_fits_the_longest_topic_name():
     assert len(groups.topic("t" * 249)) < 100
     assert groups.topic("a" * 249) != groups.topic("a" * 248 + "b")

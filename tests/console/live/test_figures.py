@@ -4,7 +4,7 @@ import pytest
 
 from console.gateway.retention_views import SettingView
 from console.live.templatetags.charts import spark_points, sparkline
-from console.live.templatetags.figures import age, facts, grouped, limit_in_words, moment, rate, size
+from console.live.templatetags.figures import age, duration, facts, grouped, limit_in_words, moment, rate, size
 
 
 def test_large_numbers_are_grouped_and_unknown_ones_are_a_dash():
@@ -17,6 +17,24 @@ def test_large_numbers_are_grouped_and_unknown_ones_are_a_dash():
 )
 def test_a_trickle_is_seen_and_a_flood_is_round(value, shown):
     assert rate(value) == shown
+
+
+@pytest.mark.parametrize(
+    ("value_ms", "shown"),
+    [
+        (None, "–"),
+        (0, "0"),
+        (800, "800_ms"),
+        (12_999, "12_s"),
+        (250_000, "4_min 10_s"),
+        (7_500_000, "2_h 5_min"),
+        (3_600_000, "1_h"),
+        (273_600_000, "3_d 4_h"),
+        (400 * 86_400_000 + 7_200_000, "400_d"),
+    ],
+)
+def test_a_span_of_time_has_its_two_largest_units(value_ms, shown):
+    assert duration(value_ms) == shown.replace("_", "\u202f")
 
 
 def test_age_counts_seconds_and_never_is_negative(monkeypatch):

@@ -62,10 +62,10 @@ def test_a_plan_of_another_moment_is_refused_with_the_new_one(cluster, collect, 
     response = client.post(ADDRESS, {"digest": digest})
 
     assert response.status_code == 409
-    assert b"Leaders have moved since the plan was shown." in response.content
+    assert b"has changed since it was shown" in response.content
     assert b"2 partitions</strong>" in response.content
     assert leaders(cluster) == [2, 3, 3]
-    assert not AuditEvent.objects.exists()
+    assert AuditEvent.objects.get().result == "refused"
 
 
 def test_a_preferred_replica_that_is_down_stays_and_is_explained(cluster, collect, operator, client_of):

@@ -43,7 +43,8 @@ def test_topics_have_as_many_replicas_as_the_brokers_allow(data, brokers, replic
     register(read_setup({"BARNABAS_BROKERS": brokers}, ""))
     config = read_broker_config((data / "broker-1" / "server.properties").read_text())
     assert config.default_replication_factor == config.offsets_topic_replication_factor == replicas
-    assert config.min_insync_replicas == in_sync
+    assert config.transaction_state_log_replication_factor == replicas
+    assert config.min_insync_replicas == config.transaction_state_log_min_isr == in_sync
 
 
 def test_demo_reads_the_file_we_write_and_documents_come_and_go(data):

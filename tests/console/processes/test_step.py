@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
+from console.history.models import Change
 from console.processes import os_process, step
 from console.processes.models import ManagedProcess
 from console.processes.run_files import read_run_file
@@ -171,3 +172,12 @@ def test_a_clock_set_back_does_not_put_off_measuring(make_process):
     later = timezone.now() + timedelta(hours=1)
     ManagedProcess.objects.filter(pk=row.pk).update(measured_at=later, cpu_seconds=0.0)
     assert step.step(row.name).measured_at < later
+
+
+def test_every_state_of_a_process_is_in_the_history(make_process):
+    row = start(make_process())
+    wish(row, Request.STOP, Desired.STOPPED)
+    told = [change.sentence for change in Change.objects.order_by("id")]
+    assert any(f"{row.name} is running (" in sentence for sentence in told)
+    assert told[-1].startswith(f"{row.name} is stopped (")
+    assert set(Change.objects.values_list("kind", "object_name")) == {("process", row.name)}

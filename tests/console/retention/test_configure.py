@@ -69,7 +69,7 @@ def test_records_that_go_need_the_name_typed(cluster, operator, client_of):
     response = client.post(APPLY, {**planned(client), "typed_name": "order"})
 
     assert response.status_code == 422
-    assert b"type the topic&#x27;s name exactly, orders" in response.content
+    assert b"type the name exactly, orders" in response.content
     assert retention_ms(cluster) == ("86400000", "topic")
     assert not AuditEvent.objects.exists()
 
@@ -81,7 +81,7 @@ def test_settings_changed_by_somebody_else_refuse_the_plan(cluster, operator, cl
     response = client.post(APPLY, {**form, "typed_name": "orders"})
 
     assert response.status_code == 409
-    assert b"were changed since the plan was shown" in response.content
+    assert b"has changed since it was shown" in response.content
     assert retention_ms(cluster) == ("86400000", "topic")
     assert AuditEvent.objects.get().result == "refused"
 

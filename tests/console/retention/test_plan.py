@@ -7,7 +7,7 @@ from console.gateway.retention_views import (
     RetentionView,
     SettingView,
 )
-from console.retention.plan import deletes_more, differences, digest, losses, totals
+from console.retention.plan import change_plan, deletes_more, differences, losses, totals
 from console.retention.timeline import WIDTH, timeline
 
 SETTINGS = (
@@ -15,6 +15,11 @@ SETTINGS = (
     SettingView("retention.bytes", "-1", "default"),
     SettingView("retention.ms", "60000", "topic"),
 )
+
+
+def plan_of(settings, loses_records: bool = False):
+    changes = differences(settings, {"retention.ms": "1000"})
+    return change_plan("orders", settings, changes, loses_records, "127.0.0.1:9092")
 
 
 def view(*partitions: PartitionRetention, retention_ms: int = 60_000) -> RetentionView:
@@ -47,8 +52,8 @@ def test_the_digest_changes_with_value_and_source_and_not_with_other_settings():
     same = (*SETTINGS, SettingView("segment.bytes", "1", "topic"))
     other_source = (*SETTINGS[:2], SettingView("retention.ms", "60000", "cluster"))
 
-    assert digest(same) == digest(SETTINGS)
-    assert digest(other_source) != digest(SETTINGS)
+    assert plan_of(same).digest == plan_of(SETTINGS).digest
+    assert plan_of(other_source).digest != plan_of(SETTINGS).digest
 
 
 def test_a_group_loses_what_it_has_not_read_below_the_new_start():
@@ -94,3 +99,9 @@ def test_bars_never_leave_the_axis_even_with_times_in_the_future():
 
 def test_nothing_that_goes_needs_no_axis():
     assert timeline(view(going(0, 0, 0)), 1_000) is None
+
+
+def test_only_a_plan_that_loses_records_asks_for_the_name():
+    assert plan_of(SETTINGS).typed_name == ""
+    assert plan_of(SETTINGS, loses_records=True).typed_name == "orders"
+    assert plan_of(SETTINGS).after == {"retention.ms": "1000"}

@@ -7,12 +7,18 @@ from console.topics.models import Topic
 WISH = {"name": "orders", "partition_count": "3", "replication_factor": "2"}
 
 
+def confirm(client: Client, wish: dict, **options):
+    """Plan `wish`, then confirm the plan that was shown."""
+    shown = client.post("/topics/+create/", wish)
+    return client.post("/topics/+create/", {**wish, "digest": shown.context["plan"].digest}, **options)
+
+
 def created(cluster) -> list[tuple[str, int]]:
     return [(topic.name, len(topic.partitions)) for topic in cluster.describe_topics()]
 
 
 def test_operator_creates_a_topic_and_the_audit_knows(cluster, operator, client_of):
-    response = client_of(operator).post("/topics/+create/", WISH, follow=True)
+    response = confirm(client_of(operator), WISH, follow=True)
 
     assert created(cluster) == [("orders", 3)]
     assert b"Topic orders was created." in response.content
@@ -78,7 +84,7 @@ def test_names_that_differ_only_in_dots_and_underscores_collide(operator, client
 
 
 def test_a_refusal_of_the_cluster_is_shown_and_kept(cluster, operator, client_of):
-    response = client_of(operator).post("/topics/+create/", {**WISH, "replication_factor": "9"})
+    response = confirm(client_of(operator), {**WISH, "replication_factor": "9"})
 
     assert response.status_code == 422
     assert b"The replication factor must be" in response.content
@@ -88,7 +94,37 @@ def test_a_refusal_of_the_cluster_is_shown_and_kept(cluster, operator, client_of
 
 def test_an_unreachable_cluster_is_a_failure_not_a_refusal(cluster, operator, client_of):
     cluster.cut_off()
-    response = client_of(operator).post("/topics/+create/", WISH)
+    response = confirm(client_of(operator), WISH)
 
     assert b"No broker answered in time." in response.content
     assert AuditEvent.objects.get().result == "failed"
+
+
+def test_the_plan_is_shown_first_and_nothing_is_done(cluster, operator, client_of, collect):
+    collect()
+    response = client_of(operator).post("/topics/+create/", WISH)
+
+    text = response.content.decode()
+    assert response.status_code == 200
+    assert "It adds 6 replicas, about 2 on each of 3 brokers." in text
+    assert "--create --topic orders --partitions 3 --replication-factor 2" in text
+    assert created(cluster) == []
+    assert not AuditEvent.objects.exists()
+
+
+def test_another_wish_than_the_one_shown_is_refused(cluster, operator, client_of):
+    client = client_of(operator)
+    digest = client.post("/topics/+create/", WISH).context["plan"].digest
+    response = client.post("/topics/+create/", {**WISH, "partition_count": "300", "digest": digest})
+
+    assert response.status_code == 409
+    assert created(cluster) == []
+
+
+def test_more_copies_than_brokers_cannot_be_confirmed(cluster, operator, client_of, collect):
+    collect()
+    response = confirm(client_of(operator), {**WISH, "replication_factor": "4"})
+
+    assert response.status_code == 409
+    assert "4 copies of a partition need as many brokers; 3 are registered." in response.content.decode()
+    assert created(cluster) == []

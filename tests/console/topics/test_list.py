@@ -1,5 +1,6 @@
 import pytest
 
+from console.consumers.models import ConsumerGroup, GroupPlace
 from console.topics.models import Topic
 from console.topics.queries import TOPICS_PER_PAGE
 
@@ -60,7 +61,7 @@ def test_long_lists_are_paged_in_the_database(viewer, client_of, django_assert_m
 
     client = client_of(viewer)
 
-    with django_assert_max_num_queries(6):
+    with django_assert_max_num_queries(7):
         first = client.get("/topics/").context["page"]
         assert len(first.object_list) == TOPICS_PER_PAGE
     second = client.get("/topics/?page=2").context["page"]
@@ -72,3 +73,46 @@ def test_only_an_operator_gets_a_button_that_works(viewer, operator, client_of):
     text = client_of(viewer).get("/topics/").content.decode()
     assert 'href="/topics/+create/"' not in text
     assert "needs the role operator" in text
+
+
+def place(group: str, topic: str, partition: int, lag: int | None) -> None:
+    consumers, _ = ConsumerGroup.objects.get_or_create(name=group, defaults={"coordinator": 1, "verdict": "ok"})
+    GroupPlace.objects.create(group=consumers, topic=topic, partition=partition, lag=lag, verdict="ok")
+
+
+@pytest.mark.usefixtures("_topics")
+def test_groups_and_their_lag_are_counted_and_sorted_by(names, viewer, client_of):
+    place("readers", "orders", 0, 5)
+    place("readers", "orders", 1, 7)
+    place("others", "orders", 0, None)
+    place("others", "returns", 0, 100)
+
+    assert names("?sort=-lag") == ["returns", "orders", "payments"]
+    assert names("?sort=-groups") == ["orders", "returns", "payments"]
+    page = client_of(viewer).get("/topics/").context["page"]
+    assert [(topic.name, topic.group_count, topic.lag) for topic in page] == [
+        ("orders", 2, 12),
+        ("payments", 0, None),
+        ("returns", 1, 100),
+    ]
+
+
+def test_what_the_collector_saw_stands_in_the_columns(viewer, client_of, cluster, collect, collector, clock):
+    cluster.create_topic("orders", 2, 3, {"retention.ms": "259200000", "cleanup.policy": "compact,delete"})
+    cluster.create_topic("keys", 1, 1, {"cleanup.policy": "compact"})
+    collect()
+    clock.advance(5_000)
+    cluster.append("orders", 0, 10)
+    collector.collect_sizes()
+    collect()
+
+    topic = Topic.objects.get(name="orders")
+    assert (topic.size_bytes, topic.last_record_at_ms) == (3_000, clock.now_ms())
+    assert (topic.retention_ms, topic.cleanup_policy) == (259_200_000, "compact,delete")
+    assert Topic.objects.get(name="keys").last_record_at_ms == 0
+    text = client_of(viewer).get("/topics/").content.decode()
+    assert "3\u202fd" in text
+    assert "compacted" in text
+    clock.advance(5_000)
+    collect()
+    assert Topic.objects.get(name="orders").last_record_at_ms == clock.now_ms() - 5_000

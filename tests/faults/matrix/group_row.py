@@ -7,7 +7,7 @@ from tests.faults.matrix.stage import WHOLE_WITHIN_S, Stage
 
 OFFSETS = "__consumer_offsets"
 OFFSETS_PARTITIONS = 3
-_LOOPS = 5
+_LOOPS = 25
 _REBALANCE_S = 0.4
 
 

@@ -2,9 +2,11 @@
 
 from tests.faults.matrix import (
     broker_rows,
+    committer,
     divergence_row,
-    group_row,
+    end_txn_row,
     reassignment_row,
+    replay_row,
     restart_row,
     slow_row,
     unclean_row,
@@ -26,7 +28,18 @@ _ALL = (
     Row(8, "kill -9 of all brokers at once", broker_rows.kill_all),
     Row(13, "a slow follower", slow_row.slow_follower, overrides=slow_row.PATIENT),
     Row(15, "two fail-overs at once, three tails", divergence_row.fail_over_twice, overrides=divergence_row.PATIENT),
-    Row(22, "kill -9 of a coordinator in mid-rebalance", group_row.kill_the_coordinator),
+    Row(
+        22,
+        "kill -9 of coordinators in mid-rebalance, mid-EndTxn",
+        end_txn_row.kill_both_coordinators,
+        overrides=committer.OVERRIDES,
+    ),
+    Row(
+        23,
+        "Produce held back, doubled, its answers lost",
+        replay_row.replay_produce,
+        overrides=committer.OVERRIDES,
+    ),
     Row(
         24,
         "a move whose target, source, controller die",

@@ -223,6 +223,9 @@ class Stage:
         except AssertionError:
             raise AssertionError(f"not whole within {WHOLE_WITHIN_S} s: {self._broken()}") from None
 
+    def is_whole(self) -> bool:
+        return not self._broken()
+
     def _broken(self) -> dict[TopicPartition, LeaderAndIsr | None]:
         states = {each: self.watch.state(each) for each in self.replicas}
         return {

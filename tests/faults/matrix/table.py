@@ -9,6 +9,8 @@ _ROOT = Path(__file__).parents[3]
 TABLE = _ROOT / "tests" / "output" / "faults.txt"
 _HEADINGS = ("row", "fault", "seed", "load: ok / unknown / failed", "whole again", "figures", "took", "checks")
 _VIOLATIONS_SHOWN_MAX = 5
+#: Rows whose load has transactions, so that I7 was asked.
+_TRANSACTIONAL = {22, 23}
 
 
 def write_table(played: Sequence[Played]) -> str:
@@ -24,6 +26,7 @@ def write_table(played: Sequence[Played]) -> str:
 
 def _line(played: Played) -> tuple[str, ...]:
     counts, violations = played.verdict.counts, played.verdict.violations
+    held = "I1-I10" if played.row.number in _TRANSACTIONAL else "I1-I6 I8-I10"
     load = " / ".join(f"{counts[f'produce {outcome}']:,}" for outcome in ("ok", "unknown", "failed"))
     return (
         str(played.row.number),
@@ -33,7 +36,7 @@ def _line(played: Played) -> tuple[str, ...]:
         f"{played.recovery_s:.1f} s",
         ", ".join(f"{name} {seconds:.1f} s" for name, seconds in played.measured.items()),
         f"{played.took_s:.0f} s",
-        f"{len(violations)} VIOLATIONS" if violations else "I1-I6 I8-I10 hold",
+        f"{len(violations)} VIOLATIONS" if violations else f"{held} hold",
     )
 
 

@@ -74,22 +74,31 @@ def _tell_leave(response) -> str:
     return "LeaveGroup " + (", ".join(members) or ErrorCode(response.error_code).name)
 
 
-def _tell_commit(response) -> str:
+def _tell_partitions(response) -> str:
     partitions = [
         f"{topic.name}-{each.partition_index} {ErrorCode(each.error_code).name}"
         for topic in response.topics
         for each in topic.partitions
     ]
-    return "OffsetCommit " + ", ".join(partitions)
+    return ", ".join(partitions)
+
+
+def _tell_offset_delete(response) -> str:
+    return "OffsetDelete " + (_tell_partitions(response) or ErrorCode(response.error_code).name)
 
 
 def _tell_fetch(response) -> str:
     partitions = [
-        f"{topic.name}-{each.partition_index} at {each.committed_offset}"
+        f"{topic.name}-{each.partition_index} " + _tell_position(each)
         for topic in response.groups[0].topics
         for each in topic.partitions
     ]
     return "OffsetFetch " + (", ".join(partitions) or "nothing")
+
+
+def _tell_position(partition) -> str:
+    is_told = partition.error_code == ErrorCode.NONE
+    return f"at {partition.committed_offset}" if is_told else ErrorCode(partition.error_code).name
 
 
 def _tell_describe(response) -> str:
@@ -118,7 +127,9 @@ _TELL = {
     "SyncGroupResponse": _tell_sync,
     "HeartbeatResponse": lambda response: f"Heartbeat {ErrorCode(response.error_code).name}",
     "LeaveGroupResponse": _tell_leave,
-    "OffsetCommitResponse": _tell_commit,
+    "OffsetCommitResponse": lambda response: f"OffsetCommit {_tell_partitions(response)}",
+    "TxnOffsetCommitResponse": lambda response: f"TxnOffsetCommit {_tell_partitions(response)}",
+    "OffsetDeleteResponse": _tell_offset_delete,
     "OffsetFetchResponse": _tell_fetch,
     "DescribeGroupsResponse": _tell_describe,
     "ListGroupsResponse": _tell_list,

@@ -5,13 +5,12 @@ from broker.coordinator.group import GroupConfig, GroupCoordinator
 from broker.protocol.messages.heartbeat import HeartbeatRequest
 from broker.protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup
 from broker.protocol.messages.sync_group import SyncGroupRequest
-from tests.broker.coordinator.group.world import World, durable_state
+from tests.broker.coordinator.group.world import World, durable_state, read
 
 
 def replayed(world: World) -> GroupCoordinator:
     fresh = GroupCoordinator(world.config, str)
-    for record in world.log:
-        fresh.replay(*record)
+    read(world.log, fresh)
     return fresh
 
 
@@ -60,7 +59,7 @@ def test_tick_leaves_a_group_with_a_record_on_its_way_for_the_next():
     world.carry_out(outcome)
     world.advance(0)
     assert world.describe("g").group_state == "Empty"
-    assert world.coordinator.next_deadline_ms() is None
+    assert world.coordinator._timers.next_deadline_ms() is None
 
 
 def test_unload_answers_everybody_who_waits():
@@ -74,7 +73,7 @@ def test_unload_answers_everybody_who_waits():
     world.carry_out(world.coordinator.unload())
     assert parked_join.error is ErrorCode.NOT_COORDINATOR
     assert parked_sync.error is ErrorCode.NOT_COORDINATOR
-    assert world.coordinator.next_deadline_ms() is None
+    assert world.coordinator._timers.next_deadline_ms() is None
     assert world.durable_state() == ({}, {})
 
 
@@ -116,7 +115,7 @@ def test_tombstone_of_something_never_heard_of_is_nothing():
     world.commit("g", "-", {("t", 0): 1})
     world.delete("g")
     coordinator = GroupCoordinator(GroupConfig(), str)
-    for key, value in world.log:
+    for key, value, _ in world.log:
         if value is None:
             coordinator.replay(key, value)
     assert coordinator.groups == {}

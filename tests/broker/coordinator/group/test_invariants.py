@@ -8,7 +8,7 @@ from broker.common.errors import ErrorCode
 from broker.coordinator.group import GroupConfig, GroupCoordinator
 from broker.coordinator.group.group import Group
 from broker.coordinator.group.states import GroupState
-from tests.broker.coordinator.group.world import Asked, World, durable_state
+from tests.broker.coordinator.group.world import Asked, World, durable_state, read
 
 NAMES = ["a", "b", "c", "d"]
 PROTOCOLS = [("range",), ("range", "sticky"), ("sticky", "range")]
@@ -125,8 +125,7 @@ class Walk:
 
     def check_log(self) -> None:
         fresh = GroupCoordinator(self.world.config, str)
-        for record in self.world.log:
-            fresh.replay(*record)
+        read(self.world.log, fresh)
         assert durable_state(fresh) == self.world.durable_state()
 
     def check_parked(self) -> None:
@@ -155,7 +154,7 @@ class Walk:
         self.check()
         assert not any(asked.is_parked for asked in self.world.asked.values() if asked.token not in self.hung_up)
         assert {group.state for group in self.world.coordinator.groups.values()} <= {GroupState.EMPTY}
-        assert self.world.coordinator.next_deadline_ms() is None
+        assert self.world.coordinator._timers.next_deadline_ms() is None
 
 
 def check_group(group: Group) -> None:

@@ -74,7 +74,7 @@ def test_group_of_nothing_but_an_expired_id_is_forgotten():
     assert [group.group_id for group in world.list_groups()] == ["g"]
     world.advance(10_000)
     assert world.list_groups() == []
-    assert world.coordinator.next_deadline_ms() is None
+    assert world.coordinator._timers.next_deadline_ms() is None
 
 
 def test_refused_join_leaves_no_group_behind():

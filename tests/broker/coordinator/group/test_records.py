@@ -1,7 +1,10 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from broker.common.errors import InvariantViolation
 from broker.common.types import TopicPartition
+from broker.coordinator.fields import FieldWriter
 from broker.coordinator.group import records
 from broker.coordinator.group.records import CommittedOffset, GroupKey, GroupMetadata, MemberMetadata, OffsetKey
 
@@ -88,3 +91,45 @@ def test_damaged_values_are_refused_at_every_length(decode, whole: bytes):
 def test_string_that_is_not_utf8_is_refused():
     with pytest.raises(InvariantViolation):
         records.decode_key(b"\x00\x02\x00\x01\xff")
+
+
+@given(
+    st.text(max_size=20),
+    st.text(max_size=20),
+    st.integers(0, 2**31 - 1),
+    st.integers(-1, 2**63 - 1),
+    st.integers(-1, 2**31 - 1),
+    st.text(max_size=20),
+    st.integers(-1, 2**63 - 1),
+)
+def test_what_is_written_by_hand_is_what_the_fields_one_by_one_would_be(
+    group_id, topic, partition, offset, leader_epoch, metadata, timestamp_ms
+):
+    key = OffsetKey(group_id, TopicPartition(topic, partition))
+    written = FieldWriter().int16(1).string(group_id).string(topic).int32(partition).to_bytes()
+    assert records.encode_offset_key(key) == written
+    assert records.decode_key(written) == key
+    value = CommittedOffset(offset, leader_epoch, metadata, timestamp_ms)
+    written = FieldWriter().int16(3).int64(offset).int32(leader_epoch).string(metadata).int64(timestamp_ms).to_bytes()
+    assert records.encode_offset_value(value) == written
+    assert records.decode_offset_value(written) == value
+
+
+@given(st.binary(max_size=40) | st.binary(max_size=40).map(lambda rest: b"\0\1\0\1" + rest))
+def test_any_bytes_are_a_key_or_refused(data: bytes):
+    try:
+        key = records.decode_key(data)
+    except InvariantViolation:
+        return
+    if isinstance(key, OffsetKey):
+        assert records.encode_offset_key(key)[2:] == data[2:]
+
+
+@given(st.binary(max_size=40) | st.binary(max_size=40).map(lambda rest: b"\0\3" + rest))
+def test_any_bytes_are_an_offset_value_or_refused(data: bytes):
+    try:
+        value = records.decode_offset_value(data)
+    except InvariantViolation:
+        return
+    if data[1] == 3:
+        assert records.encode_offset_value(value) == data

@@ -4,8 +4,9 @@ It keeps the runtime's side of the contract: append, replay, answer. Requests an
 the version the client speaks, so that a response no client could be sent fails here.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from broker.common.errors import ErrorCode
 from broker.coordinator.group import Client, GroupConfig, GroupCoordinator, Outcome
@@ -21,15 +22,45 @@ from broker.protocol.messages.offset_commit import (
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
 )
+from broker.protocol.messages.offset_delete import (
+    OffsetDeleteRequest,
+    OffsetDeleteRequestPartition,
+    OffsetDeleteRequestTopic,
+)
 from broker.protocol.messages.offset_fetch import (
     OffsetFetchRequest,
     OffsetFetchRequestGroup,
     OffsetFetchRequestTopic,
 )
 from broker.protocol.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
+from broker.protocol.messages.txn_offset_commit import (
+    TxnOffsetCommitRequest,
+    TxnOffsetCommitRequestPartition,
+    TxnOffsetCommitRequestTopic,
+)
 from broker.protocol.schema import Message
 
 WALL_AHEAD_MS = 1_700_000_000_000
+
+
+class LogRecord(NamedTuple):
+    key: bytes
+    value: bytes | None
+    producer_id: int | None = None  #: of a transaction
+
+
+class LogMarker(NamedTuple):
+    producer_id: int
+    is_commit: bool
+
+
+def read(entries: Iterable[LogRecord | LogMarker], coordinator: GroupCoordinator) -> None:
+    """As the runtime reads the partition."""
+    for entry in entries:
+        if isinstance(entry, LogMarker):
+            coordinator.complete_transaction(*entry)
+        else:
+            coordinator.replay(*entry)
 
 
 @dataclass
@@ -74,7 +105,7 @@ class World:
     config: GroupConfig = field(default_factory=GroupConfig)
 
     def __post_init__(self) -> None:
-        self.log: list[tuple[bytes, bytes | None]] = []
+        self.log: list[LogRecord | LogMarker] = []
         self.now_ms = 0
         self.append_error: ErrorCode | None = None  #: what the next append fails with
         self.commit_error: ErrorCode | None = None  #: appended and replayed, but never committed
@@ -83,6 +114,7 @@ class World:
         self.outcomes: list[Outcome] = []  #: as carried out; whoever tells the story empties it
         self._ids: dict[str, int] = {}
         self.coordinator = self._new_coordinator()
+        self.coordinator.after_load(self.now_ms)
 
     def _new_coordinator(self) -> GroupCoordinator:
         return GroupCoordinator(self.config, self._new_member_id, lambda: WALL_AHEAD_MS + self.now_ms)
@@ -100,15 +132,22 @@ class World:
         if outcome.records and self.append_error is not None:
             outcome, self.append_error = self.coordinator.abort(outcome, self.append_error), None
         else:
-            self.log += outcome.records
-            for record in outcome.records:
-                self.coordinator.replay(*record)
+            producer_id = outcome.producer.producer_id if outcome.producer else None
+            self.write(*(LogRecord(*record, producer_id) for record in outcome.records))
             if outcome.records and self.commit_error is not None:
                 answers = self.coordinator.abort(outcome, self.commit_error)
                 outcome.responses[:], self.commit_error = answers.responses, None
         self.outcomes.append(outcome)
         for answer in outcome.responses:
             self._receive(self.asked[answer.token], answer.response)
+
+    def write(self, *entries: "LogRecord | LogMarker") -> None:
+        self.log += entries
+        read(entries, self.coordinator)
+
+    def end_transaction(self, producer_id: int, is_commit: bool) -> None:
+        """The transaction coordinator has the marker written to the partition."""
+        self.write(LogMarker(producer_id, is_commit))
 
     def _receive(self, asked: Asked, response: Message) -> None:
         assert asked.response is None, f"{asked} is answered a second time: {response}"
@@ -140,8 +179,7 @@ class World:
         """Another broker takes the partition over and replays it."""
         self.carry_out(self.coordinator.unload())
         self.coordinator = self._new_coordinator()
-        for record in self.log:
-            self.coordinator.replay(*record)
+        read(self.log, self.coordinator)
         self.coordinator.after_load(self.now_ms)
 
     # -- what clients do ----------------------------------------------------------------------------------------------
@@ -155,7 +193,7 @@ class World:
         rebalance_ms: int = 60_000,
         protocol_type: str = "consumer",
         protocols: tuple[str, ...] = ("range",),
-        metadata: str | None = None,
+        metadata: str | bytes | None = None,
         instance_id: str | None = None,
         reason: str | None = None,
         member_id: str | None = None,
@@ -170,7 +208,7 @@ class World:
             group_instance_id=seat.instance_id if version >= 5 else None,
             protocol_type=protocol_type,
             protocols=[
-                JoinGroupRequestProtocol(name=protocol, metadata=(metadata or f"{name} {protocol}").encode())
+                JoinGroupRequestProtocol(name=protocol, metadata=_metadata(metadata or f"{name} {protocol}"))
                 for protocol in protocols
             ],
             reason=reason,
@@ -185,6 +223,10 @@ class World:
         self.seat(group_id, name).member_id = ""
         assert self.join(group_id, name, **join).error is ErrorCode.MEMBER_ID_REQUIRED
         return self.join(group_id, name, **join)
+
+    def enter_refused(self, group_id: str, name: str, **join: Any) -> ErrorCode:
+        """What a new member is refused with before it gets an id."""
+        return self.join(group_id, name, member_id="", **join).error
 
     def sync(self, group_id: str, name: str, assign: dict[str, str] | None = None, **fields: Any) -> Asked:
         seat = self.seat(group_id, name)
@@ -260,14 +302,57 @@ class World:
         self.carry_out(self.coordinator.offset_commit(request, asked.token, self.now_ms))
         return asked
 
-    def fetch(self, group_id: str, partitions: dict[str, list[int]] | None, version: int = 9) -> Asked:
+    def txn_commit(
+        self,
+        group_id: str,
+        producer_id: int,
+        offsets: dict[tuple[str, int], int],
+        version: int = 4,
+        name: str = "-",
+        **fields: Any,
+    ) -> Asked:
+        """A producer commits for the member `name`, or for nobody in particular."""
+        seat = self.seat(group_id, name)
+        topics = [
+            TxnOffsetCommitRequestTopic(
+                name=topic,
+                partitions=[TxnOffsetCommitRequestPartition(partition_index=index, committed_offset=offset)],
+            )
+            for (topic, index), offset in offsets.items()
+        ]
+        values = {
+            "transactional_id": f"producer-{producer_id}",
+            "group_id": group_id,
+            "producer_id": producer_id,
+            "producer_epoch": 0,
+            "topics": topics,
+        }
+        member = {
+            "generation_id": seat.generation_id,
+            "member_id": seat.member_id,
+            "group_instance_id": seat.instance_id,
+        }
+        values |= (member if version >= 3 else {"member_id": ""}) | fields
+        asked, request = self._ask(group_id, name, TxnOffsetCommitRequest(**values), version)
+        self.carry_out(self.coordinator.txn_offset_commit(request, asked.token, self.now_ms))
+        return asked
+
+    def fetch(
+        self,
+        group_id: str,
+        partitions: dict[str, list[int]] | None,
+        version: int = 9,
+        require_stable: bool = False,
+    ) -> Asked:
         topics = None
         if partitions is not None:
             named = partitions.items()
             topics = [OffsetFetchRequestTopic(name=name, partition_indexes=indexes) for name, indexes in named]
-        request = OffsetFetchRequest(groups=[OffsetFetchRequestGroup(group_id=group_id, topics=topics)])
+        request = OffsetFetchRequest(
+            groups=[OffsetFetchRequestGroup(group_id=group_id, topics=topics)], require_stable=require_stable
+        )
         if version < 8:
-            request = OffsetFetchRequest(group_id=group_id, topics=topics)
+            request = OffsetFetchRequest(group_id=group_id, topics=topics, require_stable=require_stable)
         asked, request = self._ask(group_id, "-", request, version)
         self.carry_out(self.coordinator.offset_fetch(request, version, asked.token, self.now_ms))
         return asked
@@ -287,6 +372,17 @@ class World:
         self.carry_out(self.coordinator.delete_groups(request, asked.token, self.now_ms))
         return ErrorCode(asked.response.results[0].error_code)
 
+    def delete_offsets(self, group_id: str, partitions: dict[str, list[int]]) -> Any:
+        topics = [
+            OffsetDeleteRequestTopic(
+                name=name, partitions=[OffsetDeleteRequestPartition(partition_index=index) for index in indexes]
+            )
+            for name, indexes in partitions.items()
+        ]
+        asked, request = self._ask(group_id, "-", OffsetDeleteRequest(group_id=group_id, topics=topics), 0)
+        self.carry_out(self.coordinator.offset_delete(request, asked.token, self.now_ms))
+        return asked
+
     # -- sights -------------------------------------------------------------------------------------------------------
 
     def stable_group(self, group_id: str, *names: str, **join: Any) -> None:
@@ -301,6 +397,10 @@ class World:
 
     def durable_state(self) -> tuple[dict, dict]:
         return durable_state(self.coordinator)
+
+
+def _metadata(given: str | bytes) -> bytes:
+    return given.encode() if isinstance(given, str) else given
 
 
 def durable_state(coordinator: GroupCoordinator) -> tuple[dict, dict]:

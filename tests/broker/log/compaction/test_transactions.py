@@ -2,6 +2,8 @@
 
 import struct
 
+import pytest
+
 from broker.log.compaction.offset_map import OffsetMap
 from broker.log.compaction.rebuild import delete_horizon_of
 from broker.log.compaction.rewrite import Fate, Rewriter
@@ -37,12 +39,17 @@ def transactions_of(batches) -> Transactions:
     return found
 
 
-def clean(batches, later=(), *, now_ms=NOW) -> tuple[list[bytes], Rewriter]:
+def clean(batches, later=(), *, now_ms=NOW, kept_empty=()) -> tuple[list[bytes], Rewriter]:
+    """`kept_empty`: offsets of batches that stay even without records."""
     offsets = OffsetMap(1_000, 30)
     for key, offset in dict(later).items():
         offsets.put(key, offset)
     rewriter = Rewriter(offsets, transactions_of(batches), 1_000, now_ms, 500)
-    kept = [rewriter.rewrite(parse_batch_header(batch), batch, keep_empty=False) for batch in batches]
+    headers = map(parse_batch_header, batches)
+    kept = [
+        rewriter.rewrite(header, batch, keep_empty=header.base_offset in kept_empty)
+        for header, batch in zip(headers, batches, strict=True)
+    ]
     return [batch for batch in kept if batch is not None], rewriter
 
 
@@ -74,6 +81,18 @@ def test_marker_whose_records_are_gone_stays_until_its_own_horizon():
     last, rewriter = clean(first, now_ms=NOW + 500)
     assert last == []
     assert rewriter.fates == {Fate.EXPIRED: 1}
+
+
+@pytest.mark.parametrize("kind", [ABORT, COMMIT])
+def test_marker_stays_as_long_as_a_batch_of_its_transaction_does_be_it_empty(kind):
+    """Whoever reads the log anew, a follower or a restarted broker, takes the transaction for open without it."""
+    log = [data(0, 1, b"a"), marker(1, 1, kind)]
+    for _ in range(3):
+        log, _ = clean(log, {b"a": 50}, now_ms=NOW + 10**9, kept_empty=[0])
+        assert offsets_of(log) == [0, 1]
+        assert transactions_of(log).first_undecided_offset() is None
+    once_free, _ = clean(log, {b"a": 50})
+    assert offsets_of(once_free) == [1]
 
 
 def test_marker_of_a_later_transaction_does_not_lean_on_an_earlier_one():

@@ -46,7 +46,7 @@ def _stopped(node: Node) -> list[tuple[int, bool]]:
     ]
 
 
-async def test_partition_moves_once_its_target_is_in_sync(cluster):
+async def test_trap_13_partition_moves_once_its_target_is_in_sync(cluster):
     one, two, three = await _replicated_topic(cluster, 1)
     assert await _move(one, (2, 3)) == {T0: DONE}
     moving = one.runtime.reassignments()[T0]
@@ -63,7 +63,7 @@ async def test_partition_moves_once_its_target_is_in_sync(cluster):
     assert _stopped(two) == _stopped(three) == []
 
 
-async def test_move_goes_on_under_the_next_controller(cluster):
+async def test_trap_13_move_goes_on_under_the_next_controller(cluster):
     one, two, three = await _replicated_topic(cluster, 2)
     assert await _move(one, (3,)) == {T0: DONE}
     await cluster.stop(one)
@@ -73,7 +73,7 @@ async def test_move_goes_on_under_the_next_controller(cluster):
     await until(lambda: _assigned(two), ((3,), (), ()), "the znode says the target")
 
 
-async def test_move_that_is_called_off_goes_back(cluster):
+async def test_trap_13_move_that_is_called_off_goes_back(cluster):
     one, _, three = await _replicated_topic(cluster, 1)
     await _move(one, (3,))
     assert await _move(one, None) == {T0: DONE}

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from broker.common.clock import SystemClock
+from broker.common.clock import ManualClock, SystemClock
 from broker.common.types import TopicPartition
 from broker.controller.cluster import LeaderAndIsr
 from broker.replication.partition import LeadershipState, Partition
@@ -22,6 +22,13 @@ class Store:
     def __init__(self):
         self.written: list[tuple[int, ...]] = []
         self.go_on = asyncio.Event()
+        self.registered = {NEAR: 20, FAR: 30}
+
+    async def registered_epoch(self, replica_id: int) -> int:
+        return self.registered[replica_id]
+
+    async def state(self, _partition) -> LeaderAndIsr:
+        return LeaderAndIsr(ME, 1, (ME,), controller_epoch=1, zk_version=0)
 
     async def write_isr(self, _partition, wanted: LeaderAndIsr) -> LeaderAndIsr:
         self.written.append(wanted.isr)
@@ -50,10 +57,10 @@ def led():
 async def test_a_follower_that_caught_up_during_a_write_joins_with_the_next(led):
     store = Store()
     updater = IsrUpdater(Replicas([led]), store, lambda _: True, lag_ms_max=60_000, clock=SystemClock())
-    led.partition.record_fetch(NEAR, 0, now_ms=1)
+    led.partition.record_fetch(NEAR, 0, now_ms=1, broker_epoch=20)
     updater.consider(led, NEAR)
     await eventually(lambda: store.written, "the first change is being written")
-    led.partition.record_fetch(FAR, 0, now_ms=2)
+    led.partition.record_fetch(FAR, 0, now_ms=2, broker_epoch=30)
     assert led.partition.isr_with(FAR) is None, "one change is under way"
     store.go_on.set()
     await eventually(lambda: led.partition.state.isr == (ME, NEAR, FAR), "both have joined")
@@ -65,10 +72,47 @@ async def test_trap_07_a_follower_the_cluster_thinks_dead_joins_when_it_is_regis
     store, live = Store(), set()
     store.go_on.set()
     updater = IsrUpdater(Replicas([led]), store, live.__contains__, lag_ms_max=10, clock=SystemClock())
-    led.partition.record_fetch(NEAR, 0, now_ms=1)
+    led.partition.record_fetch(NEAR, 0, now_ms=1, broker_epoch=20)
     updater.consider(led, NEAR)
     assert led.partition.pending_isr is None
     live.add(NEAR)
     updater.start()
     await eventually(lambda: led.partition.state.isr == (ME, NEAR), "it has joined, though it fetched nothing new")
     await updater.stop()
+
+
+async def test_trap_07_what_a_follower_held_before_it_registered_anew_counts_for_nothing(led):
+    store = Store()
+    store.go_on.set()
+    updater = IsrUpdater(Replicas([led]), store, lambda _: True, lag_ms_max=10, clock=SystemClock())
+    led.partition.record_fetch(NEAR, 0, now_ms=1, broker_epoch=20)
+    store.registered[NEAR] = 21
+    updater.consider(led, NEAR)
+    await eventually(lambda: led.partition.pending_isr is None, "it has been looked up")
+    assert (store.written, led.partition.state.isr) == ([], (ME,))
+    led.partition.record_fetch(NEAR, 0, now_ms=2, broker_epoch=21)
+    updater.start()
+    await eventually(lambda: led.partition.state.isr == (ME, NEAR), "it has said again what it holds, and joined")
+    await updater.stop()
+
+
+async def test_trap_09_leader_that_was_replaced_unawares_commits_nothing_by_counting_others_out(led):
+    store = Replaced()
+    led.partition.state = LeadershipState(ME, 1, (ME, NEAR), (ME, NEAR, FAR), controller_epoch=1, zk_version=0)
+    led.partition.record_append(7, now_ms=1)
+    clock = ManualClock()
+    clock.advance(1_000)
+    updater = IsrUpdater(Replicas([led]), store, lambda _: True, lag_ms_max=10, clock=clock)
+    updater.start()
+    await eventually(lambda: store.written, "it has tried to count NEAR out, of whom it hears nothing")
+    await eventually(lambda: led.partition.pending_isr is None, "it knows that it may not")
+    assert (led.partition.state.isr, led.partition.high_watermark) == ((ME, NEAR), 0)
+    await updater.stop()
+
+
+class Replaced(Store):
+    """NEAR leads by now."""
+
+    async def write_isr(self, _partition, wanted: LeaderAndIsr) -> LeaderAndIsr:
+        self.written.append(wanted.isr)
+        return LeaderAndIsr(NEAR, 2, (NEAR,), controller_epoch=2, zk_version=4)

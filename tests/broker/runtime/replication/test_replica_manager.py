@@ -16,6 +16,8 @@ from broker.protocol.messages.leader_and_isr import (
     LeaderAndIsrRequest,
     LeaderAndIsrTopicState,
 )
+from broker.records.builder import build_batch
+from broker.records.record import Record
 from broker.runtime.purgatory import Purgatory
 from broker.runtime.replication.replica_manager import ReplicaManager
 from tests.eventually import eventually
@@ -75,6 +77,15 @@ async def test_late_stop_of_an_earlier_epoch_leaves_a_replica_that_was_given_bac
     assert replicas.get("t", 0).partition.is_leader
     replicas.stop_replica(TopicPartition("t", 0), delete=True, leader_epoch=5)
     assert replicas.get("t", 0) is None
+
+
+async def test_trap_12_role_under_another_topic_id_begins_with_an_empty_log(logs):
+    logs.get_or_create(TopicPartition("t", 0), UUID(int=9)).append(build_batch([Record(0, 0, None, b"old")]), 3)
+    replicas = ReplicaManager(1, logs, Purgatory(SystemClock()), SystemClock())
+    assert _outcome(replicas.apply_leader_and_isr(_led_by_1(leader_epoch=0))) is ErrorCode.NONE
+    hosted = replicas.get("t", 0)
+    assert (hosted.topic_id, hosted.log.log_end_offset) == (UUID(int=1), 0)
+    assert logs.topic_id_of(TopicPartition("t", 0)) == UUID(int=1)
 
 
 def _led_by_1(leader_epoch: int) -> LeaderAndIsrRequest:

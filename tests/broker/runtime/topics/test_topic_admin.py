@@ -7,11 +7,12 @@ import pytest
 from broker.common.errors import ApiError, ErrorCode
 from broker.config.broker import read_broker_config
 from broker.runtime.metadata_cache import BrokerAddress, MetadataCache, PartitionMetadata, TopicMetadata
+from broker.runtime.topics.internal_topics import OFFSETS_TOPIC, TRANSACTION_TOPIC
 from broker.runtime.topics.topic_admin import TopicAdmin
 
 FILE = (
     "broker.id=1\nzookeeper.connect=127.0.0.1:1\n"
-    "offsets.topic.num.partitions=4\noffsets.topic.replication.factor=3\ndefault.replication.factor=2\n"
+    "offsets.topic.num.partitions=4\ntransaction.state.log.num.partitions=4\ndefault.replication.factor=2\n"
 )
 
 
@@ -32,16 +33,17 @@ def scene():
     return SimpleNamespace(admin=admin, created=created, join=join)
 
 
-async def test_offsets_topic_waits_until_enough_brokers_live(scene):
+@pytest.mark.parametrize("topic", [OFFSETS_TOPIC, TRANSACTION_TOPIC])
+async def test_internal_topics_wait_until_enough_brokers_live(scene, topic):
     for broker_id in (1, 2):
         scene.join(broker_id)
         with pytest.raises(ApiError) as refusal:
-            await scene.admin.ensure_offsets_topic()
+            await scene.admin.ensure_internal(topic)
         assert refusal.value.code is ErrorCode.COORDINATOR_NOT_AVAILABLE
     assert "Replication factor 3 is larger than the number of live brokers, 2" in refusal.value.message
     scene.join(3)
-    await scene.admin.ensure_offsets_topic()
-    assert [len(set(replicas)) for replicas in scene.created["__consumer_offsets"].values()] == [3, 3, 3, 3]
+    await scene.admin.ensure_internal(topic)
+    assert [len(set(replicas)) for replicas in scene.created[topic].values()] == [3, 3, 3, 3]
 
 
 async def test_topic_a_client_names_first_has_the_default_number_of_replicas(scene):

@@ -1,0 +1,123 @@
+"""Offsets nobody needs any more (KIP-211): whose group has been empty for offsets.retention.minutes, whose topic no
+member has been subscribed to for so long, and at once those of topics that were deleted.
+
+Groups are looked at in turn, a slice at a time: many thousands may be due at once, and neither the broker's loop nor
+one batch of tombstones should be the longer for it. A group that is empty and has no offsets goes with them.
+"""
+
+from collections import deque
+from collections.abc import Callable, Collection, Iterator, Mapping
+
+from broker.common.types import TopicPartition
+from broker.coordinator.group.config import GroupConfig
+from broker.coordinator.group.group import Group
+from broker.coordinator.group.offsets import Offsets
+from broker.coordinator.group.records import (
+    NO_TIMESTAMP,
+    CommittedOffset,
+    OffsetKey,
+    encode_group_key,
+    encode_offset_key,
+)
+from broker.coordinator.group.states import GroupState
+from broker.coordinator.group.subscriptions import subscribed_topics
+from broker.coordinator.outcome import Turn
+
+#: What one slice looks at, and what it writes, at most: a few milliseconds, and a batch any topic takes.
+_OFFSETS_PER_SLICE = 2_000
+_TOMBSTONES_PER_SLICE = 500
+
+
+class Expiry:
+    """Proposes tombstones for the groups of one coordinator whenever its deadline has come."""
+
+    def __init__(self, config: GroupConfig, offsets: Offsets):
+        self._retention_ms = config.offsets_retention_minutes * 60_000
+        self._interval_ms = config.offsets_retention_check_interval_ms
+        self._offsets = offsets
+        self._queue: deque[str] = deque()  #: ids of groups the present round has not looked at yet
+        #: Partitions that are gone, and since when by the wall clock; looked for in this round, and in the next.
+        self._gone: dict[TopicPartition, int] = {}
+        self._gone_next: dict[TopicPartition, int] = {}
+        self.next_deadline_ms: int | None = None
+
+    def begin(self, now_ms: int) -> None:
+        """From now on there are rounds."""
+        self.next_deadline_ms = now_ms + self._interval_ms
+
+    def stop(self) -> None:
+        self.next_deadline_ms = None
+        self._queue.clear()
+
+    def partitions_deleted(self, partitions: Collection[TopicPartition], now_ms: int, wall_ms: int) -> None:
+        """Their offsets go as soon as possible; those that are committed for successors of the same name stay."""
+        self._gone_next |= dict.fromkeys(partitions, wall_ms)
+        self.next_deadline_ms = now_ms
+
+    def look_at_some(self, groups: Mapping[str, Group], turn: Turn) -> None:
+        """One slice of a round, if its time has come; a group with a record on its way is left for the next round."""
+        if self.next_deadline_ms is None or self.next_deadline_ms > turn.now_ms:
+            return
+        if not self._queue:
+            self._queue.extend(groups)
+            self._gone, self._gone_next = self._gone_next, {}
+        seen, written_before = 0, len(turn.outcome.records)
+        while self._queue and seen < _OFFSETS_PER_SLICE:
+            left = _TOMBSTONES_PER_SLICE - (len(turn.outcome.records) - written_before)
+            if left <= 0:
+                break
+            group = groups.get(self._queue.popleft())
+            if group is not None and group.proposal is None:
+                seen += 1 + self._look_at(group, left, turn)
+        is_round_over = not self._queue and not self._gone_next
+        self.next_deadline_ms = turn.now_ms + (self._interval_ms if is_round_over else 0)
+
+    def _look_at(self, group: Group, tombstones_max: int, turn: Turn) -> int:
+        """How many offsets the group has. What is too much for this slice is left for the next."""
+        count = self._offsets.count(group.group_id)
+        expired = list(self._expired(group, turn.wall_ms)) if count else []
+        for partition in expired[:tombstones_max]:
+            turn.append(encode_offset_key(OffsetKey(group.group_id, partition)), None)
+        if expired:
+            turn.note("offsets expired", group_id=group.group_id, count=min(len(expired), tombstones_max))
+        if len(expired) > tombstones_max:
+            self._queue.appendleft(group.group_id)
+        elif len(expired) == count:
+            self._maybe_delete(group, turn)
+        return count
+
+    def _maybe_delete(self, group: Group, turn: Turn) -> None:
+        is_left = group.state is GroupState.EMPTY and not group.pending_joins
+        if is_left and group.metadata is not None and not self._offsets.has_pending(group.group_id):
+            turn.append(encode_group_key(group.group_id), None)
+            turn.note("group is forgotten: it is empty and has no offsets", group_id=group.group_id)
+
+    def _expired(self, group: Group, wall_ms: int) -> Iterator[TopicPartition]:
+        """Those of deleted topics, and those that are too old unless an open transaction is about to replace them."""
+        is_too_old = self._rule(group, wall_ms)
+        for partition, committed in self._offsets.of_group(group.group_id):
+            gone_since_ms = self._gone.get(partition)
+            is_gone = gone_since_ms is not None and committed.commit_timestamp_ms <= gone_since_ms
+            if is_gone or (
+                is_too_old(partition, committed) and not self._offsets.is_pending(OffsetKey(group.group_id, partition))
+            ):
+                yield partition
+
+    def _rule(self, group: Group, wall_ms: int) -> Callable[[TopicPartition, CommittedOffset], bool]:
+        """Which offsets of the group are too old."""
+        if group.state is GroupState.EMPTY:
+            # Whoever never was a group with members is measured by its commits, others by when the last member left.
+            since_ms = group.state_timestamp_ms if group.protocol_type is not None else NO_TIMESTAMP
+            return lambda _, committed: self._is_old(committed, since_ms, wall_ms)
+        topics = subscribed_topics(group) if group.state is GroupState.STABLE else None
+        if topics is None:
+            return lambda *_: False
+        return lambda partition, committed: (
+            partition.topic not in topics and self._is_old(committed, NO_TIMESTAMP, wall_ms)
+        )
+
+    def _is_old(self, committed: CommittedOffset, since_ms: int, wall_ms: int) -> bool:
+        if committed.expire_timestamp_ms != NO_TIMESTAMP:
+            return wall_ms >= committed.expire_timestamp_ms
+        counted_from_ms = committed.commit_timestamp_ms if since_ms == NO_TIMESTAMP else since_ms
+        return wall_ms - counted_from_ms >= self._retention_ms

@@ -1,0 +1,78 @@
+"""Offsets of transactions that are still open: what a commit marker makes visible and an abort marker drops (KIP-98).
+
+They are in the log already. Which of two commits for the same partition counts is decided by their place there, not by
+when the marker came: a plain commit, or another transaction's offset, written after a pending one has superseded it.
+"""
+
+from collections.abc import Iterator
+
+from broker.coordinator.group.records import CommittedOffset, OffsetKey
+
+#: By producer id, in the order of the log; None for one that was superseded, whose transaction is still open.
+_OfPartition = dict[int, CommittedOffset | None]
+
+
+class PendingOffsets:
+    """The pending offsets of all groups of one coordinator."""
+
+    def __init__(self) -> None:
+        self._of_group: dict[str, dict[OffsetKey, _OfPartition]] = {}
+        self._of_producer: dict[int, set[OffsetKey]] = {}
+
+    def add(self, producer_id: int, key: OffsetKey, committed: CommittedOffset) -> None:
+        producers = self._of_group.setdefault(key.group_id, {}).setdefault(key, {})
+        producers.pop(producer_id, None)
+        producers[producer_id] = committed
+        self._of_producer.setdefault(producer_id, set()).add(key)
+
+    def supersede(self, key: OffsetKey) -> None:
+        """Another offset for the partition has been written after all of these."""
+        if not self._of_group:
+            return
+        producers = self._of_group.get(key.group_id, {}).get(key, {})
+        for producer_id in producers:
+            producers[producer_id] = None
+
+    def complete(self, producer_id: int, is_commit: bool) -> Iterator[tuple[OffsetKey, CommittedOffset]]:
+        """The producer's transaction has ended: what counts now, nothing if it was aborted."""
+        for key in self._of_producer.pop(producer_id, ()):
+            producers = self._of_group[key.group_id][key]
+            committed = producers[producer_id]
+            if is_commit and committed is not None:
+                for earlier in producers:
+                    if earlier == producer_id:
+                        break
+                    producers[earlier] = None
+                yield key, committed
+            del producers[producer_id]
+            self._drop_if_empty(key)
+
+    def forget(self, key: OffsetKey) -> None:
+        """A tombstone was written: nothing of the partition is left that a marker could make visible."""
+        for producer_id in self._of_group.get(key.group_id, {}).pop(key, {}):
+            keys = self._of_producer[producer_id]
+            keys.discard(key)
+            if not keys:
+                del self._of_producer[producer_id]
+        if not self._of_group.get(key.group_id, True):
+            del self._of_group[key.group_id]
+
+    def has_group(self, group_id: str) -> bool:
+        return group_id in self._of_group
+
+    def __contains__(self, key: OffsetKey) -> bool:
+        return bool(self._of_group) and key in self._of_group.get(key.group_id, ())
+
+    def groups_of(self, producer_id: int) -> set[str]:
+        return {key.group_id for key in self._of_producer.get(producer_id, ())}
+
+    def clear(self) -> None:
+        self._of_group.clear()
+        self._of_producer.clear()
+
+    def _drop_if_empty(self, key: OffsetKey) -> None:
+        keys = self._of_group[key.group_id]
+        if not keys[key]:
+            del keys[key]
+        if not keys:
+            del self._of_group[key.group_id]

@@ -1,0 +1,67 @@
+"""What comes out of a coordinator: what to append, what to answer."""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from broker.protocol.schema import Message
+
+
+class CoordinatorRecord(NamedTuple):
+    """A record for the coordinator's partition of its internal topic; a null value is a tombstone."""
+
+    key: bytes
+    value: bytes | None
+
+
+class Answer(NamedTuple):
+    """The response to the request that came with `token`."""
+
+    token: int
+    response: Message
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something an operator may want to find in the log: an event in constant words, and its facts."""
+
+    event: str
+    facts: dict[str, object]
+
+
+class Producer(NamedTuple):
+    """Whose transaction records belong to."""
+
+    producer_id: int
+    producer_epoch: int
+
+
+@dataclass(slots=True)
+class Outcome:
+    """Append and replay `records` first, all or none; send `responses` when the records are committed.
+
+    An outcome without records may still show what earlier records did, so its responses should not overtake them.
+    """
+
+    records: list[CoordinatorRecord] = field(default_factory=list)
+    #: Append as a transactional batch of this producer, without sequence numbers; None: as a plain one.
+    producer: Producer | None = None
+    responses: list[Answer] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Turn:
+    """One call into the coordinator: when it happens and what it has led to so far."""
+
+    now_ms: int  #: for deadlines
+    wall_ms: int  #: for what is written down
+    outcome: Outcome = field(default_factory=Outcome)
+
+    def append(self, key: bytes, value: bytes | None) -> None:
+        self.outcome.records.append(CoordinatorRecord(key, value))
+
+    def answer(self, token: int, response: Message) -> None:
+        self.outcome.responses.append(Answer(token, response))
+
+    def note(self, event: str, **facts: object) -> None:
+        self.outcome.notes.append(Note(event, facts))

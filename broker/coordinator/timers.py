@@ -1,0 +1,74 @@
+"""Deadlines of one coordinator: a heap with at most one live entry per key.
+
+Heartbeats move a deadline later many times before it is ever reached, so moving it later only notes the new time; the
+entry already in the heap is put back with that time when it surfaces. Nothing here waits: the time is an argument.
+"""
+
+from heapq import heappop, heappush
+from typing import Generic, TypeVar
+
+K = TypeVar("K")
+
+
+class Timers(Generic[K]):
+    def __init__(self) -> None:
+        self._deadlines: dict[K, int] = {}
+        #: (deadline, order of scheduling, key). Invariant: each key in `_deadlines` has an entry not later than its
+        #: deadline.
+        self._heap: list[tuple[int, int, K]] = []
+        #: Deadline of the earliest heap entry that stands for the key.
+        self._queued: dict[K, int] = {}
+        self._order = 0
+
+    def schedule(self, key: K, deadline_ms: int) -> None:
+        """Set, or move, the deadline of `key`."""
+        self._deadlines[key] = deadline_ms
+        queued = self._queued.get(key)
+        if queued is None or deadline_ms < queued:
+            self._push(key, deadline_ms)
+
+    def cancel(self, key: K) -> None:
+        """Forget the deadline of `key`, if it has one."""
+        self._deadlines.pop(key, None)
+
+    def next_deadline_ms(self) -> int | None:
+        """The earliest deadline, None when there is none."""
+        self._drop_stale()
+        return self._heap[0][0] if self._heap else None
+
+    def take_expired(self, now_ms: int) -> K | None:
+        """Remove and return the earliest key whose deadline has come, None if none has.
+
+        One at a time, since what is done about one may move or cancel the next.
+        """
+        deadline_ms = self.next_deadline_ms()
+        if deadline_ms is None or deadline_ms > now_ms:
+            return None
+        _, _, key = heappop(self._heap)
+        del self._queued[key], self._deadlines[key]
+        return key
+
+    def clear(self) -> None:
+        self._deadlines.clear()
+        self._queued.clear()
+        self._heap.clear()
+
+    def _push(self, key: K, deadline_ms: int) -> None:
+        self._order += 1
+        self._queued[key] = deadline_ms
+        heappush(self._heap, (deadline_ms, self._order, key))
+
+    def _drop_stale(self) -> None:
+        """Until the top of the heap is a true deadline: drop what was cancelled or superseded, put back what moved."""
+        while self._heap:
+            queued_ms, _, key = self._heap[0]
+            if self._queued.get(key) != queued_ms:
+                heappop(self._heap)  # a later entry of a key that was moved earlier
+                continue
+            deadline_ms = self._deadlines.get(key)
+            if deadline_ms == queued_ms:
+                return
+            heappop(self._heap)
+            del self._queued[key]
+            if deadline_ms is not None:
+                self._push(key, deadline_ms)

@@ -1,0 +1,91 @@
+"""Responses to producers."""
+
+from collections.abc import Mapping
+from itertools import groupby
+
+from broker.common.errors import ErrorCode
+from broker.common.types import TopicPartition
+from broker.coordinator.transaction.transaction import NO_PRODUCER_EPOCH, Transaction
+from broker.protocol.messages.add_offsets_to_txn import AddOffsetsToTxnResponse
+from broker.protocol.messages.add_partitions_to_txn import (
+    AddPartitionsToTxnPartitionResult,
+    AddPartitionsToTxnResponse,
+    AddPartitionsToTxnResult,
+    AddPartitionsToTxnTopicResult,
+)
+from broker.protocol.messages.end_txn import EndTxnResponse
+from broker.protocol.messages.init_producer_id import InitProducerIdResponse
+from broker.protocol.schema import Message
+
+#: What a producer hears of an append that failed: to look for the coordinator again, or to try again there.
+_APPEND_ERRORS = {
+    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: ErrorCode.COORDINATOR_NOT_AVAILABLE,
+    ErrorCode.NOT_ENOUGH_REPLICAS: ErrorCode.COORDINATOR_NOT_AVAILABLE,
+    ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND: ErrorCode.COORDINATOR_NOT_AVAILABLE,
+    ErrorCode.REQUEST_TIMED_OUT: ErrorCode.COORDINATOR_NOT_AVAILABLE,
+    ErrorCode.NOT_LEADER_OR_FOLLOWER: ErrorCode.NOT_COORDINATOR,
+    ErrorCode.KAFKA_STORAGE_ERROR: ErrorCode.NOT_COORDINATOR,
+    ErrorCode.MESSAGE_TOO_LARGE: ErrorCode.UNKNOWN_SERVER_ERROR,
+    ErrorCode.RECORD_LIST_TOO_LARGE: ErrorCode.UNKNOWN_SERVER_ERROR,
+}
+
+Results = Mapping[TopicPartition, ErrorCode]
+
+
+def initialised(transaction: Transaction) -> InitProducerIdResponse:
+    return InitProducerIdResponse(producer_id=transaction.producer_id, producer_epoch=transaction.producer_epoch)
+
+
+def init_refused(error: ErrorCode) -> InitProducerIdResponse:
+    return InitProducerIdResponse(error_code=error, producer_epoch=NO_PRODUCER_EPOCH)
+
+
+def partitions_added(results: Results) -> AddPartitionsToTxnResponse:
+    """Up to version 3: of the one transaction that was named."""
+    return AddPartitionsToTxnResponse(results_by_topic_v3_and_below=_by_topic(results))
+
+
+def batch_answered(by_transaction: Mapping[str, Results]) -> AddPartitionsToTxnResponse:
+    """From version 4."""
+    return AddPartitionsToTxnResponse(
+        results_by_transaction=[
+            AddPartitionsToTxnResult(transactional_id=transactional_id, topic_results=_by_topic(results))
+            for transactional_id, results in by_transaction.items()
+        ]
+    )
+
+
+def _by_topic(results: Results) -> list[AddPartitionsToTxnTopicResult]:
+    return [
+        AddPartitionsToTxnTopicResult(
+            name=topic,
+            results_by_partition=[
+                AddPartitionsToTxnPartitionResult(partition_index=partition, partition_error_code=error)
+                for (_, partition), error in those
+            ],
+        )
+        for topic, those in groupby(sorted(results.items()), key=lambda each: each[0].topic)
+    ]
+
+
+def uncommitted(response: Message, append_error: ErrorCode) -> Message:
+    """The answer that takes the place of `response` when the records it waited for could not be committed."""
+    error = _APPEND_ERRORS.get(append_error, append_error)
+    match response:
+        case InitProducerIdResponse() if response.error_code == ErrorCode.NONE:
+            return init_refused(error)
+        case AddOffsetsToTxnResponse() | EndTxnResponse() if response.error_code == ErrorCode.NONE:
+            response.error_code = error
+        case AddPartitionsToTxnResponse():
+            _fail_added(response, error)
+    return response
+
+
+def _fail_added(response: AddPartitionsToTxnResponse, error: ErrorCode) -> None:
+    topics = list(response.results_by_topic_v3_and_below or [])
+    for each in response.results_by_transaction or []:
+        topics += each.topic_results
+    for topic in topics:
+        for result in topic.results_by_partition:
+            if result.partition_error_code == ErrorCode.NONE:
+                result.partition_error_code = error

@@ -1,0 +1,32 @@
+"""What an operator may set about transactions: Kafka's keys with Kafka's defaults, and bounds it has no key for."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TransactionConfig:
+    """Each attribute is the broker property of the same name, dots for underscores."""
+
+    #: Longest timeout a producer may ask for.
+    transaction_max_timeout_ms: int = 900_000
+    #: How long a transactional id without a transaction is remembered.
+    transactional_id_expiration_ms: int = 604_800_000
+
+
+#: Pause before something nobody asked for (an abort after a timeout, a completion) is tried again after its append
+#: failed.
+RETRY_MS = 1_000
+
+#: Transactional ids of one coordinator, 0.5 KB each. Clients that make one up for each run would fill the memory within
+#: the week it takes to forget one.
+TRANSACTIONAL_IDS_MAX = 200_000
+
+#: Partitions of one transaction; its record names them all.
+PARTITIONS_PER_TRANSACTION_MAX = 20_000
+
+#: Bytes of one transaction's record: half of what one batch may have by default (max.message.bytes).
+RECORD_BYTES_MAX = 512 * 1024
+
+#: Bytes of records after which one tick leaves the rest to the next: with one more record they still fit into a batch.
+#: A batch too large would be refused again and again, and nothing that is due would ever be done.
+RECORD_BYTES_PER_TICK = 256 * 1024

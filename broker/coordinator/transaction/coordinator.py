@@ -1,0 +1,307 @@
+"""The coordinator of the transactional ids that hash to one partition of `__transaction_state`.
+
+Its contract with the runtime is that of `group/coordinator.py`. Besides, an outcome may have `markers`: once its
+records are committed they are written to all partitions of the transaction; `markers_written` tells that they are. As
+soon as a PREPARE_* record is committed the outcome of the transaction is fixed; whoever takes over goes on from there.
+
+A request that comes while markers are missing is answered CONCURRENT_TRANSACTIONS, to be asked again. Errors are those
+of the newest version of a request.
+"""
+
+from collections.abc import Callable, Mapping
+
+from broker.common.errors import ErrorCode
+from broker.common.types import TopicPartition
+from broker.coordinator.timers import Timers
+from broker.coordinator.transaction import administration, answers
+from broker.coordinator.transaction.config import (
+    RECORD_BYTES_PER_TICK,
+    RETRY_MS,
+    TRANSACTIONAL_IDS_MAX,
+    TransactionConfig,
+)
+from broker.coordinator.transaction.covering import add, partitions_of, producer_error, verify
+from broker.coordinator.transaction.initialising import aborted_for, initialise, is_fenced, request_error
+from broker.coordinator.transaction.ledger import Ledger
+from broker.coordinator.transaction.outcome import MarkersToWrite, TransactionOutcome, TransactionTurn, markers_of
+from broker.coordinator.transaction.records import decode_key
+from broker.coordinator.transaction.states import TransactionState
+from broker.coordinator.transaction.transaction import Transaction
+from broker.protocol.messages.add_offsets_to_txn import AddOffsetsToTxnRequest, AddOffsetsToTxnResponse
+from broker.protocol.messages.add_partitions_to_txn import AddPartitionsToTxnRequest, AddPartitionsToTxnTransaction
+from broker.protocol.messages.describe_transactions import DescribeTransactionsRequest
+from broker.protocol.messages.end_txn import EndTxnRequest, EndTxnResponse
+from broker.protocol.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
+from broker.protocol.messages.list_transactions import ListTransactionsRequest
+
+#: States in which a transaction has ended the way EndTxn asks for: a repeated request succeeds, by and by.
+_ENDED_BY = {
+    True: (TransactionState.PREPARE_COMMIT, TransactionState.COMPLETE_COMMIT),
+    False: (TransactionState.PREPARE_ABORT, TransactionState.COMPLETE_ABORT),
+}
+
+
+class TransactionCoordinator:
+    def __init__(self, config: TransactionConfig, wall_now_ms: Callable[[], int]):
+        self._config = config
+        self._wall_now_ms = wall_now_ms
+        self._now_ms = 0  #: the last time we were told
+        self._ledger = Ledger()
+        #: By transactional id: when it times out or is forgotten, or what failed is tried again.
+        self._timers: Timers[str] = Timers()
+
+    @property
+    def transactions(self) -> Mapping[str, Transaction]:
+        """By transactional id; for reading only."""
+        return self._ledger.transactions
+
+    # -- producers ----------------------------------------------------------------------------------------------------
+
+    def init_producer_id(
+        self, token: int, request: InitProducerIdRequest, fresh_producer_id: int, now_ms: int
+    ) -> TransactionOutcome:
+        """The producer id and epoch to write under; whoever held the transactional id before is fenced.
+
+        A transaction that is still open is aborted first. `fresh_producer_id` is one nobody has had; the outcome says
+        whether it was used.
+        """
+        turn = self._turn(now_ms)
+        error = request_error(request, self._config.transaction_max_timeout_ms)
+        if error is ErrorCode.NONE and self._is_one_too_many(request.transactional_id):
+            turn.note("transactional id refused", transactional_id=request.transactional_id, most=TRANSACTIONAL_IDS_MAX)
+            error = ErrorCode.INVALID_REQUEST
+        if error is ErrorCode.NONE:
+            turn.answer(token, self._initialise(request, fresh_producer_id, turn))
+        else:
+            turn.answer(token, answers.init_refused(error))
+        return turn.outcome
+
+    def _is_one_too_many(self, transactional_id: str) -> bool:
+        return transactional_id not in self.transactions and len(self.transactions) >= TRANSACTIONAL_IDS_MAX
+
+    def _initialise(
+        self, request: InitProducerIdRequest, fresh_producer_id: int, turn: TransactionTurn
+    ) -> InitProducerIdResponse:
+        known = self.transactions.get(request.transactional_id)
+        transaction = known or Transaction(request.transactional_id, fresh_producer_id)
+        if is_fenced(transaction, request):
+            return answers.init_refused(ErrorCode.PRODUCER_FENCED)
+        if transaction.state is TransactionState.ONGOING:
+            turn.note("transaction aborted for a new producer", transactional_id=transaction.transactional_id)
+            self._decide(aborted_for(transaction, request, turn.wall_ms), turn)
+        if transaction.state.is_open:
+            return answers.init_refused(ErrorCode.CONCURRENT_TRANSACTIONS)
+        initialised = initialise(transaction, request, fresh_producer_id, turn.wall_ms)
+        if isinstance(initialised, ErrorCode):
+            return answers.init_refused(initialised)
+        if initialised is not transaction:
+            self._ledger.propose(initialised, turn)
+        turn.outcome.used_producer_id = initialised.producer_id == fresh_producer_id
+        return answers.initialised(initialised)
+
+    def add_partitions_to_txn(self, token: int, request: AddPartitionsToTxnRequest, now_ms: int) -> TransactionOutcome:
+        """Before a producer writes to partitions; the first ones begin a transaction.
+
+        In the words of version 4, of all transactions named, which must be of this coordinator; without any, in those
+        of version 3.
+        """
+        turn = self._turn(now_ms)
+        if request.transactions:
+            results = {each.transactional_id: self._add_or_verify(each, turn) for each in request.transactions}
+            turn.answer(token, answers.batch_answered(results))
+        else:
+            partitions = partitions_of(request.v3_and_below_topics)
+            producer = request.v3_and_below_producer_id, request.v3_and_below_producer_epoch
+            error = self._add(request.v3_and_below_transactional_id, producer, partitions, turn)
+            turn.answer(token, answers.partitions_added(dict.fromkeys(partitions, error)))
+        return turn.outcome
+
+    def _add_or_verify(self, asked: AddPartitionsToTxnTransaction, turn: TransactionTurn) -> answers.Results:
+        partitions = partitions_of(asked.topics)
+        producer = asked.producer_id, asked.producer_epoch
+        if not asked.verify_only:
+            return dict.fromkeys(partitions, self._add(asked.transactional_id, producer, partitions, turn))
+        transaction = self._ledger.current(asked.transactional_id, turn)
+        error = producer_error(asked.transactional_id, transaction, *producer)
+        return verify(transaction, partitions) if error is ErrorCode.NONE else dict.fromkeys(partitions, error)
+
+    def add_offsets_to_txn(
+        self, token: int, request: AddOffsetsToTxnRequest, offsets_partition: TopicPartition, now_ms: int
+    ) -> TransactionOutcome:
+        """As adding the group's partition of `__consumer_offsets`, which the runtime looks up."""
+        turn = self._turn(now_ms)
+        producer = request.producer_id, request.producer_epoch
+        error = self._add(request.transactional_id, producer, frozenset({offsets_partition}), turn)
+        turn.answer(token, AddOffsetsToTxnResponse(error_code=error))
+        return turn.outcome
+
+    def _add(
+        self,
+        transactional_id: str,
+        producer: tuple[int, int],
+        partitions: frozenset[TopicPartition],
+        turn: TransactionTurn,
+    ) -> ErrorCode:
+        transaction = self._ledger.current(transactional_id, turn)
+        error = producer_error(transactional_id, transaction, *producer)
+        added = add(transaction, partitions, turn.wall_ms) if error is ErrorCode.NONE else error
+        if isinstance(added, ErrorCode):
+            return added
+        self._ledger.propose(added, turn)
+        return ErrorCode.NONE
+
+    def end_txn(self, token: int, request: EndTxnRequest, now_ms: int) -> TransactionOutcome:
+        """Commit or abort; answered when that is certain, while the markers are still on their way."""
+        turn = self._turn(now_ms)
+        transaction = self.transactions.get(request.transactional_id)
+        producer = request.producer_id, request.producer_epoch
+        error = producer_error(request.transactional_id, transaction, *producer)
+        if error is ErrorCode.NONE and transaction.state is TransactionState.ONGOING:
+            self._decide(transaction.decided(request.committed, turn.wall_ms), turn)
+        elif error is ErrorCode.NONE and transaction.state not in _ENDED_BY[request.committed]:
+            error = ErrorCode.INVALID_TXN_STATE
+        elif error is ErrorCode.NONE and transaction.state.is_decided:
+            error = ErrorCode.CONCURRENT_TRANSACTIONS
+        turn.answer(token, EndTxnResponse(error_code=error))
+        return turn.outcome
+
+    # -- markers ------------------------------------------------------------------------------------------------------
+
+    def markers_written(self, markers: MarkersToWrite, now_ms: int) -> TransactionOutcome:
+        """Every partition has its marker, or needs none any more: the transaction is complete."""
+        turn = self._turn(now_ms)
+        transaction = self.transactions.get(markers.transactional_id)
+        if transaction is not None and transaction.state.is_decided and markers_of(transaction) == markers:
+            self._complete(transaction, turn)
+        return turn.outcome
+
+    def _decide(self, decided: Transaction, turn: TransactionTurn) -> None:
+        self._ledger.propose(decided, turn)
+        if decided.partitions:
+            turn.outcome.markers.append(markers_of(decided))
+        else:
+            self._complete(decided, turn)
+
+    def _complete(self, transaction: Transaction, turn: TransactionTurn) -> None:
+        self._ledger.propose(transaction.completed(turn.wall_ms), turn)
+
+    # -- time ---------------------------------------------------------------------------------------------------------
+
+    def next_deadline_ms(self) -> int | None:
+        """When `tick` must be called next, None if nothing is waiting for time to pass."""
+        return self._timers.next_deadline_ms()
+
+    def tick(self, now_ms: int) -> TransactionOutcome:
+        """Do what the deadlines that have come ask for, as much as goes into one batch; the rest stays due."""
+        turn = self._turn(now_ms)
+        while turn.record_bytes < RECORD_BYTES_PER_TICK:
+            transactional_id = self._timers.take_expired(turn.now_ms)
+            if transactional_id is None:
+                break
+            transaction = self.transactions.get(transactional_id)
+            if transaction is not None:
+                self._look_after(transaction, turn)
+        return turn.outcome
+
+    def _look_after(self, transaction: Transaction, turn: TransactionTurn) -> None:
+        """Whatever is due; a wall clock that was set back makes it come again."""
+        if transaction.state.is_decided:
+            self._go_on_with(transaction, turn)
+        elif self._due_ms(transaction) > turn.wall_ms:
+            self._schedule(transaction)
+        elif transaction.state is TransactionState.ONGOING:
+            facts = {"transactional_id": transaction.transactional_id, "timeout_ms": transaction.timeout_ms}
+            turn.note("transaction timed out", **facts)
+            self._decide(transaction.fenced_and_aborted(turn.wall_ms), turn)
+        else:
+            self._ledger.propose_tombstone(transaction.transactional_id, turn)
+
+    def _go_on_with(self, decided: Transaction, turn: TransactionTurn) -> None:
+        """Markers may be written twice: the second time a partition finds nothing open."""
+        if decided.partitions:
+            turn.outcome.markers.append(markers_of(decided))
+        else:
+            self._complete(decided, turn)
+
+    def _due_ms(self, transaction: Transaction) -> int:
+        """On the wall clock: when an open transaction is aborted, or an unused id forgotten."""
+        if transaction.state is TransactionState.ONGOING:
+            return transaction.started_ms + transaction.timeout_ms
+        return transaction.updated_ms + self._config.transactional_id_expiration_ms
+
+    def _schedule(self, transaction: Transaction) -> None:
+        if transaction.state.is_decided:
+            self._timers.cancel(transaction.transactional_id)
+        else:
+            wait_ms = max(0, self._due_ms(transaction) - self._wall_now_ms())
+            self._timers.schedule(transaction.transactional_id, self._now_ms + wait_ms)
+
+    # -- records ------------------------------------------------------------------------------------------------------
+
+    def replay(self, key: bytes, value: bytes | None) -> None:
+        """Apply one record of the partition, at start-up as in normal work. Records of other kinds are passed over.
+
+        Raises InvariantViolation for bytes that are no record of ours.
+        """
+        transactional_id = self._ledger.replay(key, value)
+        transaction = self.transactions.get(transactional_id) if transactional_id is not None else None
+        if transaction is not None:
+            self._schedule(transaction)
+        elif transactional_id is not None:
+            self._timers.cancel(transactional_id)
+
+    def after_load(self, now_ms: int) -> TransactionOutcome:
+        """All of the partition has been replayed: what was decided goes on to its markers."""
+        turn = self._turn(now_ms)
+        for transaction in list(self.transactions.values()):
+            self._schedule(transaction)
+            if transaction.state.is_decided:
+                self._go_on_with(transaction, turn)
+        return turn.outcome
+
+    # -- administration -----------------------------------------------------------------------------------------------
+
+    def describe_transactions(
+        self, token: int, request: DescribeTransactionsRequest, now_ms: int
+    ) -> TransactionOutcome:
+        """All of the ids named must be of this coordinator."""
+        turn = self._turn(now_ms)
+        turn.answer(token, administration.describe(request, self.transactions))
+        return turn.outcome
+
+    def list_transactions(self, token: int, request: ListTransactionsRequest, now_ms: int) -> TransactionOutcome:
+        turn = self._turn(now_ms)
+        turn.answer(token, administration.list_those(request, self.transactions.values(), turn.wall_ms))
+        return turn.outcome
+
+    # -- what goes wrong outside --------------------------------------------------------------------------------------
+
+    def abort(self, outcome: TransactionOutcome, error_code: ErrorCode) -> TransactionOutcome:
+        """The records of `outcome` could not be appended, or not be committed; the answers to send instead of its own.
+
+        What nobody else asks for again is tried again soon: an abort after a timeout, a completion, markers of others.
+        """
+        turn = self._turn(self._now_ms)
+        concerned = {decode_key(record.key) for record in outcome.records}
+        concerned.update(each.transactional_id for each in outcome.markers)
+        for transactional_id in concerned:
+            self._ledger.withdraw(transactional_id)
+            self._timers.schedule(transactional_id, turn.now_ms + RETRY_MS)
+        for token, response in outcome.responses:
+            turn.answer(token, answers.uncommitted(response, error_code))
+        return turn.outcome
+
+    def cancel(self, token: int) -> None:
+        """The connection of a request that waits has gone away; none ever waits here."""
+
+    def unload(self) -> TransactionOutcome:
+        """The partition has another leader: everything is forgotten, and nobody waits for an answer."""
+        self._ledger.clear()
+        self._timers.clear()
+        return self._turn(self._now_ms).outcome
+
+    # -- turns --------------------------------------------------------------------------------------------------------
+
+    def _turn(self, now_ms: int) -> TransactionTurn:
+        self._now_ms = max(now_ms, self._now_ms)
+        return TransactionTurn(self._now_ms, self._wall_now_ms())

@@ -1,0 +1,59 @@
+"""What comes out of the transaction coordinator besides records and answers: markers to be written."""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from broker.common.types import TopicPartition
+from broker.coordinator.outcome import Outcome, Turn
+from broker.coordinator.transaction.records import encode_key, encode_value
+from broker.coordinator.transaction.states import TransactionState
+from broker.coordinator.transaction.transaction import Transaction
+
+
+class MarkersToWrite(NamedTuple):
+    """The control batches that end one transaction, one for each partition."""
+
+    transactional_id: str
+    producer_id: int
+    producer_epoch: int
+    is_commit: bool
+    partitions: frozenset[TopicPartition]
+
+
+def markers_of(decided: Transaction) -> MarkersToWrite:
+    is_commit = decided.state is TransactionState.PREPARE_COMMIT
+    producer = decided.producer_id, decided.producer_epoch
+    return MarkersToWrite(decided.transactional_id, *producer, is_commit, decided.partitions)
+
+
+@dataclass(slots=True)
+class TransactionOutcome(Outcome):
+    """`markers` are to be written when the records are committed; `markers_written` is told when all of them are.
+
+    Until then they are repeated, as long as this broker coordinates.
+    """
+
+    markers: list[MarkersToWrite] = field(default_factory=list)
+    #: Whether the fresh producer id that came with the call was given away.
+    used_producer_id: bool = False
+
+
+@dataclass(slots=True)
+class TransactionTurn(Turn):
+    """One call into the coordinator; what it has proposed counts for the rest of the call."""
+
+    outcome: TransactionOutcome = field(default_factory=TransactionOutcome)
+    proposed: dict[str, Transaction | None] = field(default_factory=dict)
+    record_bytes: int = 0  #: of keys and values
+
+    def propose(self, transaction: Transaction) -> None:
+        self._propose(transaction.transactional_id, transaction, encode_value(transaction))
+
+    def propose_tombstone(self, transactional_id: str) -> None:
+        self._propose(transactional_id, None, None)
+
+    def _propose(self, transactional_id: str, transaction: Transaction | None, value: bytes | None) -> None:
+        key = encode_key(transactional_id)
+        self.proposed[transactional_id] = transaction
+        self.append(key, value)
+        self.record_bytes += len(key) + len(value or b"")

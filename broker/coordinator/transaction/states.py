@@ -1,0 +1,52 @@
+"""The states of a transaction, by the numbers Kafka stores and the names its tools show, and which may follow which."""
+
+from enum import Enum
+
+
+class TransactionState(Enum):
+    """`number` is what the log holds, `label` what DescribeTransactions and ListTransactions say."""
+
+    EMPTY = 0, "Empty"
+    ONGOING = 1, "Ongoing"
+    PREPARE_COMMIT = 2, "PrepareCommit"
+    PREPARE_ABORT = 3, "PrepareAbort"
+    COMPLETE_COMMIT = 4, "CompleteCommit"
+    COMPLETE_ABORT = 5, "CompleteAbort"
+
+    def __init__(self, number: int, label: str):
+        self.number = number
+        self.label = label
+
+    @property
+    def is_decided(self) -> bool:
+        """The outcome is fixed, its markers may still be missing."""
+        return self in (TransactionState.PREPARE_COMMIT, TransactionState.PREPARE_ABORT)
+
+    @property
+    def is_open(self) -> bool:
+        """Something was written that readers of committed records wait for."""
+        return self is TransactionState.ONGOING or self.is_decided
+
+
+BY_NUMBER = {state.number: state for state in TransactionState}
+
+#: What tools may filter by: Kafka has two states more, which no transaction here is ever seen in.
+LABELS = frozenset({state.label for state in TransactionState} | {"Dead", "PrepareEpochFence"})
+
+#: State → those that may follow it.
+_FOLLOWERS = {
+    TransactionState.EMPTY: (TransactionState.EMPTY, TransactionState.ONGOING),
+    TransactionState.ONGOING: (
+        TransactionState.ONGOING,
+        TransactionState.PREPARE_COMMIT,
+        TransactionState.PREPARE_ABORT,
+    ),
+    TransactionState.PREPARE_COMMIT: (TransactionState.COMPLETE_COMMIT,),
+    TransactionState.PREPARE_ABORT: (TransactionState.COMPLETE_ABORT,),
+    TransactionState.COMPLETE_COMMIT: (TransactionState.EMPTY, TransactionState.ONGOING),
+    TransactionState.COMPLETE_ABORT: (TransactionState.EMPTY, TransactionState.ONGOING),
+}
+
+
+def may_follow(before: TransactionState, after: TransactionState) -> bool:
+    return after in _FOLLOWERS[before]

@@ -1,0 +1,41 @@
+"""AddOffsetsToTxn: a transaction is about to commit offsets, so the group's offsets partition becomes part of it."""
+
+from broker.common.errors import ApiError, ErrorCode
+from broker.common.types import TopicPartition
+from broker.coordinator.partitions import partition_for
+from broker.handlers.handler import RequestContext, public
+from broker.handlers.transaction_request import ask_when_ended, known_code
+from broker.protocol.api_keys import ApiKey
+from broker.protocol.messages.add_offsets_to_txn import AddOffsetsToTxnRequest, AddOffsetsToTxnResponse
+from broker.runtime.topics.internal_topics import OFFSETS_TOPIC
+
+#: The first version whose clients know PRODUCER_FENCED.
+_FENCED_FROM = 2
+
+
+async def handle_add_offsets_to_txn(
+    request: AddOffsetsToTxnRequest, context: RequestContext
+) -> AddOffsetsToTxnResponse:
+    try:
+        partition = await _offsets_partition(request.group_id, context)
+        response = await ask_when_ended(
+            request.transactional_id,
+            context,
+            lambda coordinator, token, now_ms: coordinator.add_offsets_to_txn(token, request, partition, now_ms),
+        )
+    except ApiError as error:
+        return AddOffsetsToTxnResponse(error_code=error.code)
+    response.error_code = known_code(response.error_code, context.api_version, fenced_from=_FENCED_FROM)
+    return response
+
+
+async def _offsets_partition(group_id: str, context: RequestContext) -> TopicPartition:
+    """A producer may name a group before anybody looked for its coordinator."""
+    await context.services.topics.ensure_internal(OFFSETS_TOPIC)
+    count = context.services.metadata.partition_count(OFFSETS_TOPIC)
+    if not count:
+        raise ApiError(ErrorCode.COORDINATOR_NOT_AVAILABLE)
+    return TopicPartition(OFFSETS_TOPIC, partition_for(group_id, count))
+
+
+HANDLER = public(ApiKey.ADD_OFFSETS_TO_TXN, 0, 4, handle_add_offsets_to_txn)

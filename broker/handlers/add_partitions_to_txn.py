@@ -1,0 +1,109 @@
+"""AddPartitionsToTxn: partitions become part of a transaction before the first record is written to them.
+
+Up to version 3 a producer names the partitions of its one transaction. From version 4 on leaders ask about many
+transactions at once, mostly only whether a partition is part of one (KIP-890); each is put to its own coordinator.
+"""
+
+from broker.common.errors import ApiError, ErrorCode
+from broker.handlers.handler import Handler, RequestContext
+from broker.handlers.transaction_request import ask_when_ended, known_code
+from broker.protocol.api_keys import ApiKey
+from broker.protocol.messages.add_partitions_to_txn import (
+    AddPartitionsToTxnPartitionResult,
+    AddPartitionsToTxnRequest,
+    AddPartitionsToTxnResponse,
+    AddPartitionsToTxnResult,
+    AddPartitionsToTxnTopic,
+    AddPartitionsToTxnTopicResult,
+    AddPartitionsToTxnTransaction,
+)
+
+_FIRST_BATCHED = 4
+#: The first versions whose clients know PRODUCER_FENCED and TRANSACTION_ABORTABLE.
+_FENCED_FROM = 2
+_ABORTABLE_FROM = 5
+
+
+async def handle_add_partitions_to_txn(
+    request: AddPartitionsToTxnRequest, context: RequestContext
+) -> AddPartitionsToTxnResponse:
+    if context.api_version < _FIRST_BATCHED:
+        results = await _add(request, request.v3_and_below_transactional_id, request.v3_and_below_topics, context)
+        return AddPartitionsToTxnResponse(results_by_topic_v3_and_below=results)
+    return AddPartitionsToTxnResponse(
+        results_by_transaction=[await _of_batch(transaction, context) for transaction in request.transactions]
+    )
+
+
+async def _of_batch(transaction: AddPartitionsToTxnTransaction, context: RequestContext) -> AddPartitionsToTxnResult:
+    alone = AddPartitionsToTxnRequest(transactions=[transaction])
+    results = await _add(alone, transaction.transactional_id, transaction.topics, context)
+    return AddPartitionsToTxnResult(transactional_id=transaction.transactional_id, topic_results=results)
+
+
+async def _add(
+    request: AddPartitionsToTxnRequest,
+    transactional_id: str,
+    topics: list[AddPartitionsToTxnTopic],
+    context: RequestContext,
+) -> list[AddPartitionsToTxnTopicResult]:
+    """All partitions of a transaction are added, or none."""
+    if _has_unknown(topics, context):
+        return [_refused_as_unknown(topic, context) for topic in topics]
+    try:
+        response = await ask_when_ended(
+            transactional_id,
+            context,
+            lambda coordinator, token, now_ms: coordinator.add_partitions_to_txn(token, request, now_ms),
+            lambda response: _codes(_results(response)),
+        )
+    except ApiError as error:
+        return [_all_of(topic, error.code) for topic in topics]
+    results = _results(response)
+    for topic in results:
+        for each in topic.results_by_partition:
+            each.partition_error_code = _known(each.partition_error_code, context.api_version)
+    return results
+
+
+def _results(response: AddPartitionsToTxnResponse) -> list[AddPartitionsToTxnTopicResult]:
+    if response.results_by_transaction:
+        return response.results_by_transaction[0].topic_results
+    return response.results_by_topic_v3_and_below
+
+
+def _codes(results: list[AddPartitionsToTxnTopicResult]) -> set[int]:
+    return {each.partition_error_code for topic in results for each in topic.results_by_partition}
+
+
+def _known(code: int, api_version: int) -> int:
+    if code == ErrorCode.TRANSACTION_ABORTABLE and api_version < _ABORTABLE_FROM:
+        return ErrorCode.INVALID_TXN_STATE
+    return known_code(code, api_version, fenced_from=_FENCED_FROM)
+
+
+def _has_unknown(topics: list[AddPartitionsToTxnTopic], context: RequestContext) -> bool:
+    partition_of = context.services.metadata.partition_of
+    return any(partition_of(topic.name, index) is None for topic in topics for index in topic.partitions)
+
+
+def _refused_as_unknown(topic: AddPartitionsToTxnTopic, context: RequestContext) -> AddPartitionsToTxnTopicResult:
+    result = _all_of(topic, ErrorCode.OPERATION_NOT_ATTEMPTED)
+    for each in result.results_by_partition:
+        if context.services.metadata.partition_of(topic.name, each.partition_index) is None:
+            each.partition_error_code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    return result
+
+
+def _all_of(topic: AddPartitionsToTxnTopic, code: ErrorCode) -> AddPartitionsToTxnTopicResult:
+    return AddPartitionsToTxnTopicResult(
+        name=topic.name,
+        results_by_partition=[
+            AddPartitionsToTxnPartitionResult(partition_index=index, partition_error_code=code)
+            for index in topic.partitions
+        ],
+    )
+
+
+#: Producers are told of the versions that are for them.
+HANDLER = Handler(ApiKey.ADD_PARTITIONS_TO_TXN, (0, 5), handle_add_partitions_to_txn, advertised=(0, 3))

@@ -1,0 +1,46 @@
+"""DescribeProducers: who has written to a partition of late, and whose transaction is open there (KIP-664).
+
+Any replica answers. A transaction that hangs is found so: its producer, where it began, and the coordinator epoch to
+abort it with by WriteTxnMarkers.
+"""
+
+from broker.common.errors import ApiError, ErrorCode
+from broker.common.types import TopicPartition
+from broker.handlers.current_leader import refusal
+from broker.handlers.handler import RequestContext, public
+from broker.protocol.api_keys import ApiKey
+from broker.protocol.messages.describe_producers import (
+    DescribeProducersRequest,
+    DescribeProducersResponse,
+    PartitionResponse,
+    ProducerState,
+    TopicResponse,
+)
+
+
+def handle_describe_producers(request: DescribeProducersRequest, context: RequestContext) -> DescribeProducersResponse:
+    return DescribeProducersResponse(
+        topics=[
+            TopicResponse(
+                name=topic.name,
+                partitions=[_describe(TopicPartition(topic.name, index), context) for index in topic.partition_indexes],
+            )
+            for topic in request.topics
+        ]
+    )
+
+
+def _describe(topic_partition: TopicPartition, context: RequestContext) -> PartitionResponse:
+    answer = PartitionResponse(partition_index=topic_partition.partition)
+    try:
+        hosted = context.services.replicas.get(*topic_partition)
+        if hosted is None:
+            raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+        answer.active_producers = [ProducerState(**each._asdict()) for each in hosted.log.producers()]
+    except ApiError as error:
+        answer.error_code = refusal(error, topic_partition, context)
+        answer.error_message = answer.error_code.meaning
+    return answer
+
+
+HANDLER = public(ApiKey.DESCRIBE_PRODUCERS, 0, 0, handle_describe_producers)

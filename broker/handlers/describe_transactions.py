@@ -1,0 +1,38 @@
+"""DescribeTransactions: what transactional ids are doing, each as its own coordinator knows it (KIP-664)."""
+
+from broker.common.errors import ApiError
+from broker.handlers.group_request import answer_of
+from broker.handlers.handler import RequestContext, public
+from broker.handlers.transaction_request import ask_transaction
+from broker.protocol.api_keys import ApiKey
+from broker.protocol.messages.describe_transactions import (
+    DescribeTransactionsRequest,
+    DescribeTransactionsResponse,
+    TransactionState,
+)
+
+
+async def handle_describe_transactions(
+    request: DescribeTransactionsRequest, context: RequestContext
+) -> DescribeTransactionsResponse:
+    return DescribeTransactionsResponse(
+        transaction_states=[await _describe(each, context) for each in request.transactional_ids]
+    )
+
+
+async def _describe(transactional_id: str, context: RequestContext) -> TransactionState:
+    alone = DescribeTransactionsRequest(transactional_ids=[transactional_id])
+    try:
+        response = await answer_of(
+            ask_transaction(
+                transactional_id,
+                context,
+                lambda coordinator, token, now_ms: coordinator.describe_transactions(token, alone, now_ms),
+            )
+        )
+    except ApiError as error:
+        return TransactionState(error_code=error.code, transactional_id=transactional_id)
+    return response.transaction_states[0]
+
+
+HANDLER = public(ApiKey.DESCRIBE_TRANSACTIONS, 0, 0, handle_describe_transactions)

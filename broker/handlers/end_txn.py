@@ -1,0 +1,28 @@
+"""EndTxn: commit or abort; answered when the decision is durable, before the partitions have their markers."""
+
+from broker.common.errors import ApiError
+from broker.handlers.group_request import answer_of
+from broker.handlers.handler import RequestContext, public
+from broker.handlers.transaction_request import ask_transaction, known_code
+from broker.protocol.api_keys import ApiKey
+from broker.protocol.messages.end_txn import EndTxnRequest, EndTxnResponse
+
+#: The first version whose clients know PRODUCER_FENCED.
+_FENCED_FROM = 2
+
+
+async def handle_end_txn(request: EndTxnRequest, context: RequestContext) -> EndTxnResponse:
+    try:
+        reply = ask_transaction(
+            request.transactional_id,
+            context,
+            lambda coordinator, token, now_ms: coordinator.end_txn(token, request, now_ms),
+        )
+        response = await answer_of(reply)
+    except ApiError as error:
+        return EndTxnResponse(error_code=error.code)
+    response.error_code = known_code(response.error_code, context.api_version, fenced_from=_FENCED_FROM)
+    return response
+
+
+HANDLER = public(ApiKey.END_TXN, 0, 4, handle_end_txn)

@@ -1,0 +1,34 @@
+"""ListTransactions: the transactional ids of every partition of `__transaction_state` this broker coordinates."""
+
+from broker.common.errors import ErrorCode
+from broker.handlers.group_request import answer_of
+from broker.handlers.handler import RequestContext, public
+from broker.protocol.api_keys import ApiKey
+from broker.protocol.messages.list_transactions import (
+    ListTransactionsRequest,
+    ListTransactionsResponse,
+    TransactionState,
+)
+
+
+async def handle_list_transactions(
+    request: ListTransactionsRequest, context: RequestContext
+) -> ListTransactionsResponse:
+    """Incomplete while a partition is loaded, so refused then: who asks would take what is missing for finished."""
+    coordinators = context.services.transactions
+    if coordinators.is_loading:
+        return ListTransactionsResponse(error_code=ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
+    found: list[TransactionState] = []
+    unknown: set[str] = set()
+    for partition in coordinators.loaded_partitions():
+        response = await answer_of(
+            coordinators.submit(
+                partition, lambda coordinator, token, now_ms: coordinator.list_transactions(token, request, now_ms)
+            )
+        )
+        found.extend(response.transaction_states)
+        unknown.update(response.unknown_state_filters)
+    return ListTransactionsResponse(unknown_state_filters=sorted(unknown), transaction_states=found)
+
+
+HANDLER = public(ApiKey.LIST_TRANSACTIONS, 0, 1, handle_list_transactions)

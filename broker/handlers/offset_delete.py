@@ -1,0 +1,43 @@
+"""OffsetDelete: a group forgets what it committed for topics its members do not read (KIP-496)."""
+
+from broker.common.errors import ApiError, ErrorCode
+from broker.handlers.group_request import answer_of, ask_group
+from broker.handlers.handler import RequestContext, public
+from broker.protocol.api_keys import ApiKey
+from broker.protocol.messages.offset_delete import (
+    OffsetDeleteRequest,
+    OffsetDeleteRequestTopic,
+    OffsetDeleteResponse,
+    OffsetDeleteResponsePartition,
+    OffsetDeleteResponseTopic,
+)
+
+
+async def handle_offset_delete(request: OffsetDeleteRequest, context: RequestContext) -> OffsetDeleteResponse:
+    unknown = [topic for topic in request.topics if topic.name not in context.services.metadata.topics]
+    request.topics = [topic for topic in request.topics if topic.name in context.services.metadata.topics]
+    try:
+        response = await answer_of(
+            ask_group(
+                request.group_id,
+                context,
+                lambda coordinator, token, now_ms: coordinator.offset_delete(request, token, now_ms),
+            )
+        )
+    except ApiError as error:
+        return OffsetDeleteResponse(error_code=error.code)
+    if response.error_code == ErrorCode.NONE:
+        response.topics = [*response.topics, *map(_refused, unknown)]
+    return response
+
+
+def _refused(topic: OffsetDeleteRequestTopic) -> OffsetDeleteResponseTopic:
+    """Offsets of topics that are gone go with them."""
+    code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    partitions = [
+        OffsetDeleteResponsePartition(partition_index=p.partition_index, error_code=code) for p in topic.partitions
+    ]
+    return OffsetDeleteResponseTopic(name=topic.name, partitions=partitions)
+
+
+HANDLER = public(ApiKey.OFFSET_DELETE, 0, 0, handle_offset_delete)

@@ -1,0 +1,42 @@
+"""How a request finds the coordinator of its transactional id on this broker."""
+
+from collections.abc import Awaitable, Callable, Collection
+
+from broker.common.errors import ErrorCode
+from broker.coordinator.outcome import Outcome
+from broker.coordinator.transaction.coordinator import TransactionCoordinator
+from broker.handlers.group_request import answer_of
+from broker.handlers.handler import RequestContext
+from broker.protocol.schema import Message
+
+Ask = Callable[[TransactionCoordinator, int, int], Outcome]
+
+
+def ask_transaction(transactional_id: str, context: RequestContext, ask: Ask) -> Message | Awaitable[Message]:
+    """The answer of the id's coordinator, now or later; raises ApiError when this broker is not it."""
+    transactions = context.services.transactions
+    return transactions.submit(transactions.partition_of(transactional_id), ask)
+
+
+def known_code(code: int, api_version: int, *, fenced_from: int) -> int:
+    """Versions before `fenced_from` know a fenced producer by another name."""
+    is_unknown = code == ErrorCode.PRODUCER_FENCED and api_version < fenced_from
+    return ErrorCode.INVALID_PRODUCER_EPOCH if is_unknown else code
+
+
+async def ask_when_ended(
+    transactional_id: str,
+    context: RequestContext,
+    ask: Ask,
+    codes_of: Callable[[Message], Collection[int]] = lambda response: (response.error_code,),
+) -> Message:
+    """As `ask_transaction`; an id whose last transaction is still being ended is asked once more when it has.
+
+    Its answer would be CONCURRENT_TRANSACTIONS, whereupon producers wait 20 ms (librdkafka) to 100 ms (Java): longer
+    than the markers take that they wait for.
+    """
+    response = await answer_of(ask_transaction(transactional_id, context, ask))
+    if ErrorCode.CONCURRENT_TRANSACTIONS in codes_of(response):
+        await context.services.transactions.wait_until_ended(transactional_id)
+        response = await answer_of(ask_transaction(transactional_id, context, ask))
+    return response

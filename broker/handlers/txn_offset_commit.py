@@ -1,0 +1,65 @@
+"""TxnOffsetCommit: offsets of a group that count if the producer's transaction commits."""
+
+from collections.abc import Awaitable
+
+from broker.common.errors import ApiError, ErrorCode
+from broker.common.types import TopicPartition
+from broker.coordinator.group.answers import not_appended
+from broker.coordinator.group.offsets import commit_refused
+from broker.handlers.commit_partitions import commit_known
+from broker.handlers.group_request import ask_group, coordinating_partition
+from broker.handlers.handler import Reply, RequestContext, public
+from broker.protocol.api_keys import ApiKey
+from broker.protocol.messages.txn_offset_commit import TxnOffsetCommitRequest, TxnOffsetCommitResponse
+from broker.runtime.topics.internal_topics import OFFSETS_TOPIC
+
+#: Producers of earlier versions do not expect COORDINATOR_LOAD_IN_PROGRESS here, and some end with it.
+_LOADING_IS_KNOWN_VERSION = 2
+#: From this one on they know TRANSACTION_ABORTABLE.
+_ABORTABLE_IS_KNOWN_VERSION = 4
+
+
+def handle_txn_offset_commit(request: TxnOffsetCommitRequest, context: RequestContext) -> Reply:
+    return commit_known(request, context.services.metadata, lambda known: _commit(known, context))
+
+
+def _commit(request: TxnOffsetCommitRequest, context: RequestContext) -> Reply:
+    """Only into a transaction that is open, and has the group's offsets partition in it (KIP-890)."""
+    producer = (request.producer_id, request.producer_epoch)
+    try:
+        if min(producer) < 0:
+            raise ApiError(ErrorCode.INVALID_REQUEST, "offsets of a transaction need a producer id and an epoch")
+        partition = coordinating_partition(request.group_id, context)
+        context.services.groups.shard(partition)
+        reply = context.services.transactional_appends.when_may_write(
+            request.transactional_id,
+            producer,
+            TopicPartition(OFFSETS_TOPIC, partition),
+            lambda: ask_group(
+                request.group_id,
+                context,
+                lambda coordinator, token, now_ms: coordinator.txn_offset_commit(request, token, now_ms),
+            ),
+            knows_abortable=context.api_version >= _ABORTABLE_IS_KNOWN_VERSION,
+        )
+    except ApiError as error:
+        return commit_refused(request, _code_for(context.api_version, error.code))
+    return reply if isinstance(reply, TxnOffsetCommitResponse) else _commit_later(reply, request, context)
+
+
+async def _commit_later(
+    reply: Awaitable[TxnOffsetCommitResponse], request: TxnOffsetCommitRequest, context: RequestContext
+) -> TxnOffsetCommitResponse:
+    try:
+        return await reply
+    except ApiError as error:
+        return commit_refused(request, _code_for(context.api_version, error.code))
+
+
+def _code_for(api_version: int, code: ErrorCode) -> ErrorCode:
+    if code is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS and api_version < _LOADING_IS_KNOWN_VERSION:
+        return ErrorCode.COORDINATOR_NOT_AVAILABLE
+    return not_appended(code)
+
+
+HANDLER = public(ApiKey.TXN_OFFSET_COMMIT, 0, 4, handle_txn_offset_commit)

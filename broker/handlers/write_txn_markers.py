@@ -1,0 +1,80 @@
+"""WriteTxnMarkers: end transactions in the partitions this broker leads; answered when the markers are committed.
+
+Asked by transaction coordinators, and by an operator whose tool aborts a hanging transaction (KIP-664). Each partition
+of each marker stands for itself: one that fails keeps no other from its marker.
+"""
+
+from typing import NamedTuple
+
+from broker.common.errors import ApiError, ErrorCode
+from broker.common.types import TopicPartition
+from broker.handlers.current_leader import refusal
+from broker.handlers.handler import Reply, RequestContext, public
+from broker.protocol.api_keys import ApiKey
+from broker.protocol.messages.write_txn_markers import (
+    WritableTxnMarker,
+    WritableTxnMarkerPartitionResult,
+    WritableTxnMarkerResult,
+    WritableTxnMarkerTopicResult,
+    WriteTxnMarkersRequest,
+    WriteTxnMarkersResponse,
+)
+from broker.records.control import EndMarker, MarkerType
+from broker.runtime.replication.replica_manager import ProduceResult
+
+#: How long a marker may take to be committed before the coordinator is told to send it again, Kafka's
+#: request.timeout.ms.
+_COMMIT_TIMEOUT_MS = 30_000
+
+
+class _Appended(NamedTuple):
+    """A marker in the log that is not known to be committed: `result` is what will be answered."""
+
+    appended: ProduceResult
+    result: WritableTxnMarkerPartitionResult
+
+
+def handle_write_txn_markers(request: WriteTxnMarkersRequest, context: RequestContext) -> Reply:
+    uncommitted: list[_Appended] = []
+    response = WriteTxnMarkersResponse(markers=[_write(marker, context, uncommitted) for marker in request.markers])
+    if not uncommitted:
+        return response
+
+    def when_decided(codes: list[ErrorCode]) -> WriteTxnMarkersResponse:
+        for (_, result), code in zip(uncommitted, codes, strict=True):
+            result.error_code = code
+        return response
+
+    return context.services.acks.wait([each.appended for each in uncommitted], _COMMIT_TIMEOUT_MS, when_decided)
+
+
+def _write(marker: WritableTxnMarker, context: RequestContext, uncommitted: list[_Appended]) -> WritableTxnMarkerResult:
+    topics = []
+    for topic in marker.topics:
+        results = [
+            _write_one(TopicPartition(topic.name, index), marker, context, uncommitted)
+            for index in topic.partition_indexes
+        ]
+        topics.append(WritableTxnMarkerTopicResult(name=topic.name, partitions=results))
+    return WritableTxnMarkerResult(producer_id=marker.producer_id, topics=topics)
+
+
+def _write_one(
+    topic_partition: TopicPartition, marker: WritableTxnMarker, context: RequestContext, uncommitted: list[_Appended]
+) -> WritableTxnMarkerPartitionResult:
+    kind = MarkerType.COMMIT if marker.transaction_result else MarkerType.ABORT
+    result = WritableTxnMarkerPartitionResult(partition_index=topic_partition.partition)
+    try:
+        if marker.producer_id < 0 or marker.producer_epoch < 0:
+            raise ApiError(ErrorCode.INVALID_REQUEST, "a marker needs a producer id and an epoch")
+        appended = context.services.replicas.append_marker(
+            topic_partition, EndMarker(kind, marker.coordinator_epoch), marker.producer_id, marker.producer_epoch
+        )
+    except ApiError as error:
+        result.error_code = refusal(error, topic_partition, context)
+    else:
+        uncommitted.append(_Appended(appended, result))
+    return result
+
+
+HANDLER = public(ApiKey.WRITE_TXN_MARKERS, 0, 1, handle_write_txn_markers)

@@ -1,0 +1,32 @@
+"""The coordinators of consumer groups, one for each partition of `__consumer_offsets`."""
+
+import uuid
+
+from broker.common.clock import Clock
+from broker.common.types import TopicPartition
+from broker.coordinator.group.config import GroupConfig
+from broker.coordinator.group.coordinator import GroupCoordinator
+from broker.runtime.coordinators.coordinator_runtime import CoordinatorRuntime
+from broker.runtime.replication.replica_manager import ReplicaManager
+from broker.runtime.topics.internal_topics import OFFSETS_TOPIC
+
+GroupCoordinators = CoordinatorRuntime[GroupCoordinator]
+
+
+def group_coordinators(replicas: ReplicaManager, config: GroupConfig, clock: Clock) -> GroupCoordinators:
+    def new_coordinator() -> GroupCoordinator:
+        return GroupCoordinator(config, _new_member_id, clock.now_ms)
+
+    groups = CoordinatorRuntime(OFFSETS_TOPIC, new_coordinator, replicas, clock)
+    replicas.on_marker.append(groups.complete_transaction)
+    return groups
+
+
+def forget_partitions(groups: GroupCoordinators, partitions: list[TopicPartition]) -> None:
+    """They are gone for good: every coordinator forgets what was committed for them."""
+    for partition in groups.loaded_partitions():
+        groups.tell(partition, lambda coordinator, now_ms: coordinator.partitions_deleted(partitions, now_ms))
+
+
+def _new_member_id(client_id: str) -> str:
+    return f"{client_id}-{uuid.uuid4()}"

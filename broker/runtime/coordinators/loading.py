@@ -1,0 +1,57 @@
+"""Reads a coordinator's partition from its beginning, in slices between which the loop serves others."""
+
+import asyncio
+
+from broker.common.errors import InvariantViolation
+from broker.common.logs import logger
+from broker.records.batch import BatchHeader, iterate_headers
+from broker.records.control import parse_marker
+from broker.records.record import Record, decode_records
+from broker.runtime.coordinators.shard import Shard
+
+_log = logger(__name__)
+
+_READ_BYTES = 1024 * 1024
+#: Records replayed before others get their turn: about 5 ms.
+_RECORDS_PER_SLICE = 500
+
+
+async def replay_all(shard: Shard) -> None:
+    """To the end as it is then: markers are appended while the partition is loaded.
+
+    Raises InvariantViolation or ApiError when it cannot be read to its end.
+    """
+    log = shard.hosted.log
+    at = log.log_start_offset
+    replayed = 0
+    while at < (end := log.log_end_offset):
+        data = memoryview(log.read(at, _READ_BYTES, end, at_least_one=True).read())
+        began_at = at
+        for position, header in iterate_headers(data):
+            if replayed >= _RECORDS_PER_SLICE:
+                replayed = 0
+                await asyncio.sleep(0)
+            at = header.next_offset
+            _replay_batch(shard, header, data[position : position + header.size_bytes])
+            replayed += header.records_count
+        if at == began_at:
+            raise InvariantViolation(f"nothing is to be read at offset {at}, but the log ends at {end}")
+
+
+def _replay_batch(shard: Shard, header: BatchHeader, batch: memoryview) -> None:
+    if header.is_control:
+        marker = parse_marker(batch)
+        if marker is not None:
+            shard.complete_transaction(header.producer_id, marker)
+        return
+    producer_id = header.producer_id if header.is_transactional else None
+    for record in decode_records(batch):
+        _replay(shard, record, producer_id)
+
+
+def _replay(shard: Shard, record: Record, producer_id: int | None) -> None:
+    try:
+        shard.replay(record.key or b"", record.value, producer_id)
+    except InvariantViolation as error:
+        partition = str(shard.hosted.partition.topic_partition)
+        _log.error("record passed over", partition=partition, offset=record.offset, reason=str(error))

@@ -1,0 +1,209 @@
+"""The lines to the brokers that lead partitions of transactions: WriteTxnMarkers in batches, one request at a time.
+
+What one broker is to write while it still answers goes into its next request. What this broker leads itself is written
+without a socket, and nothing waits for another's answer there.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Protocol
+
+from broker.common.errors import ErrorCode, ProtocolError
+from broker.common.logs import logger
+from broker.common.types import TopicPartition
+from broker.net.outbound import OutboundConnection, PeerUnreachable
+from broker.protocol.messages.write_txn_markers import (
+    WritableTxnMarker,
+    WritableTxnMarkerTopic,
+    WriteTxnMarkersRequest,
+    WriteTxnMarkersResponse,
+)
+from broker.protocol.schema import Message
+from broker.runtime.coordinators.shard import Shard
+
+_VERSION = 1
+_CONNECT_TIMEOUT_MS = 5_000
+#: More than the 30 s a leader waits for a marker to be committed.
+_REQUEST_TIMEOUT_MS = 40_000
+#: Transactions of one request; an answer stays well below what a frame may hold.
+_MARKERS_PER_REQUEST_MAX = 1_000
+_BACK_OFF_FIRST_S = 0.05
+_BACK_OFF_MAX_S = 1.0
+
+_CODES = frozenset(ErrorCode)
+
+_log = logger(__name__)
+
+
+class Markers(Protocol):
+    """What is to be written; `coordinator/transaction` makes them."""
+
+    transactional_id: str
+    producer_id: int
+    producer_epoch: int
+    is_commit: bool
+    partitions: Iterable[TopicPartition]
+
+
+@dataclass(eq=False, slots=True)
+class Ending:
+    """A transaction whose outcome is durable, and the partitions that have not been told yet."""
+
+    shard: Shard
+    markers: Markers
+    left: set[TopicPartition]
+    #: Refusals that stand in the log already.
+    noted: set[ErrorCode] = field(default_factory=set)
+    #: The shard was given up: whoever leads it now sends the markers.
+    is_dropped: bool = False
+
+
+Waiting = dict[Ending, set[TopicPartition]]
+Codes = dict[TopicPartition, ErrorCode]
+OnCodes = Callable[[Ending, Codes], None]
+
+
+class MarkerLine:
+    """What waits for one broker. `on_codes` is called with what came of each transaction that was added."""
+
+    def __init__(self, on_codes: OnCodes):
+        self._on_codes = on_codes
+        self._waiting: Waiting = {}
+        self._is_due = False
+
+    def add(self, ending: Ending, partitions: set[TopicPartition]) -> None:
+        self._waiting.setdefault(ending, set()).update(partitions)
+        if not self._is_due:
+            self._is_due = True
+            asyncio.get_running_loop().call_soon(self._send)
+
+    def close(self) -> None:
+        self._waiting.clear()
+
+    def _send(self) -> None:
+        raise NotImplementedError
+
+    def _take(self) -> Waiting:
+        self._is_due = False
+        waiting = [each for each in self._waiting.items() if not each[0].is_dropped]
+        self._waiting = dict(waiting[_MARKERS_PER_REQUEST_MAX:])
+        return dict(waiting[:_MARKERS_PER_REQUEST_MAX])
+
+    def _answered(self, asked: Waiting, codes: dict[int, Codes]) -> None:
+        """`codes` by producer id; what was not mentioned is not known to be written."""
+        for ending, partitions in asked.items():
+            told = codes.get(ending.markers.producer_id, {})
+            self._on_codes(ending, {each: told.get(each, ErrorCode.NETWORK_EXCEPTION) for each in partitions})
+
+
+class OwnLine(MarkerLine):
+    """To this broker's own partitions; `write` answers as the WriteTxnMarkers handler does."""
+
+    def __init__(self, on_codes: OnCodes, write: Callable[[WriteTxnMarkersRequest], Message | Awaitable[Message]]):
+        super().__init__(on_codes)
+        self._write = write
+
+    def _send(self) -> None:
+        while asked := self._take():
+            asyncio.ensure_future(self._write_all(asked)).add_done_callback(partial(self._written, asked))
+
+    async def _write_all(self, asked: Waiting) -> dict[int, Codes]:
+        answer = self._write(_request(asked))
+        return _codes(answer if isinstance(answer, Message) else await answer)
+
+    def _written(self, asked: Waiting, work: asyncio.Future[dict[int, Codes]]) -> None:
+        if work.cancelled():
+            return
+        if (error := work.exception()) is not None:
+            _log.error("markers cannot be written here", reason=repr(error))
+        self._answered(asked, {} if error else work.result())
+
+
+class PeerLine(MarkerLine):
+    """To another broker, found anew for each connection."""
+
+    def __init__(self, on_codes: OnCodes, broker_id: int, address_of: Callable[[], tuple[str, int] | None], name: str):
+        super().__init__(on_codes)
+        self._broker_id = broker_id
+        self._address_of = address_of
+        self._name = name
+        self._address: tuple[str, int] | None = None
+        self._connection: OutboundConnection | None = None
+        self._sending: asyncio.Task | None = None
+
+    def close(self) -> None:
+        super().close()
+        if self._sending is not None:
+            self._sending.cancel()
+        if self._connection is not None:
+            self._connection.close()
+
+    def _send(self) -> None:
+        if self._sending is None:
+            self._sending = asyncio.get_running_loop().create_task(self._send_all())
+
+    async def _send_all(self) -> None:
+        """A broker that does not answer gives its transactions back, and is left alone for a while."""
+        back_off_s = _BACK_OFF_FIRST_S
+        try:
+            while asked := self._take():
+                try:
+                    response = await (await self._connected()).request(_request(asked), _VERSION, _REQUEST_TIMEOUT_MS)
+                except (PeerUnreachable, ProtocolError) as error:
+                    _log.info("broker takes no markers", broker=self._broker_id, reason=str(error))
+                    self._answered(asked, {})
+                    await asyncio.sleep(back_off_s)
+                    back_off_s = min(2 * back_off_s, _BACK_OFF_MAX_S)
+                else:
+                    self._answered(asked, _codes(response))
+                    back_off_s = _BACK_OFF_FIRST_S
+        finally:
+            self._sending = None
+
+    async def _connected(self) -> OutboundConnection:
+        address = self._address_of()
+        if address is None:
+            raise PeerUnreachable(f"nobody knows where broker {self._broker_id} is")
+        if address != self._address:
+            if self._connection is not None:
+                self._connection.close()
+            self._address = address
+            self._connection = OutboundConnection(*address, self._name)
+        await self._connection.connect(_CONNECT_TIMEOUT_MS)
+        return self._connection
+
+
+def _request(asked: Waiting) -> WriteTxnMarkersRequest:
+    return WriteTxnMarkersRequest(markers=[_marker(ending, partitions) for ending, partitions in asked.items()])
+
+
+def _marker(ending: Ending, partitions: set[TopicPartition]) -> WritableTxnMarker:
+    """With the epoch in which the shard is led now: it may have risen since the outcome was decided."""
+    topics: dict[str, list[int]] = {}
+    for topic, index in sorted(partitions):
+        topics.setdefault(topic, []).append(index)
+    return WritableTxnMarker(
+        producer_id=ending.markers.producer_id,
+        producer_epoch=ending.markers.producer_epoch,
+        transaction_result=ending.markers.is_commit,
+        coordinator_epoch=ending.shard.hosted.partition.leader_epoch,
+        topics=[WritableTxnMarkerTopic(name=name, partition_indexes=indexes) for name, indexes in topics.items()],
+    )
+
+
+def _codes(response: WriteTxnMarkersResponse) -> dict[int, Codes]:
+    return {
+        marker.producer_id: {
+            TopicPartition(topic.name, result.partition_index): _known(result.error_code)
+            for topic in marker.topics
+            for result in topic.partitions
+        }
+        for marker in response.markers
+    }
+
+
+def _known(code: int) -> ErrorCode:
+    """A broker of a later version may give reasons that have no name here."""
+    return ErrorCode(code) if code in _CODES else ErrorCode.UNKNOWN_SERVER_ERROR

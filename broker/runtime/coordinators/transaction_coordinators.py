@@ -1,0 +1,119 @@
+"""The coordinators of transactions, one for each partition of `__transaction_state`, and the markers they send."""
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable, Sequence
+
+from broker.common.clock import Clock
+from broker.common.errors import ApiError, ErrorCode
+from broker.common.types import TopicPartition
+from broker.coordinator.outcome import Outcome
+from broker.coordinator.partitions import partition_for
+from broker.coordinator.transaction.config import TransactionConfig
+from broker.coordinator.transaction.coordinator import TransactionCoordinator
+from broker.coordinator.transaction.outcome import MarkersToWrite, TransactionOutcome
+from broker.protocol.messages.add_partitions_to_txn import AddPartitionsToTxnRequest
+from broker.protocol.schema import Message
+from broker.runtime.coordinators.coordinator_runtime import CoordinatorRuntime
+from broker.runtime.coordinators.marker_lines import Ending
+from broker.runtime.coordinators.marker_sender import MarkerSender
+from broker.runtime.coordinators.shard import Shard
+from broker.runtime.coordinators.transaction_verifier import Question, Verdicts, transaction_of, verdicts_of
+from broker.runtime.metadata_cache import MetadataCache
+from broker.runtime.replication.replica_manager import ReplicaManager
+from broker.runtime.topics.internal_topics import TRANSACTION_TOPIC
+
+#: How long a request waits for the markers of the transaction before it. Leaders that take longer are in trouble, and
+#: the producer may as well wait by itself.
+_ENDED_WITHIN_S = 0.2
+
+#: A transaction whose markers are written is recorded as complete with the next request, or after this.
+#: Followers then hear of both at once: a producer that begins its next transaction costs a round of replication less.
+_COMPLETED_WITHIN_S = 0.005
+
+Ask = Callable[[TransactionCoordinator, int, int], TransactionOutcome]
+
+
+class TransactionCoordinators(CoordinatorRuntime[TransactionCoordinator]):
+    def __init__(
+        self,
+        replicas: ReplicaManager,
+        metadata: MetadataCache,
+        config: TransactionConfig,
+        sender: MarkerSender,
+        clock: Clock,
+    ):
+        def new_coordinator() -> TransactionCoordinator:
+            return TransactionCoordinator(config, clock.now_ms)
+
+        super().__init__(TRANSACTION_TOPIC, new_coordinator, replicas, clock)
+        self._metadata = metadata
+        self._sender = sender
+        sender.on_written = self._on_written
+        self.on_committed.append(self._send)
+        self.on_resigned.append(sender.forget)
+        #: Transactions whose partitions have their markers, by partition of ours; not recorded as complete yet.
+        self._completed: dict[int, list[MarkersToWrite]] = {}
+
+    def stop(self) -> None:
+        super().stop()
+        self._sender.close()
+
+    async def wait_until_ended(self, transactional_id: str) -> None:
+        """Returns when the transaction that is being ended is over, or takes too long, or if there is none."""
+        ended = self._sender.ended(transactional_id)
+        if ended is None:
+            return
+        timer = asyncio.get_running_loop().call_later(_ENDED_WITHIN_S, _give_up, ended)
+        try:
+            await ended
+        finally:
+            timer.cancel()
+
+    async def verify(
+        self, transactional_id: str, producer_id: int, epoch: int, partitions: Sequence[TopicPartition]
+    ) -> Verdicts:
+        """What a leader on this broker asks before a batch opens a transaction (KIP-890)."""
+        question = Question(transactional_id, producer_id, epoch, tuple(partitions))
+        request = AddPartitionsToTxnRequest(transactions=[transaction_of(question)])
+        try:
+            reply = self.submit(
+                self.partition_of(transactional_id),
+                lambda coordinator, token, now_ms: coordinator.add_partitions_to_txn(token, request, now_ms),
+            )
+        except ApiError as error:
+            return question.all_of(error.code)
+        return verdicts_of(question, reply if isinstance(reply, Message) else await reply)
+
+    def partition_of(self, transactional_id: str) -> int:
+        """The partition whose leader coordinates the id; raises NOT_COORDINATOR if there is none yet."""
+        count = self._metadata.partition_count(TRANSACTION_TOPIC)
+        if not count:
+            raise ApiError(ErrorCode.NOT_COORDINATOR)
+        return partition_for(transactional_id, count)
+
+    def _send(self, shard: Shard[TransactionCoordinator], outcome: Outcome) -> None:
+        """What a shard waited for that had just been loaded is nobody's outcome, and has no markers."""
+        for markers in outcome.markers if isinstance(outcome, TransactionOutcome) else ():
+            self._sender.send(shard, markers)
+
+    def submit(self, partition: int, ask: Ask) -> Message | Awaitable[Message]:
+        self._complete(partition)
+        return super().submit(partition, ask)
+
+    def _on_written(self, ending: Ending) -> None:
+        partition = ending.shard.partition
+        if partition not in self._completed:
+            asyncio.get_running_loop().call_later(_COMPLETED_WITHIN_S, self._complete, partition)
+        self._completed.setdefault(partition, []).append(ending.markers)
+
+    def _complete(self, partition: int) -> None:
+        """Nobody waits for this to be committed: whoever takes over finds the decision, and sends the markers again."""
+        for markers in self._completed.pop(partition, ()):
+            with contextlib.suppress(ApiError):
+                self.tell(partition, lambda coordinator, now_ms, m=markers: coordinator.markers_written(m, now_ms))
+
+
+def _give_up(ended: asyncio.Future[None]) -> None:
+    if not ended.done():
+        ended.set_result(None)

@@ -1,0 +1,183 @@
+"""Asks transaction coordinators whether a partition belongs to a transaction (KIP-890, part 1).
+
+The question is AddPartitionsToTxn with verify_only. What is to be asked of one coordinator while it still answers goes
+into its next request: one connection to each, one request at a time. What this broker coordinates itself is asked
+without a socket.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from broker.common.errors import ErrorCode, ProtocolError
+from broker.common.logs import logger
+from broker.common.types import TopicPartition
+from broker.coordinator.partitions import partition_for
+from broker.net.outbound import OutboundConnection, PeerUnreachable
+from broker.protocol.messages.add_partitions_to_txn import (
+    AddPartitionsToTxnRequest,
+    AddPartitionsToTxnResponse,
+    AddPartitionsToTxnTopic,
+    AddPartitionsToTxnTransaction,
+)
+from broker.runtime.metadata_cache import MetadataCache
+from broker.runtime.topics.internal_topics import TRANSACTION_TOPIC
+
+#: The first version that can tell of a partition that is in no transaction (TRANSACTION_ABORTABLE).
+_VERSION = 5
+_CONNECT_TIMEOUT_MS = 5_000
+_REQUEST_TIMEOUT_MS = 10_000
+
+_log = logger(__name__)
+
+Verdicts = dict[TopicPartition, ErrorCode]
+#: (transactional id, producer id, epoch, partitions) -> NONE for each partition the open transaction knows of.
+Verify = Callable[[str, int, int, Sequence[TopicPartition]], Awaitable[Verdicts]]
+#: Where a broker is reached, None if that is not known.
+AddressOf = Callable[[int], tuple[str, int] | None]
+
+
+class TransactionVerifier:
+    """`verify_here` answers for the transactional ids this broker coordinates."""
+
+    def __init__(self, metadata: MetadataCache, broker_id: int, address_of: AddressOf, verify_here: Verify):
+        self._metadata = metadata
+        self._broker_id = broker_id
+        self._address_of = address_of
+        self._verify_here = verify_here
+        self._coordinators: dict[int, _Coordinator] = {}
+
+    async def verify(
+        self, transactional_id: str, producer_id: int, epoch: int, partitions: Sequence[TopicPartition]
+    ) -> Verdicts:
+        """What the coordinator says of each of `partitions`.
+
+        Without an answer of its own: COORDINATOR_NOT_AVAILABLE (nobody knows who it is), NETWORK_EXCEPTION.
+        """
+        count = self._metadata.partition_count(TRANSACTION_TOPIC)
+        leader = self._metadata.leader_of(TRANSACTION_TOPIC, partition_for(transactional_id, count)) if count else -1
+        if leader == self._broker_id:
+            return await self._verify_here(transactional_id, producer_id, epoch, partitions)
+        if leader < 0:
+            return dict.fromkeys(partitions, ErrorCode.COORDINATOR_NOT_AVAILABLE)
+        coordinator = self._coordinators.get(leader)
+        if coordinator is None:
+            coordinator = self._coordinators[leader] = _Coordinator(self._broker_id, leader, self._address_of)
+        return await coordinator.ask(Question(transactional_id, producer_id, epoch, tuple(partitions)))
+
+    def close(self) -> None:
+        for coordinator in self._coordinators.values():
+            coordinator.close()
+
+
+class Question(NamedTuple):
+    transactional_id: str
+    producer_id: int
+    epoch: int
+    partitions: tuple[TopicPartition, ...]
+
+    def all_of(self, code: ErrorCode) -> Verdicts:
+        return dict.fromkeys(self.partitions, code)
+
+
+class _Coordinator:
+    """The line to one broker, and what waits for it."""
+
+    def __init__(self, own_id: int, broker_id: int, address_of: AddressOf):
+        self._own_id = own_id
+        self._broker_id = broker_id
+        self._address_of = address_of
+        self._address: tuple[str, int] | None = None
+        self._connection: OutboundConnection | None = None
+        self._waiting: list[tuple[Question, asyncio.Future[Verdicts]]] = []
+        self._asking: asyncio.Task | None = None
+
+    def ask(self, question: Question) -> asyncio.Future[Verdicts]:
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[Verdicts] = loop.create_future()
+        self._waiting.append((question, answer))
+        if self._asking is None:
+            self._asking = loop.create_task(self._ask_all())
+        return answer
+
+    def close(self) -> None:
+        if self._asking is not None:
+            self._asking.cancel()
+        if self._connection is not None:
+            self._connection.close()
+
+    async def _ask_all(self) -> None:
+        try:
+            while self._waiting:
+                asked = self._take()
+                verdicts = await self._ask([question for question, _ in asked])
+                for (_, answer), each in zip(asked, verdicts, strict=True):
+                    if not answer.done():
+                        answer.set_result(each)
+        finally:
+            self._asking = None
+
+    def _take(self) -> list[tuple[Question, asyncio.Future[Verdicts]]]:
+        """All that waits, but of each transactional id only what came first: a request names an id once."""
+        taken, left, named = [], [], set()
+        for each in self._waiting:
+            transactional_id = each[0].transactional_id
+            (left if transactional_id in named else taken).append(each)
+            named.add(transactional_id)
+        self._waiting = left
+        return taken
+
+    async def _ask(self, questions: list[Question]) -> list[Verdicts]:
+        request = AddPartitionsToTxnRequest(transactions=[transaction_of(question) for question in questions])
+        try:
+            response = await (await self._connected()).request(request, _VERSION, _REQUEST_TIMEOUT_MS)
+        except (PeerUnreachable, ProtocolError) as error:
+            _log.info("transaction coordinator does not answer", broker=self._broker_id, reason=str(error))
+            return [question.all_of(ErrorCode.NETWORK_EXCEPTION) for question in questions]
+        return [verdicts_of(question, response) for question in questions]
+
+    async def _connected(self) -> OutboundConnection:
+        """To where the broker is now: it may have moved since."""
+        address = self._address_of(self._broker_id)
+        if address is None:
+            raise PeerUnreachable(f"nobody knows where broker {self._broker_id} is")
+        if address != self._address:
+            if self._connection is not None:
+                self._connection.close()
+            self._address = address
+            self._connection = OutboundConnection(*address, f"broker-{self._own_id}-transactions")
+        await self._connection.connect(_CONNECT_TIMEOUT_MS)
+        return self._connection
+
+
+def transaction_of(question: Question) -> AddPartitionsToTxnTransaction:
+    return AddPartitionsToTxnTransaction(
+        transactional_id=question.transactional_id,
+        producer_id=question.producer_id,
+        producer_epoch=question.epoch,
+        verify_only=True,
+        topics=_by_topic(question.partitions),
+    )
+
+
+def _by_topic(partitions: Iterable[TopicPartition]) -> list[AddPartitionsToTxnTopic]:
+    topics: dict[str, list[int]] = {}
+    for topic, index in partitions:
+        topics.setdefault(topic, []).append(index)
+    return [AddPartitionsToTxnTopic(name=name, partitions=indexes) for name, indexes in topics.items()]
+
+
+def verdicts_of(question: Question, response: AddPartitionsToTxnResponse) -> Verdicts:
+    """What the coordinator does not mention it has not verified."""
+    if response.error_code:
+        return question.all_of(ErrorCode(response.error_code))
+    told = {
+        TopicPartition(topic.name, result.partition_index): ErrorCode(result.partition_error_code)
+        for transaction in response.results_by_transaction
+        if transaction.transactional_id == question.transactional_id
+        for topic in transaction.topic_results
+        for result in topic.results_by_partition
+    }
+    return question.all_of(ErrorCode.INVALID_TXN_STATE) | {
+        each: told[each] for each in question.partitions if each in told
+    }

@@ -1,0 +1,84 @@
+"""Finds logs on this broker's disks that are nobody's any more, and puts them out of the way.
+
+A replica that was moved away, or whose topic was deleted, while this broker was down is deleted when the broker is
+back, if whoever is controller then still knows of it. If not, its log would stay for ever, and come to life again
+should the partition once return. Kafka calls such a log stray (KAFKA-14616) and renames its directory; nothing is
+deleted, an operator may look first.
+
+A log counts as stray when this broker was given no role in its partition from one look to the next, and the topic's
+znode, read after that, does not name this broker as one of its replicas.
+"""
+
+import asyncio
+
+from broker.common.errors import ApiError
+from broker.common.logs import logger
+from broker.common.types import TopicPartition
+from broker.log.manager import LogManager
+from broker.runtime.replication.replica_manager import ReplicaManager
+from broker.zookeeper.errors import ZooKeeperError
+from broker.zookeeper.store import ClusterStore
+
+_log = logger(__name__)
+
+#: Longer than a controller takes to give a broker that starts all its roles.
+_LOOK_EVERY_S = 60.0
+
+
+class StrayLogs:
+    """Looks from `start` to `stop`."""
+
+    def __init__(self, broker_id: int, replicas: ReplicaManager, logs: LogManager, store: ClusterStore):
+        self._broker_id = broker_id
+        self._replicas = replicas
+        self._logs = logs
+        self._store = store
+        self._without_role: set[TopicPartition] = set()
+        self._looking: asyncio.Task | None = None
+
+    def start(self) -> None:
+        self._looking = asyncio.get_running_loop().create_task(self._look_now_and_then())
+
+    async def stop(self) -> None:
+        if self._looking is not None:
+            self._looking.cancel()
+            await asyncio.wait([self._looking])
+
+    async def _look_now_and_then(self) -> None:
+        while True:
+            await asyncio.sleep(_LOOK_EVERY_S)
+            try:
+                await self.look()
+            except ZooKeeperError as error:
+                _log.info("no look for stray logs", reason=str(error))
+
+    async def look(self) -> None:
+        """Set aside what had no role at the last look and now, and is not this broker's. Raises ZooKeeperError."""
+        without_role = {partition for partition in self._logs.logs if not self._has_role(partition)}
+        for partition in sorted(without_role & self._without_role):
+            async with self._replicas.taking_roles:
+                if not self._has_role(partition) and not await self._is_ours(partition):
+                    self._set_aside(partition)
+                    without_role.discard(partition)
+        self._without_role = without_role
+
+    def _has_role(self, partition: TopicPartition) -> bool:
+        return self._replicas.get(*partition) is not None
+
+    async def _is_ours(self, partition: TopicPartition) -> bool:
+        topic = await self._store.topic(partition.topic)
+        if topic is None or self._logs.topic_id_of(partition) not in (None, topic.topic_id):
+            return False
+        return self._broker_id in topic.partitions.get(partition.partition, ())
+
+    def _set_aside(self, partition: TopicPartition) -> None:
+        try:
+            aside = self._logs.set_aside_stray(partition)
+        except ApiError as error:
+            _log.error("stray log stays where it is", partition=str(partition), reason=error.message)
+            return
+        _log.warning(
+            "no partition of this broker's: its log was set aside; remove it when nobody misses it",
+            partition=str(partition),
+            path=str(aside),
+        )

@@ -1,0 +1,251 @@
+"""Batches of transactions on their way to the log: the first of a transaction in a partition must be verified.
+
+A batch that came too late, or whose partition was never added to its transaction, would open a transaction that nobody
+ever ends. So before a leader lets a batch open one it asks the coordinator (KIP-890, part 1). While it waits for the
+answer a marker may end the very transaction that is being verified; then the answer is worth nothing, which the guard
+notices.
+
+One producer's requests stay in the order they came in: whoever comes while another verifies stands in line behind it.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from inspect import isawaitable
+from typing import TypeVar
+
+from broker.common.errors import ApiError, ErrorCode
+from broker.common.limits import VERIFYING_BYTES_MAX
+from broker.common.types import TopicPartition
+from broker.protocol.primitives import Buffer
+from broker.records.batch import BatchHeader, parse_batch_header
+from broker.records.builder import build_batch
+from broker.records.control import EndMarker
+from broker.records.record import Record
+from broker.runtime.coordinators.transaction_verifier import Verdicts, Verify
+from broker.runtime.replication.replica_manager import HostedPartition, ProduceResult, ReplicaManager
+
+T = TypeVar("T")
+
+Batches = Sequence[tuple[TopicPartition, Buffer | None]]
+#: As `ReplicaManager.append`.
+Append = Callable[..., ProduceResult]
+#: What is to happen with the batches; it may give its answer later.
+Then = Callable[[Append], T | Awaitable[T]]
+
+#: What a coordinator answers that cannot be asked now; producers know NOT_ENOUGH_REPLICAS as a reason to try again.
+_ASK_AGAIN = frozenset(
+    {
+        ErrorCode.CONCURRENT_TRANSACTIONS,
+        ErrorCode.NETWORK_EXCEPTION,
+        ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
+        ErrorCode.COORDINATOR_NOT_AVAILABLE,
+        ErrorCode.NOT_COORDINATOR,
+    }
+)
+#: The first Produce version whose clients know TRANSACTION_ABORTABLE.
+_FIRST_VERSION_WITH_ABORTABLE = 11
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Guard:
+    """A verification under way. It counts while it is the one on record, and the epoch is that in which it began."""
+
+    leader_epoch: int
+
+
+class TransactionalAppends:
+    """`verify` asks a transaction's coordinator; `is_enabled` is transaction.partition.verification.enable."""
+
+    def __init__(self, replicas: ReplicaManager, verify: Verify, *, is_enabled: Callable[[], bool]):
+        self._replicas = replicas
+        self._verify = verify
+        self._is_enabled = is_enabled
+        #: By producer id, the end of its line: done when whoever is last there has appended.
+        self._lines: dict[int, asyncio.Future[None]] = {}
+        self._guards: dict[tuple[TopicPartition, int], _Guard] = {}
+        self._bytes_waiting = 0
+        replicas.on_marker.append(self._on_marker)
+
+    def when_verified(self, transactional_id: str, version: int, batches: Batches, then: Then) -> T | Awaitable[T]:
+        """`then(append)`: now if nothing has to be verified, later if so. `version` is that of the Produce request.
+
+        `append` does what `ReplicaManager.append` does. What was not verified it refuses with INVALID_TXN_STATE,
+        TRANSACTION_ABORTABLE, INVALID_PRODUCER_EPOCH, INVALID_PRODUCER_ID_MAPPING, or NOT_ENOUGH_REPLICAS if it could
+        not be verified now.
+        """
+        return self._when_verified(_Sent(transactional_id, version, batches), then)
+
+    def when_may_write(
+        self,
+        transactional_id: str,
+        producer: tuple[int, int],
+        topic_partition: TopicPartition,
+        write: Callable[[], T | Awaitable[T]],
+        *,
+        knows_abortable: bool,
+    ) -> T | Awaitable[T]:
+        """`write()`, now or later, for a coordinator that makes the batch of a producer (id and epoch) itself.
+
+        Raises ApiError, now or later, with the codes `when_verified` refuses with, or if the partition is not led here.
+        """
+        producer_id, producer_epoch = producer
+        version = _FIRST_VERSION_WITH_ABORTABLE if knows_abortable else 0
+        stand_in = build_batch(
+            [Record(0, 0, None, None)],
+            producer_id=producer_id,
+            producer_epoch=producer_epoch,
+            is_transactional=True,
+        )
+        sent = _Sent(transactional_id, version, [(topic_partition, stand_in)])
+
+        def check_and_write(_append: Append) -> T | Awaitable[T]:
+            if self._is_enabled():
+                self._check(sent, topic_partition)
+            return write()
+
+        return self._when_verified(sent, check_and_write)
+
+    def _when_verified(self, sent: "_Sent", then: Then) -> T | Awaitable[T]:
+        if not sent.headers:
+            return then(self._replicas.append)
+        producer_id = sent.producer_id
+        if sent.has_several_producers:
+            return then(_refuse(ErrorCode.INVALID_PRODUCER_ID_MAPPING, "a request is of one producer"))
+        if producer_id not in self._lines and not self._unverified(sent):
+            return then(self._appender(sent))
+        if self._bytes_waiting + sent.size_bytes > VERIFYING_BYTES_MAX:
+            return then(_refuse(ErrorCode.NOT_ENOUGH_REPLICAS, "too many batches wait to be verified"))
+        before = self._lines.get(producer_id)
+        place = self._lines[producer_id] = asyncio.get_running_loop().create_future()
+        self._bytes_waiting += sent.size_bytes
+        return self._in_turn(sent, before, place, then)
+
+    async def _in_turn(
+        self, sent: "_Sent", before: asyncio.Future[None] | None, place: asyncio.Future[None], then: Then
+    ) -> T:
+        try:
+            if before is not None:
+                await asyncio.wait([before])
+            await self._verify_all(sent)
+            reply = then(self._appender(sent))
+        finally:
+            for topic_partition in sent.guards:
+                self._guards.pop((topic_partition, sent.producer_id), None)
+            self._bytes_waiting -= sent.size_bytes
+            place.set_result(None)
+            if self._lines.get(sent.producer_id) is place:
+                del self._lines[sent.producer_id]
+        return await reply if isawaitable(reply) else reply
+
+    async def _verify_all(self, sent: "_Sent") -> None:
+        unverified = self._unverified(sent)
+        if not unverified:
+            return
+        for topic_partition, hosted in unverified.items():
+            guard = sent.guards[topic_partition] = _Guard(hosted.partition.leader_epoch)
+            self._guards[topic_partition, sent.producer_id] = guard
+        sent.verdicts = await self._verify(sent.transactional_id, sent.producer_id, sent.epoch, list(unverified))
+
+    def _unverified(self, sent: "_Sent") -> dict[TopicPartition, HostedPartition]:
+        """Where the request would open a transaction. A partition led elsewhere is refused later anyway."""
+        if not self._is_enabled():
+            return {}
+        hosted_by_partition = {each: self._replicas.get(*each) for each in sent.headers}
+        return {
+            topic_partition: hosted
+            for topic_partition, hosted in hosted_by_partition.items()
+            if hosted is not None and hosted.partition.is_leader and not _has_open(hosted, sent)
+        }
+
+    def _on_marker(self, hosted: HostedPartition, producer_id: int, _marker: EndMarker) -> None:
+        """What is being verified may be the transaction that has just ended."""
+        self._guards.pop((hosted.partition.topic_partition, producer_id), None)
+
+    def _appender(self, sent: "_Sent") -> Append:
+        def append(topic_partition: TopicPartition, batch: Buffer, *, is_for_all: bool = False) -> ProduceResult:
+            if topic_partition not in sent.headers:
+                return self._replicas.append(topic_partition, batch, is_for_all=is_for_all)
+            if self._is_enabled():
+                self._check(sent, topic_partition)
+            return self._replicas.append_of_transaction(topic_partition, batch, is_for_all=is_for_all)
+
+        return append
+
+    def _check(self, sent: "_Sent", topic_partition: TopicPartition) -> None:
+        """Raise what the producer is told if the batch may not open a transaction, and none is open."""
+        hosted = self._replicas.leader_log(*topic_partition)
+        if _has_open(hosted, sent):
+            return
+        guard = sent.guards.get(topic_partition)
+        verdict = sent.verdicts.get(topic_partition, ErrorCode.INVALID_TXN_STATE)
+        if guard is not None and verdict is not ErrorCode.NONE:
+            raise _refusal(verdict, sent.version)
+        if guard is not None and guard.leader_epoch != hosted.partition.leader_epoch:
+            raise ApiError(ErrorCode.NOT_LEADER_OR_FOLLOWER, "another leader may have ended the transaction meanwhile")
+        if guard is None or self._guards.get((topic_partition, sent.producer_id)) is not guard:
+            raise ApiError(ErrorCode.INVALID_TXN_STATE, "the batch is not part of an open transaction")
+
+
+class _Sent:
+    """The batches of one Produce request with a transactional id."""
+
+    def __init__(self, transactional_id: str, version: int, batches: Batches):
+        self.transactional_id = transactional_id
+        self.version = version
+        self.size_bytes = sum(len(batch) for _, batch in batches if batch is not None)
+        #: Of batches of the transaction; what cannot be read is refused when it is appended.
+        self.headers: dict[TopicPartition, BatchHeader] = {}
+        for topic_partition, batch in batches:
+            header = _header(batch)
+            if header is not None and header.is_transactional:
+                self.headers[topic_partition] = header
+        self.guards: dict[TopicPartition, _Guard] = {}
+        self.verdicts: Verdicts = {}
+
+    @property
+    def producer_id(self) -> int:
+        return self._any_header.producer_id
+
+    @property
+    def epoch(self) -> int:
+        return self._any_header.producer_epoch
+
+    @property
+    def has_several_producers(self) -> bool:
+        return len({(each.producer_id, each.producer_epoch) for each in self.headers.values()}) > 1
+
+    @property
+    def _any_header(self) -> BatchHeader:
+        return next(iter(self.headers.values()))
+
+
+def _header(batch: Buffer | None) -> BatchHeader | None:
+    try:
+        return parse_batch_header(batch or b"")
+    except ApiError:
+        return None
+
+
+def _has_open(hosted: HostedPartition, sent: _Sent) -> bool:
+    return hosted.log.has_open_transaction(sent.producer_id, sent.epoch)
+
+
+def _refuse(code: ErrorCode, reason: str) -> Append:
+    def append(topic_partition: TopicPartition, batch: Buffer, *, is_for_all: bool = False) -> ProduceResult:
+        raise ApiError(code, reason)
+
+    return append
+
+
+def _refusal(verdict: ErrorCode, version: int) -> ApiError:
+    """What a producer that speaks `version` of Produce makes the right thing of."""
+    if verdict in _ASK_AGAIN:
+        reason = f"it cannot be verified now that the partition is in the transaction: {verdict.name}"
+        return ApiError(ErrorCode.NOT_ENOUGH_REPLICAS, reason)
+    if verdict is ErrorCode.PRODUCER_FENCED:
+        return ApiError(ErrorCode.INVALID_PRODUCER_EPOCH)
+    is_unknown = verdict is ErrorCode.TRANSACTION_ABORTABLE and version < _FIRST_VERSION_WITH_ABORTABLE
+    if is_unknown or verdict is ErrorCode.CLUSTER_AUTHORIZATION_FAILED:
+        verdict = ErrorCode.INVALID_TXN_STATE
+    return ApiError(verdict, "the partition was not added to the transaction")

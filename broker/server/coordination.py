@@ -1,0 +1,74 @@
+"""One broker's coordinators of groups and transactions, and its lines to those of other brokers."""
+
+from collections.abc import Callable
+from functools import partial
+
+from broker.common.clock import Clock
+from broker.config.broker import BrokerConfig
+from broker.coordinator.group.config import GroupConfig
+from broker.coordinator.transaction.config import TransactionConfig
+from broker.handlers.handler import RequestContext, Services
+from broker.handlers.write_txn_markers import handle_write_txn_markers
+from broker.runtime.coordinators.group_coordinators import forget_partitions, group_coordinators
+from broker.runtime.coordinators.marker_sender import MarkerSender
+from broker.runtime.coordinators.transaction_coordinators import TransactionCoordinators
+from broker.runtime.coordinators.transaction_verifier import TransactionVerifier
+from broker.runtime.metadata_cache import MetadataCache
+from broker.runtime.replication.replica_manager import ReplicaManager
+from broker.runtime.replication.transactional_appends import TransactionalAppends
+from broker.zookeeper.store import ClusterStore
+
+_WRITE_TXN_MARKERS_VERSION = 1
+
+
+class Coordination:
+    """Made before `Services`, of which it is a part; `serve` tells it of them."""
+
+    def __init__(
+        self,
+        config: BrokerConfig,
+        replicas: ReplicaManager,
+        metadata: MetadataCache,
+        store: ClusterStore,
+        address_of: Callable[[int], tuple[str, int] | None],
+        clock: Clock,
+    ):
+        self.groups = group_coordinators(replicas, _group_config(config), clock)
+        self.markers = MarkerSender(config.broker_id, metadata, address_of, store.partition_exists)
+        self.transactions = TransactionCoordinators(
+            replicas, metadata, _transaction_config(config), self.markers, clock
+        )
+        self._verifier = TransactionVerifier(metadata, config.broker_id, address_of, self.transactions.verify)
+        self.appends = TransactionalAppends(
+            replicas, self._verifier.verify, is_enabled=lambda: config.transaction_partition_verification_enable
+        )
+        metadata.on_deleted.append(partial(forget_partitions, self.groups))
+
+    def serve(self, services: Services, listener_name: str) -> None:
+        """Markers for this broker's own partitions take the way of all others, without the socket."""
+        context = RequestContext(services, _WRITE_TXN_MARKERS_VERSION, "", "", listener_name)
+        self.markers.write_here = lambda request: handle_write_txn_markers(request, context)
+
+    def stop(self) -> None:
+        self.groups.stop()
+        self.transactions.stop()
+        self._verifier.close()
+
+
+def _group_config(config: BrokerConfig) -> GroupConfig:
+    return GroupConfig(
+        group_min_session_timeout_ms=config.group_min_session_timeout_ms,
+        group_max_session_timeout_ms=config.group_max_session_timeout_ms,
+        group_initial_rebalance_delay_ms=config.group_initial_rebalance_delay_ms,
+        group_max_size=config.group_max_size,
+        offset_metadata_max_bytes=config.offset_metadata_max_bytes,
+        offsets_retention_minutes=config.offsets_retention_minutes,
+        offsets_retention_check_interval_ms=config.offsets_retention_check_interval_ms,
+    )
+
+
+def _transaction_config(config: BrokerConfig) -> TransactionConfig:
+    return TransactionConfig(
+        transaction_max_timeout_ms=config.transaction_max_timeout_ms,
+        transactional_id_expiration_ms=config.transactional_id_expiration_ms,
+    )

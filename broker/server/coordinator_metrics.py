@@ -1,0 +1,44 @@
+"""What Prometheus is told of the coordinators of groups and transactions."""
+
+from collections.abc import Iterable
+
+from prometheus_client.core import GaugeMetricFamily, Metric
+
+from broker.server.coordination import Coordination
+
+_PREFIX = "barnabas_broker_"
+
+
+class CoordinatorMetrics:
+    """Read from the coordinators when somebody asks."""
+
+    def __init__(self, coordination: Coordination):
+        self._coordination = coordination
+
+    def collect(self) -> Iterable[Metric]:
+        runtimes = {"group": self._coordination.groups, "transaction": self._coordination.transactions}
+        led = GaugeMetricFamily(_PREFIX + "coordinators", "Coordinator partitions that are served.", labels=["kind"])
+        loading = GaugeMetricFamily(
+            _PREFIX + "coordinators_loading", "Coordinator partitions being loaded.", labels=["kind"]
+        )
+        for kind, runtime in runtimes.items():
+            loaded = len(runtime.loaded_partitions())
+            led.add_metric([kind], loaded)
+            loading.add_metric([kind], len(runtime) - loaded)
+        yield led
+        yield loading
+        yield _gauge("groups", "Consumer groups coordinated.", sum(len(each.groups) for each in runtimes["group"]))
+        yield _gauge(
+            "transactional_ids",
+            "Transactional ids coordinated.",
+            sum(len(each.transactions) for each in runtimes["transaction"]),
+        )
+        yield _gauge(
+            "transactions_ending",
+            "Decided transactions whose partitions do not all have their markers.",
+            len(self._coordination.markers),
+        )
+
+
+def _gauge(name: str, meaning: str, value: float) -> GaugeMetricFamily:
+    return GaugeMetricFamily(_PREFIX + name, meaning, value=value)

@@ -1,0 +1,72 @@
+"""Reading the audit: what the page's filters choose, and whether the chain holds."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import Q, QuerySet
+from django.http import QueryDict
+
+from console.audit.chain import Verdict, verify
+from console.audit.models import AuditEnd, AuditEvent
+from console.audit.record import THE_END, chain_key
+from console.live.clock import moment_of
+
+RESULTS = ("done", "refused", "failed")
+TITLES = ("row", "time", "person", "action", "object_type", "object", "result", "detail", "before", "after", "seal")
+
+
+@dataclass(frozen=True, slots=True)
+class AuditQuery:
+    """What the page was asked for. Nonsense in the address counts as not asked."""
+
+    search: str = ""
+    result: str = ""
+    object_type: str = ""
+    since: datetime | None = None
+    until: datetime | None = None
+
+    @classmethod
+    def parse(cls, parameters: QueryDict) -> "AuditQuery":
+        result = parameters.get("result", "")
+        return cls(
+            search=parameters.get("search", "").strip()[:249],
+            result=result if result in RESULTS else "",
+            object_type=parameters.get("object", "")[:50],
+            since=moment_of(parameters.get("since", "")),
+            until=moment_of(parameters.get("until", "")),
+        )
+
+    @property
+    def is_narrow(self) -> bool:
+        return self != AuditQuery()
+
+
+def chosen_events(query: AuditQuery) -> QuerySet[AuditEvent]:
+    """Newest first."""
+    chosen = Q()
+    if query.search:
+        for field in ("actor_name", "action", "object_name", "detail"):
+            chosen |= Q(**{f"{field}__icontains": query.search})
+    if query.result:
+        chosen &= Q(result=query.result)
+    if query.object_type:
+        chosen &= Q(object_type=query.object_type)
+    if query.since:
+        chosen &= Q(at__gte=query.since)
+    if query.until:
+        chosen &= Q(at__lte=query.until)
+    return AuditEvent.objects.filter(chosen)
+
+
+def event_rows(events: Iterable[AuditEvent]) -> Iterator[tuple]:
+    for each in events:
+        what = (each.action, each.object_type, each.object_name, each.result, each.detail, each.before, each.after)
+        yield (each.pk, each.at, each.actor_name, *what, each.seal)
+
+
+def verify_chain() -> Verdict:
+    """Follow the whole chain, oldest row first."""
+    end = AuditEnd.objects.filter(pk=THE_END).first() or AuditEnd()
+    events = AuditEvent.objects.order_by("id").iterator(chunk_size=1_000)
+    return verify((event.link for event in events), chain_key(), end.seal, end.count)

@@ -1,0 +1,72 @@
+"""Changing what groups have committed, as planned; the former offsets are kept first, so that it can be taken back."""
+
+from collections.abc import Callable
+
+from console.consumers.reset import Reset, flat
+from console.gateway.connect import cluster_gateway
+from console.gateway.errors import RefusedError
+from console.gateway.group_views import GroupGateway, Place
+from console.plans.apply import Refusals, carry_out
+from console.plans.inverse import keep_inverse
+from console.plans.models import KeptInverse
+from console.plans.plan import Confirmation, Plan
+
+#: What was refused, and what takes back the rest (None: nothing was changed).
+Done = tuple[Refusals, KeptInverse | None]
+
+
+def do_reset_offsets(actor, plan: Plan, reset: Reset, confirmation: Confirmation) -> Done:
+    """Commit the new offsets; what was refused, and what takes it back. Raises NotConfirmedError, GatewayError."""
+    wanted = flat(reset.wanted)
+    set_to = {place: offset for place, offset in wanted.items() if offset is not None}
+    taken_away = [place for place, offset in wanted.items() if offset is None]
+
+    def change(groups: GroupGateway) -> dict[Place, str]:
+        refused = dict(groups.commit_offsets(plan.object_name, set_to).why) if set_to else {}
+        if taken_away:
+            refused.update(groups.delete_offsets(plan.object_name, taken_away).why)
+        return refused
+
+    return _change_keeping(actor, plan, reset, confirmation, change)
+
+
+def do_delete_group(actor, plan: Plan, reset: Reset, confirmation: Confirmation) -> Done:
+    """As above. Its members, if any came, keep it from being deleted."""
+
+    def delete(groups: GroupGateway) -> dict[Place, str]:
+        groups.delete_group(plan.object_name)
+        return {}
+
+    return _change_keeping(actor, plan, reset, confirmation, delete)
+
+
+def do_forget_offsets(actor, plan: Plan, reset: Reset, confirmation: Confirmation) -> Done:
+    """As above, of one topic."""
+    places = [move.place for move in reset.moves]
+    return _change_keeping(
+        actor, plan, reset, confirmation, lambda groups: dict(groups.delete_offsets(plan.object_name, places).why)
+    )
+
+
+def _change_keeping(
+    actor,
+    plan: Plan,
+    reset: Reset,
+    confirmation: Confirmation,
+    change: Callable[[GroupGateway], dict[Place, str]],
+) -> Done:
+    kept: list[KeptInverse] = []
+
+    def do() -> Refusals:
+        if reset.moves:
+            kept.append(keep_inverse(actor, plan, reset.former))
+        try:
+            refused = change(cluster_gateway().groups)
+        except RefusedError:
+            for each in kept:
+                each.delete()
+            raise
+        return {f"{topic}-{partition}": why for (topic, partition), why in refused.items()}
+
+    refused = carry_out(actor, plan, confirmation, do)
+    return refused, kept[0] if kept else None

@@ -1,0 +1,187 @@
+"""Changing a group: the plan first, old beside new, then the change.
+
+Like retention these pages ask the coordinator while they are drawn: a plan is made from what is true now.
+"""
+
+import json
+
+from django.conf import settings
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.html import format_html
+from django.views.decorators.http import require_http_methods
+
+from console.access.objects import access_group
+from console.access.rights import Right, require
+from console.consumers.actions import do_delete_group, do_forget_offsets, do_reset_offsets
+from console.consumers.forms import ResetForm
+from console.consumers.models import ConsumerGroup
+from console.consumers.removal import delete_plan, forget_plan, forgotten
+from console.consumers.reset import (
+    Aim,
+    Kind,
+    Reset,
+    aim_at,
+    flat,
+    obstacle_of,
+    reset_by_aim,
+    reset_command,
+    reset_plan,
+    reset_to,
+)
+from console.gateway.connect import cluster_gateway
+from console.gateway.errors import GatewayError
+from console.gateway.group_views import GroupView, Place
+from console.plans.apply import Refusals
+from console.plans.inverse import find_inverse, inverses_of
+from console.plans.models import KeptInverse
+from console.plans.plan import Confirmation, NotConfirmedError, Plan
+
+#: Partitions listed one by one on a plan.
+MOVES_SHOWN = 200
+OBJECT_TYPE = "consumer group"
+
+
+@require_http_methods(["GET", "POST"])
+def reset(request: HttpRequest, group: str) -> HttpResponse:
+    """Also of a group that was deleted here, to put its offsets back."""
+    require(request.user, Right.OPERATE)
+    kept = inverses_of(OBJECT_TYPE, group)
+    if not kept and not ConsumerGroup.objects.filter(name=group).exists():
+        raise Http404(f"There is no consumer group {group}.")
+    context: dict = {"name": group, "kept": kept[:5], "error": ""}
+    status = 200
+    try:
+        view = cluster_gateway().groups.describe_one(group)
+        context |= {"view": view, "obstacle": obstacle_of(view)}
+        if request.method == "POST":
+            return _apply_reset(request, view)
+        status = _plan_asked(request, view, context)
+    except NotConfirmedError as refusal:
+        context["error"], status = str(refusal), refusal.status
+        _show_plan(context, view, _wanted(request), None)
+    except GatewayError as refusal:
+        context["error"], status = str(refusal), 422 if request.method == "POST" else 200
+    context.setdefault("form", _form(request, context.get("view")))
+    return render(request, "consumers/reset.html", context, status=status)
+
+
+@require_http_methods(["GET", "POST"])
+def delete(request: HttpRequest, group: str) -> HttpResponse:
+    access_group(request.user, group, Right.OPERATE)
+    return _removal(request, group, "")
+
+
+@require_http_methods(["GET", "POST"])
+def forget(request: HttpRequest, group: str) -> HttpResponse:
+    """`topic`: whose offsets are forgotten."""
+    found = access_group(request.user, group, Right.OPERATE)
+    topic = request.POST.get("topic") or request.GET.get("topic", "")
+    if topic not in found.topics:
+        raise Http404(f"{group} has committed nothing in {topic}.")
+    return _removal(request, group, topic)
+
+
+def _plan_asked(request: HttpRequest, view: GroupView, context: dict) -> int:
+    """Fill in the plan the address asks for; the status of the answer."""
+    undo = find_inverse(OBJECT_TYPE, view.group_id, request.GET.get("undo", ""))
+    if undo is not None:
+        context["undo"] = undo
+        _show_plan(context, view, flat(undo.values), None)
+    if undo is not None or "to" not in request.GET:
+        return 200
+    form = context["form"] = _form(request, view)
+    if not form.is_valid():
+        return 422
+    aim = form.aim()
+    groups, places = cluster_gateway().groups, _places(view)
+    bounds = groups.bounds(places)
+    by_time = groups.offsets_at(places, aim.at_ms) if aim.kind is Kind.TIME else {}
+    aimed = aim_at(aim, places, view, bounds, by_time)
+    _put(context, view, reset_by_aim(view, aimed, bounds), aim)
+    return 200
+
+
+def _show_plan(context: dict, view: GroupView, wanted: dict[Place, int | None], aim: Aim | None) -> None:
+    _put(context, view, reset_to(view, wanted, cluster_gateway().groups.bounds(wanted)), aim)
+
+
+def _put(context: dict, view: GroupView, planned: Reset, aim: Aim | None) -> None:
+    command = reset_command(view.group_id, aim, settings.BOOTSTRAP_SERVERS)
+    plan = reset_plan(view, planned, command)
+    context |= {
+        "plan": plan,
+        "moves": planned.moves[:MOVES_SHOWN],
+        "hidden_count": max(0, len(planned.moves) - MOVES_SHOWN),
+        "stays": planned.stays[:MOVES_SHOWN],
+        "fields": [("offsets", json.dumps(planned.wanted))],
+        "verb": f"Reset {len(planned.moves)} offset{'' if len(planned.moves) == 1 else 's'}",
+    }
+
+
+def _apply_reset(request: HttpRequest, view: GroupView) -> HttpResponse:
+    wanted = _wanted(request)
+    planned = reset_to(view, wanted, cluster_gateway().groups.bounds(wanted))
+    plan = reset_plan(view, planned, "")
+    refused, kept = do_reset_offsets(request.user, plan, planned, Confirmation.parse(request.POST))
+    return _told(request, plan, refused, kept, f"Offsets of {view.group_id} were reset.")
+
+
+def _wanted(request: HttpRequest) -> dict[Place, int | None]:
+    try:
+        return flat(json.loads(request.POST.get("offsets", "")))
+    except ValueError:
+        return {}
+
+
+def _removal(request: HttpRequest, name: str, topic: str) -> HttpResponse:
+    """Deleting a group (no topic), or its offsets in one."""
+    context: dict = {"name": name, "topic": topic, "error": "", "fields": [("topic", topic)] if topic else []}
+    status = 200
+    try:
+        view = cluster_gateway().groups.describe_one(name)
+        planned = forgotten(view, topic)
+        if topic:
+            plan = forget_plan(view, topic, planned, settings.BOOTSTRAP_SERVERS)
+        else:
+            plan = delete_plan(view, planned, settings.BOOTSTRAP_SERVERS)
+        context |= {
+            "plan": plan,
+            "moves": planned.moves[:MOVES_SHOWN],
+            "hidden_count": max(0, len(planned.moves) - MOVES_SHOWN),
+        }
+        if request.method == "POST":
+            do = do_forget_offsets if topic else do_delete_group
+            refused, kept = do(request.user, plan, planned, Confirmation.parse(request.POST))
+            what = f"Offsets of {name} in {topic} were deleted." if topic else f"Consumer group {name} was deleted."
+            return _told(request, plan, refused, kept, what)
+    except NotConfirmedError as refusal:
+        context["error"], status = str(refusal), refusal.status
+    except GatewayError as refusal:
+        context["error"], status = str(refusal), 422 if request.method == "POST" else 200
+    return render(request, "consumers/removal.html", context, status=status)
+
+
+def _told(request: HttpRequest, plan: Plan, refused: Refusals, kept: KeptInverse | None, what: str) -> HttpResponse:
+    for place, why in sorted(refused.items())[:5]:
+        messages.error(request, f"{place} was not changed: {why}")
+    if len(refused) < len(plan.lines):
+        address = reverse("group-reset", args=[plan.object_name])
+        undo = format_html(' <a href="{}?undo={}">Plan the undo…</a>', address, kept.pk) if kept else ""
+        messages.success(request, format_html("{}{}", what, undo))
+    is_there = ConsumerGroup.objects.filter(name=plan.object_name).exists()
+    if plan.action == "delete consumer group" or not is_there:
+        return redirect("consumers")
+    return redirect("group", plan.object_name)
+
+
+def _form(request: HttpRequest, view: GroupView | None) -> ResetForm:
+    topics = sorted({topic for topic, _ in _places(view)}) if view is not None else []
+    asked = request.GET if "to" in request.GET else None
+    return ResetForm(topics, asked, initial={"topic": request.GET.get("topic", ""), "to": Kind.EARLIEST})
+
+
+def _places(view: GroupView) -> set[Place]:
+    return set(view.committed).union(*(member.assigned for member in view.members))

@@ -1,0 +1,70 @@
+"""Groups and their partitions as rows of a file."""
+
+from collections.abc import Iterable, Iterator
+
+from console.consumers.models import ConsumerGroup, GroupPlace
+
+GROUP_TITLES = (
+    "group",
+    "verdict",
+    "state",
+    "members",
+    "coordinator",
+    "topics",
+    "partitions",
+    "lag_records",
+    "lag_ms",
+    "lag_change_per_second",
+    "catch_up_ms",
+    "oldest_unread_expires_in_ms",
+    "records_lost",
+)
+PLACE_TITLES = (
+    "group",
+    "topic",
+    "partition",
+    "verdict",
+    "member",
+    "committed_offset",
+    "log_start_offset",
+    "log_end_offset",
+    "lag_records",
+    "lag_ms",
+    "records_lost",
+)
+
+
+def group_rows(groups: Iterable[ConsumerGroup]) -> Iterator[tuple]:
+    for group in groups:
+        yield (
+            group.name,
+            group.verdict,
+            group.state,
+            group.member_count,
+            group.coordinator,
+            group.topics,
+            group.partition_count,
+            group.lag,
+            group.behind_ms,
+            group.lag_per_second,
+            group.catch_up_ms,
+            group.expires_in_ms,
+            group.lost,
+        )
+
+
+def place_rows(places: Iterable[GroupPlace]) -> Iterator[tuple]:
+    for each in places:
+        yield (
+            each.group.name,
+            each.topic,
+            each.partition,
+            each.verdict,
+            each.member_id,
+            each.committed,
+            each.first_offset,
+            each.next_offset,
+            each.lag,
+            each.behind_ms,
+            each.lost,
+        )

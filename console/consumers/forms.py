@@ -1,0 +1,77 @@
+"""What a person may type about a reset."""
+
+import re
+from datetime import UTC, datetime
+
+from django import forms
+
+from console.consumers.reset import Aim, Kind
+
+_LABELS = {
+    Kind.EARLIEST: "the oldest record",
+    Kind.LATEST: "the log's end",
+    Kind.TIME: "a moment",
+    Kind.OFFSET: "an offset",
+    Kind.SHIFT: "a shift by records",
+}
+_OFFSET_MAX = 2**63 - 1
+_PARTITIONS_MAX = 10_000
+_PART = re.compile(r"([0-9]{1,6})(?:-([0-9]{1,6}))?")
+
+
+class ResetForm(forms.Form):
+    """`aim()` is what was asked for."""
+
+    to = forms.ChoiceField(label="Put offsets to", choices=[(kind.value, _LABELS[kind]) for kind in Kind])
+    topic = forms.ChoiceField(label="Topic", required=False)
+    partitions = forms.CharField(label="Partitions", required=False, max_length=1_000)
+    value = forms.IntegerField(label="Offset or shift", required=False, min_value=-_OFFSET_MAX, max_value=_OFFSET_MAX)
+    at = forms.CharField(label="Moment", required=False, max_length=40)
+
+    def __init__(self, topics: list[str], *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.fields["topic"].choices = [("", "all topics of the group"), *((name, name) for name in topics)]
+
+    def clean_partitions(self) -> frozenset[int]:
+        found: set[int] = set()
+        for part in filter(None, (each.strip() for each in self.cleaned_data["partitions"].split(","))):
+            match = _PART.fullmatch(part)
+            first, last = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
+            if not first <= last or last - first > _PARTITIONS_MAX:
+                raise forms.ValidationError("Numbers and ranges with commas, as 0,3-5. Blank: all.")
+            found.update(range(first, last + 1))
+        return frozenset(found)
+
+    def clean_at(self) -> int | None:
+        text = self.cleaned_data["at"].strip()
+        if not text:
+            return None
+        try:
+            moment = datetime.fromisoformat(text)
+            aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+            return max(0, round(aware.timestamp() * 1_000))
+        except (ValueError, OverflowError):
+            raise forms.ValidationError("A moment as 2026-11-21T06:30:00Z.") from None
+
+    def clean(self):
+        cleaned = super().clean()
+        kind = cleaned.get("to")
+        if kind == Kind.TIME and "at" in cleaned and cleaned["at"] is None:
+            self.add_error("at", "Which moment?")
+        if kind in (Kind.OFFSET, Kind.SHIFT) and "value" in cleaned and cleaned["value"] is None:
+            self.add_error("value", "Which offset?" if kind == Kind.OFFSET else "By how many records?")
+        if kind == Kind.OFFSET and (cleaned.get("value") or 0) < 0:
+            self.add_error("value", "An offset is not below zero; to go back by some records choose a shift.")
+        if cleaned.get("partitions") and not cleaned.get("topic"):
+            self.add_error("partitions", "Choose the topic whose partitions these are.")
+        return cleaned
+
+    def aim(self) -> Aim:
+        cleaned = self.cleaned_data
+        return Aim(
+            Kind(cleaned["to"]),
+            cleaned["topic"],
+            cleaned["partitions"],
+            cleaned.get("value") or 0,
+            cleaned.get("at") or 0,
+        )

@@ -1,0 +1,106 @@
+"""Reading groups for pages: filtered, sorted and paged in the database."""
+
+from dataclasses import dataclass
+
+from django.core.paginator import Page, Paginator
+from django.db.models import F, Q, QuerySet
+from django.http import QueryDict
+
+from console.consumers.models import ConsumerGroup, GroupPlace, LagSample
+from console.consumers.verdict import Verdict
+
+GROUPS_PER_PAGE = 50
+PLACES_PER_PAGE = 100
+#: What a column sorts by. Time unread sorts by its beginning, and how soon records expire by when: so the other way.
+SORTS = {
+    "name": ("name", False),
+    "verdict": ("severity", False),
+    "state": ("state", False),
+    "members": ("member_count", False),
+    "lag": ("lag", False),
+    "behind": ("behind_since_ms", True),
+    "trend": ("lag_per_second", False),
+    "expires": ("expires_at_ms", False),
+}
+PLACE_SORTS = {
+    "partition": ("topic", False),
+    "lag": ("lag", False),
+    "behind": ("behind_since_ms", True),
+}
+_BAD = [each.value for each in Verdict if each.is_bad or each is Verdict.SLOW]
+
+
+@dataclass(frozen=True, slots=True)
+class GroupListQuery:
+    """What the page was asked for. Anything unknown falls back to the default; a page never fails for it."""
+
+    search: str = ""
+    sort: str = "name"
+    is_descending: bool = False
+    only_bad: bool = False
+    page: int = 1
+
+    @classmethod
+    def parse(cls, parameters: QueryDict, sorts: dict = SORTS, default: str = "name") -> "GroupListQuery":
+        wanted = parameters.get("sort", default)
+        sort = wanted.removeprefix("-")
+        page = parameters.get("page", "1")
+        return cls(
+            search=parameters.get("search", "").strip()[:249],
+            sort=sort if sort in sorts else default,
+            is_descending=wanted.startswith("-") and sort in sorts,
+            only_bad=parameters.get("bad") == "on",
+            page=int(page) if page.isascii() and page.isdigit() and len(page) < 9 else 1,
+        )
+
+
+def chosen_groups(query: GroupListQuery) -> QuerySet[ConsumerGroup]:
+    """The search looks into the names of groups and of the topics they read."""
+    groups = ConsumerGroup.objects.all()
+    if query.search:
+        in_topic = GroupPlace.objects.filter(topic__icontains=query.search).values("group")
+        groups = groups.filter(Q(name__icontains=query.search) | Q(pk__in=in_topic))
+    if query.only_bad:
+        groups = groups.filter(verdict__in=_BAD)
+    return groups.defer("members").order_by(_order(query, SORTS), "name")
+
+
+def group_list_page(query: GroupListQuery) -> Page:
+    return Paginator(chosen_groups(query), GROUPS_PER_PAGE).get_page(query.page)
+
+
+def chosen_places(group: ConsumerGroup, query: GroupListQuery) -> QuerySet[GroupPlace]:
+    places = GroupPlace.objects.filter(group=group)
+    if query.search:
+        places = places.filter(topic__icontains=query.search)
+    return _sorted_places(places, query, "topic")
+
+
+def places_in_topic(topic: str, query: GroupListQuery) -> QuerySet[GroupPlace]:
+    """Of every group that reads the topic."""
+    places = GroupPlace.objects.filter(topic=topic).select_related("group").defer("group__members")
+    if query.search:
+        places = places.filter(group__name__icontains=query.search)
+    return _sorted_places(places, query, "group__name")
+
+
+def place_page(places: QuerySet[GroupPlace], query: GroupListQuery) -> Page:
+    return Paginator(places, PLACES_PER_PAGE).get_page(query.page)
+
+
+def lag_history(group: ConsumerGroup) -> list[LagSample]:
+    """Oldest first."""
+    return list(LagSample.objects.filter(group=group))
+
+
+def _sorted_places(places: QuerySet[GroupPlace], query: GroupListQuery, first: str) -> QuerySet[GroupPlace]:
+    if query.sort == "partition":
+        flip = "-" if query.is_descending else ""
+        return places.order_by(f"{flip}{first}", f"{flip}partition")
+    return places.order_by(_order(query, PLACE_SORTS), first, "partition")
+
+
+def _order(query: GroupListQuery, sorts: dict):
+    field, is_turned = sorts[query.sort]
+    descends = query.is_descending != is_turned
+    return F(field).desc(nulls_last=True) if descends else F(field).asc(nulls_last=True)

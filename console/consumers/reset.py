@@ -1,0 +1,234 @@
+"""Where a reset would put a group's offsets: old beside new, what is read again, what is skipped. Pure.
+
+A kind (earliest, latest, a moment, an offset, a shift) is worked out once, when the plan is shown. What is confirmed
+and written are the offsets of that table, not the kind again: the log's end moves on meanwhile.
+"""
+
+import shlex
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+
+from console.gateway.group_views import Bounds, GroupView, Place
+from console.plans.plan import Line, Plan
+
+ACTION = "reset offsets"
+#: Kafka takes commits from outside only while nobody is in the group.
+FREE_STATES = ("Empty", "Dead")
+
+
+class Kind(StrEnum):
+    EARLIEST = "earliest"
+    LATEST = "latest"
+    TIME = "time"
+    OFFSET = "offset"
+    SHIFT = "shift"
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """What was asked for. `value` is the offset or the shift, `at_ms` the moment; `topic` empty: all of the group's."""
+
+    kind: Kind
+    topic: str = ""
+    partitions: frozenset[int] = frozenset()
+    value: int = 0
+    at_ms: int = 0
+
+    def takes(self, place: Place) -> bool:
+        if self.topic and place[0] != self.topic:
+            return False
+        return not self.partitions or place[1] in self.partitions
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """`new` None: the commit is taken away. `bounds` None: the leader did not answer."""
+
+    place: Place
+    old: int | None
+    new: int | None
+    bounds: Bounds | None
+    note: str = ""
+
+    @property
+    def name(self) -> str:
+        return f"{self.place[0]}-{self.place[1]}"
+
+    @property
+    def again(self) -> int:
+        """Records that are read once more."""
+        return max(0, (self.old or 0) - self.new) if self.old is not None and self.new is not None else 0
+
+    @property
+    def skipped(self) -> int:
+        """Records that are there, unread, and will not be read."""
+        if self.new is None:
+            return 0
+        start = max(self.old or 0, self.bounds.first if self.bounds else 0)
+        return max(0, self.new - start)
+
+
+@dataclass(frozen=True, slots=True)
+class Reset:
+    """`moves` change something; `stays` do not, each with a note why."""
+
+    moves: tuple[Move, ...]
+    stays: tuple[Move, ...]
+
+    @property
+    def wanted(self) -> dict[str, dict[str, int | None]]:
+        """topic → partition → offset, as it travels through a form and is kept."""
+        return _nested((move.place, move.new) for move in self.moves)
+
+    @property
+    def former(self) -> dict[str, dict[str, int | None]]:
+        return _nested((move.place, move.old) for move in self.moves)
+
+
+def aim_at(
+    aim: Aim, places: Iterable[Place], group: GroupView, bounds: Mapping[Place, Bounds], by_time: Mapping[Place, int]
+) -> dict[Place, tuple[int | None, str]]:
+    """New offset and a note for every place that is aimed at; None with a note where there can be none."""
+    found = {}
+    for place in sorted(set(places)):
+        if not aim.takes(place):
+            continue
+        if place not in bounds:
+            found[place] = (None, "its leader does not answer")
+        elif aim.kind is Kind.SHIFT and place not in group.committed:
+            found[place] = (None, "nothing is committed that could be shifted")
+        else:
+            found[place] = _aimed(aim, place, group, bounds[place], by_time)
+    return found
+
+
+def _aimed(
+    aim: Aim, place: Place, group: GroupView, bounds: Bounds, by_time: Mapping[Place, int]
+) -> tuple[int | None, str]:
+    match aim.kind:
+        case Kind.EARLIEST:
+            return bounds.first, ""
+        case Kind.LATEST:
+            return bounds.next, ""
+        case Kind.TIME:
+            return (by_time[place], "") if place in by_time else (None, "its leader does not answer")
+        case Kind.OFFSET:
+            return _within(aim.value, bounds)
+        case Kind.SHIFT:
+            return _within(group.committed[place] + aim.value, bounds)
+
+
+def _within(offset: int, bounds: Bounds) -> tuple[int, str]:
+    if offset < bounds.first:
+        return bounds.first, f"{offset} is before the log's start"
+    if offset > bounds.next:
+        return bounds.next, f"{offset} is beyond the log's end"
+    return offset, ""
+
+
+def reset_by_aim(
+    group: GroupView, aimed: Mapping[Place, tuple[int | None, str]], bounds: Mapping[Place, Bounds]
+) -> Reset:
+    moves, stays = [], []
+    for place, (new, note) in aimed.items():
+        old = group.committed.get(place)
+        if new is None or new == old:
+            stays.append(Move(place, old, old, bounds.get(place), note or "is there already"))
+        else:
+            moves.append(Move(place, old, new, bounds.get(place), note))
+    return Reset(tuple(moves), tuple(stays))
+
+
+def reset_to(group: GroupView, wanted: Mapping[Place, int | None], bounds: Mapping[Place, Bounds]) -> Reset:
+    """To exactly these offsets; one that the log has left behind meanwhile becomes its start."""
+    moves, stays = [], []
+    for place, offset in sorted(wanted.items()):
+        old, known = group.committed.get(place), bounds.get(place)
+        new, note = (offset, "") if offset is None or known is None else _within(offset, known)
+        if known is None and offset is not None:
+            stays.append(Move(place, old, old, None, "its leader does not answer"))
+        elif new == old:
+            stays.append(Move(place, old, old, known, "is there already"))
+        else:
+            moves.append(Move(place, old, new, known, note))
+    return Reset(tuple(moves), tuple(stays))
+
+
+def reset_plan(group: GroupView, reset: Reset, command: str, action: str = ACTION) -> Plan:
+    """The change as it is shown, confirmed and kept."""
+    again = sum(move.again for move in reset.moves)
+    skipped = sum(move.skipped for move in reset.moves)
+    touches = [f"{_count(again, 'record')} will be read a second time."] if again else []
+    return Plan(
+        action=action,
+        object_type="consumer group",
+        object_name=group.group_id,
+        lines=tuple(Line(move.name, move.old, move.new) for move in reset.moves),
+        read=(
+            "free" if group.state in FREE_STATES else "taken",
+            *(f"{move.name} {move.old} {move.new}" for move in reset.moves),
+        ),
+        touches=tuple(touches),
+        losses=(f"{_count(skipped, 'record')} that nobody in the group has read will be skipped.",) if skipped else (),
+        undo="the former offsets are kept, and can be put back from this page.",
+        command=command,
+        obstacle=obstacle_of(group),
+    )
+
+
+def obstacle_of(group: GroupView) -> str:
+    """Why offsets cannot be changed from outside now; empty: they can."""
+    if group.state in FREE_STATES:
+        return ""
+    count = len(group.members)
+    who = _count(count, "member") if count else "members coming and going"
+    return (
+        f"The group has {who} (state {group.state}), and what they commit would overwrite this. "
+        "Stop its consumers, and the group becomes empty."
+    )
+
+
+def reset_command(group_id: str, aim: Aim | None, bootstrap_servers: str) -> str:
+    """`aim` None: to offsets of a list, as the tool reads them from a file."""
+    base = f"kafka-consumer-groups.sh --bootstrap-server {bootstrap_servers} --group {shlex.quote(group_id)}"
+    if aim is None:
+        return f"{base} --reset-offsets --all-topics --from-file offsets.csv --execute"
+    numbers = ",".join(map(str, sorted(aim.partitions)))
+    topic = f"{aim.topic}:{numbers}" if numbers else aim.topic
+    scope = f"--topic {shlex.quote(topic)}" if aim.topic else "--all-topics"
+    moment = datetime.fromtimestamp(aim.at_ms / 1_000, UTC).strftime("%Y-%m-%dT%H:%M:%S.") + f"{aim.at_ms % 1_000:03d}"
+    to = {
+        Kind.EARLIEST: "--to-earliest",
+        Kind.LATEST: "--to-latest",
+        Kind.TIME: f"--to-datetime {moment}",
+        Kind.OFFSET: f"--to-offset {aim.value}",
+        Kind.SHIFT: f"--shift-by {aim.value}",
+    }[aim.kind]
+    return f"{base} --reset-offsets {scope} {to} --execute"
+
+
+def flat(nested: Mapping[str, Mapping[str, int | None]]) -> dict[Place, int | None]:
+    """The opposite of `Reset.wanted`. Raises ValueError for what is no such thing."""
+    found: dict[Place, int | None] = {}
+    try:
+        for topic, partitions in nested.items():
+            for number, offset in partitions.items():
+                if offset is not None and (type(offset) is not int or offset < 0):
+                    raise ValueError(f"{offset!r} is no offset")
+                found[topic, int(number)] = offset
+    except (AttributeError, TypeError) as error:
+        raise ValueError("no offsets by topic and partition") from error
+    return found
+
+
+def _nested(offsets: Iterable[tuple[Place, int | None]]) -> dict[str, dict[str, int | None]]:
+    nested: dict[str, dict[str, int | None]] = {}
+    for (topic, partition), offset in offsets:
+        nested.setdefault(topic, {})[str(partition)] = offset
+    return nested
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}".replace(",", "\u202f")

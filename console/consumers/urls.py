@@ -1,0 +1,16 @@
+"""/consumers/"""
+
+from django.urls import path, register_converter
+
+from console.consumers import change_views, views
+from console.consumers.addresses import GroupNameConverter
+
+register_converter(GroupNameConverter, "group")
+
+urlpatterns = [
+    path("", views.group_list, name="consumers"),
+    path("<group:group>/", views.group_page, name="group"),
+    path("<group:group>/+reset/", change_views.reset, name="group-reset"),
+    path("<group:group>/+delete/", change_views.delete, name="group-delete"),
+    path("<group:group>/+forget/", change_views.forget, name="group-forget"),
+]

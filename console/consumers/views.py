@@ -1,0 +1,65 @@
+"""The list of groups, the page of one, and the tab of a topic."""
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from console.access.objects import access_group, access_topic
+from console.access.rights import Right, require
+from console.consumers.chart import lag_chart
+from console.consumers.export import GROUP_TITLES, PLACE_TITLES, group_rows, place_rows
+from console.consumers.models import ConsumerGroup
+from console.consumers.queries import (
+    PLACE_SORTS,
+    GroupListQuery,
+    chosen_groups,
+    chosen_places,
+    group_list_page,
+    lag_history,
+    place_page,
+    places_in_topic,
+)
+from console.exports.csv_table import csv_response, wants_csv
+from console.live.clock import now_ms
+
+
+@require_safe
+def group_list(request: HttpRequest) -> HttpResponse:
+    require(request.user, Right.VIEW)
+    query = GroupListQuery.parse(request.GET)
+    if wants_csv(request):
+        return csv_response(request, "consumers", GROUP_TITLES, group_rows(chosen_groups(query).iterator()))
+    is_part = request.htmx.target == "group-table"
+    template = "consumers/partials/group-table.html" if is_part else "consumers/list.html"
+    context = {"query": query, "page": group_list_page(query), "has_groups": ConsumerGroup.objects.exists()}
+    return render(request, template, context)
+
+
+@require_safe
+def group_page(request: HttpRequest, group: str) -> HttpResponse:
+    found = access_group(request.user, group, Right.VIEW)
+    query = GroupListQuery.parse(request.GET, PLACE_SORTS, "partition")
+    places = chosen_places(found, query)
+    if wants_csv(request):
+        rows = place_rows(places.select_related("group").iterator())
+        return csv_response(request, "consumer-group", PLACE_TITLES, rows)
+    context = {
+        "group": found,
+        "query": query,
+        "page": place_page(places, query),
+        "chart": lag_chart(lag_history(found), found.lag, now_ms()),
+    }
+    return render(request, "consumers/page.html", context)
+
+
+@require_safe
+def topic_consumers(request: HttpRequest, name: str) -> HttpResponse:
+    topic = access_topic(request.user, name, Right.VIEW)
+    query = GroupListQuery.parse(request.GET, PLACE_SORTS, "partition")
+    places = places_in_topic(topic.name, query)
+    if wants_csv(request):
+        return csv_response(request, "consumers-of-topic", PLACE_TITLES, place_rows(places.iterator()))
+    page = place_page(places, query)
+    groups = {each.group.pk: each.group for each in page}
+    context = {"topic": topic, "query": query, "page": page, "groups": groups.values()}
+    return render(request, "consumers/topic.html", context)

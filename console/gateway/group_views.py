@@ -1,0 +1,127 @@
+"""What the console may ask about consumer groups, and the words it gets for an answer."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+#: A topic and the number of one of its partitions.
+Place = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class MemberView:
+    """`assigned` is empty during a rebalance, and for groups that are not of the consumer protocol."""
+
+    member_id: str
+    client_id: str
+    host: str
+    instance_id: str
+    assigned: tuple[Place, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GroupView:
+    """`state` is Kafka's word: Stable, Empty, PreparingRebalance, CompletingRebalance, Dead.
+
+    `committed` holds the next offset to read of each partition the group has committed.
+    """
+
+    group_id: str
+    state: str
+    protocol_type: str
+    coordinator: int
+    members: tuple[MemberView, ...]
+    committed: Mapping[Place, int]
+
+
+@dataclass(frozen=True, slots=True)
+class GroupsView:
+    """Every group of the brokers that `answered`; those of others are not known now, which is not gone."""
+
+    groups: tuple[GroupView, ...]
+    answered: frozenset[int]
+
+    def committed_in(self, topic: str) -> dict[str, dict[int, int]]:
+        """group → partition → offset, of the groups that have committed in the topic."""
+        found: dict[str, dict[int, int]] = {}
+        for group in self.groups:
+            for (name, partition), offset in group.committed.items():
+                if name == topic:
+                    found.setdefault(group.group_id, {})[partition] = offset
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class CommitView:
+    """A commit as the offsets topic keeps it; `offset` None: forgotten (expired, deleted)."""
+
+    group_id: str
+    place: Place
+    offset: int | None
+    at_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadView:
+    """The first record at or behind an offset. Both None: only markers of transactions follow."""
+
+    offset: int | None
+    at_ms: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """First and next offset of a partition, asked now."""
+
+    first: int
+    next: int
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetRefusals:
+    """Places that were refused, each with a sentence why; every other one was done."""
+
+    why: Mapping[Place, str] = field(default_factory=dict)
+
+
+class GroupGateway(Protocol):
+    """Every call returns within its timeout or raises a `GatewayError`."""
+
+    def describe(self) -> GroupsView:
+        """Every group with its members and committed offsets. Raises ClusterUnreachableError if no broker answered."""
+        ...
+
+    def describe_one(self, group_id: str) -> GroupView:
+        """A group as its coordinator knows it now; one that does not exist is Dead."""
+        ...
+
+    def commits(self) -> list[CommitView]:
+        """What was committed since the last call, oldest first in each group; the first call brings some of the past.
+
+        For one thread.
+        """
+        ...
+
+    def first_unread(self, positions: Mapping[Place, int]) -> Mapping[Place, UnreadView]:
+        """The first record at or behind each offset. A place that could not be answered is missing."""
+        ...
+
+    def bounds(self, places: Iterable[Place]) -> Mapping[Place, Bounds]:
+        """First and next offsets now. A place whose leader does not answer is missing."""
+        ...
+
+    def offsets_at(self, places: Iterable[Place], at_ms: int) -> Mapping[Place, int]:
+        """The offset of the first record as new as `at_ms`, the next offset if there is none. Missing as above."""
+        ...
+
+    def commit_offsets(self, group_id: str, offsets: Mapping[Place, int]) -> OffsetRefusals:
+        """Commit for a group without members. Raises RefusedError if it has some."""
+        ...
+
+    def delete_offsets(self, group_id: str, places: Iterable[Place]) -> OffsetRefusals:
+        """Forget commits. Places of topics a member is subscribed to are refused."""
+        ...
+
+    def delete_group(self, group_id: str) -> None:
+        """Forget a group without members and all it has committed."""
+        ...

@@ -1,0 +1,155 @@
+"""Groups asked of the brokers that coordinate them, in a few requests for all of a broker's groups.
+
+The admin client asks for the offsets of one group at a time, which is thousands of requests where three are enough.
+"""
+
+import logging
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+
+from broker.client.cluster import Cluster, parse_bootstrap_servers
+from broker.client.connection import BrokerConnection
+from broker.common.errors import BarnabasError, ErrorCode
+from broker.protocol.messages.describe_groups import DescribedGroup, DescribedGroupMember, DescribeGroupsRequest
+from broker.protocol.messages.find_coordinator import Coordinator, FindCoordinatorRequest
+from broker.protocol.messages.list_groups import ListGroupsRequest
+from broker.protocol.messages.offset_delete import (
+    OffsetDeleteRequest,
+    OffsetDeleteRequestPartition,
+    OffsetDeleteRequestTopic,
+)
+from broker.protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup
+from console.gateway.assignment import decode_assignment
+from console.gateway.errors import RefusedError, refusal
+from console.gateway.group_views import GroupView, MemberView, Place
+
+logger = logging.getLogger(__name__)
+
+BROKERS_AT_ONCE = 8
+GROUPS_PER_REQUEST = 500
+CONSUMER_PROTOCOL = "consumer"
+
+
+def ask_all_groups(
+    brokers: Iterable[tuple[int, str, int]], timeout_seconds: float
+) -> tuple[list[GroupView], frozenset[int]]:
+    """The groups of every broker (id, host, port) that answers, and the ids of those that do."""
+    asked = list(brokers)
+    groups: list[GroupView] = []
+    answered = set()
+    with ThreadPoolExecutor(BROKERS_AT_ONCE) as pool:
+        answers = pool.map(lambda broker: _ask_broker(*broker, timeout_seconds), asked)
+        for (broker_id, _, _), answer in zip(asked, answers, strict=True):
+            if answer is not None:
+                answered.add(broker_id)
+                groups += answer
+    return groups, frozenset(answered)
+
+
+def ask_group(bootstrap_servers: str, group_id: str, timeout_seconds: float) -> GroupView:
+    """Raises RefusedError if the coordinator says no, BarnabasError if it cannot be asked."""
+    coordinator = _find_coordinator(bootstrap_servers, group_id, timeout_seconds)
+    with BrokerConnection(coordinator.host, coordinator.port, timeout_s=timeout_seconds) as connection:
+        (group,) = _ask_groups(connection, coordinator.node_id, [group_id])
+    return group
+
+
+def ask_to_forget(
+    bootstrap_servers: str, group_id: str, places: Iterable[Place], timeout_seconds: float
+) -> dict[Place, str]:
+    """OffsetDelete; what was refused, with why. Raises RefusedError for the whole group, BarnabasError."""
+    by_topic: dict[str, list[int]] = {}
+    for topic, partition in places:
+        by_topic.setdefault(topic, []).append(partition)
+    request = OffsetDeleteRequest(
+        group_id=group_id,
+        topics=[
+            OffsetDeleteRequestTopic(
+                name=topic, partitions=[OffsetDeleteRequestPartition(partition_index=each) for each in partitions]
+            )
+            for topic, partitions in by_topic.items()
+        ],
+    )
+    coordinator = _find_coordinator(bootstrap_servers, group_id, timeout_seconds)
+    with BrokerConnection(coordinator.host, coordinator.port, timeout_s=timeout_seconds) as connection:
+        answer = connection.ask(request)
+    if answer.error_code:
+        raise refusal(answer.error_code)
+    return {
+        (topic.name, each.partition_index): str(refusal(each.error_code))
+        for topic in answer.topics
+        for each in topic.partitions
+        if each.error_code
+    }
+
+
+def _find_coordinator(bootstrap_servers: str, group_id: str, timeout_seconds: float) -> Coordinator:
+    failure: BarnabasError | None = None
+    with Cluster(parse_bootstrap_servers(bootstrap_servers), timeout_s=timeout_seconds) as cluster:
+        for address in parse_bootstrap_servers(bootstrap_servers):
+            try:
+                answer = cluster.connection(*address).ask(FindCoordinatorRequest(coordinator_keys=[group_id]))
+            except BarnabasError as error:
+                failure = error
+                continue
+            (coordinator,) = answer.coordinators
+            if coordinator.error_code:
+                raise refusal(coordinator.error_code, coordinator.error_message or "")
+            return coordinator
+    raise failure or refusal(ErrorCode.COORDINATOR_NOT_AVAILABLE)
+
+
+def _ask_broker(broker_id: int, host: str, port: int, timeout_seconds: float) -> list[GroupView] | None:
+    """None if it does not answer, or does not know all of its groups: they are loaded, or just moved away."""
+    try:
+        with BrokerConnection(host, port, timeout_s=timeout_seconds) as connection:
+            listed = connection.ask(ListGroupsRequest())
+            if listed.error_code:
+                return None
+            names = sorted(group.group_id for group in listed.groups)
+            return [
+                group
+                for start in range(0, len(names), GROUPS_PER_REQUEST)
+                for group in _ask_groups(connection, broker_id, names[start : start + GROUPS_PER_REQUEST])
+            ]
+    except (BarnabasError, RefusedError) as error:
+        logger.debug("no groups of broker %s: %s", broker_id, error)
+        return None
+
+
+def _ask_groups(connection: BrokerConnection, broker_id: int, names: list[str]) -> Iterator[GroupView]:
+    """Raises RefusedError if one of them has moved away meanwhile."""
+    described = connection.ask(DescribeGroupsRequest(groups=names)).groups
+    wanted = [OffsetFetchRequestGroup(group_id=name, topics=None) for name in names]
+    fetched = {each.group_id: each for each in connection.ask(OffsetFetchRequest(groups=wanted)).groups}
+    for group in described:
+        committed = fetched[group.group_id]
+        code = group.error_code or committed.error_code
+        if code not in (ErrorCode.NONE, ErrorCode.GROUP_ID_NOT_FOUND):
+            raise refusal(code)
+        offsets = {
+            (topic.name, each.partition_index): each.committed_offset
+            for topic in committed.topics
+            for each in topic.partitions
+            if not each.error_code and each.committed_offset >= 0
+        }
+        yield _view(group, broker_id, offsets)
+
+
+def _view(group: DescribedGroup, broker_id: int, committed: Mapping[Place, int]) -> GroupView:
+    is_consumer = group.protocol_type == CONSUMER_PROTOCOL
+    members = (_member(each, is_consumer) for each in group.members)
+    return GroupView(
+        group.group_id,
+        group.group_state,
+        group.protocol_type,
+        broker_id,
+        tuple(sorted(members, key=lambda each: (each.client_id, each.member_id))),
+        committed,
+    )
+
+
+def _member(member: DescribedGroupMember, is_consumer: bool) -> MemberView:
+    assigned = decode_assignment(bytes(member.member_assignment)) if is_consumer else ()
+    host = member.client_host.removeprefix("/")
+    return MemberView(member.member_id, member.client_id, host, member.group_instance_id or "", assigned)

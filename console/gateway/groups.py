@@ -1,0 +1,140 @@
+"""Consumer groups of a real cluster."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future
+from contextlib import contextmanager
+
+from confluent_kafka import ConsumerGroupTopicPartitions, KafkaException, TopicPartition
+from confluent_kafka.admin import AdminClient, OffsetSpec
+
+from broker.client.errors import ApiNotServed, BrokerUnreachable
+from broker.common.errors import ApiError, BarnabasError
+from console.gateway.commit_log import CommitLog
+from console.gateway.errors import ClusterUnreachableError, GatewayError, error_from_kafka, refusal
+from console.gateway.group_views import (
+    Bounds,
+    CommitView,
+    GroupsView,
+    GroupView,
+    OffsetRefusals,
+    Place,
+    UnreadView,
+)
+from console.gateway.group_wire import ask_all_groups, ask_group, ask_to_forget
+from console.gateway.unread import ask_first_unread
+
+CHANGE_TIMEOUT_SECONDS = 10.0
+
+
+class KafkaGroups:
+    """`wait(future, seconds)` gives the answer or raises GatewayError; `brokers()` are (id, host, port) of the live."""
+
+    def __init__(
+        self,
+        admin: AdminClient,
+        bootstrap_servers: str,
+        wait: Callable,
+        brokers: Callable[[], Iterable[tuple[int, str, int]]],
+        timeout_seconds: float,
+    ):
+        self._admin = admin
+        self._bootstrap_servers = bootstrap_servers
+        self._wait = wait
+        self._brokers = brokers
+        self._timeout = timeout_seconds
+        self._commit_log = CommitLog(bootstrap_servers, timeout_seconds)
+
+    def describe(self) -> GroupsView:
+        groups, answered = ask_all_groups(self._brokers(), self._timeout)
+        if not answered:
+            raise ClusterUnreachableError("No broker answered in time.")
+        # A coordinator that moves is told by two brokers for a moment: the first one wins.
+        by_name = {group.group_id: group for group in reversed(groups)}
+        return GroupsView(tuple(by_name[name] for name in sorted(by_name)), answered)
+
+    def describe_one(self, group_id: str) -> GroupView:
+        with _in_our_words():
+            return ask_group(self._bootstrap_servers, group_id, self._timeout)
+
+    def commits(self) -> list[CommitView]:
+        return self._commit_log.read()
+
+    def first_unread(self, positions: Mapping[Place, int]) -> Mapping[Place, UnreadView]:
+        if not positions:
+            return {}
+        with _in_our_words():
+            return ask_first_unread(self._bootstrap_servers, positions, self._timeout)
+
+    def bounds(self, places: Iterable[Place]) -> Mapping[Place, Bounds]:
+        wanted = list(places)
+        first = self._ask_offsets(wanted, OffsetSpec.earliest())
+        following = self._ask_offsets(wanted, OffsetSpec.latest())
+        firsts, nexts = self._answers(first), self._answers(following)
+        return {place: Bounds(firsts[place], nexts[place]) for place in wanted if place in firsts and place in nexts}
+
+    def offsets_at(self, places: Iterable[Place], at_ms: int) -> Mapping[Place, int]:
+        wanted = list(places)
+        found = self._answers(self._ask_offsets(wanted, OffsetSpec.for_timestamp(at_ms)))
+        newer = [place for place in wanted if found.get(place, 0) < 0]
+        ends = self._answers(self._ask_offsets(newer, OffsetSpec.latest()))
+        return {place: offset for place, offset in {**found, **ends}.items() if offset >= 0}
+
+    def commit_offsets(self, group_id: str, offsets: Mapping[Place, int]) -> OffsetRefusals:
+        places = [TopicPartition(topic, partition, offset) for (topic, partition), offset in offsets.items()]
+        request = [ConsumerGroupTopicPartitions(group_id, places)]
+        try:
+            (future,) = self._admin.alter_consumer_group_offsets(
+                request, request_timeout=CHANGE_TIMEOUT_SECONDS
+            ).values()
+        except KafkaException as error:
+            raise error_from_kafka(error.args[0]) from error
+        answer = self._wait(future, CHANGE_TIMEOUT_SECONDS)
+        refused = {
+            (each.topic, each.partition): error_from_kafka(each.error)
+            for each in answer.topic_partitions
+            if each.error is not None
+        }
+        if refused and len(refused) == len(offsets):
+            raise next(iter(refused.values()))
+        return OffsetRefusals({place: str(error) for place, error in refused.items()})
+
+    def delete_offsets(self, group_id: str, places: Iterable[Place]) -> OffsetRefusals:
+        with _in_our_words():
+            return OffsetRefusals(ask_to_forget(self._bootstrap_servers, group_id, places, CHANGE_TIMEOUT_SECONDS))
+
+    def delete_group(self, group_id: str) -> None:
+        (future,) = self._admin.delete_consumer_groups([group_id], request_timeout=CHANGE_TIMEOUT_SECONDS).values()
+        self._wait(future, CHANGE_TIMEOUT_SECONDS)
+
+    def close(self) -> None:
+        self._commit_log.close()
+
+    def _ask_offsets(self, places: list[Place], spec: OffsetSpec) -> dict[TopicPartition, Future]:
+        if not places:
+            return {}
+        wanted = {TopicPartition(topic, partition): spec for topic, partition in places}
+        return self._admin.list_offsets(wanted, request_timeout=self._timeout)
+
+    def _answers(self, futures: Mapping[TopicPartition, Future]) -> dict[Place, int]:
+        answers = {}
+        for partition, future in futures.items():
+            try:
+                answers[partition.topic, partition.partition] = self._wait(future, self._timeout).offset
+            except GatewayError:
+                continue
+        return answers
+
+
+@contextmanager
+def _in_our_words() -> Iterator[None]:
+    """Errors of our own client as the gateway's."""
+    try:
+        yield
+    except ApiError as error:
+        raise refusal(error.code, error.message or "") from error
+    except BrokerUnreachable as error:
+        raise ClusterUnreachableError("No broker answered in time.") from error
+    except ApiNotServed as error:
+        raise GatewayError("These brokers are of a kind or age that cannot be asked this.") from error
+    except BarnabasError as error:
+        raise GatewayError(str(error)) from error

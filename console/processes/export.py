@@ -1,0 +1,26 @@
+"""Managed processes as rows of a file."""
+
+from collections.abc import Iterable, Iterator
+
+from console.processes.models import ManagedProcess
+
+TITLES = (
+    "process",
+    "kind",
+    "host",
+    "state",
+    "sentence",
+    "wanted",
+    "port",
+    "pid",
+    "started_at",
+    "memory_bytes",
+    "cpu_percent",
+)
+
+
+def process_rows(processes: Iterable[ManagedProcess]) -> Iterator[tuple]:
+    for each in processes:
+        port = each.ports[0] if each.ports else None
+        seen = (port, each.pid, each.started_at, each.rss_bytes, each.cpu_percent)
+        yield (each.name, each.kind, each.host, each.observed, each.sentence, each.desired, *seen)

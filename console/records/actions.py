@@ -1,0 +1,28 @@
+"""Producing a record: done, and in the audit whatever the answer. What is in the record is not: it may be a secret."""
+
+from console.audit.record import record_event
+from console.gateway.connect import cluster_gateway
+from console.gateway.errors import GatewayError, RefusedError
+from console.gateway.record_views import Headers
+from console.topics.models import Topic
+
+ACTION = "produce record"
+
+
+def do_produce(
+    actor, topic: Topic, partition: int | None, key: bytes | None, value: bytes | None, headers: Headers
+) -> tuple[int, int]:
+    """Append the record; its partition and offset. Raises GatewayError."""
+    after = {
+        "key_bytes": None if key is None else len(key),
+        "value_bytes": None if value is None else len(value),
+        "headers": len(headers),
+    }
+    try:
+        place = cluster_gateway().produce_record(topic.name, partition, key, value, headers)
+    except GatewayError as error:
+        result = "refused" if isinstance(error, RefusedError) else "failed"
+        record_event(actor, ACTION, "topic", topic.name, after=after, result=result, detail=str(error))
+        raise
+    record_event(actor, ACTION, "topic", topic.name, after={"partition": place[0], "offset": place[1], **after})
+    return place

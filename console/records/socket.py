@@ -1,0 +1,160 @@
+"""A search or a live tail, over a websocket of its own, opened by the messages tab.
+
+The server says `{began}` when it has found the place, then sends `{rows, status, ended, error, cursor}` with escaped
+HTML. The page answers `{"taken": 1}` to each of those, and `{"pause": true|false}` when it likes. Without an answer
+nothing more is read.
+"""
+
+import asyncio
+import json
+import logging
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+
+from channels.db import database_sync_to_async
+from channels.generic.websocket import AsyncWebsocketConsumer
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, QueryDict
+from django.template.loader import render_to_string
+
+from console.access.objects import access_topic
+from console.access.rights import Right
+from console.gateway.connect import cluster_gateway
+from console.gateway.errors import GatewayError
+from console.live.consumers import CLOSE_FORBIDDEN, CLOSE_LOGIN, CLOSE_UNKNOWN_PAGE, RECHECK_SECONDS, refusal_now
+from console.records.query import RecordQuery
+from console.records.reels import Reel, SearchReel, TailReel, Turn
+from console.records.seats import READERS_MAX, Seats
+from console.records.shown import shown_records
+from console.topics.models import Topic
+
+logger = logging.getLogger(__name__)
+
+SEATS = Seats()
+#: Sent and not yet taken: enough that the way there and back costs no time.
+UNTAKEN_MAX = 2
+#: A page that takes nothing for so long, and has not paused, has gone.
+SILENCE_SECONDS = 60
+_REELS = {"search": SearchReel, "tail": TailReel}
+_THREADS = ThreadPoolExecutor(READERS_MAX, thread_name_prefix="records")
+
+
+class RecordsConsumer(AsyncWebsocketConsumer):
+    """`/ws/records/?topic=<name>&mode=search|tail&…`, the rest as in the address of the messages tab."""
+
+    async def connect(self) -> None:
+        self.may_read = asyncio.Event()
+        self.may_read.set()
+        self.untaken = 0
+        self.has_room = asyncio.Event()
+        self.has_room.set()
+        self.tasks: list[asyncio.Task] = []
+        await self.accept()
+        parameters = QueryDict(self.scope["query_string"])
+        mode, refusal = parameters.get("mode", ""), None
+        if not self.scope["user"].is_authenticated:
+            refusal = CLOSE_LOGIN
+        elif mode not in _REELS:
+            refusal = CLOSE_UNKNOWN_PAGE
+        else:
+            topic, refusal = await self.find_topic(parameters.get("topic", ""))
+        if refusal is not None:
+            await self.close(refusal)
+            return
+        query = RecordQuery.parse(parameters)
+        self.tasks = [asyncio.create_task(self.run(mode, topic, query)), asyncio.create_task(self.watch_right())]
+
+    async def find_topic(self, name: str) -> tuple[Topic | None, int | None]:
+        try:
+            return await database_sync_to_async(access_topic)(self.scope["user"], name, Right.VIEW), None
+        except PermissionDenied:
+            return None, CLOSE_FORBIDDEN
+        except Http404:
+            return None, CLOSE_UNKNOWN_PAGE
+
+    async def disconnect(self, code: int) -> None:
+        for task in self.tasks:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+
+    async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
+        try:
+            said = json.loads(text_data or "")
+        except ValueError:
+            return
+        if not isinstance(said, dict):
+            return
+        if said.get("pause") is True:
+            self.may_read.clear()
+        elif said.get("pause") is False:
+            self.may_read.set()
+        if said.get("taken"):
+            self.untaken = max(0, self.untaken - 1)
+            self.has_room.set()
+
+    async def run(self, mode: str, topic: Topic, query: RecordQuery) -> None:
+        person = self.scope["user"].pk
+        if no_seat := SEATS.take(person):
+            await self.say(error=no_seat, ended="not started")
+            return
+        try:
+            await self.play(_REELS[mode], topic, query)
+        except GatewayError as error:
+            await self.say(error=str(error), ended="the cluster did not answer")
+        except TimeoutError:
+            await self.close()
+        except Exception:
+            logger.exception("reading %s failed", topic.name)
+            await self.say(error="The console could not read on; its log says more.", ended="failed")
+        finally:
+            SEATS.give_back(person)
+
+    async def play(self, reel_of: type, topic: Topic, query: RecordQuery) -> None:
+        reel: Reel = await self.in_thread(reel_of, cluster_gateway(), topic.name, topic.partition_count, query)
+        in_use = threading.Lock()
+        await self.say(began="yes")
+        try:
+            is_over = False
+            while not is_over:
+                await self.may_read.wait()
+                turn = await self.in_thread(alone, in_use, reel.turn)
+                is_over = bool(turn.ended)
+                if turn.records or turn.progress or turn.skipped or is_over:
+                    await self.show(topic, query, turn)
+        finally:
+            await asyncio.shield(self.in_thread(alone, in_use, reel.close))
+
+    async def show(self, topic: Topic, query: RecordQuery, turn: Turn) -> None:
+        """Sent when the page has taken what was sent before; one that is silent for too long is left."""
+        async with asyncio.timeout(SILENCE_SECONDS):
+            await self.has_room.wait()
+        self.untaken += 1
+        if self.untaken >= UNTAKEN_MAX:
+            self.has_room.clear()
+        context = {"topic": topic, "query": query, "turn": turn, "records": shown_records(turn.records, query.shown_as)}
+        rows = await self.in_thread(render_to_string, "records/partials/rows.html", context)
+        status = await self.in_thread(render_to_string, "records/partials/progress.html", context)
+        await self.say(rows=rows, status=status, ended=turn.ended, cursor=turn.cursor)
+
+    async def say(self, **fields: str) -> None:
+        await self.send(text_data=json.dumps(fields))
+
+    async def watch_right(self) -> None:
+        while True:
+            await asyncio.sleep(RECHECK_SECONDS)
+            code = await database_sync_to_async(refusal_now)(self.scope)
+            if code is not None:
+                await self.close(code)
+                return
+
+    @staticmethod
+    async def in_thread(function, *arguments):
+        return await asyncio.get_running_loop().run_in_executor(_THREADS, function, *arguments)
+
+
+def alone(in_use: threading.Lock, function):
+    """A reel is closed while a read of it may still be under way in another thread: one after the other."""
+    with in_use:
+        return function()

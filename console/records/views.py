@@ -1,0 +1,145 @@
+"""The messages tab of a topic, the page of one record, and producing one.
+
+Like the retention tab it asks brokers while it is drawn, within a budget of time and bytes. Searching and following
+go on over a websocket (`records/socket.py`).
+"""
+
+from django.conf import settings
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_POST, require_safe
+
+from console.access.objects import access_topic
+from console.access.rights import Right
+from console.exports.csv_table import csv_response, wants_csv
+from console.gateway.connect import cluster_gateway
+from console.gateway.errors import GatewayError
+from console.gateway.record_views import RecordView
+from console.records.actions import do_produce
+from console.records.forms import ProduceForm
+from console.records.query import LIMITS, PLACES, SEARCHED, SHOWN_AS, RecordQuery
+from console.records.reading import RecordPage, read_page
+from console.records.shown import TITLES, ShownRecord, record_rows, shown_records
+from console.records.text import TEXT_LENGTH_MAX
+from console.topics.models import Topic
+
+#: Partitions offered one by one.
+PARTITIONS_OFFERED_MAX = 1_000
+
+
+@require_safe
+def record_list(request: HttpRequest, name: str) -> HttpResponse:
+    topic = access_topic(request.user, name, Right.VIEW)
+    query = RecordQuery.parse(request.GET)
+    page, error = None, ""
+    if not query.search:
+        try:
+            page = read_page(cluster_gateway(), topic.name, topic.partition_count, query)
+        except GatewayError as refusal:
+            error = str(refusal)
+    if page is not None and wants_csv(request):
+        return csv_response(request, f"records-{topic.name}", TITLES, record_rows(page.records, query.shown_as))
+    return _list_page(request, topic, query, page, error, ProduceForm(topic.partition_count))
+
+
+@require_safe
+def record_page(request: HttpRequest, name: str, partition: int, offset: int) -> HttpResponse:
+    """One record by its place; `part=key|value` hands out its bytes as a file."""
+    topic = access_topic(request.user, name, Right.VIEW)
+    query = RecordQuery(
+        place="offset", offset=min(offset, 2**63 - 1), partition=partition, limit=1, committed_only=False
+    )
+    try:
+        page = read_page(cluster_gateway(), topic.name, topic.partition_count, query)
+    except GatewayError as error:
+        return render(request, "access/refusal.html", {"title": "Not read", "sentence": str(error)}, status=503)
+    if not page.records or page.records[0].offset != offset:
+        raise Http404(_absence(topic, partition, offset, page))
+    (record,) = page.records
+    if request.GET.get("part") in ("key", "value"):
+        return _bytes_of(topic, record, request.GET["part"])
+    shown_as = RecordQuery.parse(request.GET).shown_as
+    context = {
+        "topic": topic,
+        "record": record,
+        "shown": ShownRecord(record, shown_as, TEXT_LENGTH_MAX),
+        "shown_as": shown_as,
+        "views": SHOWN_AS,
+        "previous": offset - 1 if offset else None,
+        "next": offset + 1,
+    }
+    return render(request, "records/record.html", context)
+
+
+@require_POST
+def produce(request: HttpRequest, name: str) -> HttpResponse:
+    topic = access_topic(request.user, name, Right.OPERATE)
+    form = ProduceForm(topic.partition_count, request.POST)
+    if form.is_valid():
+        values = {field: form.cleaned_data[field] for field in ("partition", "key", "value", "headers")}
+        try:
+            partition, offset = do_produce(request.user, topic, **values)
+        except GatewayError as error:
+            form.add_error(None, str(error))
+        else:
+            messages.success(request, f"Appended to partition {partition} at offset {offset}.")
+            return redirect("topic-record", topic.name, partition, offset)
+    return _list_page(request, topic, RecordQuery(), None, "", form, status=422)
+
+
+def _list_page(
+    request: HttpRequest,
+    topic: Topic,
+    query: RecordQuery,
+    page: RecordPage | None,
+    error: str,
+    form: ProduceForm,
+    status: int = 200,
+) -> HttpResponse:
+    context = {
+        "topic": topic,
+        "query": query,
+        "page": page,
+        "records": shown_records(page.records, query.shown_as) if page else [],
+        "error": error,
+        "form": form,
+        "places": PLACES,
+        "views": SHOWN_AS,
+        "searched": SEARCHED,
+        "limits": LIMITS,
+        "partitions": range(min(topic.partition_count, PARTITIONS_OFFERED_MAX)),
+        "command": _command(topic, query),
+    }
+    return render(request, "records/list.html", context, status=status)
+
+
+def _bytes_of(topic: Topic, record: RecordView, part: str) -> HttpResponse:
+    data = record.key if part == "key" else record.value
+    response = HttpResponse(data or b"", content_type="application/octet-stream")
+    name = f"{topic.name}-{record.partition}-{record.offset}-{part}"
+    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
+
+
+def _absence(topic: Topic, partition: int, offset: int, page: RecordPage) -> str:
+    place = f"{topic.name}-{partition} holds no record at offset {offset}"
+    if partition in page.silent:
+        return f"Partition {partition} of {topic.name} has no leader that answers; try again in a moment."
+    if page.records:
+        return (
+            f"{place}: it was deleted or compacted, or belongs to a transaction. The next is {page.records[0].offset}."
+        )
+    return f"{place}; nothing has been written there yet, or it was deleted."
+
+
+def _command(topic: Topic, query: RecordQuery) -> str:
+    command = f"kafka-console-consumer.sh --bootstrap-server {settings.BOOTSTRAP_SERVERS} --topic {topic.name}"
+    if query.partition is not None:
+        offset = {"oldest": "earliest", "offset": str(query.offset)}.get(query.place, "latest")
+        command += f" --partition {query.partition} --offset {offset}"
+    elif query.place == "oldest":
+        command += " --from-beginning"
+    if query.committed_only:
+        command += " --isolation-level read_committed"
+    return f"{command} --max-messages {query.limit}"

@@ -1,0 +1,109 @@
+// A search and the live tail of the messages tab, over a websocket of their own. The page says when it has taken what
+// came, and only then more is read: a slow or paused page slows the reading, not the console.
+
+const ROWS_MAX = 500;
+const live = document.getElementById("records-live");
+if (live) begin();
+
+function begin() {
+  const rows = document.getElementById("record-rows");
+  const part = (name) => live.querySelector(`[data-${name}]`);
+  const filters = document.querySelector(".record-filters");
+  let socket = null;
+  let mode = "";
+  let isPaused = false;
+
+  const say = (text) => { part("state").textContent = text; };
+
+  function open(wanted) {
+    socket?.close();
+    mode = wanted;
+    setPaused(false);
+    live.hidden = false;
+    part("stop").hidden = part("pause").hidden = false;
+    part("go-on").hidden = true;
+    part("status").textContent = "";
+    if (mode === "tail") rows.replaceChildren();
+    say("Looking for the place to begin…");
+    const parameters = mode === "search" ? new URLSearchParams(location.search) : new URLSearchParams(new FormData(filters));
+    if (mode === "tail") parameters.delete("cursor");
+    parameters.set("topic", live.dataset.topic);
+    parameters.set("mode", mode);
+    const current = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/ws/records/?${parameters}`);
+    socket = current;
+    current.onmessage = (event) => { if (socket === current) take(JSON.parse(event.data)); };
+    current.onclose = (event) => {
+      if (socket !== current) return;
+      over({ 4401: "You are logged out.", 4403: "You have no right to read this topic.", 4404: "There is no such topic." }[event.code]
+        ?? "The connection dropped.");
+    };
+  }
+
+  const doing = () => (mode === "search" ? "Searching…" : "Following: what is written from now on appears here.");
+
+  function take(message) {
+    if (message.began) { say(doing()); return; }
+    if (message.rows) show(message.rows);
+    if (message.status !== undefined && message.status.trim()) part("status").innerHTML = message.status;
+    socket.send(JSON.stringify({ taken: 1 }));
+    if (!message.ended) return;
+    const isSearch = mode === "search";
+    over(message.error || (isSearch ? `Search over: ${message.ended}.` : `Stopped: ${message.ended}.`));
+    if (isSearch && !rows.children.length) rows.append(noRow("Nothing was found."));
+    if (!message.cursor) return;
+    const further = new URLSearchParams(location.search);
+    further.set("cursor", message.cursor);
+    part("go-on").href = `?${further}`;
+    part("go-on").hidden = false;
+  }
+
+  // The rows come escaped from the server, as every partial does.
+  function show(html) {
+    const template = document.createElement("template");
+    template.innerHTML = html;
+    const arrived = [...template.content.querySelectorAll("tr")];
+    document.dispatchEvent(new CustomEvent("records:arrive", { detail: arrived }));
+    if (mode === "tail") rows.prepend(...arrived.reverse());
+    else rows.append(...arrived);
+    while (mode === "tail" && rows.children.length > ROWS_MAX) rows.lastElementChild.remove();
+  }
+
+  function noRow(text) {
+    const row = document.createElement("tr");
+    const cell = row.insertCell();
+    cell.colSpan = 5;
+    cell.className = "empty";
+    cell.textContent = text;
+    return row;
+  }
+
+  function over(text) {
+    const ended = socket;
+    socket = null;
+    ended?.close();
+    part("stop").hidden = part("pause").hidden = true;
+    say(text);
+  }
+
+  function setPaused(wanted) {
+    isPaused = wanted;
+    part("pause").textContent = isPaused ? "Go on" : "Pause";
+    part("pause").setAttribute("aria-pressed", isPaused);
+  }
+
+  part("pause").addEventListener("click", () => {
+    if (!socket) return;
+    setPaused(!isPaused);
+    socket.send(JSON.stringify({ pause: isPaused }));
+    say(isPaused ? "Paused." : doing());
+  });
+  part("stop").addEventListener("click", () => over("Stopped by you."));
+  document.querySelector("[data-follow]").addEventListener("click", () => open("tail"));
+  addEventListener("pagehide", () => { socket?.close(); });
+  if (live.dataset.mode) open(live.dataset.mode);
+}
+
+const produce = document.getElementById("produce");
+const openProduce = () => { if (produce && location.hash === "#produce") produce.open = true; };
+addEventListener("hashchange", openProduce);
+openProduce();

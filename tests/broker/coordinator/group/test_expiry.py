@@ -1,0 +1,202 @@
+"""When offsets are forgotten (KIP-211), and when a group is."""
+
+import struct
+
+import pytest
+
+from broker.common.errors import ErrorCode
+from broker.common.types import TopicPartition
+from tests.broker.coordinator.group.world import World
+
+T0, U0 = ("t", 0), ("u", 0)
+DAY_MS = 86_400_000
+WEEK_MS = 7 * DAY_MS
+CHECK_MS = 600_000
+
+
+def subscription(*topics: str) -> bytes:
+    encoded = b"".join(struct.pack(">h", len(topic)) + topic.encode() for topic in topics)
+    return struct.pack(">hi", 1, len(topics)) + encoded + struct.pack(">i", -1) + b"of a later version"
+
+
+def offsets(world: World, group_id: str = "g") -> set[tuple[str, int]]:
+    return {tuple(partition) for partition, _ in world.coordinator.offsets.of_group(group_id)}
+
+
+def test_trap_29_simple_consumer_is_measured_by_its_last_commit():
+    world = World()
+    world.commit("g", "-", {T0: 1, U0: 1})
+    world.advance(DAY_MS)
+    world.commit("g", "-", {T0: 2})
+    world.advance(WEEK_MS - DAY_MS - 1)
+    assert offsets(world) == {T0, U0}
+    world.advance(CHECK_MS)
+    assert offsets(world) == {T0}
+    world.advance(DAY_MS)
+    assert offsets(world) == set()
+    assert world.describe("g").group_state == "Dead"
+    assert world.log[-1].value is None
+
+
+def test_trap_29_group_is_measured_by_when_it_became_empty():
+    world = World()
+    world.stable_group("g", "a", session_ms=1_800_000, metadata=subscription("t"))
+    world.commit("g", "a", {T0: 1})
+    world.advance(DAY_MS)  # the session is over in between
+    assert world.describe("g").group_state == "Empty"
+    world.advance(WEEK_MS - DAY_MS)
+    assert offsets(world) == {T0}
+    world.advance(1_800_000 + CHECK_MS)
+    assert offsets(world) == set()
+    assert world.describe("g").group_state == "Dead"
+    world.restart()
+    assert world.coordinator.groups == {}
+
+
+def test_trap_29_offsets_of_members_do_not_expire_but_those_of_topics_no_longer_read_do():
+    world = World()
+    world.stable_group("g", "a", session_ms=1_800_000, metadata=subscription("t"))
+    world.commit("g", "a", {T0: 1, U0: 1})
+    for _ in range(2 * 7 * 24 * 4):
+        world.heartbeat("g", "a")
+        world.advance(900_000)
+    assert world.describe("g").group_state == "Stable"
+    assert offsets(world) == {T0}
+
+
+@pytest.mark.parametrize(
+    ("protocol_type", "metadata"),
+    [("connect", subscription("t")), ("consumer", b"\x00\x01\x00"), ("consumer", struct.pack(">hi", 1, -1))],
+)
+def test_trap_28_where_what_members_read_is_not_ours_to_know_nothing_expires(protocol_type, metadata):
+    world = World()
+    world.stable_group("g", "a", session_ms=1_800_000, metadata=metadata, protocol_type=protocol_type)
+    world.commit("g", "a", {U0: 1})
+    for _ in range(8 * 24 * 4):
+        world.heartbeat("g", "a")
+        world.advance(900_000)
+    assert offsets(world) == {U0}
+
+
+def test_retention_an_old_client_chose_is_kept_to():
+    world = World()
+    world.commit("g", "-", {T0: 1}, version=4, retention_time_ms=DAY_MS)
+    world.commit("g", "-", {U0: 1}, version=4, retention_time_ms=2 * WEEK_MS)
+    world.advance(DAY_MS + CHECK_MS)
+    assert offsets(world) == {U0}
+    world.advance(WEEK_MS + CHECK_MS)
+    assert offsets(world) == {U0}
+    world.advance(WEEK_MS)
+    assert offsets(world) == set()
+
+
+def test_empty_group_without_offsets_goes_with_the_next_check():
+    world = World()
+    world.stable_group("g", "a")
+    world.leave("g", "a")
+    assert world.describe("g").group_state == "Empty"
+    world.advance(CHECK_MS)
+    assert world.describe("g").group_state == "Dead"
+
+
+def test_group_somebody_is_about_to_join_stays():
+    world = World()
+    world.stable_group("g", "a")
+    world.leave("g", "a")
+    world.advance(CHECK_MS - 100 - world.now_ms)
+    world.join("g", "b")
+    world.advance(200)
+    assert world.join("g", "b").is_parked
+
+
+def test_offset_an_open_transaction_replaces_does_not_expire_nor_does_its_group():
+    world = World()
+    world.commit("g", "-", {T0: 1})
+    world.txn_commit("g", 7, {T0: 5})
+    world.advance(WEEK_MS + CHECK_MS)
+    assert offsets(world) == {T0}
+    world.end_transaction(7, is_commit=False)
+    world.advance(CHECK_MS)
+    assert world.describe("g").group_state == "Dead"
+
+
+def test_trap_29_offsets_of_deleted_partitions_go_at_once_whoever_is_in_the_group():
+    world = World()
+    world.stable_group("g", "a", metadata=subscription("t"))
+    world.commit("g", "a", {T0: 1, ("t", 1): 1, U0: 1})
+    world.commit("h", "-", {T0: 1})
+    world.coordinator.partitions_deleted([TopicPartition("t", 0), TopicPartition("t", 1)], world.now_ms)
+    world.advance(0)
+    assert offsets(world) == {U0}
+    assert world.describe("g").group_state == "Stable"
+    assert world.describe("h").group_state == "Dead"
+
+
+def test_offset_committed_for_a_successor_of_the_same_name_stays():
+    world = World()
+    world.commit("g", "-", {T0: 1})
+    world.coordinator.partitions_deleted([TopicPartition("t", 0)], world.now_ms)
+    world.now_ms += 1
+    world.commit("h", "-", {T0: 1})
+    world.advance(0)
+    assert offsets(world) == set()
+    assert offsets(world, "h") == {T0}
+
+
+def test_many_offsets_expire_in_slices_each_small_enough_for_a_batch():
+    world = World()
+    for group in range(30):
+        world.commit(f"g{group}", "-", {("t", index): 1 for index in range(100)})
+    world.commit("giant", "-", {("t", index): 1 for index in range(1_200)})
+    world.outcomes.clear()
+    world.advance(WEEK_MS + CHECK_MS)
+    assert max(len(outcome.records) for outcome in world.outcomes) <= 500
+    assert world.coordinator.groups == {}
+
+
+def test_expiry_that_cannot_be_written_comes_again_with_the_next_check():
+    world = World()
+    world.commit("g", "-", {T0: 1})
+    world.now_ms = WEEK_MS
+    world.append_error = ErrorCode.NOT_ENOUGH_REPLICAS
+    world.carry_out(world.coordinator.tick(world.now_ms))
+    assert offsets(world) == {T0}
+    world.advance(CHECK_MS)
+    assert offsets(world) == set()
+
+
+# -- OffsetDelete -----------------------------------------------------------------------------------------------------
+
+
+def test_offsets_of_an_empty_group_are_deleted_one_by_one():
+    world = World()
+    world.commit("g", "-", {T0: 1, ("t", 1): 1, U0: 1})
+    asked = world.delete_offsets("g", {"t": [0], "v": [0]})
+    assert asked.error is ErrorCode.NONE
+    assert asked.errors == {T0: ErrorCode.NONE, ("v", 0): ErrorCode.NONE}
+    assert offsets(world) == {("t", 1), U0}
+
+
+def test_offsets_of_topics_that_members_read_are_kept():
+    world = World()
+    world.stable_group("g", "a", metadata=subscription("t"))
+    world.commit("g", "a", {T0: 1, U0: 1})
+    asked = world.delete_offsets("g", {"t": [0], "u": [0]})
+    assert asked.errors == {T0: ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC, U0: ErrorCode.NONE}
+    assert offsets(world) == {T0}
+
+
+def test_offsets_of_other_groups_with_members_are_kept():
+    world = World()
+    world.stable_group("g", "a", protocol_type="connect")
+    assert world.delete_offsets("g", {"t": [0]}).error is ErrorCode.NON_EMPTY_GROUP
+    assert world.delete_offsets("unheard-of", {"t": [0]}).error is ErrorCode.GROUP_ID_NOT_FOUND
+    assert world.delete_offsets("", {"t": [0]}).error is ErrorCode.INVALID_GROUP_ID
+
+
+def test_deleting_that_cannot_be_appended_deletes_nothing():
+    world = World()
+    world.commit("g", "-", {T0: 1})
+    world.append_error = ErrorCode.NOT_LEADER_OR_FOLLOWER
+    assert world.delete_offsets("g", {"t": [0]}).error is ErrorCode.NOT_COORDINATOR
+    assert offsets(world) == {T0}

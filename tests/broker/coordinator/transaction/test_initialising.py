@@ -1,0 +1,137 @@
+"""Who gets which producer id and epoch: fencing, an own epoch raised (KIP-360), epochs that run out."""
+
+import pytest
+
+from broker.common.errors import ErrorCode
+from broker.coordinator.fields import STRING_BYTES_MAX
+from broker.coordinator.transaction.records import encode_key, encode_value
+from broker.coordinator.transaction.states import TransactionState
+from broker.coordinator.transaction.transaction import Transaction
+from tests.broker.coordinator.transaction.world import FIRST_FRESH_ID, ID, ORDERS, World
+
+LAST_EPOCH_GIVEN = 2**15 - 2
+OLD_ID = 7
+
+
+def world_at(epoch: int, state: TransactionState = TransactionState.EMPTY) -> World:
+    """The transactional id has been in use up to `epoch`."""
+    world = World()
+    partitions = frozenset({ORDERS}) if state.is_open else frozenset()
+    used = Transaction(ID, OLD_ID, epoch, 60_000, state, partitions, world.now_ms, world.now_ms)
+    world.log.append((encode_key(ID), encode_value(used)))
+    world.fail_over()
+    return world
+
+
+def given(response) -> tuple[int, int]:
+    assert response.error_code == ErrorCode.NONE
+    return response.producer_id, response.producer_epoch
+
+
+def test_trap_34_new_producer_is_answered_concurrent_transactions_until_the_old_transaction_is_aborted():
+    world = World()
+    old = world.producer()
+    world.add(old, ORDERS)
+    assert world.init().error_code == ErrorCode.CONCURRENT_TRANSACTIONS
+    assert world.init().error_code == ErrorCode.CONCURRENT_TRANSACTIONS
+    assert len(world.markers) == 1
+    world.write_markers()
+    assert given(world.init()) == (old[0], old[1] + 2)
+
+
+def test_trap_34_exhausted_epochs_lead_to_a_new_producer_id():
+    world = world_at(LAST_EPOCH_GIVEN - 1)
+    assert given(world.init()) == (OLD_ID, LAST_EPOCH_GIVEN)
+    assert given(world.init()) == (FIRST_FRESH_ID, 0)
+
+
+def test_trap_34_last_epoch_is_kept_for_aborting_and_never_given_away():
+    world = world_at(LAST_EPOCH_GIVEN, TransactionState.ONGOING)
+    assert world.init().error_code == ErrorCode.CONCURRENT_TRANSACTIONS
+    assert (world.markers[0].producer_id, world.markers[0].producer_epoch) == (OLD_ID, LAST_EPOCH_GIVEN + 1)
+    world.write_markers()
+    assert given(world.init()) == (FIRST_FRESH_ID, 0)
+
+
+def test_trap_34_producer_whose_own_request_used_the_last_epoch_gets_a_new_id():
+    world = world_at(LAST_EPOCH_GIVEN, TransactionState.ONGOING)
+    held = OLD_ID, LAST_EPOCH_GIVEN
+    assert world.init(held=held).error_code == ErrorCode.CONCURRENT_TRANSACTIONS
+    world.write_markers()
+    assert given(world.init(held=held)) == (FIRST_FRESH_ID, 0)
+    assert given(world.init(held=held)) == (FIRST_FRESH_ID, 0)
+
+
+def test_repeated_request_that_led_to_a_new_producer_id_is_answered_with_it_again():
+    world = world_at(LAST_EPOCH_GIVEN)
+    held = OLD_ID, LAST_EPOCH_GIVEN
+    assert given(world.init(held=held)) == (FIRST_FRESH_ID, 0)
+    assert given(world.init(held=held)) == (FIRST_FRESH_ID, 0)
+    assert world.init(held=(OLD_ID, 5)).error_code == ErrorCode.PRODUCER_FENCED
+
+
+def test_producer_that_raises_its_epoch_in_an_open_transaction_gets_the_one_that_aborted_it():
+    world = World()
+    held = world.producer()
+    world.add(held, ORDERS)
+    assert world.init(held=held).error_code == ErrorCode.CONCURRENT_TRANSACTIONS
+    world.write_markers()
+    assert given(world.init(held=held)) == (held[0], held[1] + 1)
+    assert world.add((held[0], held[1] + 1), ORDERS) is ErrorCode.NONE
+
+
+def test_fenced_producer_cannot_abort_the_transaction_of_its_successor():
+    world = World()
+    old, new = world.producer(), world.producer()
+    world.add(new, ORDERS)
+    assert world.init(held=old).error_code == ErrorCode.PRODUCER_FENCED
+    assert (world.state, world.markers) == ("Ongoing", [])
+    assert world.end(new) is ErrorCode.NONE
+
+
+def test_late_copy_of_a_request_does_not_abort_what_came_after_it():
+    world = World()
+    held = world.producer()
+    raised = given(world.init(held=held))
+    world.add(raised, ORDERS)
+    assert world.init(held=held).error_code == ErrorCode.PRODUCER_FENCED
+    assert world.end(raised) is ErrorCode.NONE
+
+
+def test_repeated_request_after_a_fail_over_is_fenced_since_what_came_before_is_not_stored():
+    world = World()
+    held = world.producer()
+    world.init(held=held)
+    world.fail_over()
+    assert world.init(held=held).error_code == ErrorCode.PRODUCER_FENCED
+
+
+def test_producer_of_a_forgotten_transactional_id_gets_a_new_producer_id():
+    world = World()
+    assert given(world.init(held=(OLD_ID, 12))) == (FIRST_FRESH_ID, 0)
+
+
+def test_id_that_was_not_needed_is_given_to_the_next():
+    world = World()
+    world.producer()
+    world.producer()
+    assert world.fresh_id == FIRST_FRESH_ID + 1
+
+
+def test_epoch_that_could_not_be_appended_is_given_again():
+    world = World()
+    producer = world.producer()
+    world.is_refusing = ErrorCode.NOT_ENOUGH_REPLICAS
+    assert world.init().error_code == ErrorCode.COORDINATOR_NOT_AVAILABLE
+    world.is_refusing = ErrorCode.NONE
+    assert given(world.init()) == (producer[0], producer[1] + 1)
+
+
+@pytest.mark.parametrize("transactional_id", ["", "x" * (STRING_BYTES_MAX + 1)], ids=["empty", "too long to store"])
+def test_transactional_id_that_cannot_be_is_refused(transactional_id: str):
+    assert World().init(transactional_id).error_code == ErrorCode.INVALID_REQUEST
+
+
+@pytest.mark.parametrize("held", [(-1, 3), (7, -1)])
+def test_producer_id_without_epoch_or_epoch_without_id_is_refused(held: tuple[int, int]):
+    assert World().init(held=held).error_code == ErrorCode.INVALID_REQUEST

@@ -1,0 +1,96 @@
+"""Producers that wait for the high watermark: what they hear when replicas or the leadership go meanwhile."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+from uuid import UUID
+
+import pytest
+
+from broker.common.clock import ManualClock
+from broker.common.errors import ApiError, ErrorCode
+from broker.common.types import TopicPartition
+from broker.log.config import LogConfig
+from broker.log.manager import LogManager
+from broker.protocol.messages.leader_and_isr import (
+    LeaderAndIsrPartitionState,
+    LeaderAndIsrRequest,
+    LeaderAndIsrTopicState,
+)
+from broker.records.builder import build_batch
+from broker.records.record import Record
+from broker.runtime.purgatory import Purgatory
+from broker.runtime.replication.produce_acks import ProduceAcks
+from broker.runtime.replication.replica_manager import ReplicaManager
+from tests.eventually import eventually
+
+ME, NEAR, FAR = 1, 2, 3
+PARTITION = TopicPartition("t", 0)
+
+
+@pytest.fixture
+def world(tmp_path):
+    """A partition that ME leads, in sync with NEAR, of which two replicas must be in sync."""
+    logs, clock = LogManager([tmp_path / "logs"], LogConfig(), ME, "cluster"), ManualClock()
+    logs.load_all()
+    replicas = ReplicaManager(ME, logs, Purgatory(clock), clock)
+    acks = ProduceAcks(replicas, clock)
+    replicas.apply_leader_and_isr(role(leader=ME, leader_epoch=5))
+    hosted = replicas.get(*PARTITION)
+    hosted.log.config = replace(hosted.log.config, min_insync_replicas=2)
+    yield SimpleNamespace(replicas=replicas, acks=acks, hosted=hosted, clock=clock)
+    acks.close()
+    logs.shutdown()
+
+
+def role(leader: int, leader_epoch: int) -> LeaderAndIsrRequest:
+    state = LeaderAndIsrPartitionState(
+        partition_index=0, leader=leader, leader_epoch=leader_epoch, isr=[ME, NEAR], replicas=[ME, NEAR, FAR]
+    )
+    topic = LeaderAndIsrTopicState(topic_name="t", topic_id=UUID(int=1), partition_states=[state])
+    return LeaderAndIsrRequest(topic_states=[topic])
+
+
+def produce(world, timeout_ms: int = 1_000):
+    batch = memoryview(build_batch([Record(0, 0, None, b"x")]))
+    result = world.replicas.append(PARTITION, batch, is_for_all=True)
+    return world.acks.wait([result], timeout_ms, lambda codes: codes[0])
+
+
+async def test_producer_is_answered_when_the_isr_holds_its_record(world):
+    answer = produce(world)
+    assert not answer.done()
+    world.replicas.follower_holds(world.hosted, NEAR, 1, broker_epoch=20)
+    assert await answer is ErrorCode.NONE
+
+
+async def test_trap_06_too_small_an_isr_is_noticed_before_and_after_the_append(world):
+    answer = produce(world)
+    world.replicas.isr_written(world.hosted, (ME,), zk_version=1)
+    assert await answer is ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND
+    with pytest.raises(ApiError) as refused:
+        produce(world)
+    assert refused.value.code is ErrorCode.NOT_ENOUGH_REPLICAS
+    assert world.hosted.log.log_end_offset == 1, "the first record is there, the second never was"
+
+
+async def test_trap_09_what_a_leader_had_not_committed_is_not_acknowledged_when_it_was_replaced(world):
+    answer = produce(world)
+    world.replicas.apply_leader_and_isr(role(leader=NEAR, leader_epoch=6))
+    assert await answer is ErrorCode.NOT_LEADER_OR_FOLLOWER
+    with pytest.raises(ApiError) as refused:
+        world.replicas.read(PARTITION, 0, 1_000, at_least_one=True)
+    assert refused.value.code is ErrorCode.NOT_LEADER_OR_FOLLOWER
+
+
+async def test_trap_09_leader_that_nobody_follows_shows_nothing_beyond_its_high_watermark(world):
+    answer = produce(world)
+    read = world.replicas.read(PARTITION, 0, 1_000, at_least_one=True)
+    assert (read.high_watermark, read.slice.length) == (0, 0)
+    assert not answer.done()
+
+
+async def test_trap_46_producers_whose_time_is_up_leave_nothing_behind(world):
+    answers = [produce(world, timeout_ms) for timeout_ms in (10, 500)]
+    world.clock.advance(600)
+    assert [await answer for answer in answers] == [ErrorCode.REQUEST_TIMED_OUT] * 2
+    await eventually(lambda: not len(world.acks), "nobody waits any more")

@@ -1,0 +1,112 @@
+"""Logs that nobody gave this broker a role for: whose they are is asked before they are put out of the way."""
+
+from uuid import UUID
+
+import pytest
+
+from broker.common.clock import SystemClock
+from broker.common.types import TopicPartition
+from broker.controller.cluster import TopicAssignment
+from broker.log.config import LogConfig
+from broker.log.manager import LogManager
+from broker.records.builder import build_batch
+from broker.records.record import Record
+from broker.runtime.purgatory import Purgatory
+from broker.runtime.replication.replica_manager import ReplicaManager
+from broker.runtime.replication.stray_logs import StrayLogs
+from broker.zookeeper.errors import ZooKeeperError
+
+OURS, EARLIER = UUID(int=1), UUID(int=2)
+T_0 = TopicPartition("t", 0)
+
+
+class Topics:
+    """What ZooKeeper says of topics."""
+
+    def __init__(self):
+        self.known: dict[str, TopicAssignment] = {}
+        self.is_gone = False
+        self.asked: list[str] = []
+
+    async def topic(self, name: str) -> TopicAssignment | None:
+        self.asked.append(name)
+        if self.is_gone:
+            raise ZooKeeperError("connection lost")
+        return self.known.get(name)
+
+
+@pytest.fixture
+def logs(tmp_path):
+    logs = LogManager([tmp_path / "logs"], LogConfig(), 1, "cluster")
+    logs.load_all()
+    log = logs.get_or_create(T_0, OURS)
+    log.append(build_batch([Record(0, 0, None, b"kept")]), 0)
+    yield logs
+    logs.shutdown()
+
+
+@pytest.fixture
+def topics():
+    return Topics()
+
+
+@pytest.fixture
+def strays(logs, topics):
+    return StrayLogs(1, ReplicaManager(1, logs, Purgatory(SystemClock()), SystemClock()), logs, topics)
+
+
+def aside(tmp_path) -> list:
+    return list((tmp_path / "logs").glob("t-0.*-stray"))
+
+
+@pytest.mark.parametrize(
+    "found",
+    [None, TopicAssignment("t", OURS, {0: (2, 3)}), TopicAssignment("t", EARLIER, {0: (1, 2)})],
+    ids=["deleted", "moved away", "made anew"],
+)
+async def test_log_of_a_replica_that_is_elsewhere_is_set_aside_with_its_records(strays, topics, logs, tmp_path, found):
+    if found:
+        topics.known["t"] = found
+    await strays.look()
+    assert logs.get(T_0) is not None
+    await strays.look()
+    assert logs.get(T_0) is None
+    (directory,) = aside(tmp_path)
+    assert b"kept" in (directory / f"{0:020d}.log").read_bytes()
+
+
+async def test_stray_log_is_neither_opened_nor_removed_by_the_next_start(strays, logs, tmp_path):
+    await strays.look()
+    await strays.look()
+    logs.shutdown()
+    again = LogManager([tmp_path / "logs"], LogConfig(), 1, "cluster")
+    again.load_all()
+    try:
+        assert not again.logs
+        assert again.get_or_create(T_0, OURS).log_end_offset == 0
+        assert len(aside(tmp_path)) == 1
+    finally:
+        again.shutdown()
+
+
+@pytest.mark.parametrize("replicas", [(1, 2), (2, 3, 1)], ids=["stays", "is on the move"])
+async def test_log_of_a_partition_assigned_here_waits_for_its_role(strays, topics, logs, replicas):
+    topics.known["t"] = TopicAssignment("t", OURS, {0: replicas})
+    for _ in range(3):
+        await strays.look()
+    assert logs.get(T_0) is not None
+
+
+async def test_nothing_is_set_aside_while_zookeeper_does_not_answer(strays, topics, logs):
+    topics.is_gone = True
+    await strays.look()
+    with pytest.raises(ZooKeeperError):
+        await strays.look()
+    assert logs.get(T_0) is not None
+
+
+async def test_zookeeper_is_not_asked_about_a_log_that_just_came(strays, topics, logs):
+    await strays.look()
+    logs.get_or_create(TopicPartition("late", 0), OURS)
+    await strays.look()
+    assert topics.asked == ["t"]

@@ -1,0 +1,160 @@
+"""TxnOffsetCommit over a real socket: only into a transaction that has the group's offsets partition in it."""
+
+import asyncio
+
+import pytest
+
+from broker.common.errors import ErrorCode
+from broker.common.types import TopicPartition
+from broker.coordinator.partitions import partition_for
+from broker.protocol.messages.offset_delete import (
+    OffsetDeleteRequest,
+    OffsetDeleteRequestPartition,
+    OffsetDeleteRequestTopic,
+)
+from broker.protocol.messages.offset_fetch import (
+    OffsetFetchRequest,
+    OffsetFetchRequestGroup,
+    OffsetFetchRequestTopic,
+)
+from broker.protocol.messages.txn_offset_commit import (
+    TxnOffsetCommitRequest,
+    TxnOffsetCommitRequestPartition,
+    TxnOffsetCommitRequestTopic,
+)
+from broker.protocol.messages.write_txn_markers import (
+    WritableTxnMarker,
+    WritableTxnMarkerTopic,
+    WriteTxnMarkersRequest,
+)
+from broker.runtime.topics.internal_topics import OFFSETS_TOPIC
+from tests.eventually import eventually
+
+OFFSETS_PARTITIONS = 3
+COORDINATOR = TopicPartition(OFFSETS_TOPIC, partition_for("g", OFFSETS_PARTITIONS))
+
+
+def commit(offset: int, topic: str = "t", partition: int = 0, epoch: int = 0, group: str = "g", producer_id: int = 7):
+    committed = TxnOffsetCommitRequestPartition(partition_index=partition, committed_offset=offset)
+    return TxnOffsetCommitRequest(
+        transactional_id="copier",
+        group_id=group,
+        producer_id=producer_id,
+        producer_epoch=epoch,
+        member_id="",
+        topics=[TxnOffsetCommitRequestTopic(name=topic, partitions=[committed])],
+    )
+
+
+def codes(response) -> list[ErrorCode]:
+    return [ErrorCode(each.error_code) for topic in response.topics for each in topic.partitions]
+
+
+async def committed(client, *, require_stable: bool = False) -> tuple[int, ErrorCode]:
+    topic = OffsetFetchRequestTopic(name="t", partition_indexes=[0])
+    groups = [OffsetFetchRequestGroup(group_id="g", topics=[topic])]
+    response = await client.ask(OffsetFetchRequest(groups=groups, require_stable=require_stable), 9)
+    (found,) = response.groups[0].topics[0].partitions
+    return found.committed_offset, ErrorCode(found.error_code)
+
+
+async def end_transaction(client, *, is_commit: bool) -> None:
+    topic = WritableTxnMarkerTopic(name=OFFSETS_TOPIC, partition_indexes=[COORDINATOR.partition])
+    marker = WritableTxnMarker(
+        producer_id=7, producer_epoch=0, transaction_result=is_commit, topics=[topic], coordinator_epoch=0
+    )
+    response = await client.ask(WriteTxnMarkersRequest(markers=[marker]), 1)
+    assert response.markers[0].topics[0].partitions[0].error_code == ErrorCode.NONE
+
+
+@pytest.fixture
+async def client(served):
+    for topic, partitions in (("t", 2), (OFFSETS_TOPIC, OFFSETS_PARTITIONS)):
+        served.lead(topic, partitions)
+        served.tell_of(topic, partitions)
+    return await served.client()
+
+
+@pytest.mark.parametrize(("is_commit", "expected"), [(True, 5), (False, -1)])
+async def test_trap_30_marker_written_to_the_offsets_partition_decides(client, is_commit, expected):
+    assert codes(await client.ask(commit(5), 4)) == [ErrorCode.NONE]
+    assert await committed(client) == (-1, ErrorCode.NONE)
+    assert await committed(client, require_stable=True) == (-1, ErrorCode.UNSTABLE_OFFSET_COMMIT)
+    await end_transaction(client, is_commit=is_commit)
+    assert await committed(client, require_stable=True) == (expected, ErrorCode.NONE)
+
+
+async def test_trap_37_first_commit_of_a_transaction_is_verified_and_later_ones_are_not(served, client):
+    for offset in (5, 6):
+        assert codes(await client.ask(commit(offset), 4)) == [ErrorCode.NONE]
+    assert served.verified == [("copier", 7, 0, (COORDINATOR,))]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "version", "told"),
+    [
+        (ErrorCode.TRANSACTION_ABORTABLE, 4, ErrorCode.TRANSACTION_ABORTABLE),
+        (ErrorCode.TRANSACTION_ABORTABLE, 3, ErrorCode.INVALID_TXN_STATE),
+        (ErrorCode.PRODUCER_FENCED, 4, ErrorCode.INVALID_PRODUCER_EPOCH),
+        (ErrorCode.INVALID_PRODUCER_ID_MAPPING, 4, ErrorCode.INVALID_PRODUCER_ID_MAPPING),
+        (ErrorCode.CONCURRENT_TRANSACTIONS, 4, ErrorCode.COORDINATOR_NOT_AVAILABLE),
+        (ErrorCode.NETWORK_EXCEPTION, 0, ErrorCode.COORDINATOR_NOT_AVAILABLE),
+    ],
+)
+async def test_trap_37_commit_outside_a_transaction_writes_nothing(served, client, verdict, version, told):
+    served.verdicts[COORDINATOR] = verdict
+    assert codes(await client.ask(commit(5), version)) == [told]
+    assert served.replicas.get(*COORDINATOR).log.log_end_offset == 0
+
+
+async def test_trap_37_commit_whose_transaction_ends_while_it_is_verified_is_refused(served, client):
+    verdict = served.verdicts[COORDINATOR] = asyncio.get_running_loop().create_future()
+    await client.send_request(commit(5), 4)
+    await eventually(lambda: served.verified, "the coordinator is asked")
+    await end_transaction(await served.client(), is_commit=True)
+    verdict.set_result(ErrorCode.NONE)
+    assert codes(await client.answer(TxnOffsetCommitRequest.api, 4)) == [ErrorCode.INVALID_TXN_STATE]
+
+
+async def test_producer_that_was_replaced_commits_nothing(client):
+    assert codes(await client.ask(commit(5, epoch=1), 4)) == [ErrorCode.NONE]
+    assert codes(await client.ask(commit(6, epoch=0), 4)) == [ErrorCode.INVALID_PRODUCER_EPOCH]
+
+
+async def test_commit_without_a_producer_is_refused(client):
+    assert codes(await client.ask(commit(5, producer_id=-1), 4)) == [ErrorCode.INVALID_REQUEST]
+
+
+async def test_partitions_there_are_none_of_are_refused_one_by_one(client):
+    request = commit(5)
+    request.topics += [*commit(6, partition=9).topics, *commit(6, topic="missing").topics]
+    unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    assert codes(await client.ask(request, 4)) == [ErrorCode.NONE, unknown, unknown]
+
+
+async def test_commit_for_a_group_coordinated_elsewhere_is_told_so(served, client):
+    served.lead(OFFSETS_TOPIC, OFFSETS_PARTITIONS, leader=2, leader_epoch=1)
+    assert codes(await client.ask(commit(5), 4)) == [ErrorCode.NOT_COORDINATOR]
+
+
+@pytest.mark.parametrize(
+    ("version", "told"), [(1, ErrorCode.COORDINATOR_NOT_AVAILABLE), (2, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)]
+)
+async def test_oldest_producers_do_not_hear_of_a_load(served, client, version, told):
+    await client.ask(commit(5), 4)
+    served.lead(OFFSETS_TOPIC, OFFSETS_PARTITIONS, leader=2, leader_epoch=1)
+    served.lead(OFFSETS_TOPIC, OFFSETS_PARTITIONS, leader_epoch=2)
+    shard = served.groups._shards[COORDINATOR.partition]
+    await eventually(lambda: shard.is_loaded, "loaded")
+    shard.is_loaded = False
+    assert codes(await client.ask(commit(5), version)) == [told]
+
+
+async def test_offsets_of_topics_there_are_none_of_are_not_deleted(client):
+    await client.ask(commit(5), 4)
+    await end_transaction(client, is_commit=True)
+    partitions = [OffsetDeleteRequestPartition(partition_index=0)]
+    topics = [OffsetDeleteRequestTopic(name=name, partitions=partitions) for name in ("t", "missing")]
+    response = await client.ask(OffsetDeleteRequest(group_id="g", topics=topics), 0)
+    assert codes(response) == [ErrorCode.NONE, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION]
+    assert await committed(client) == (-1, ErrorCode.NONE)

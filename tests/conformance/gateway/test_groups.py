@@ -1,0 +1,176 @@
+"""Consumer groups: the cluster in memory and real brokers say the same."""
+
+import time
+
+import pytest
+from confluent_kafka import Consumer
+
+from console.gateway.errors import RefusedError
+from console.gateway.fake import FakeGateway
+from console.gateway.group_views import Bounds
+from tests.conformance.gateway.test_gateway import eventually, find_topic
+
+
+@pytest.fixture
+def topic(gateway, topic_name):
+    gateway.create_topic(topic_name, 2, 1)
+    eventually(
+        lambda: find_topic(gateway, topic_name),
+        lambda found: found is not None and all(each.next_offset is not None for each in found.partitions),
+    )
+    return topic_name
+
+
+@pytest.fixture
+def group(topic):
+    return f"group-of-{topic}"
+
+
+@pytest.fixture
+def committed(topic, group, append, commit):
+    """Seven records in partition 1, three of them read."""
+    append(topic, 1, 7)
+    commit(group, topic, 1, 3)
+    return group
+
+
+@pytest.fixture
+def member(request, gateway, group, topic):
+    """A consumer that has joined and holds both partitions; ends with the test."""
+    if isinstance(gateway, FakeGateway):
+        gateway.groups.join(group, "reader-1", (topic, 0), (topic, 1))
+        yield
+        return
+    servers = request.getfixturevalue("running_brokers").bootstrap_servers
+    consumer = Consumer({"bootstrap.servers": servers, "group.id": group, "client.id": "reader"})
+    consumer.subscribe([topic])
+    eventually(lambda: (consumer.poll(0.1), consumer.assignment())[1], lambda held: len(held) == 2)
+    yield
+    consumer.close()
+
+
+def test_a_group_that_only_commits_is_empty_and_its_offsets_are_known(gateway, topic, committed):
+    seen = eventually(
+        lambda: {each.group_id: each for each in gateway.groups.describe().groups}.get(committed),
+        lambda found: found is not None and found.committed,
+    )
+
+    assert (seen.state, seen.members, dict(seen.committed)) == ("Empty", (), {(topic, 1): 3})
+    assert seen.coordinator in {broker.id for broker in gateway.describe_cluster().brokers}
+    assert gateway.groups.describe_one(committed) == seen
+
+
+@pytest.mark.usefixtures("member")
+def test_members_are_named_with_what_they_are_assigned(gateway, topic, group):
+    seen = eventually(lambda: gateway.groups.describe_one(group), lambda found: found.state == "Stable")
+
+    (only,) = seen.members
+    assert (only.client_id, only.host, only.assigned) == ("reader", "127.0.0.1", ((topic, 0), (topic, 1)))
+    assert seen.protocol_type == "consumer"
+
+
+def test_groups_are_sorted_and_every_broker_answered(gateway, committed):
+    seen = gateway.groups.describe()
+
+    assert [each.group_id for each in seen.groups] == sorted(each.group_id for each in seen.groups)
+    assert seen.answered == {broker.id for broker in gateway.describe_cluster().brokers}
+
+
+def test_an_unknown_group_is_dead(gateway, topic):
+    seen = gateway.groups.describe_one(f"never-{topic}")
+
+    assert (seen.state, seen.members, dict(seen.committed)) == ("Dead", (), {})
+
+
+def test_commits_are_told_with_their_time(gateway, topic, committed):
+    arrived: list = []
+    before_ms = time.time_ns() // 1_000_000
+
+    def read():
+        arrived.extend(each for each in gateway.groups.commits() if each.group_id == committed)
+        return arrived
+
+    (seen,) = eventually(read, lambda found: found)
+    assert (seen.place, seen.offset) == ((topic, 1), 3)
+    assert abs(seen.at_ms - before_ms) < 60_000
+
+
+def test_the_first_unread_record_has_its_offset_and_time(gateway, topic, committed):
+    before_ms = time.time_ns() // 1_000_000
+    seen = gateway.groups.first_unread({(topic, 1): 3, (topic, 0): 0})
+
+    assert seen[topic, 1].offset == 3
+    assert abs(seen[topic, 1].at_ms - before_ms) < 60_000
+    assert (seen[topic, 0].offset, seen[topic, 0].at_ms) == (None, None)
+
+
+def test_an_offset_beyond_the_end_has_no_answer(gateway, topic, committed):
+    assert gateway.groups.first_unread({(topic, 1): 99}) == {}
+
+
+def test_bounds_and_offsets_of_a_time(gateway, topic, committed):
+    places = [(topic, 0), (topic, 1), (topic, 77)]
+
+    assert gateway.groups.bounds(places) == {(topic, 0): Bounds(0, 0), (topic, 1): Bounds(0, 7)}
+    assert gateway.groups.offsets_at(places, 1_000) == {(topic, 0): 0, (topic, 1): 0}
+    tomorrow = time.time_ns() // 1_000_000 + 86_400_000
+    assert gateway.groups.offsets_at(places[:2], tomorrow) == {(topic, 0): 0, (topic, 1): 7}
+
+
+def test_offsets_of_an_empty_group_are_set(gateway, topic, committed):
+    refused = gateway.groups.commit_offsets(committed, {(topic, 1): 5, (topic, 0): 0})
+
+    assert refused.why == {}
+    seen = eventually(lambda: gateway.groups.describe_one(committed), lambda found: len(found.committed) == 2)
+    assert dict(seen.committed) == {(topic, 1): 5, (topic, 0): 0}
+
+
+@pytest.mark.usefixtures("member")
+def test_offsets_of_a_group_with_members_are_refused(gateway, topic, group):
+    eventually(lambda: gateway.groups.describe_one(group), lambda found: found.state == "Stable")
+    with pytest.raises(RefusedError) as refused:
+        gateway.groups.commit_offsets(group, {(topic, 1): 5})
+
+    assert refused.value.code == "UNKNOWN_MEMBER_ID"
+
+
+@pytest.mark.usefixtures("member")
+def test_a_group_with_members_is_not_deleted(gateway, group):
+    eventually(lambda: gateway.groups.describe_one(group), lambda found: found.state == "Stable")
+    with pytest.raises(RefusedError) as refused:
+        gateway.groups.delete_group(group)
+
+    assert refused.value.code == "NON_EMPTY_GROUP"
+
+
+def test_a_deleted_group_is_gone_with_its_offsets(gateway, committed):
+    gateway.groups.delete_group(committed)
+
+    eventually(lambda: gateway.groups.describe_one(committed), lambda found: found.state == "Dead")
+    with pytest.raises(RefusedError) as refused:
+        gateway.groups.delete_group(committed)
+    assert refused.value.code == "GROUP_ID_NOT_FOUND"
+
+
+def test_offsets_of_some_partitions_are_forgotten_and_others_stay(gateway, topic, committed, commit):
+    commit(committed, topic, 0, 0)
+    assert gateway.groups.delete_offsets(committed, [(topic, 1)]).why == {}
+
+    seen = eventually(lambda: gateway.groups.describe_one(committed), lambda found: len(found.committed) == 1)
+    assert dict(seen.committed) == {(topic, 0): 0}
+
+
+@pytest.mark.usefixtures("member")
+def test_offsets_of_a_topic_that_a_member_reads_stay(gateway, topic, group):
+    eventually(lambda: gateway.groups.describe_one(group), lambda found: found.state == "Stable")
+    refused = gateway.groups.delete_offsets(group, [(topic, 0)])
+
+    assert list(refused.why) == [(topic, 0)]
+    assert refused.why[topic, 0]
+
+
+def test_forgetting_offsets_of_no_group_is_refused(gateway, topic):
+    with pytest.raises(RefusedError) as refused:
+        gateway.groups.delete_offsets(f"never-{topic}", [(topic, 0)])
+
+    assert refused.value.code == "GROUP_ID_NOT_FOUND"

@@ -1,0 +1,268 @@
+"""The collector looking at the groups of a cluster in memory: rows, lags in time, verdicts, the past, pushes."""
+
+import pytest
+
+from console.clusters.queries import cluster_state
+from console.consumers.collect import SAMPLE_INTERVAL_MS, SAMPLES_KEPT_MS
+from console.consumers.models import ConsumerGroup, GroupPlace, LagSample
+from console.consumers.watch import FORGET_AFTER_MS
+from console.live import groups
+from console.live.collector import Collector
+
+ORDERS = ("orders", 0)
+
+
+@pytest.fixture(autouse=True)
+def _orders(cluster):
+    cluster.create_topic("orders", 2, 2, {"retention.ms": "3600000"})
+
+
+def group() -> ConsumerGroup:
+    return ConsumerGroup.objects.get(name="readers")
+
+
+def place(partition: int = 0) -> GroupPlace:
+    return GroupPlace.objects.get(topic="orders", partition=partition)
+
+
+def test_a_group_is_stored_with_members_and_lag(cluster, collect):
+    cluster.append("orders", 0, 100)
+    cluster.groups.join("readers", "app-1", ORDERS, ("orders", 1))
+    cluster.commit("readers", "orders", 0, 60)
+    collect()
+
+    seen = group()
+    assert (seen.state, seen.member_count, seen.topics, seen.partition_count) == ("Stable", 1, ["orders"], 2)
+    assert seen.lag == 40
+    assert seen.members == [["app-1", "app", "127.0.0.1", "", 2]]
+    assert (place().committed, place().next_offset, place().lag, place().member_id) == (60, 100, 40, "app-1")
+    assert (place(1).committed, place(1).lag, place(1).verdict) == (None, 0, "ok")
+    assert cluster_state().groups_at_ms > 0
+
+
+def test_a_lag_in_time_is_read_from_how_the_log_grew(cluster, collect, clock):
+    cluster.commit("readers", "orders", 0, 0)
+    collect()
+    start_ms = clock.now_ms()
+    for _ in range(4):
+        clock.advance(10_000)
+        cluster.append("orders", 0, 100)
+        collect()
+    cluster.commit("readers", "orders", 0, 250)
+    collect()
+
+    assert place().lag == 150
+    assert place().behind_since_ms == start_ms + 25_000
+
+
+def test_a_lag_older_than_our_samples_is_dated_by_the_record_itself(cluster, collect, clock):
+    cluster.append("orders", 0, 100)
+    written_ms = clock.now_ms()
+    cluster.commit("readers", "orders", 0, 60)
+    clock.advance(600_000)
+    collect()
+
+    assert place().behind_since_ms == written_ms
+    assert place().expires_at_ms == written_ms + 3_600_000
+    assert group().expires_at_ms == written_ms + 3_600_000
+
+
+def test_nothing_but_markers_of_transactions_is_no_lag(cluster, collect, clock):
+    cluster.append("orders", 0, 10)
+    cluster.groups.append_marker("orders", 0)
+    cluster.commit("readers", "orders", 0, 10)
+    collect()
+    clock.advance(5_000)
+    collect()
+    assert (place().lag, place().verdict, place().next_offset) == (0, "ok", 11)
+
+    cluster.append("orders", 0, 1)
+    clock.advance(5_000)
+    collect()
+    assert place().lag == 2
+
+
+def test_a_record_behind_a_marker_waits_since_itself_and_not_since_the_marker(cluster, collect, clock):
+    cluster.append("orders", 0, 10)
+    cluster.commit("readers", "orders", 0, 10)
+    collect()
+    clock.advance(10_000)
+    cluster.groups.append_marker("orders", 0)
+    collect()
+    clock.advance(600_000)
+    collect()
+    cluster.append("orders", 0, 1)
+    clock.advance(10_000)
+    collect()
+    clock.advance(10_000)
+    collect()
+
+    assert clock.now_ms() - place().behind_since_ms <= 20_000
+
+
+def test_a_commit_newer_than_the_known_end_is_no_error_and_an_end_gone_back_is(cluster, collect, collector, clock):
+    cluster.append("orders", 0, 10)
+    cluster.commit("readers", "orders", 0, 5)
+    collect()
+    cluster.append("orders", 0, 10)
+    cluster.commit("readers", "orders", 0, 20)
+    collector.collect_groups()
+    assert (place().lag, place().verdict) == (0, "ok")
+
+    clock.advance(2_000)
+    collect()
+    assert (place().committed, place().next_offset, place().verdict) == (20, 20, "ok")
+
+    cluster.delete_topic("orders")
+    cluster.create_topic("orders", 2, 2)
+    clock.advance(2_000)
+    collect()
+    assert place().verdict == "beyond the end"
+
+
+def test_a_group_that_stopped_is_told_from_a_quiet_one(cluster, collect, clock):
+    cluster.groups.join("readers", "app-1", ORDERS)
+    for offset in (10, 20, 30):
+        cluster.append("orders", 0, 10)
+        cluster.commit("readers", "orders", 0, offset)
+        clock.advance(5_000)
+        collect()
+    clock.advance(600_000)
+    collect()
+    assert place().verdict == "ok"
+
+    cluster.append("orders", 0, 1)
+    clock.advance(2_000)
+    collect()
+    assert (place().lag, place().verdict) == (1, "ok")
+
+    clock.advance(120_000)
+    collect()
+    assert (place().verdict, group().severity > 0) == ("stopped", True)
+
+
+def test_a_stall_is_seen_in_the_commits_and_not_in_the_offsets(cluster, collect, clock):
+    cluster.groups.join("readers", "app-1", ORDERS)
+    cluster.append("orders", 0, 100)
+    for _ in range(12):
+        cluster.commit("readers", "orders", 0, 10)
+        clock.advance(5_000)
+        collect()
+
+    assert place().verdict == "stalled"
+
+
+def test_a_deleted_group_goes_and_one_with_a_silent_coordinator_stays(cluster, collect, clock):
+    cluster.commit("readers", "orders", 0, 0)
+    collect()
+    cluster.stop_broker(group().coordinator)
+    clock.advance(60_000)
+    collect()
+    assert ConsumerGroup.objects.filter(name="readers", is_silent=True).exists()
+
+    cluster.start_broker(group().coordinator)
+    collect()
+    assert not group().is_silent
+    cluster.groups.delete_group("readers")
+    collect()
+    assert ConsumerGroup.objects.exists()
+    clock.advance(FORGET_AFTER_MS)
+    collect()
+    assert not ConsumerGroup.objects.exists()
+    assert not GroupPlace.objects.exists()
+
+
+def test_offsets_that_expired_leave_the_table(cluster, collect):
+    cluster.commit("readers", "orders", 0, 0)
+    cluster.commit("readers", "orders", 1, 0)
+    collect()
+    cluster.groups.delete_offsets("readers", [ORDERS])
+    collect()
+
+    assert list(GroupPlace.objects.values_list("partition", flat=True)) == [1]
+
+
+def test_a_second_look_at_the_same_writes_nothing(cluster, collector, collect, django_assert_max_num_queries):
+    cluster.append("orders", 0, 100)
+    cluster.commit("readers", "orders", 0, 60)
+    collect()
+    collect()
+
+    with django_assert_max_num_queries(1):
+        collector.collect_groups()
+
+
+def test_a_collector_that_starts_again_goes_on_from_the_rows(cluster, zookeeper, collect, clock):
+    cluster.append("orders", 0, 100)
+    cluster.commit("readers", "orders", 0, 60)
+    collect()
+    key = group().pk
+    second = Collector(cluster, lambda: list(zookeeper), clock.now_ms)
+    second.collect_topics()
+    cluster.groups.delete_group("readers")
+    cluster.commit("others", "orders", 0, 60)
+    clock.advance(FORGET_AFTER_MS)
+    second.collect_groups()
+
+    assert list(ConsumerGroup.objects.values_list("name", flat=True)) == ["others"]
+    assert not ConsumerGroup.objects.filter(pk=key).exists()
+
+
+def test_the_past_is_sampled_when_it_changes_and_forgotten_in_time(cluster, collect, clock):
+    cluster.commit("readers", "orders", 0, 0)
+    clock.advance(SAMPLE_INTERVAL_MS)
+    for records in (0, 0, 30, 0):
+        if records:
+            cluster.append("orders", 0, records)
+        collect()
+        clock.advance(SAMPLE_INTERVAL_MS)
+    assert list(LagSample.objects.values_list("lag", flat=True)) == [0, 30]
+
+    clock.advance(SAMPLES_KEPT_MS + 1)
+    collect()
+    assert [each.at_ms for each in LagSample.objects.all()] == [clock.now_ms()]
+
+
+def test_an_unreachable_cluster_keeps_the_rows_and_says_why(cluster, collector, collect):
+    cluster.commit("readers", "orders", 0, 0)
+    collect()
+    cluster.cut_off()
+    with pytest.raises(Exception, match="No broker answered"):
+        collector.collect_groups()
+    collector.groups_failed("No broker answered in time.")
+
+    assert group()
+    assert cluster_state().groups_error == "No broker answered in time."
+
+
+def test_a_moved_lag_pushes_the_row_and_wakes_the_groups_page(cluster, collect, monkeypatch):
+    cluster.commit("readers", "orders", 0, 0)
+    collect()
+    sent: list[tuple[str, str]] = []
+    monkeypatch.setattr("console.consumers.announce.send_now", sent.extend)
+    collect()
+    assert sent == []
+
+    cluster.append("orders", 0, 7)
+    collect()
+    rows = [html for name, html in sent if name == groups.CONSUMERS]
+    assert len(rows) == 1
+    assert f'id="group-row-{group().pk}"' in rows[0]
+    assert any(f'id="group-version-{group().pk}"' in html for name, html in sent if name == groups.CONSUMER_PAGES)
+
+
+def test_a_group_with_a_name_too_long_to_store_does_no_harm_to_others(cluster, collect):
+    cluster.commit("x" * 1_025, "orders", 0, 0)
+    cluster.commit("readers", "orders", 0, 0)
+    collect()
+
+    assert list(ConsumerGroup.objects.values_list("name", flat=True)) == ["readers"]
+
+
+def test_a_new_group_tells_the_list_to_look_again(cluster, collect, monkeypatch):
+    sent: list[tuple[str, str]] = []
+    monkeypatch.setattr("console.consumers.announce.send_now", sent.extend)
+    cluster.commit("readers", "orders", 0, 0)
+    collect()
+
+    assert ['data-refreshes="group-table"' in html for name, html in sent if name == groups.CONSUMERS] == [True]

@@ -1,0 +1,183 @@
+"""Searching and following over the websocket: bounded, pausable, and only for who may look."""
+
+import json
+
+import pytest
+from django.contrib.auth.models import AnonymousUser
+
+from console.live.consumers import CLOSE_FORBIDDEN, CLOSE_LOGIN, CLOSE_UNKNOWN_PAGE
+from console.records import reels, socket
+from console.records.query import RecordQuery
+from console.records.reels import SearchReel, TailReel
+from console.records.seats import Seats
+from console.records.socket import RecordsConsumer
+from console.topics.models import Topic
+from tests.console.websocket import Websocket
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def topic(cluster, db) -> str:
+    cluster.create_topic("orders", 2, 3)
+    cluster.append("orders", 0, 300)
+    Topic.objects.create(name="orders", partition_count=2)
+    return "orders"
+
+
+@pytest.fixture
+def page():
+    """page(user, mode, query): a websocket as the messages tab opens it; closed when the test ends."""
+    return lambda user, mode, query="", topic="orders": Websocket(
+        RecordsConsumer.as_asgi(), "/ws/records/", f"topic={topic}&mode={mode}&{query}", user=user
+    )
+
+
+async def next_of(websocket: Websocket) -> dict:
+    message = json.loads(await websocket.receive_text())
+    await websocket.send_text('{"taken": 1}')
+    return message
+
+
+async def begun(websocket: Websocket) -> Websocket:
+    assert await websocket.connect()
+    assert json.loads(await websocket.receive_text()) == {"began": "yes"}
+    return websocket
+
+
+async def until_over(websocket: Websocket) -> list[dict]:
+    messages = [await next_of(websocket)]
+    while not messages[-1].get("ended"):
+        messages.append(await next_of(websocket))
+    await websocket.disconnect()
+    return messages
+
+
+async def test_a_search_tells_what_it_found_and_why_it_stopped(topic, viewer, page):
+    messages = await until_over(await begun(page(viewer, "search", "search=29&place=oldest")))
+
+    rows = "".join(each["rows"] for each in messages)
+    assert rows.count("<tr") == len([n for n in range(300) if "29" in str(n)])
+    assert messages[-1]["ended"] == "end reached"
+    assert "in 300 records" in messages[-1]["status"]
+    assert messages[-1]["cursor"] == ""
+
+
+async def test_a_search_that_found_enough_says_where_to_go_on(topic, viewer, page, monkeypatch):
+    monkeypatch.setattr(reels, "SEARCH_BUDGET", reels.Budget(5, 10**9, 60_000))
+    messages = await until_over(await begun(page(viewer, "search", "search=1&place=oldest")))
+
+    assert (messages[-1]["ended"], messages[-1]["cursor"]) == ("limit reached", "0:14,1:0")
+
+
+async def test_the_tail_shows_what_arrives(topic, viewer, page, cluster):
+    websocket = await begun(page(viewer, "tail"))
+    cluster.produce_record(topic, 1, b"k", b"<b>first</b>")
+
+    assert "&lt;b&gt;first" in (await next_of(websocket))["rows"]
+    await websocket.disconnect()
+
+
+async def test_a_paused_tail_reads_nothing_and_then_misses_nothing(topic, viewer, page, cluster):
+    websocket = await begun(page(viewer, "tail"))
+    await websocket.send_text('{"pause": true}')
+    assert await nothing_comes(websocket)
+    cluster.produce_record(topic, 1, b"k", b"meanwhile")
+    assert await nothing_comes(websocket)
+
+    await websocket.send_text('{"pause": false}')
+    assert "meanwhile" in (await next_of(websocket))["rows"]
+    await websocket.disconnect()
+
+
+async def nothing_comes(websocket: Websocket) -> bool:
+    return await websocket._communicator.receive_nothing(timeout=0.2, interval=0.05)
+
+
+async def test_a_browser_that_takes_nothing_is_sent_nothing_more(topic, viewer, page, cluster):
+    websocket = await begun(page(viewer, "tail"))
+    for number in range(socket.UNTAKEN_MAX + 3):
+        cluster.produce_record(topic, 1, b"k", b"%d" % number)
+        if number < socket.UNTAKEN_MAX:
+            await websocket.receive_text()
+    assert await nothing_comes(websocket)
+
+    await websocket.send_text('{"taken": 1}')
+    assert (json.loads(await websocket.receive_text()))["rows"].count("<tr") >= 1
+    await websocket.disconnect()
+
+
+@pytest.mark.parametrize("said", ["", "[]", "{", '{"taken": "x", "pause": 7}', "null"])
+async def test_nonsense_from_the_page_does_no_harm(said, topic, viewer, page, cluster):
+    websocket = await begun(page(viewer, "tail"))
+    await websocket.send_text(said)
+    cluster.produce_record(topic, 0, b"k", b"still here")
+
+    assert "still here" in (await next_of(websocket))["rows"]
+    await websocket.disconnect()
+
+
+@pytest.mark.parametrize(
+    ("mode", "name", "code"),
+    [("tail", "nowhere", CLOSE_UNKNOWN_PAGE), ("delete", "orders", CLOSE_UNKNOWN_PAGE), ("", "", CLOSE_UNKNOWN_PAGE)],
+)
+async def test_an_unknown_topic_or_mode_is_closed(mode, name, code, topic, viewer, page):
+    websocket = page(viewer, mode, topic=name)
+    await websocket.connect()
+    assert await websocket.receive_close() == code
+
+
+async def test_nobody_and_outsiders_read_nothing(topic, outsider, page):
+    for user, code in ((AnonymousUser(), CLOSE_LOGIN), (outsider, CLOSE_FORBIDDEN)):
+        websocket = page(user, "tail")
+        await websocket.connect()
+        assert await websocket.receive_close() == code
+
+
+async def test_a_cluster_that_does_not_answer_is_told(topic, viewer, page, cluster):
+    cluster.cut_off()
+    websocket = page(viewer, "search", "search=x")
+    await websocket.connect()
+    (message,) = await until_over(websocket)
+    assert message["error"] == "No broker answered in time."
+
+
+async def test_no_more_readers_than_there_are_seats(topic, viewer, page, monkeypatch):
+    monkeypatch.setattr(socket, "SEATS", Seats(seats_max=5, per_person_max=1))
+    first = await begun(page(viewer, "tail"))
+    second = page(viewer, "tail")
+    await second.connect()
+    assert "You have 1 readers open already" in (await until_over(second))[0]["error"]
+    await first.disconnect()
+    await (await begun(page(viewer, "tail"))).disconnect()
+
+
+def test_seats_are_counted_for_each_person_and_altogether():
+    seats = Seats(seats_max=3, per_person_max=2)
+    assert [bool(seats.take(person)) for person in ("a", "a", "a", "b", "c")] == [False, False, True, False, True]
+    seats.give_back("a")
+    assert seats.take("c") == ""
+
+
+def test_a_tail_that_cannot_keep_up_goes_to_the_end_and_says_so(cluster, topic, monkeypatch):
+    monkeypatch.setattr(reels, "TAIL_BEHIND_MAX", 500)
+    reel = TailReel(cluster, topic, 2, RecordQuery())
+    cluster.append(topic, 0, 1_000)
+    turn = reel.turn()
+
+    assert (len(turn.records), turn.skipped) == (reels.TAIL_RECORDS_PER_TURN, 900)
+    assert reel.turn().records == ()
+    reel.close()
+
+
+def test_a_tail_ends_after_its_time(cluster, topic, clock):
+    reel = TailReel(cluster, topic, 2, RecordQuery(), clock.now_ms)
+    clock.advance(reels.TAIL_MILLISECONDS_MAX)
+    assert reel.turn().ended == "followed for 30 minutes"
+
+
+def test_a_search_from_the_newest_looks_at_a_bounded_part(cluster, topic, monkeypatch):
+    monkeypatch.setattr("console.records.reading.SEARCH_NEWEST_OFFSETS", 100)
+    reel = SearchReel(cluster, topic, 2, RecordQuery(search="9"))
+    turn = reel.turn()
+    assert (turn.progress.read, turn.ended) == (50, "end reached")

@@ -1,0 +1,103 @@
+"""What others see of a copy: an independent reader of committed records, and who still has a transaction open."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from kafka import KafkaConsumer
+from kafka import TopicPartition as KafkaPythonPartition
+
+from broker.common.types import TopicPartition
+from broker.protocol.messages.describe_producers import DescribeProducersRequest, TopicRequest
+from broker.protocol.messages.list_offsets import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
+from broker.protocol.messages.list_transactions import ListTransactionsRequest
+from tests.faults.matrix.stage import Stage
+from tests.faults.matrix.wire import WireClient
+
+_SILENCE_S = 30
+_LIST_OFFSETS_VERSION = 7
+_LATEST = -1
+_READ_UNCOMMITTED, _READ_COMMITTED = 0, 1
+_UNDER_WAY = ["Ongoing", "PrepareCommit", "PrepareAbort"]
+
+
+@dataclass
+class CommittedRecords:
+    """By partition, values in their order, and one past the offset of the last."""
+
+    values: dict[int, list[bytes]]
+    ends: dict[int, int] = field(default_factory=dict)
+
+
+def read_committed(servers: str, topic: str, partitions: int) -> CommittedRecords:
+    """All committed records, as kafka-python sees them; AssertionError if it stalls."""
+    consumer = KafkaConsumer(bootstrap_servers=servers, isolation_level="read_committed", enable_auto_commit=False)
+    asked = [KafkaPythonPartition(topic, index) for index in range(partitions)]
+    found = CommittedRecords({index: [] for index in range(partitions)})
+    try:
+        consumer.assign(asked)
+        consumer.seek_to_beginning(*asked)
+        ends = consumer.end_offsets(asked)
+        heard_at = time.monotonic()
+        while any(consumer.position(each) < ends[each] for each in asked):
+            for each, records in consumer.poll(timeout_ms=200, max_records=5_000).items():
+                found.values[each.partition] += [record.value for record in records]
+                found.ends[each.partition] = records[-1].offset + 1
+                heard_at = time.monotonic()
+            assert time.monotonic() < heard_at + _SILENCE_S, f"{topic} is not read to its end: {ends}"
+    finally:
+        consumer.close()
+    return found
+
+
+def transactions_under_way(stage: Stage) -> list[str]:
+    """Ids whose transaction a coordinator has begun and not completed; a broker that does not answer counts as one."""
+    found = []
+    for broker in stage.cluster.brokers:
+        try:
+            with WireClient(broker.port) as client:
+                listed = client.ask(ListTransactionsRequest(state_filters=_UNDER_WAY), 0)
+        except OSError as error:
+            found.append(f"broker {broker.broker_id}: {error}")
+            continue
+        if listed.error_code:
+            found.append(f"broker {broker.broker_id} answered error {listed.error_code}")
+        found += [f"{each.transactional_id} is {each.transaction_state}" for each in listed.transaction_states]
+    return found
+
+
+def open_in_partitions(stage: Stage, topic: str = "") -> list[str]:
+    """Partitions, of `topic` or all, whose leader knows an open transaction, or where the last stable offset lags."""
+    found = []
+    for partition in sorted(each for each in stage.replicas if topic in ("", each.topic)):
+        leader = stage.state(*partition).leader
+        try:
+            with WireClient(stage.broker(leader).port) as client:
+                found += _open_in(client, partition)
+        except (OSError, StopIteration) as error:
+            found.append(f"{partition}: its leader, {leader}, does not answer: {error}")
+    return found
+
+
+def _open_in(client: WireClient, partition: TopicPartition) -> Iterator[str]:
+    asked = TopicRequest(name=partition.topic, partition_indexes=[partition.partition])
+    told = client.ask(DescribeProducersRequest(topics=[asked]), 0).topics[0].partitions[0]
+    if told.error_code:
+        yield f"{partition}: DescribeProducers answered error {told.error_code}"
+    for each in told.active_producers:
+        if each.current_txn_start_offset >= 0:
+            yield f"{partition}: producer {each.producer_id} has one open from {each.current_txn_start_offset} on"
+    committed = _end(client, partition, _READ_UNCOMMITTED)
+    stable = _end(client, partition, _READ_COMMITTED)
+    if stable < committed:
+        yield f"{partition}: stable until {stable}, committed until {committed}"
+
+
+def _end(client: WireClient, partition: TopicPartition, isolation_level: int) -> int:
+    asked = ListOffsetsPartition(partition_index=partition.partition, timestamp=_LATEST)
+    request = ListOffsetsRequest(
+        isolation_level=isolation_level, topics=[ListOffsetsTopic(name=partition.topic, partitions=[asked])]
+    )
+    told = client.ask(request, _LIST_OFFSETS_VERSION).topics[0].partitions[0]
+    assert not told.error_code, f"{partition}: ListOffsets answered error {told.error_code}"
+    return told.offset

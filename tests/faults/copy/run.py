@@ -1,0 +1,168 @@
+"""Exactly once, under random kills: a feeder fills a topic, a group of copiers copies it in transactions, brokers and
+copiers die. In the end what came out is what went in, and no transaction is left open.
+
+What a copier may meet is drawn from a seed; when exactly it hits is up to the machine.
+"""
+
+import contextlib
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from confluent_kafka import ConsumerGroupTopicPartitions, KafkaException
+from confluent_kafka.admin import AdminClient
+
+from tests.barnabas_cluster import await_true, running_cluster
+from tests.faults.checker import faults_in_log
+from tests.faults.copy.checker import check_copy
+from tests.faults.copy.copier import GROUP
+from tests.faults.copy.copier_process import CopierProcess
+from tests.faults.copy.feeder import Feeder, Undecided
+from tests.faults.copy.random_faults import INTERNAL_PARTITIONS, OFFSETS, TRANSACTIONS, RandomFaults
+from tests.faults.copy.readings import CommittedRecords, open_in_partitions, read_committed, transactions_under_way
+from tests.faults.history import HistoryWriter
+from tests.faults.matrix.run import TIMERS
+from tests.faults.matrix.stage import Stage
+
+SOURCE, TARGET = "source", "target"
+_REPLICAS = [(1, 2, 3), (2, 3, 1), (3, 1, 2)]
+_PARTITIONS = len(_REPLICAS)
+_COPIERS = 2
+_PER_SECOND = 300
+_SETTINGS = TIMERS | {
+    "transaction.state.log.replication.factor": "3",
+    "transaction.state.log.num.partitions": str(INTERNAL_PARTITIONS),
+    "transaction.state.log.min.isr": "2",
+}
+_DRAINED_WITHIN_S = 120
+_ENDED_WITHIN_S = 60
+
+
+@dataclass
+class CopyRun:
+    """What a run came to."""
+
+    seed: int
+    violations: list[str] = field(default_factory=list)
+    copied: int = 0
+    aborted: int = 0
+    faults: Counter[str] = field(default_factory=Counter)
+
+    def __str__(self) -> str:
+        faults = ", ".join(f"{count} × {name}" for name, count in sorted(self.faults.items()))
+        facts = f"seed {self.seed}: {self.copied:,} records copied, {self.aborted:,} aborted ones left out; {faults}"
+        return "\n".join([facts, *self.violations]) if self.violations else f"{facts}; input equals output"
+
+
+def run_copy(directory: Path, seconds: float, seed: int) -> CopyRun:
+    """Faults for `seconds`, then everything heals, is copied to the end and compared."""
+    run = CopyRun(seed)
+    history = HistoryWriter(directory / "history.jsonl")
+    with running_cluster(directory, 3, _SETTINGS) as cluster:
+        stage = Stage(cluster, history, seed)
+        with contextlib.closing(stage.watch):
+            stage.watch.start()
+            for topic in (SOURCE, TARGET):
+                stage.create(topic, _REPLICAS)
+            _copy_under_faults(stage, directory, seconds, run)
+            run.violations += stage.found
+    for broker in cluster.brokers:
+        run.violations += faults_in_log(broker.log_path)
+    history.close()
+    return run
+
+
+def _copy_under_faults(stage: Stage, directory: Path, seconds: float, run: CopyRun) -> None:
+    servers = stage.cluster.bootstrap_servers
+    feeder = Feeder(servers, SOURCE, _PARTITIONS, _PER_SECOND)
+    undecided = Undecided(servers, SOURCE, _PARTITIONS)
+    with _copiers(servers, directory, run) as copiers, _working(feeder, undecided):
+        _await_copying(stage, copiers)
+        faults = RandomFaults(stage, copiers, run.seed)
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            faults.go_on()
+        run.faults = faults.counts
+        stage.heal()
+        stage.await_whole()
+        for each in (feeder, undecided):
+            each.stop()
+            each.join(150)
+            assert each.failure is None, f"{each.name}: {each.failure!r}"
+            assert not each.is_alive(), f"{each.name} did not end"
+        await_true(lambda: not open_in_partitions(stage, SOURCE), "what was aborted is over", _ENDED_WITHIN_S)
+        came_in = read_committed(servers, SOURCE, _PARTITIONS)
+        _await_copied(stage, copiers, came_in)
+    await_true(lambda: not transactions_under_way(stage), "every transaction has ended", _ENDED_WITHIN_S)
+    run.violations += [f"I7 hanging: {each}" for each in open_in_partitions(stage)]
+    came_out = read_committed(servers, TARGET, _PARTITIONS)
+    run.violations += check_copy(feeder.sent, came_in.values, SOURCE)
+    run.violations += check_copy(came_in.values, came_out.values, TARGET)
+    run.copied = sum(map(len, came_out.values.values()))
+    run.aborted = undecided.aborted * _PARTITIONS
+
+
+def _await_copying(stage: Stage, copiers: list[CopierProcess]) -> None:
+    """Until a first transaction has been committed; both internal topics are there then."""
+    servers = stage.cluster.bootstrap_servers
+
+    def is_copying() -> bool:
+        for each in copiers:
+            each.tend()
+        return any(offset > 0 for offset in _committed(servers).values())
+
+    await_true(is_copying, "the copiers copy", _DRAINED_WITHIN_S)
+    for topic in (OFFSETS, TRANSACTIONS):
+        stage.follow_internal(topic, INTERNAL_PARTITIONS)
+    stage.await_whole()
+
+
+def _await_copied(stage: Stage, copiers: list[CopierProcess], came_in: CommittedRecords) -> None:
+    """Until the group has committed everything that there is."""
+    servers = stage.cluster.bootstrap_servers
+
+    def is_copied() -> bool:
+        for each in copiers:
+            each.tend()
+        committed = _committed(servers)
+        return all(committed.get(partition, -1) >= end for partition, end in came_in.ends.items())
+
+    await_true(is_copied, "all that went in is copied", _DRAINED_WITHIN_S)
+
+
+def _committed(servers: str) -> dict[int, int]:
+    """Offsets the copiers have committed, by partition; none while nobody answers. A fresh client asks, see
+    `note_committed`.
+    """
+    admin = AdminClient({"bootstrap.servers": servers, "log_level": 0})
+    try:
+        asked = admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(GROUP)])[GROUP].result(5)
+    except (KafkaException, TimeoutError):
+        return {}
+    return {each.partition: each.offset for each in asked.topic_partitions if each.topic == SOURCE}
+
+
+@contextlib.contextmanager
+def _copiers(servers: str, directory: Path, run: CopyRun) -> Iterator[list[CopierProcess]]:
+    topics = SOURCE, TARGET
+    copiers = [CopierProcess(number, servers, topics, directory, run.seed + number) for number in range(_COPIERS)]
+    try:
+        yield copiers
+    finally:
+        for each in copiers:
+            if not each.stop():
+                run.violations.append(f"{each.name} did not end as it should")
+            run.faults["copier that could not go on"] += each.gave_up
+
+
+@contextlib.contextmanager
+def _working(feeder: Feeder, undecided: Undecided) -> Iterator[None]:
+    try:
+        for each in (feeder, undecided):
+            each.start()
+        yield
+    finally:
+        for each in (feeder, undecided):
+            each.stop()
