@@ -39,7 +39,7 @@ def read_offset_checkpoint(path: Path) -> dict[TopicPartition, int]:
     try:
         version, count, *rows = text.splitlines()
         offsets = dict(_parse_row(row) for row in rows)
-        if version != _VERSION or int(count) != len(rows):
+        if version != _VERSION or int(count) != len(rows) or not text.endswith("\n"):
             raise ValueError
     except ValueError:
         raise StartupError(f"The checkpoint {path} is malformed: restore it or remove it.") from None

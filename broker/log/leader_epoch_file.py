@@ -29,9 +29,10 @@ def load_leader_epochs(directory: Path) -> LeaderEpochs | None:
     """None if the file is missing or malformed. Raises OSError."""
     path = directory / LEADER_EPOCH_CHECKPOINT
     try:
-        version, count, *rows = path.read_text().splitlines()
+        text = path.read_text()
+        version, count, *rows = text.splitlines()
         entries = [EpochEntry(*map(int, row.split(" "))) for row in rows]
-        if version != _VERSION or int(count) != len(entries):
+        if version != _VERSION or int(count) != len(entries) or not text.endswith("\n"):
             raise ValueError
         return LeaderEpochs(entries)
     except FileNotFoundError:

@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from broker.common.errors import ApiError
 from broker.log.config import LogConfig
-from broker.log.leader_epochs import UNKNOWN_END, LeaderEpochs
+from broker.log.leader_epoch_file import load_leader_epochs, store_leader_epochs
+from broker.log.leader_epochs import UNKNOWN_END, EpochEntry, LeaderEpochs
 from broker.log.log import Log
 
 CONFIG = LogConfig(segment_bytes=600, index_interval_bytes=150)
@@ -123,6 +124,16 @@ def test_checkpoint_that_is_damaged_or_missing_is_made_anew(log, is_clean, damag
     again = Log.open(log.directory, CONFIG, is_clean=is_clean)
     assert again.leader_epochs.entries == before
     assert path.read_text() == "0\n3\n0 0\n2 10\n5 20\n"
+
+
+def test_checkpoint_cut_anywhere_by_a_power_failure_is_not_believed(tmp_path):
+    """Cut inside its last number it would speak of another offset."""
+    store_leader_epochs(tmp_path, LeaderEpochs([EpochEntry(0, 0), EpochEntry(1, 159)]))
+    path = tmp_path / CHECKPOINT
+    whole = path.read_bytes()
+    for size in range(len(whole)):
+        path.write_bytes(whole[:size])
+        assert load_leader_epochs(tmp_path) is None, size
 
 
 def test_epochs_of_records_that_recovery_cuts_go_with_them(log, batch_of):
