@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from broker.common.errors import ErrorCode
 from console.gateway.errors import refusal
@@ -16,9 +16,7 @@ from console.gateway.group_views import (
     Place,
     UnreadView,
 )
-
-if TYPE_CHECKING:
-    from console.gateway.fake import FakeGateway
+from console.gateway.interface import TopicView
 
 
 @dataclass
@@ -27,10 +25,27 @@ class FakeGroup:
     members: dict[str, MemberView] = field(default_factory=dict)
 
 
+class FakeCluster(Protocol):
+    """What groups need of the rest of the cluster in memory."""
+
+    @property
+    def broker_count(self) -> int: ...
+
+    def alive_brokers(self) -> list[int]: ...
+
+    def describe_topics(self) -> list[TopicView]: ...
+
+    def written_at_ms(self, name: str, partition: int, offset: int) -> int: ...
+
+    def append(self, name: str, partition: int, record_count: int) -> None: ...
+
+    def now_ms(self) -> int: ...
+
+
 class FakeGroups:
     """Tests move it with `commit`, `join` and `leave`. Brokers coordinate the groups in turn."""
 
-    def __init__(self, cluster: "FakeGateway"):
+    def __init__(self, cluster: FakeCluster):
         self._cluster = cluster
         self._groups: dict[str, FakeGroup] = {}
         self._commits: list[CommitView] = []
