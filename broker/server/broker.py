@@ -107,10 +107,11 @@ class Broker:
             await self._broker_configs.apply()
             await self._load_logs()
             self._build(cluster_id)
-            self._listener.start(asyncio.get_running_loop())
             await self._keepers.start()
             await self._broker_configs.apply()
             await self._registration.start()
+            # Not before: what is still being sent to an earlier life of this broker is known by its broker epoch only.
+            self._listener.start(asyncio.get_running_loop())
             self._housekeeping.start()
             self._isr.start()
             self._stray_logs.start()

@@ -1,7 +1,11 @@
 """kill -9 and clean stops: whatever was acknowledged is there afterwards, at the offset it was given."""
 
+import socket
+import time
+
 import pytest
 from confluent_kafka import OFFSET_BEGINNING, Consumer, Producer, TopicPartition
+from kazoo.client import KazooClient
 
 from tests.barnabas_cluster import await_true, running_cluster
 from tests.interop.test_confluent_kafka import consumer, create_topic, drain
@@ -53,6 +57,25 @@ def test_acknowledged_records_survive_the_restart_of_every_broker(cluster, hard)
     assert stored(cluster, "t", 4, 3_000) == written
     more = acknowledged(cluster, "t", 500, start=3_000)
     assert stored(cluster, "t", 4, 3_500) == written | more
+
+
+def test_a_broker_that_is_not_registered_answers_nobody(cluster):
+    """Words to its earlier life would reach it: it could lead with a log that has lost its end meanwhile."""
+    broker = cluster.brokers[1]
+    broker.stop()
+    zookeeper = KazooClient(cluster.zookeeper.connect)
+    zookeeper.start()
+    zookeeper.create(f"/brokers/ids/{broker.broker_id}", b"{}", ephemeral=True)
+    broker.start()
+    while broker.process.poll() is None:
+        with socket.socket() as client:
+            assert client.connect_ex(("127.0.0.1", broker.port)) != 0
+        time.sleep(0.01)
+    assert "is taken by a broker that is alive" in broker.log_path.read_text()
+    zookeeper.stop()
+    zookeeper.close()
+    broker.start()
+    broker.await_healthy()
 
 
 def test_a_producer_rides_out_a_kill_and_writes_nothing_twice(cluster):
