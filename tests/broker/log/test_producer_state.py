@@ -30,7 +30,7 @@ def refusal(state: ProducerState, header: BatchHeader) -> ErrorCode:
     return refused.value.code
 
 
-def test_an_unknown_producer_may_begin_anywhere():
+def test_trap_33_an_unknown_producer_may_begin_anywhere():
     assert ProducerState().check(batch(41)) is None
 
 
@@ -38,19 +38,19 @@ def test_the_next_sequence_is_new():
     assert written(batch(0, 3)).check(batch(3)) is None
 
 
-def test_a_repeated_batch_is_answered_with_its_first_offset():
+def test_trap_32_a_repeated_batch_is_answered_with_its_first_offset():
     state = written(batch(0, 3), batch(3, 2), base_offset=100)
     assert state.check(batch(0, 3)).base_offset == 100
     assert state.check(batch(3, 2)).base_offset == 103
 
 
-def test_only_the_last_five_batches_are_remembered():
+def test_trap_32_only_the_last_five_batches_are_remembered():
     state = written(*(batch(sequence) for sequence in range(6)))
     assert state.check(batch(1)).base_offset == 101
     assert refusal(state, batch(0)) is ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
 
 
-def test_a_gap_is_refused():
+def test_trap_32_a_gap_is_refused():
     assert refusal(written(batch(0)), batch(2)) is ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
 
 
@@ -63,11 +63,11 @@ def test_sequences_wrap_to_zero():
     assert written(batch(LAST_SEQUENCE - 1, 4)).check(batch(2)) is None
 
 
-def test_an_older_epoch_is_fenced():
+def test_trap_32_an_older_epoch_is_fenced():
     assert refusal(written(batch(0, epoch=2)), batch(1, epoch=1)) is ErrorCode.INVALID_PRODUCER_EPOCH
 
 
-def test_a_newer_epoch_begins_at_zero():
+def test_trap_32_a_newer_epoch_begins_at_zero():
     state = written(batch(0, 5, epoch=1))
     assert refusal(state, batch(5, epoch=2)) is ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
     assert state.check(batch(0, epoch=2)) is None

@@ -126,7 +126,7 @@ async def test_partition_exists_until_its_topic_is_to_be_deleted(store):
     assert not await store.partition_exists(TopicPartition("t", 1))
 
 
-async def test_producer_ids_are_never_given_twice(store, new_session):
+async def test_trap_33_producer_ids_are_never_given_twice(store, new_session):
     other = await _store(await new_session())
     claims = [one.claim_producer_ids(number) for number, one in enumerate([store, other] * 4)]
     blocks = await asyncio.gather(*claims)

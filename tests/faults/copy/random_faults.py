@@ -75,6 +75,7 @@ class RandomFaults:
         if self._down is not None or not self._stage.is_whole():
             return False
         broker_id = self._random.choice(self._stage.others())
+        self._stage.broker(broker_id).await_healthy()  # one that has just been started could only be killed
         self._stage.stop(broker_id)
         self._down = broker_id, time.monotonic() + self._random.uniform(0, 2)
         return True
