@@ -5,6 +5,7 @@ import shutil
 import tempfile
 
 import django
+import pytest
 
 _data_directory = tempfile.mkdtemp(prefix="barnabas-test-")
 for _name in [name for name in os.environ if name.startswith("BARNABAS_")]:
@@ -15,9 +16,27 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "console.settings")
 django.setup()
 
 
+#: Folders whose tests start many processes. Each of these groups runs in one worker, one test after the other, so that
+#: two cores never carry more than two clusters.
+_GROUPS = {
+    "browser": "product",
+    "chaos": "product",
+    "faults": "clusters",
+    "interop": "clusters",
+    "conformance": "clusters",
+}
+
+
 def pytest_collection_modifyitems(items: list) -> None:
-    """The whole product runs last, so that it does not run beside every other test."""
-    items.sort(key=lambda item: item.get_closest_marker("browser") is not None)
+    """What takes long begins first; all else is spread by file, because fixtures of a module are shared."""
+    for item in items:
+        item.add_marker(pytest.mark.xdist_group(_group_of(item)))
+    items.sort(key=lambda item: _group_of(item) not in ("product", "clusters"))
+
+
+def _group_of(item: pytest.Item) -> str:
+    folder, _, _ = item.nodeid.removeprefix("tests/").partition("/")
+    return _GROUPS.get(folder, item.nodeid.partition("::")[0])
 
 
 def pytest_unconfigure() -> None:
