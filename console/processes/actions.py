@@ -10,6 +10,7 @@ from console.audit.record import record_event
 from console.processes import tasks
 from console.processes.models import ManagedProcess
 from console.processes.pages import push_process
+from console.processes.restarts import Policy
 from console.processes.states import Desired, Request
 
 
@@ -26,6 +27,27 @@ def do_stop(actor, process: ManagedProcess) -> None:
 def do_restart(actor, process: ManagedProcess) -> None:
     """End it and start it again as soon as it has gone."""
     _wish(actor, process, "restart", Desired.RUNNING, Request.RESTART, tasks.restart)
+
+
+def do_kill(actor, process: ManagedProcess) -> None:
+    """End it and whatever it started at once (SIGKILL) and leave it stopped: nothing is handed over or flushed."""
+    _wish(actor, process, "kill", Desired.STOPPED, Request.KILL, tasks.kill)
+
+
+def do_set_restart(actor, process: ManagedProcess, policy: Policy) -> None:
+    """Whether it is started again when it ended by itself; one that waits for that is started, or not, accordingly."""
+    with transaction.atomic():
+        locked = ManagedProcess.objects.select_for_update().get(pk=process.pk)
+        before, locked.restart = locked.restart, policy.value
+        locked.save(update_fields=["restart"])
+        record_event(actor, "set restart", "process", locked.name, {"restart": before}, {"restart": policy.value})
+        push_process(locked)
+
+
+def do_remove(actor, process: ManagedProcess) -> None:
+    """Stop it if it runs, then forget its row; its files stay. Whoever needs it must have been asked before."""
+    ManagedProcess.objects.filter(pk=process.pk).update(is_leaving=True)
+    _wish(actor, process, "remove", Desired.STOPPED, Request.STOP, tasks.stop)
 
 
 def do_shut_down(process: ManagedProcess) -> None:
