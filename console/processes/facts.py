@@ -53,6 +53,7 @@ def gather_facts(process: ManagedProcess, identity: Identity | None, sighting: S
         exit_status=sighting.exit_status,
         restart=Policy(process.restart),
         deaths_in_a_row=process.deaths_in_a_row,
+        running_since=process.changed_at if process.observed in (Observed.RUNNING, Observed.UNRESPONSIVE) else None,
         start_again_at=process.start_again_at,
     )
     if not sighting.alive:

@@ -1,6 +1,7 @@
 """Whether a process that ended by itself is started again, and when. Pure.
 
-After 1, 2, 4 … 60 s; from the beginning once it has run for five minutes. What only an operator can change (a wrong
+After 1, 2, 4 … 60 s. Running forgives deaths, one every half minute and all after five minutes: who is killed now and
+then is back at once, who does not come up is tried ever more rarely. What only an operator can change (a wrong
 configuration: the process says so by its exit status) is not tried for ever. What an operator ended stays ended.
 """
 
@@ -10,8 +11,9 @@ from enum import StrEnum
 
 FIRST_DELAY_S = 1
 LONGEST_DELAY_S = 60
-#: Running that long, it is taken for cured.
-STABLE_S = 300
+#: Running that long forgives one death, and all of them.
+FORGIVES_ONE_S = 30
+FORGIVES_ALL_S = 300
 #: So many deaths within the window, and it is called flapping.
 FLAPPING_DEATHS = 3
 FLAPPING_WINDOW_S = 600
@@ -46,6 +48,12 @@ def plan_restart(policy: Policy, deaths_in_a_row: int, exit_status: int | None, 
     delay_s = restart_delay_s(deaths_in_a_row)
     at = now + timedelta(seconds=delay_s)
     return Restart(at, f"started again in {delay_s} s (try {deaths_in_a_row}), at {at:%H:%M:%S}")
+
+
+def count_death(deaths_in_a_row: int, ran_s: float) -> int:
+    """Deaths in a row when one more comes after `ran_s` of running."""
+    forgiven = deaths_in_a_row if ran_s >= FORGIVES_ALL_S else int(max(0.0, ran_s) // FORGIVES_ONE_S)
+    return max(0, deaths_in_a_row - forgiven) + 1
 
 
 def restart_delay_s(deaths_in_a_row: int) -> int:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
-from console.processes.restarts import MISCONFIGURED_STATUS, Policy, is_due, plan_restart
+from console.processes.restarts import MISCONFIGURED_STATUS, Policy, count_death, is_due, plan_restart
 
 
 class Desired(StrEnum):
@@ -55,7 +55,7 @@ class Facts:
     `recorded`: a process was started and its end has not been written down. `exit_status` is as `Popen.returncode`:
     negative for a signal, None when nobody could tell. `missing` says in words what it lacks to be running ("port 9092
     does not answer"), empty if nothing. `last_words` is the last line of its log. `deaths_in_a_row` are those before
-    this look, `start_again_at` when it is started again by itself if it waits for that.
+    this look, `running_since` is None for what did not run, `start_again_at` for what waits for no other try.
     """
 
     now: datetime
@@ -74,18 +74,19 @@ class Facts:
     last_words: str = ""
     restart: Policy = Policy.ALWAYS
     deaths_in_a_row: int = 0
+    running_since: datetime | None = None
     start_again_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """`died`: its end by itself is seen now, for the first time."""
+    """`deaths_in_a_row` is 0 unless its end by itself is seen now, for the first time."""
 
     observed: Observed
     sentence: str
     do: Do = Do.NOTHING
     start_again_at: datetime | None = None
-    died: bool = False
+    deaths_in_a_row: int = 0
 
 
 def decide(facts: Facts) -> Decision:
@@ -161,11 +162,15 @@ def _ended(facts: Facts) -> Decision:
 
 def _died(facts: Facts, how: str, exit_status: int | None) -> Decision:
     """A signal comes from outside, so its last words do not explain it."""
-    restart = plan_restart(facts.restart, facts.deaths_in_a_row + 1, exit_status, facts.now)
+    ran_s = (facts.now - facts.running_since).total_seconds() if facts.running_since else 0.0
+    deaths = count_death(facts.deaths_in_a_row, ran_s)
+    restart = plan_restart(facts.restart, deaths, exit_status, facts.now)
     was_killed = exit_status is not None and exit_status < 0
     said = f"; its last line: {facts.last_words}" if facts.last_words and not was_killed else ""
     observed = Observed.FAILED if restart.gave_up else Observed.EXITED
-    return Decision(observed, f"{observed}: {how}; {restart.why}{said}", start_again_at=restart.at, died=True)
+    return Decision(
+        observed, f"{observed}: {how}; {restart.why}{said}", start_again_at=restart.at, deaths_in_a_row=deaths
+    )
 
 
 def _away(facts: Facts) -> Decision:

@@ -26,7 +26,7 @@ from console.processes.log_files import bound_log
 from console.processes.models import ManagedProcess
 from console.processes.os_process import Identity
 from console.processes.pages import TONES, push_process
-from console.processes.restarts import STABLE_S, deaths_within
+from console.processes.restarts import deaths_within
 from console.processes.run_files import remove_run_file, write_run_file
 from console.processes.states import Decision, Do, Facts, Observed, Request, could_not_start, decide, request_is_done
 from console.processes.truths import ClusterLook, State, Truths, honest_state
@@ -84,17 +84,10 @@ def _write_down(process: ManagedProcess, facts: Facts, decision: Decision, livin
 def _note(process: ManagedProcess, decision: Decision, facts: Facts) -> None:
     process.observed, process.sentence = decision.observed, decision.sentence[:SENTENCE_LENGTH_MAX]
     process.start_again_at = decision.start_again_at
-    now_ms = int(facts.now.timestamp() * 1000)
-    if decision.died:
+    if decision.deaths_in_a_row:
+        now_ms = int(facts.now.timestamp() * 1000)
         process.deaths = [*deaths_within(process.deaths, now_ms), now_ms]
-        process.deaths_in_a_row = facts.deaths_in_a_row + 1
-    elif process.deaths_in_a_row and _is_stable(process, facts):
-        process.deaths_in_a_row = 0
-
-
-def _is_stable(process: ManagedProcess, facts: Facts) -> bool:
-    is_running = facts.observed is Observed.RUNNING and process.observed == Observed.RUNNING
-    return is_running and process.changed_at is not None and (facts.now - process.changed_at).total_seconds() > STABLE_S
+        process.deaths_in_a_row = decision.deaths_in_a_row
 
 
 def _carry_out(process: ManagedProcess, facts: Facts, decision: Decision, identity: Identity | None) -> Decision:
@@ -124,9 +117,10 @@ def _spawn(process: ManagedProcess, facts: Facts, decision: Decision) -> Decisio
             process.argv, process.env, Path(process.working_dir), Path(process.log_path), process.run_token
         )
     except OSError as error:
-        failed = could_not_start(replace(facts, deaths_in_a_row=process.deaths_in_a_row), str(error))
+        never_ran = replace(facts, deaths_in_a_row=process.deaths_in_a_row, running_since=None)
+        failed = could_not_start(never_ran, str(error))
         process.ended_at = facts.now
-        _note(process, failed, replace(facts, deaths_in_a_row=process.deaths_in_a_row))
+        _note(process, failed, facts)
         return replace(failed, do=Do.SPAWN)
     process.pid, process.create_time = identity.pid, identity.create_time
     write_run_file(run_files_of_processes(), process.name, identity)

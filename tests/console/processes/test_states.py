@@ -182,13 +182,13 @@ def test_state_sentence_and_deed_follow_from_the_facts(given, observed, sentence
 @pytest.mark.parametrize("status", [None, 0, 1, -9, -15])
 def test_an_unexpected_end_is_followed_by_a_delay_never_by_a_start_at_once(status):
     decision = decide(facts(exit_status=status))
-    assert (decision.do, decision.died, decision.start_again_at) == (Do.NOTHING, True, ahead(1))
+    assert (decision.do, decision.deaths_in_a_row, decision.start_again_at) == (Do.NOTHING, 1, ahead(1))
 
 
 def test_what_an_operator_or_the_console_ended_is_not_started_again():
     for given in ({"desired": Desired.STOPPED}, {"request": Request.STOP}, {"terminated_at": ago(2)}):
         ended = decide(facts(exit_status=-15, **given))
-        assert (ended.observed, ended.start_again_at, ended.died) == (Observed.STOPPED, None, False)
+        assert (ended.observed, ended.start_again_at, ended.deaths_in_a_row) == (Observed.STOPPED, None, 0)
         later = facts(recorded=False, observed=Observed.STOPPED)
         assert decide(later).do is Do.NOTHING
 

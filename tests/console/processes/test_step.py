@@ -82,10 +82,10 @@ def test_process_that_waits_for_its_next_try_can_be_called_off(make_process):
 
 def test_five_minutes_of_running_forgive_the_deaths_before(make_process):
     row = start(make_process())
-    ManagedProcess.objects.filter(pk=row.pk).update(
-        deaths_in_a_row=4, changed_at=timezone.now() - timedelta(seconds=301)
-    )
-    assert step.step(row.name).deaths_in_a_row == 0
+    long_ago = timezone.now() - timedelta(seconds=301)
+    ManagedProcess.objects.filter(pk=row.pk).update(deaths_in_a_row=6, changed_at=long_ago)
+    os.kill(row.pid, signal.SIGKILL)
+    assert "started again in 1 s (try 1)" in until(row.name, Observed.EXITED).sentence
 
 
 def test_kill_ends_even_what_ignores_sigterm_at_once(make_process):
