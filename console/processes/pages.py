@@ -9,7 +9,9 @@ from console.access.rights import REFUSALS, Right
 from console.live import groups
 from console.live.push import push_partial
 from console.processes.models import ManagedProcess
-from console.processes.states import Observed, Request
+from console.processes.removal import restart_words
+from console.processes.restarts import deaths_within
+from console.processes.states import Observed, Request, clock_time
 from console.processes.truths import State
 
 #: Colour of a state; never alone, always beside its word.
@@ -67,6 +69,29 @@ class Shown:
     @property
     def requested(self) -> str:
         return _REQUESTED.get(self.process.request, "")
+
+    @property
+    def os_says(self) -> str:
+        """The second of the four truths: whether the very process that was started lives."""
+        process = self.process
+        if process.pid is not None:
+            born = timezone.localtime(process.started_at) if process.started_at else None
+            return f"pid {process.pid} lives, started at {clock_time(born)}, run {process.run_token[:8]}"
+        if process.waits_for_restart:
+            return f"no process; the next is started at {clock_time(timezone.localtime(process.start_again_at))}"
+        ended = f"; the last one ended with status {process.exit_status}" if process.exit_status is not None else ""
+        return f"no process{ended}"
+
+    @property
+    def recent_deaths(self) -> int:
+        return len(deaths_within(self.process.deaths, int(self.now.timestamp() * 1000)))
+
+    @property
+    def restart_words(self) -> str:
+        return restart_words(self.process.restart)
+
+    #: What only an operator may do on the page, as its disabled buttons say it.
+    operator_verbs = ("Change", "Kill…", "Remove…")
 
     @property
     def uptime(self) -> str:

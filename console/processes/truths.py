@@ -84,6 +84,18 @@ class State(StrEnum):
     FAILED = "failed"
 
 
+#: Nobody wished for these, and they do not pass by waiting a moment.
+TROUBLED_STATES = (
+    State.EXITED,
+    State.FAILED,
+    State.FLAPPING,
+    State.UNREGISTERED,
+    State.DEAD_REGISTERED,
+    State.UNRESPONSIVE,
+    State.SUSPENDED,
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Truths:
     """`sentence` is the life's own. `deaths` are those within FLAPPING_WINDOW_S; `running_since_ms` None: it is not."""
