@@ -1,6 +1,6 @@
 """Whether a process that ended by itself is started again, and when. Pure.
 
-After 1, 2, 4 … 60 s. Running forgives deaths, one every half minute and all after five minutes: who is killed now and
+After 1, 2, 4 … 60 s. Running forgives deaths, one every quarter minute and all after five minutes: who is killed now and
 then is back at once, who does not come up is tried ever more rarely. What only an operator can change (a wrong
 configuration: the process says so by its exit status) is not tried for ever. What an operator ended stays ended.
 """
@@ -12,7 +12,7 @@ from enum import StrEnum
 FIRST_DELAY_S = 1
 LONGEST_DELAY_S = 60
 #: Running that long forgives one death, and all of them.
-FORGIVES_ONE_S = 30
+FORGIVES_ONE_S = 15
 FORGIVES_ALL_S = 300
 #: So many deaths within the window, and it is called flapping.
 FLAPPING_DEATHS = 3

@@ -161,14 +161,14 @@ def _absent(truths: Truths, up_ms: int) -> Honest:
 def _present(truths: Truths) -> Honest:
     cluster = truths.cluster
     if cluster.replicas is None:
-        return Honest(State.HEALTHY, f"{truths.sentence}; {cluster.said}")
+        return Honest(State.HEALTHY, cluster.said)
     if cluster.partitions_at_ms < (truths.running_since_ms or 0):
         return Honest(State.REGISTERED, "its partitions have not been read since it came")
     if not cluster.replicas:
-        return Honest(State.REGISTERED, f"it holds no partition; {truths.sentence}")
+        return Honest(State.REGISTERED, "it holds no partition yet")
     if cluster.in_sync < cluster.replicas:
         return Honest(State.CATCHING_UP, f"{cluster.in_sync:,} of {cluster.replicas:,} partitions in sync")
-    return Honest(State.HEALTHY, f"{truths.sentence}; all {cluster.replicas:,} partitions in sync")
+    return Honest(State.HEALTHY, f"all {cluster.replicas:,} partitions in sync")
 
 
 def _deaths(truths: Truths) -> str:

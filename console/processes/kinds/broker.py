@@ -100,7 +100,8 @@ def cluster_truth(process, look: ClusterLook) -> ClusterTruth:
     if broker is None or not broker.is_registered:
         return ClusterTruth(Standing.ABSENT, "it is not registered in ZooKeeper", look.brokers_at_ms)
     controller = " and is controller" if broker_id == look.controller_id else ""
-    said = f"it is registered in ZooKeeper{controller}; {broker.in_sync:,} of {broker.replicas:,} partitions in sync"
+    holds = f"{broker.in_sync:,} of {broker.replicas:,} partitions in sync" if broker.replicas else "no partition yet"
+    said = f"it is registered in ZooKeeper{controller}; {holds}"
     return ClusterTruth(
         Standing.PRESENT, said, look.brokers_at_ms, look.partitions_at_ms, broker.replicas, broker.in_sync
     )

@@ -24,7 +24,7 @@ def test_delays_double_up_to_a_minute():
 
 @pytest.mark.parametrize(
     ("before", "ran_s", "deaths"),
-    [(0, 0, 1), (3, 0, 4), (3, 29, 4), (3, 30, 3), (3, 60, 2), (1, 200, 1), (20, 299, 12), (20, 300, 1), (2, -50, 3)],
+    [(0, 0, 1), (3, 0, 4), (3, 14, 4), (3, 15, 3), (3, 30, 2), (1, 200, 1), (30, 299, 12), (30, 300, 1), (2, -50, 3)],
 )
 def test_running_forgives_deaths(before, ran_s, deaths):
     assert count_death(before, ran_s) == deaths

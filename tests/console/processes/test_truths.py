@@ -23,11 +23,11 @@ def truths(observed: Observed, cluster: ClusterTruth, **given) -> Truths:
 RUNNING, EXITED, STOPPED = Observed.RUNNING, Observed.EXITED, Observed.STOPPED
 TABLE = [
     # it runs, and the cluster …
-    (truths(RUNNING, present()), State.HEALTHY, "since 12:03; all 12 partitions in sync"),
-    (truths(RUNNING, present(None, None)), State.HEALTHY, "since 12:03; it is registered"),
+    (truths(RUNNING, present()), State.HEALTHY, "all 12 partitions in sync"),
+    (truths(RUNNING, present(None, None)), State.HEALTHY, "it is registered"),
     (truths(RUNNING, CLIENT), State.HEALTHY, "since 12:03"),
     (truths(RUNNING, present(1_200, 7)), State.CATCHING_UP, "7 of 1,200 partitions in sync"),
-    (truths(RUNNING, present(0, 0)), State.REGISTERED, "it holds no partition; since 12:03"),
+    (truths(RUNNING, present(0, 0)), State.REGISTERED, "it holds no partition yet"),
     (
         truths(RUNNING, present(partitions_at_ms=NOW - 200_000)),
         State.REGISTERED,
@@ -50,7 +50,7 @@ TABLE = [
         State.FLAPPING,
         "died 3 times within 10 minutes; since 12:03",
     ),
-    (truths(RUNNING, present(), deaths=3), State.HEALTHY, "since 12:03; all 12 partitions in sync"),
+    (truths(RUNNING, present(), deaths=3), State.HEALTHY, "all 12 partitions in sync"),
     (truths(EXITED, ABSENT, deaths=4), State.FLAPPING, "died 4 times within 10 minutes; since 12:03"),
     (truths(EXITED, ABSENT, deaths=2), State.EXITED, "since 12:03"),
     # it is gone
