@@ -1,6 +1,6 @@
 """Whether a process that ended by itself is started again, and when. Pure.
 
-After 1, 2, 4 … 60 s. Running forgives deaths, one every quarter minute and all after five minutes: who is killed now and
+After 1, 2, 4 … 60 s. Running forgives deaths, one every 15 s and all after five minutes: who is killed now and
 then is back at once, who does not come up is tried ever more rarely. What only an operator can change (a wrong
 configuration: the process says so by its exit status) is not tried for ever. What an operator ended stays ended.
 """
