@@ -22,7 +22,7 @@ def main(argv: list[str]) -> int:
             return command.main(argv[1:])
         except StartupError as error:
             print(f"{argv[0]}: {error}", file=sys.stderr)
-            return 1
+            return error.exit_status
     print("usage: python -m broker COMMAND [--help]\n")
     for name, meaning in COMMANDS.items():
         print(f"  {name:<19}{meaning}")

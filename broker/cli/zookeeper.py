@@ -8,7 +8,7 @@ import os
 import socket
 from pathlib import Path
 
-from broker.common.errors import StartupError
+from broker.common.errors import NotNowError, StartupError
 from broker.common.java import find_java
 from broker.zookeeper.ensemble import ServerAddress, launch_command, prepare_server
 
@@ -56,6 +56,6 @@ def _refuse_taken_ports(address: ServerAddress) -> None:
             try:
                 probe.bind((address.host, port))
             except OSError as error:
-                raise StartupError(
+                raise NotNowError(
                     f"ZooKeeper cannot listen on {address.host}:{port}: {error.strerror}; choose another port."
                 ) from error

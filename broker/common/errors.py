@@ -141,4 +141,15 @@ class InvariantViolation(BarnabasError):
 
 
 class StartupError(BarnabasError):
-    """The process cannot start; the message is one sentence saying what to change. Exit status 1."""
+    """The process cannot start; the message is one sentence saying what to change.
+
+    The exit status is EX_CONFIG of sysexits.h: whoever starts processes need not try again before somebody has.
+    """
+
+    exit_status = 78
+
+
+class NotNowError(StartupError):
+    """The process cannot start as things are, but what is in its way may pass by itself: another try is worth while."""
+
+    exit_status = 1

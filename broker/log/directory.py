@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from uuid import uuid4
 
-from broker.common.errors import StartupError
+from broker.common.errors import NotNowError, StartupError
 from broker.common.limits import TOPIC_NAME_LENGTH_MAX
 from broker.common.logs import logger
 from broker.common.types import TopicPartition
@@ -175,7 +175,7 @@ def _lock(path: Path) -> int:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         os.close(fd)
-        raise StartupError(
+        raise NotNowError(
             f"The log directory {path} is in use by another broker: stop that one, or give each its own log.dirs."
         ) from None
     return fd

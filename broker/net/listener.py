@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from broker.common.errors import StartupError
+from broker.common.errors import NotNowError
 from broker.common.limits import CONNECTIONS_MAX, REFUSALS_LOGGED_EVERY_S
 from broker.common.logs import logger
 from broker.config.broker import Endpoint
@@ -204,6 +204,6 @@ def _bind(endpoint: Endpoint, buffers: SocketBuffers) -> socket.socket:
     return sock
 
 
-def _cannot_listen(endpoint: Endpoint, error: Exception) -> StartupError:
+def _cannot_listen(endpoint: Endpoint, error: Exception) -> NotNowError:
     reason = getattr(error, "strerror", None) or str(error)
-    return StartupError(f"cannot listen on {endpoint}: {reason}; choose another port in listeners")
+    return NotNowError(f"cannot listen on {endpoint}: {reason}; choose another port in listeners")

@@ -12,7 +12,7 @@ import random
 from pathlib import Path
 
 from broker.common.clock import Clock, SystemClock
-from broker.common.errors import StartupError
+from broker.common.errors import NotNowError, StartupError
 from broker.common.logs import logger
 from broker.config.broker import BrokerConfig, Endpoint
 from broker.controller.cluster import BrokerEndpoint, BrokerRegistration
@@ -117,7 +117,7 @@ class Broker:
             self._stray_logs.start()
             await self._controller.start()
         except ZooKeeperError as error:
-            raise StartupError(f"ZooKeeper failed during the start: {error}; start the broker again") from error
+            raise NotNowError(f"ZooKeeper failed during the start: {error}; start the broker again") from error
         _log.info("broker started", clients_are_told=",".join(map(str, self.advertised)))
 
     def _bind(self) -> Listener:
@@ -151,7 +151,7 @@ class Broker:
     def _after_each_log(self, _loaded: int, _total: int) -> None:
         """On the loading thread."""
         if self._is_stopping:
-            raise StartupError("told to stop while the logs were being loaded")
+            raise NotNowError("told to stop while the logs were being loaded")
 
     def _build(self, cluster_id: str) -> None:
         config = self.config

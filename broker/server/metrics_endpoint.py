@@ -9,7 +9,7 @@ from collections.abc import Callable
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 
-from broker.common.errors import StartupError
+from broker.common.errors import NotNowError
 
 _HEADER_BYTES_MAX = 8 * 1024
 _TIMEOUT_S = 5
@@ -27,7 +27,7 @@ class MetricsEndpoint:
         try:
             self._server = await asyncio.start_server(self._serve, host, port, limit=_HEADER_BYTES_MAX)
         except OSError as error:
-            raise StartupError(
+            raise NotNowError(
                 f"cannot serve metrics on {host}:{port}: {error.strerror}; choose another port in metrics.listener"
             ) from None
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from confluent_kafka import KafkaException
 
 from broker.common.clock import Clock
-from broker.common.errors import StartupError
+from broker.common.errors import NotNowError, StartupError
 from broker.common.logs import logger
 from broker.spark.cluster import connect_admin, create_topic
 from broker.spark.config import StreamConfig
@@ -72,7 +72,7 @@ def _only_driver(directory: Path) -> Iterator[None]:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise StartupError(f"Another driver is running the job in {directory}.") from None
+            raise NotNowError(f"Another driver is running the job in {directory}.") from None
         yield
 
 
@@ -96,7 +96,7 @@ def _topics_exist(config: StreamConfig, job: ModuleType, stop: Event) -> bool:
             return True
         except KafkaException as error:
             if time.monotonic() > deadline:
-                raise StartupError(f"{config.bootstrap_servers} gave no topics: {error.args[0].str()}.") from error
+                raise NotNowError(f"{config.bootstrap_servers} gave no topics: {error.args[0].str()}.") from error
             stop.wait(1)
     return False
 

@@ -18,7 +18,7 @@ from kazoo import exceptions as kazoo_errors
 from kazoo.client import KazooClient, KazooState
 from kazoo.handlers.threading import KazooTimeoutError
 
-from broker.common.errors import StartupError
+from broker.common.errors import NotNowError, StartupError
 from broker.zookeeper.errors import (
     ConnectionInterrupted,
     NodeExists,
@@ -122,7 +122,7 @@ class ZooKeeperSession:
                     await self.ensure(self._chroot)
         except (TimeoutError, ZooKeeperError) as error:
             await self.close()
-            raise StartupError(
+            raise NotNowError(
                 f"ZooKeeper did not answer at {self._servers} within {timeout_ms} ms; "
                 "start it or correct zookeeper.connect."
             ) from error

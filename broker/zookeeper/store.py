@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from uuid import UUID, uuid4
 
 from broker.common.clock import Clock
-from broker.common.errors import ApiError, ErrorCode, StartupError
+from broker.common.errors import ApiError, ErrorCode, NotNowError
 from broker.common.logs import logger
 from broker.common.types import TopicPartition
 from broker.controller.cluster import BrokerRegistration, LeaderAndIsr, LiveBroker, TopicAssignment
@@ -76,7 +76,7 @@ class ClusterStore:
             async with asyncio.timeout((self.session.session_timeout_ms + _EXPIRY_GRACE_MS) / 1000):
                 yield
         except TimeoutError:
-            raise StartupError(
+            raise NotNowError(
                 f"broker.id={broker_id} is taken by a broker that is alive; stop it or give this one another id."
             ) from None
 

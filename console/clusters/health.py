@@ -40,6 +40,17 @@ class TroubledPartition:
 
 
 @dataclass(frozen=True, slots=True)
+class TroubledProcess:
+    """A managed process that is not as it is meant to be. `broker_id` of a broker."""
+
+    name: str
+    state: str
+    sentence: str
+    is_lost: bool
+    broker_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Facts:
     is_seen: bool
     brokers_error: str = ""
@@ -53,6 +64,7 @@ class Facts:
     #: Brokers with a row on the processes page.
     managed: frozenset[int] = frozenset()
     troubled: tuple[TroubledPartition, ...] = ()
+    processes: tuple[TroubledProcess, ...] = ()
     #: address → error of the ZooKeeper servers that do not serve; how many there are in all.
     zookeeper_errors: dict[str, str] = field(default_factory=dict)
     zookeeper_count: int = 0

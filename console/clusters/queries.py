@@ -3,12 +3,14 @@
 from django.db.models import Count, F, Q, Sum
 
 from console.brokers.models import Broker
-from console.clusters.health import Facts, TroubledPartition
+from console.clusters.health import Facts, TroubledPartition, TroubledProcess
 from console.clusters.models import ClusterState
 from console.clusters.reasons import assess
 from console.history.queries import recent_changes
 from console.live.clock import now_ms
 from console.processes.models import ManagedProcess
+from console.processes.states import Desired
+from console.processes.truths import TROUBLED_STATES, State
 from console.topics.models import Partition, Topic
 
 #: One cluster for now; the row's name is where a second one will hang.
@@ -88,6 +90,7 @@ def _health_facts(state: ClusterState, brokers: list[Broker], troubled: list[Par
         flapping={each.broker_id: each.departures_since(at_ms) for each in brokers if each.is_flapping(at_ms)},
         managed=_managed_brokers(),
         troubled=tuple(_as_trouble(each) for each in troubled),
+        processes=_troubled_processes(),
         zookeeper_errors={server["address"]: server["error"] for server in state.zookeeper if server["error"]},
         zookeeper_count=len(state.zookeeper),
     )
@@ -96,6 +99,14 @@ def _health_facts(state: ClusterState, brokers: list[Broker], troubled: list[Par
 def _managed_brokers() -> frozenset[int]:
     names = ManagedProcess.objects.filter(kind=ManagedProcess.Kind.BROKER).values_list("name", flat=True)
     return frozenset(int(name.rpartition("-")[2]) for name in names)
+
+
+def _troubled_processes() -> tuple[TroubledProcess, ...]:
+    rows = ManagedProcess.objects.filter(desired=Desired.RUNNING, state__in=TROUBLED_STATES)
+    return tuple(
+        TroubledProcess(row.name, row.state, row.state_sentence, row.state == State.FAILED, row.spec.get("broker_id"))
+        for row in rows
+    )
 
 
 def _as_trouble(partition: Partition) -> TroubledPartition:

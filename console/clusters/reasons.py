@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from console.clusters.health import Action, Facts, Health, Level, Reason, TroubledPartition
+from console.clusters.health import Action, Facts, Health, Level, Reason, TroubledPartition, TroubledProcess
 
 #: A topic's name may have 249 characters; a reason is one sentence.
 NAME_LENGTH_MAX = 40
@@ -33,6 +33,7 @@ def _reasons(facts: Facts) -> Iterable[Reason]:
         yield _flapping(broker_id, times, facts)
     for broker_id in sorted(facts.missing):
         yield _missing_broker(broker_id, [each for each in facts.troubled if broker_id in each.replicas], facts)
+    yield from (_process(each) for each in facts.processes if each.broker_id not in facts.missing)
     yield from _other_partitions([each for each in facts.troubled if not facts.missing.intersection(each.replicas)])
 
 
@@ -44,6 +45,13 @@ def _zookeeper_reasons(facts: Facts) -> Iterable[Reason]:
         text = f"ZooKeeper {address} {error}{meaning}."
         evidence = f"{serving} of {facts.zookeeper_count} servers serve"
         yield Reason(level, f"ZooKeeper {address}", text, Action("Start it, before any broker", "processes"), evidence)
+
+
+def _process(trouble: TroubledProcess) -> Reason:
+    text = f"{trouble.name} is meant to run and is {trouble.state}."
+    level = Level.CRITICAL if trouble.is_lost else Level.WARNING
+    action = Action("Read the end of its log, cure the cause, start it", "process", trouble.name)
+    return Reason(level, trouble.name, text, action, trouble.sentence)
 
 
 def _no_controller(facts: Facts) -> Reason:
@@ -84,9 +92,15 @@ def _missing_broker(broker_id: int, troubled: list[TroubledPartition], facts: Fa
         f"Broker {broker_id}",
         text,
         _process_action(f"Start broker {broker_id}", broker_id, facts),
-        _examples(leaderless or refusing or lagging),
+        _with_process(broker_id, facts, _examples(leaderless or refusing or lagging)),
         facts.missing_since_ms.get(broker_id),
     )
+
+
+def _with_process(broker_id: int, facts: Facts, evidence: str) -> str:
+    """What its process says stands before what the partitions say."""
+    said = [f"{each.name} is {each.state}: {each.sentence}" for each in facts.processes if each.broker_id == broker_id]
+    return " · ".join(filter(None, [*said, evidence]))
 
 
 def _process_action(text: str, broker_id: int, facts: Facts) -> Action:

@@ -14,11 +14,13 @@ from console.launch.ports import needed_ports, port_complaints
 from console.launch.progress import Progress
 from console.launch.redis_server import is_embedded, redis_service, wait_for_redis
 from console.launch.services import STOP_ORDER, console_services, service_environment
-from console.launch.stages import START_ORDER, Kind, Stages, is_alive, shut_down
+from console.launch.stages import Stages, is_alive, shut_down
 from console.launch.supervisor import Supervisor, end_service, left_services
+from console.processes.embedded import DEMO
+from console.processes.kinds import START_ORDER
 from console.processes.models import ManagedProcess
 from console.processes.readiness import port_answers
-from console.processes.registry import register
+from console.processes.registry import processes_of_host, register
 from console.processes.setup import Setup, SetupError
 
 WATCH_EVERY_S = 0.25
@@ -52,8 +54,8 @@ class House:
         credentials = ensure_first_user(os.environ.get(PASSWORD_VARIABLE, ""))
         for service in console_services():
             self.supervisor.start(service)
-        stages = Stages(self.progress, self.keep_house)
-        stages.start(tuple(kind for kind in START_ORDER if kind != Kind.DEMO or self.setup.demo), self.rows)
+        wanted = [row for row in self.rows if self.setup.demo or row.name != DEMO]
+        Stages(self.progress, self.keep_house).start(START_ORDER, wanted)
         self._await_web()
         return credentials
 
@@ -66,7 +68,7 @@ class House:
     def close(self) -> None:
         """Everything down, last started first. A database that fails keeps no service up; `down` finds the rest."""
         try:
-            shut_down(self.rows, self.progress, self._hurried)
+            shut_down(processes_of_host(), self.progress, self._hurried)
         except DatabaseError as error:
             self.progress.note(f"! The database failed ({error}); `make down` ends the brokers that may be left.")
         self.supervisor.ask_to_end(name for name in STOP_ORDER if name != "redis")

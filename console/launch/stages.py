@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from console.launch.progress import Progress
 from console.processes import os_process
 from console.processes.actions import do_shut_down, do_start
+from console.processes.kinds import START_ORDER, kind_named
 from console.processes.models import ManagedProcess
 from console.processes.os_process import Identity
 from console.processes.states import Desired, Observed
@@ -16,7 +17,6 @@ READY_TIMEOUT_S = 60.0
 POLL_S = 0.1
 
 Kind = ManagedProcess.Kind
-START_ORDER = (Kind.ZOOKEEPER, Kind.BROKER, Kind.DEMO, Kind.STREAM)
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Stages:
     progress: Progress
     keep_house: Callable[[], None]
 
-    def start(self, kinds: tuple[Kind, ...], rows: list[ManagedProcess]) -> bool:
+    def start(self, kinds: tuple[str, ...], rows: list[ManagedProcess]) -> bool:
         """Start every process of `kinds` that is to run, in order. False if one did not become ready."""
         ready = True
         for kind in kinds:
@@ -64,15 +64,21 @@ def shut_down(rows: list[ManagedProcess], progress: Progress, hurried: Callable[
     """End every process of `rows` that runs, last started first; the number of processes ended."""
     ended = 0
     for kind in reversed(START_ORDER):
-        living = [row for row in rows if row.kind == kind and is_alive(row)]
         since = progress.now()
-        for row in living:
-            do_shut_down(row)
-            step(row.name)
+        living = [row for row in rows if row.kind == kind and _asked_to_end(row)]
         for row in living:
             _await_end(row, since, progress, hurried)
             ended += 1
     return ended
+
+
+def _asked_to_end(row: ManagedProcess) -> bool:
+    """Whether it has to be awaited. What waits to be started again is called off: it would come back behind us."""
+    seen = step(row.name)
+    if seen.pid is None and seen.observed != Observed.EXITED:
+        return False
+    do_shut_down(seen)
+    return is_alive(seen)
 
 
 def is_alive(row: ManagedProcess) -> bool:
@@ -93,4 +99,5 @@ def title(row: ManagedProcess) -> str:
     """broker-1 as a person says it: broker 1."""
     if row.kind == Kind.BROKER:
         return row.name.replace("-", " ")
-    return {Kind.ZOOKEEPER: "ZooKeeper", Kind.DEMO: "demo sources", Kind.STREAM: f"stream job {row.name}"}[row.kind]
+    label = kind_named(row.kind).LABEL
+    return label if row.name == row.kind else f"{label} {row.name}"

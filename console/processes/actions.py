@@ -7,9 +7,14 @@ from celery import Task
 from django.db import transaction
 
 from console.audit.record import record_event
+from console.plans.apply import carry_out
+from console.plans.inverse import keep_inverse
+from console.plans.plan import Confirmation, Plan
 from console.processes import tasks
 from console.processes.models import ManagedProcess
 from console.processes.pages import push_process
+from console.processes.registry import add_process
+from console.processes.restarts import Policy
 from console.processes.states import Desired, Request
 
 
@@ -28,20 +33,74 @@ def do_restart(actor, process: ManagedProcess) -> None:
     _wish(actor, process, "restart", Desired.RUNNING, Request.RESTART, tasks.restart)
 
 
+def do_kill(actor, process: ManagedProcess) -> None:
+    """End it and whatever it started at once (SIGKILL) and leave it stopped: nothing is handed over or flushed."""
+    _wish(actor, process, "kill", Desired.STOPPED, Request.KILL, tasks.kill)
+
+
+def do_set_restart(actor, process: ManagedProcess, policy: Policy) -> None:
+    """Whether it is started again when it ended by itself; one that waits for that is started, or not, accordingly."""
+    with transaction.atomic():
+        locked = ManagedProcess.objects.select_for_update().get(pk=process.pk)
+        before, locked.restart = locked.restart, policy.value
+        locked.save(update_fields=["restart"])
+        record_event(actor, "set restart", "process", locked.name, {"restart": before}, {"restart": policy.value})
+        push_process(locked)
+
+
+def do_remove(actor, process: ManagedProcess) -> None:
+    """Stop it if it runs, then forget its row; its files stay. Whoever needs it must have been asked before."""
+    _leave(actor, process, "remove")
+
+
+def do_add_broker(actor, plan: Plan, spec: dict, confirmation: Confirmation) -> None:
+    """Write its files, make its row and start it, as planned. Raises NotConfirmedError, SpecError."""
+
+    def add() -> None:
+        with transaction.atomic():
+            process = add_process("broker", plan.object_name, spec, desired=Desired.RUNNING)
+            _wish(actor, process, "", Desired.RUNNING, Request.START, tasks.start)
+
+    carry_out(actor, plan, confirmation, add)
+
+
+def do_remove_as_planned(actor, plan: Plan, process: ManagedProcess, confirmation: Confirmation) -> None:
+    """Stop it and forget it; its spec is kept. Raises NotConfirmedError."""
+
+    def remove() -> None:
+        keep_inverse(actor, plan, {"kind": process.kind, "spec": process.spec})
+        _leave(actor, process, "")
+
+    carry_out(actor, plan, confirmation, remove)
+
+
+def do_kill_as_planned(actor, plan: Plan, process: ManagedProcess, confirmation: Confirmation) -> None:
+    """SIGKILL, as planned. Raises NotConfirmedError."""
+    carry_out(actor, plan, confirmation, lambda: _wish(actor, process, "", Desired.STOPPED, Request.KILL, tasks.kill))
+
+
 def do_shut_down(process: ManagedProcess) -> None:
     """End it because the console goes down; the next `up` starts it again. The caller steps: its worker may be gone."""
     _wish(None, process, "shut down", Desired(process.desired), Request.STOP)
 
 
+def _leave(actor, process: ManagedProcess, action: str) -> None:
+    with transaction.atomic():
+        ManagedProcess.objects.filter(pk=process.pk).update(is_leaving=True)
+        _wish(actor, process, action, Desired.STOPPED, Request.STOP, tasks.stop)
+
+
 def _wish(
     actor, process: ManagedProcess, action: str, desired: Desired, request: Request, task: Task | None = None
 ) -> None:
+    """No `action`: whoever carries out the plan writes the audit row."""
     with transaction.atomic():
         locked = ManagedProcess.objects.select_for_update().get(pk=process.pk)
         before = {"desired": locked.desired, "observed": locked.observed}
         locked.desired, locked.request = desired, request
         locked.save(update_fields=["desired", "request"])
-        record_event(actor, action, "process", locked.name, before, {"desired": str(desired)})
+        if action:
+            record_event(actor, action, "process", locked.name, before, {"desired": str(desired)})
         push_process(locked)
         if task is not None:
             transaction.on_commit(lambda: tasks.enqueue(task, locked))

@@ -5,23 +5,13 @@ from dataclasses import dataclass
 
 from console.clusters.queries import cluster_state
 from console.live.clock import now_ms
+from console.processes.kinds import kind_named
 from console.processes.models import ManagedProcess
 from console.processes.pages import name_duration
 from console.topics.models import Partition
 
 #: The collector looks at topics every few seconds.
 FRESH_MS = 15_000
-
-_FIXED = {
-    ManagedProcess.Kind.ZOOKEEPER: (
-        "Stops ZooKeeper: brokers go on serving what they have, but no broker can join, no leader is elected and no "
-        "topic is made until it is back."
-    ),
-    ManagedProcess.Kind.DEMO: "Stops the demo sources: no new records in their topics; what is there stays.",
-    ManagedProcess.Kind.STREAM: (
-        "Stops the stream job after its batch: its output stands still; started again, it goes on from its checkpoint."
-    ),
-}
 
 
 @dataclass(frozen=True)
@@ -34,8 +24,8 @@ class Hosted:
 
 
 def stop_sentence(process: ManagedProcess) -> str:
-    if process.kind != ManagedProcess.Kind.BROKER:
-        return _FIXED[process.kind]
+    if sentence := kind_named(process.kind).STOP_MEANS:
+        return sentence
     broker_id = broker_id_of(process)
     rows = Partition.objects.values_list("replicas", "isr", "leader").iterator()
     sentence = stop_broker_sentence(broker_id, (Hosted(tuple(r), tuple(i), leader) for r, i, leader in rows))
@@ -52,7 +42,7 @@ def age_sentence(now: int, seen: int) -> str:
 
 
 def broker_id_of(process: ManagedProcess) -> int:
-    return int(process.name.rpartition("-")[2])
+    return process.spec.get("broker_id", int(process.name.rpartition("-")[2]))
 
 
 def stop_broker_sentence(broker_id: int, partitions: Iterable[Hosted]) -> str:

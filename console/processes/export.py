@@ -11,6 +11,10 @@ TITLES = (
     "state",
     "sentence",
     "wanted",
+    "restart",
+    "restarts",
+    "port_says",
+    "cluster_says",
     "port",
     "pid",
     "started_at",
@@ -23,4 +27,5 @@ def process_rows(processes: Iterable[ManagedProcess]) -> Iterator[tuple]:
     for each in processes:
         port = each.ports[0] if each.ports else None
         seen = (port, each.pid, each.started_at, each.rss_bytes, each.cpu_percent)
-        yield (each.name, each.kind, each.host, each.observed, each.sentence, each.desired, *seen)
+        told = (each.state_sentence, each.desired, each.restart, each.restart_count, each.port_says, each.cluster_says)
+        yield (each.name, each.kind, each.host, each.state, *told, *seen)

@@ -2,22 +2,26 @@
 
 from django.db import models
 
+from console.processes.kinds import KINDS, kind_named
+from console.processes.restarts import Policy
 from console.processes.states import Desired, Observed, Request
-
-#: Seconds between SIGTERM and SIGKILL, by kind: a broker flushes its logs, a stream job finishes its batch.
-GRACE_S = {"zookeeper": 5, "broker": 20, "demo": 5, "stream": 15}
+from console.processes.truths import State
 
 
 class ManagedProcess(models.Model):
     class Kind(models.TextChoices):
-        ZOOKEEPER = "zookeeper", "ZooKeeper"
-        BROKER = "broker", "broker"
-        DEMO = "demo", "demo sources"
-        STREAM = "stream", "stream job"
+        ZOOKEEPER = "zookeeper", KINDS["zookeeper"].LABEL
+        BROKER = "broker", KINDS["broker"].LABEL
+        CONNECT = "connect", KINDS["connect"].LABEL
+        STREAM = "stream", KINDS["stream"].LABEL
 
-    # How it is started; written by the registry.
+    # What it is; written by the registry.
     name = models.SlugField(max_length=60, unique=True)
     kind = models.CharField(max_length=20, choices=Kind)
+    #: What its kind's module makes of it: `console/processes/kinds/`. Readable by everybody: no secrets.
+    spec = models.JSONField(default=dict)
+    #: The setup (`registry.register`) made it and follows its settings; else an operator did.
+    is_from_setup = models.BooleanField(default=False)
     #: Order of start; the order of stop is the reverse.
     position = models.IntegerField(default=0)
     #: The host whose Celery worker runs it.
@@ -34,10 +38,19 @@ class ManagedProcess(models.Model):
     # What is wanted; written by actions.
     desired = models.CharField(max_length=10, default=Desired.STOPPED.value)
     request = models.CharField(max_length=10, default=Request.NONE.value, blank=True)
+    #: Whether it is started again when it ended by itself.
+    restart = models.CharField(max_length=10, default=Policy.ALWAYS.value)
+    #: It is to be forgotten as soon as it has stopped; its files stay.
+    is_leaving = models.BooleanField(default=False)
 
     # What was seen; written by the step.
     observed = models.CharField(max_length=15, default=Observed.STOPPED.value)
     sentence = models.CharField(max_length=500, default="not started yet")
+    #: The one honest state, with its sentence, and two of the four truths it was worked out from.
+    state = models.CharField(max_length=30, default=State.STOPPED.value)
+    state_sentence = models.CharField(max_length=700, default="not started yet")
+    port_says = models.CharField(max_length=200, blank=True)
+    cluster_says = models.CharField(max_length=300, blank=True)
     pid = models.IntegerField(null=True)
     #: Seconds since the epoch, as psutil gives it: with the pid it names one process for ever.
     create_time = models.FloatField(null=True)
@@ -47,6 +60,12 @@ class ManagedProcess(models.Model):
     ended_at = models.DateTimeField(null=True)
     exit_status = models.IntegerField(null=True)
     changed_at = models.DateTimeField(null=True)
+    #: Ends by itself of late, ms since the epoch, and how many there were since it last ran for long.
+    deaths = models.JSONField(default=list)
+    deaths_in_a_row = models.IntegerField(default=0)
+    start_again_at = models.DateTimeField(null=True)
+    #: How often it was started again by itself, ever.
+    restart_count = models.IntegerField(default=0)
 
     # What it costs, with its descendants; measured every few seconds.
     measured_at = models.DateTimeField(null=True)
@@ -62,9 +81,19 @@ class ManagedProcess(models.Model):
 
     @property
     def grace_s(self) -> int:
-        return GRACE_S[self.kind]
+        """Seconds between SIGTERM and SIGKILL: a broker flushes its logs, a stream job finishes its batch."""
+        return kind_named(self.kind).GRACE_S
 
     @property
-    def is_up(self) -> bool:
-        """Something of it runs, or is about to: what Stop can end."""
-        return self.observed in (Observed.STARTING, Observed.RUNNING, Observed.UNRESPONSIVE)
+    def waits_for_restart(self) -> bool:
+        """It ended by itself and is started again by itself."""
+        return self.observed == Observed.EXITED and self.start_again_at is not None
+
+
+class WithdrawnProcess(models.Model):
+    """A process of the setup that an operator removed: the next start of the console does not make it again."""
+
+    name = models.SlugField(max_length=60, unique=True)
+
+    def __str__(self) -> str:
+        return self.name

@@ -9,19 +9,35 @@ from console.access.rights import REFUSALS, Right
 from console.live import groups
 from console.live.push import push_partial
 from console.processes.models import ManagedProcess
-from console.processes.states import Observed, Request
+from console.processes.removal import restart_words
+from console.processes.restarts import deaths_within
+from console.processes.states import Observed, Request, clock_time
+from console.processes.truths import State
 
 #: Colour of a state; never alone, always beside its word.
 TONES = {
-    Observed.RUNNING: "ok",
-    Observed.STARTING: "busy",
-    Observed.STOPPING: "busy",
-    Observed.UNRESPONSIVE: "warning",
-    Observed.EXITED: "critical",
-    Observed.STOPPED: "plain",
+    State.HEALTHY: "ok",
+    State.RUNNING: "ok",
+    State.REGISTERED: "ok",
+    State.STARTING: "busy",
+    State.CATCHING_UP: "busy",
+    State.STOPPING: "busy",
+    State.UNREGISTERED: "warning",
+    State.UNRESPONSIVE: "warning",
+    State.SUSPENDED: "warning",
+    State.FLAPPING: "critical",
+    State.DEAD_REGISTERED: "critical",
+    State.EXITED: "critical",
+    State.FAILED: "critical",
+    State.STOPPED: "plain",
 }
 
-_REQUESTED = {Request.START: "start requested", Request.STOP: "stop requested", Request.RESTART: "restart requested"}
+_REQUESTED = {
+    Request.START: "start requested",
+    Request.STOP: "stop requested",
+    Request.RESTART: "restart requested",
+    Request.KILL: "kill requested",
+}
 
 
 @dataclass(frozen=True)
@@ -33,13 +49,13 @@ class Shown:
 
     @property
     def tone(self) -> str:
-        return TONES[Observed(self.process.observed)]
+        return TONES[State(self.process.state)]
 
     @property
     def sentence(self) -> str:
         """The sentence without the state's word, which stands beside it already."""
-        text = self.requested or self.process.sentence
-        return text.removeprefix(self.process.observed).lstrip(": ")
+        text = self.requested or self.process.state_sentence
+        return text.removeprefix(self.process.state).lstrip(": ")
 
     @property
     def kind_note(self) -> str:
@@ -55,6 +71,29 @@ class Shown:
         return _REQUESTED.get(self.process.request, "")
 
     @property
+    def os_says(self) -> str:
+        """The second of the four truths: whether the very process that was started lives."""
+        process = self.process
+        if process.pid is not None:
+            born = timezone.localtime(process.started_at) if process.started_at else None
+            return f"pid {process.pid} lives, started at {clock_time(born)}, run {process.run_token[:8]}"
+        if process.waits_for_restart:
+            return f"no process; the next is started at {clock_time(timezone.localtime(process.start_again_at))}"
+        ended = f"; the last one ended with status {process.exit_status}" if process.exit_status is not None else ""
+        return f"no process{ended}"
+
+    @property
+    def recent_deaths(self) -> int:
+        return len(deaths_within(self.process.deaths, int(self.now.timestamp() * 1000)))
+
+    @property
+    def restart_words(self) -> str:
+        return restart_words(self.process.restart)
+
+    #: What only an operator may do on the page, as its disabled buttons say it.
+    operator_verbs = ("Change", "Kill…", "Remove…")
+
+    @property
     def uptime(self) -> str:
         if self.process.pid is None or self.process.started_at is None:
             return ""
@@ -65,14 +104,14 @@ class Shown:
         """Why Start is disabled; empty when it is not."""
         if self.process.request:
             return self.requested
-        return f"{self.process.name} is {self.process.observed} already" if self.process.pid is not None else ""
+        return f"{self.process.name} is {self.process.state} already" if self.process.pid is not None else ""
 
     @property
     def why_no_stop(self) -> str:
         """Why Stop and Restart are disabled; empty when they are not."""
         if self.process.request:
             return self.requested
-        if self.process.pid is None:
+        if self.process.pid is None and not self.process.waits_for_restart:
             return f"{self.process.name} does not run"
         return f"{self.process.name} is stopping already" if self.process.observed == Observed.STOPPING else ""
 
@@ -83,6 +122,12 @@ def push_process(process: ManagedProcess) -> None:
     for can_operate in (True, False):
         for template in ("processes/row.html", "processes/state.html"):
             push_partial(groups.processes(can_operate), template, {"shown": shown, "can_operate": can_operate})
+
+
+def push_removed(name: str) -> None:
+    """The list, and the page of what is not there any more, fetch themselves anew."""
+    for can_operate in (True, False):
+        push_partial(groups.processes(can_operate), "live/resync.html", {"version": f"without-{name}"})
 
 
 def name_duration(seconds: float) -> str:

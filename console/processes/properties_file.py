@@ -17,9 +17,12 @@ def set_properties(path: Path, owned: dict[str, str], initial: dict[str, str] | 
 
 
 def write_properties(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
+    """Put `text` at `path`, whole or not at all, for nobody else to read: such a file may hold a password."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     draft = path.with_name(f".{path.name}.new")
-    draft.write_text(text)
+    draft.unlink(missing_ok=True)
+    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write(text)
     os.replace(draft, path)
 
 

@@ -1,10 +1,10 @@
-"""What a living process lacks to count as running: ports that do not answer, or a stream job that reports nothing."""
+"""Asking a living process whether it serves: its ports, ZooKeeper's own word, a stream job's heartbeat."""
 
 import json
 import socket
+from collections.abc import Sequence
 from pathlib import Path
 
-from console.processes.models import ManagedProcess
 from console.processes.states import silence_of
 
 CONNECT_TIMEOUT_S = 0.3
@@ -13,14 +13,16 @@ PROGRESS_FILE = "progress.json"
 HEARTBEAT_AGE_MAX_S = 15
 
 
-def what_is_missing(process: ManagedProcess, pid: int, now_s: float) -> str:
-    """In words, empty if nothing is missing."""
-    if process.kind == ManagedProcess.Kind.STREAM:
-        return silence_of_job(read_progress(Path(process.data_dir)), pid, now_s)
-    silence = silence_of(tuple(port for port in process.ports if not port_answers(port)))
-    if silence or process.kind != ManagedProcess.Kind.ZOOKEEPER:
-        return silence
-    return "" if zookeeper_serves(process.ports[0]) else "it does not serve requests"
+def silence_of_ports(ports: Sequence[int]) -> str:
+    """What is missing when some of `ports` do not answer; empty if all do."""
+    return silence_of(tuple(port for port in ports if not port_answers(port)))
+
+
+def answer_of_ports(ports: Sequence[int]) -> str:
+    """What is said of ports that all answer."""
+    if not ports:
+        return "it has no port"
+    return f"port {ports[0]} answers" if len(ports) == 1 else f"ports {', '.join(map(str, ports))} answer"
 
 
 def port_answers(port: int, host: str = "127.0.0.1") -> bool:

@@ -1,155 +1,120 @@
-"""The processes of the embedded setup: their rows and their configuration files, written at each start of the console.
+"""The managed processes: adding, changing and removing a row of any kind, and the rows of the embedded setup.
 
-Rows of brokers that are no longer part of the setup are removed once they do not run; their data stays on disk.
+How to have a process managed, whatever its kind:
+
+    process = add_process("stream", "clicks-by-page", {"directory": "/…/streams/clicks", "properties": {"job": …}})
+    do_start(actor, process)                    # console/processes/actions.py: the wish, audited
+    change_process(process, new_spec)           # files and arguments; takes effect at its next start
+    do_remove(actor, process)                   # stop it if it runs, then forget it; its files stay
+
+The fields of a spec stand in `console/processes/kinds/<kind>.py`, which checks them and raises SpecError with one
+sentence for a person. From then on it is a row like all others: started, watched, started again after a death with a
+back-off, shown with its four truths, its log bounded. Callers that change something for a person audit it themselves
+(`console/plans`).
 """
 
 import sys
-from dataclasses import dataclass, field
-from pathlib import Path
 
 from django.conf import settings
+from django.db import IntegrityError, transaction
 
-from console.processes.models import ManagedProcess
-from console.processes.properties_file import set_properties, write_properties
+from console.processes.embedded import embedded_processes
+from console.processes.kinds import KINDS
+from console.processes.kinds.spec import SpecError
+from console.processes.models import ManagedProcess, WithdrawnProcess
 from console.processes.setup import Setup
 from console.processes.states import Desired
 
-Kind = ManagedProcess.Kind
-STREAM_JOB = "access-counts"
+#: Of one kind, in order of start.
+POSITIONS_PER_KIND = 10_000
 
 
-@dataclass(frozen=True)
-class Spec:
-    """How one process is started: what the registry owns of its row."""
-
-    name: str
-    kind: ManagedProcess.Kind
-    data_dir: Path
-    arguments: list[str]
-    ports: list[int] = field(default_factory=list)
+class NameTakenError(SpecError):
+    """There is a process of this name already."""
 
 
-def register(setup: Setup) -> list[ManagedProcess]:
-    """Write files and rows of `setup`; the rows in order of start. A new process is meant to run."""
-    specs = embedded_specs(setup, settings.DATA_DIR)
-    write_configurations(setup, settings.DATA_DIR)
-    rows = [_register(spec, position) for position, spec in enumerate(specs)]
-    ManagedProcess.objects.exclude(name__in=[spec.name for spec in specs]).filter(pid__isnull=True).delete()
-    return rows
+def add_process(
+    kind: str,
+    name: str,
+    spec: dict,
+    *,
+    host: str = "",
+    desired: Desired = Desired.STOPPED,
+    is_from_setup: bool = False,
+) -> ManagedProcess:
+    """Make the row of a process and write its configuration files; it is started by `do_start`, or at the next `up` if
+    `desired` is running. `name` is letters, digits, `-` and `_`. Without `host` it runs on this one.
 
-
-def _register(spec: Spec, position: int) -> ManagedProcess:
-    owned = {
-        "kind": spec.kind,
-        "position": position,
-        "host": settings.HOST_NAME,
-        "argv": [sys.executable, "-m", "broker", *spec.arguments],
-        "working_dir": str(settings.BASE_DIR),
-        "data_dir": str(spec.data_dir),
-        "log_path": str(settings.LOG_DIR / f"{spec.name}.log"),
-        "ports": spec.ports,
-    }
-    row, _ = ManagedProcess.objects.update_or_create(
-        name=spec.name, defaults=owned, create_defaults={**owned, "desired": Desired.RUNNING.value}
-    )
+    Raises SpecError if the spec is wrong, NameTakenError if the name is.
+    """
+    row = ManagedProcess(name=name, kind=kind, host=host or settings.HOST_NAME, desired=desired.value)
+    row.is_from_setup = is_from_setup
+    _apply(row, spec)
+    try:
+        with transaction.atomic():
+            row.save(force_insert=True)
+    except IntegrityError:
+        raise NameTakenError(f"There is a process called {name} already.") from None
+    WithdrawnProcess.objects.filter(name=name).delete()
     return row
 
 
-def embedded_specs(setup: Setup, data: Path) -> list[Spec]:
-    """What runs, in order of start."""
-    specs = []
-    if setup.zookeeper_port is not None:
-        directory = data / "zookeeper"
-        arguments = ["zookeeper", str(directory), "--client-port", str(setup.zookeeper_port)]
-        specs.append(Spec("zookeeper", Kind.ZOOKEEPER, directory, arguments, [setup.zookeeper_port]))
-    for number in range(1, setup.broker_count + 1):
-        directory = broker_directory(data, number)
-        arguments = ["server", "--config", str(directory / "server.properties")]
-        specs.append(Spec(f"broker-{number}", Kind.BROKER, directory, arguments, [setup.port_of_broker(number)]))
-    specs.append(_configured(data / "connect", "demo", Kind.DEMO, "connect"))
-    specs.append(_configured(data / "streams" / STREAM_JOB, STREAM_JOB, Kind.STREAM, "stream"))
-    return specs
+def change_process(process: ManagedProcess, spec: dict) -> None:
+    """Give `process` another spec; one that runs goes on as it is until its next start. Raises SpecError."""
+    _apply(process, spec)
+    process.save(update_fields=["spec", "argv", "working_dir", "data_dir", "log_path", "ports", "position"])
 
 
-def _configured(directory: Path, name: str, kind: ManagedProcess.Kind, command: str) -> Spec:
-    return Spec(name, kind, directory, [command, "--config", str(directory / f"{command}.properties")])
+def forget_process(process: ManagedProcess) -> None:
+    """Remove the row of a process that does not run; its files stay. The setup does not make it again."""
+    if process.is_from_setup:
+        WithdrawnProcess.objects.get_or_create(name=process.name)
+    process.delete()
 
 
-def broker_directory(data: Path, number: int) -> Path:
-    return data / f"broker-{number}"
+def _apply(row: ManagedProcess, spec: dict) -> None:
+    """Files are written before the row: a row never means a file that is not there."""
+    if row.kind not in KINDS:
+        raise SpecError(f"{row.kind} is no kind of process; there are {', '.join(KINDS)}.")
+    if not row.name.replace("-", "").replace("_", "").isalnum() or len(row.name) > 60 or not row.name.isascii():
+        raise SpecError("The name of a process is 1 to 60 letters, digits, '-' and '_'.")
+    kind = KINDS[row.kind]
+    row.spec = kind.check(spec)
+    launch = kind.launch(row.spec)
+    kind.write_files(row.spec)
+    row.argv = [sys.executable, "-m", "broker", *launch.arguments]
+    row.working_dir, row.data_dir = str(settings.BASE_DIR), str(launch.data_dir)
+    row.log_path = str(settings.LOG_DIR / f"{row.name}.log")
+    row.ports = launch.ports
+    row.position = kind.ORDER * POSITIONS_PER_KIND + row.spec.get("broker_id", 0)
 
 
-def write_configurations(setup: Setup, data: Path) -> None:
-    for number in range(1, setup.broker_count + 1):
-        directory = broker_directory(data, number)
-        owned, initial = broker_properties(setup, directory, number), initial_broker_properties(setup.broker_count)
-        set_properties(directory / "server.properties", owned, initial)
-    connect = data / "connect"
-    demo = demo_properties(setup, connect, settings.REQUEST_LOG_FILE)
-    write_properties(connect / "connect.properties", _DEMO_HEADER + _lines(demo))
-    stream = data / "streams" / STREAM_JOB
-    set_properties(stream / "stream.properties", stream_properties(setup, stream))
+def register(setup: Setup) -> list[ManagedProcess]:
+    """Write files and rows of `setup`; all rows of this host in order of start. A new process is meant to run.
 
-
-_DEMO_HEADER = "# Written anew at each start of the console, from BARNABAS_DOCUMENTS and the ports.\n"
-
-
-def _lines(pairs: dict[str, str]) -> str:
-    return "".join(f"{key}={value}\n" for key, value in pairs.items())
-
-
-def broker_properties(setup: Setup, directory: Path, number: int) -> dict[str, str]:
-    """The keys that follow from the setup; all others in the file are the operator's."""
-    return {
-        "broker.id": str(number),
-        "listeners": f"PLAINTEXT://127.0.0.1:{setup.port_of_broker(number)}",
-        "log.dirs": str(directory / "data"),
-        "zookeeper.connect": setup.zookeeper,
-        "metrics.listener": f"127.0.0.1:{setup.metrics_port_of_broker(number)}",
-    }
-
-
-def initial_broker_properties(broker_count: int) -> dict[str, str]:
-    """As safe as that many brokers allow: a topic survives the loss of any two of three, and acks=all means two.
-
-    On one machine no network delays ZooKeeper, so a broker's death may be noticed sooner than Kafka's 18 s.
+    Rows of the setup that it does not name any more are removed once they do not run; their data stays on disk. Rows an
+    operator added stay.
     """
-    replicas = str(min(3, broker_count))
-    return {
-        "default.replication.factor": replicas,
-        "offsets.topic.replication.factor": replicas,
-        "transaction.state.log.replication.factor": replicas,
-        "transaction.state.log.min.isr": "2" if broker_count >= 3 else "1",
-        "min.insync.replicas": "2" if broker_count >= 3 else "1",
-        "zookeeper.session.timeout.ms": "6000",
-    }
+    wanted = embedded_processes(setup, settings.DATA_DIR)
+    withdrawn = set(WithdrawnProcess.objects.values_list("name", flat=True))
+    for kind, name, spec in wanted:
+        if name not in withdrawn:
+            _register(kind, name, spec)
+    of_setup = ManagedProcess.objects.filter(is_from_setup=True, pid__isnull=True)
+    of_setup.exclude(name__in=[name for _, name, _ in wanted]).delete()
+    return processes_of_host()
 
 
-def demo_properties(setup: Setup, directory: Path, request_log: Path) -> dict[str, str]:
-    """The machine's metrics, the console's own requests, and the text files a person named."""
-    connectors = ["host-metrics", "console-access", *(["documents"] if setup.documents else [])]
-    pairs = {
-        "bootstrap.servers": setup.bootstrap_servers,
-        "offset.storage.file.filename": str(directory / "offsets.json"),
-        "connectors": ",".join(connectors),
-        "host-metrics.connector.class": "HostMetricsSource",
-        "host-metrics.topic": "host.metrics",
-        "console-access.connector.class": "FileSource",
-        "console-access.file": str(request_log),
-        "console-access.topic": "console.access",
-        "console-access.json.key": "path",
-    }
-    if setup.documents:
-        pairs["documents.connector.class"] = "FileSource"
-        pairs["documents.file"] = ",".join(map(str, setup.documents))
-        pairs["documents.topic"] = "documents.lines"
-    return pairs
+def processes_of_host() -> list[ManagedProcess]:
+    """In order of start."""
+    return list(ManagedProcess.objects.filter(host=settings.HOST_NAME))
 
 
-def stream_properties(setup: Setup, directory: Path) -> dict[str, str]:
-    return {
-        "job": STREAM_JOB.replace("-", "_"),
-        "bootstrap.servers": setup.bootstrap_servers,
-        "checkpoint.dir": str(directory),
-        "master": setup.spark_master,
-    }
+def _register(kind: str, name: str, spec: dict) -> None:
+    row = ManagedProcess.objects.filter(name=name).first()
+    if row is None:
+        add_process(kind, name, spec, desired=Desired.RUNNING, is_from_setup=True)
+        return
+    row.kind, row.host = kind, settings.HOST_NAME
+    row.save(update_fields=["kind", "host"])
+    change_process(row, spec)

@@ -1,13 +1,15 @@
 """What a process is and what to do about it, decided from facts. Pure: the step asks, this answers.
 
-The one rule behind the table: an operator's wish is carried out once. A process that ends by itself stays ended, with
-the reason in its sentence, until somebody presses Start.
+The rules behind the table: an operator's wish is carried out once; a process that ends by itself while it is meant to
+run is started again as `restarts` says; one that an operator ended, or the console when it went down, is not.
 """
 
 import signal
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
+
+from console.processes.restarts import MISCONFIGURED_STATUS, Policy, count_death, is_due, plan_restart
 
 
 class Desired(StrEnum):
@@ -24,6 +26,7 @@ class Request(StrEnum):
     START = "start"
     STOP = "stop"
     RESTART = "restart"
+    KILL = "kill"
 
 
 class Observed(StrEnum):
@@ -32,7 +35,10 @@ class Observed(StrEnum):
     RUNNING = "running"
     UNRESPONSIVE = "unresponsive"
     STOPPING = "stopping"
+    #: It ended by itself.
     EXITED = "exited"
+    #: It ended by itself again and again, and is not tried any more.
+    FAILED = "failed"
 
 
 class Do(StrEnum):
@@ -48,7 +54,8 @@ class Facts:
 
     `recorded`: a process was started and its end has not been written down. `exit_status` is as `Popen.returncode`:
     negative for a signal, None when nobody could tell. `missing` says in words what it lacks to be running ("port 9092
-    does not answer"), empty if nothing. `last_words` is the last line of its log.
+    does not answer"), empty if nothing. `last_words` is the last line of its log. `deaths_in_a_row` are those before
+    this look, `running_since` is None for what did not run, `start_again_at` for what waits for no other try.
     """
 
     now: datetime
@@ -65,13 +72,21 @@ class Facts:
     terminated_at: datetime | None = None
     exit_status: int | None = None
     last_words: str = ""
+    restart: Policy = Policy.ALWAYS
+    deaths_in_a_row: int = 0
+    running_since: datetime | None = None
+    start_again_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
+    """`deaths_in_a_row` is 0 unless its end by itself is seen now, for the first time."""
+
     observed: Observed
     sentence: str
     do: Do = Do.NOTHING
+    start_again_at: datetime | None = None
+    deaths_in_a_row: int = 0
 
 
 def decide(facts: Facts) -> Decision:
@@ -82,7 +97,12 @@ def decide(facts: Facts) -> Decision:
         return Decision(Observed.STARTING, "starting", Do.SPAWN)
     if facts.recorded:
         return _ended(facts)
-    return Decision(facts.observed, facts.sentence)
+    return _away(facts)
+
+
+def could_not_start(facts: Facts, error: str) -> Decision:
+    """After a spawn that failed: there is no process, and only an operator can change that."""
+    return _died(facts, f"could not be started at {clock_time(facts.now)}: {error}", MISCONFIGURED_STATUS)
 
 
 def request_is_done(facts: Facts, decision: Decision) -> bool:
@@ -91,19 +111,21 @@ def request_is_done(facts: Facts, decision: Decision) -> bool:
         return True
     if facts.request is Request.START:
         return decision.observed in (Observed.STARTING, Observed.RUNNING, Observed.UNRESPONSIVE)
-    return facts.request is Request.STOP and not facts.alive
+    return facts.request in (Request.STOP, Request.KILL) and not facts.alive
 
 
 def _must_end(facts: Facts) -> bool:
     """A process that was sent SIGTERM ends, even if somebody pressed Start meanwhile: the start comes after."""
     return (
-        facts.request in (Request.STOP, Request.RESTART)
+        facts.request in (Request.STOP, Request.RESTART, Request.KILL)
         or facts.desired is Desired.STOPPED
         or facts.terminated_at is not None
     )
 
 
 def _ending(facts: Facts) -> Decision:
+    if facts.request is Request.KILL:
+        return Decision(Observed.STOPPING, "stopping: is killed, as asked (SIGKILL)", Do.KILL)
     waited = (facts.now - facts.terminated_at).total_seconds() if facts.terminated_at else -1.0
     if waited < 0:  # not asked yet, or the clock was set back since
         return Decision(Observed.STOPPING, "stopping: was asked to end (SIGTERM)", Do.TERMINATE)
@@ -126,15 +148,44 @@ def _living(facts: Facts) -> Decision:
 
 def _ended(facts: Facts) -> Decision:
     at = clock_time(facts.now)
+    if facts.request is Request.KILL:
+        return Decision(Observed.STOPPED, f"stopped at {at} (killed, as asked)")
     if facts.terminated_at is not None or facts.desired is Desired.STOPPED or facts.request is Request.STOP:
         killed = " (had to be killed)" if facts.exit_status == -signal.SIGKILL else ""
         return Decision(Observed.STOPPED, f"stopped at {at}{killed}")
-    said = f"; its last line: {facts.last_words}" if facts.last_words else ""
     if facts.exit_status is None:
-        return Decision(Observed.EXITED, f"exited: gone since {at}, how it ended is not known{said}")
+        return _died(facts, f"gone since {at}, how it ended is not known", None)
     if facts.exit_status < 0:
-        return Decision(Observed.EXITED, f"exited: killed by {name_signal(-facts.exit_status)} at {at}")
-    return Decision(Observed.EXITED, f"exited: ended by itself with status {facts.exit_status} at {at}{said}")
+        return _died(facts, f"killed by {name_signal(-facts.exit_status)} at {at}", facts.exit_status)
+    return _died(facts, f"ended by itself with status {facts.exit_status} at {at}", facts.exit_status)
+
+
+def _died(facts: Facts, how: str, exit_status: int | None) -> Decision:
+    """A signal comes from outside, so its last words do not explain it."""
+    ran_s = (facts.now - facts.running_since).total_seconds() if facts.running_since else 0.0
+    deaths = count_death(facts.deaths_in_a_row, ran_s)
+    restart = plan_restart(facts.restart, deaths, exit_status, facts.now)
+    was_killed = exit_status is not None and exit_status < 0
+    said = f"; its last line: {facts.last_words}" if facts.last_words and not was_killed else ""
+    observed = Observed.FAILED if restart.gave_up else Observed.EXITED
+    return Decision(
+        observed, f"{observed}: {how}; {restart.why}{said}", start_again_at=restart.at, deaths_in_a_row=deaths
+    )
+
+
+def _away(facts: Facts) -> Decision:
+    """It is not there, which is no news. One that waits for its next try may be called off, or be due."""
+    as_before = Decision(facts.observed, facts.sentence, start_again_at=facts.start_again_at)
+    if facts.observed not in (Observed.EXITED, Observed.FAILED):
+        return as_before
+    if facts.request in (Request.STOP, Request.KILL):
+        return Decision(Observed.STOPPED, f"stopped at {clock_time(facts.now)}: it had ended by itself before")
+    wanted = facts.desired is Desired.RUNNING and facts.restart is Policy.ALWAYS
+    if facts.observed is Observed.FAILED or not wanted:
+        return replace(as_before, start_again_at=None)
+    if is_due(facts.start_again_at, facts.now):
+        return Decision(Observed.STARTING, "starting again, after it ended by itself", Do.SPAWN)
+    return as_before
 
 
 def clock_time(moment: datetime | None) -> str:

@@ -8,7 +8,7 @@ import logging
 import secrets
 import time
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 
 from django.conf import settings
@@ -18,26 +18,24 @@ from django.utils import timezone
 from console.history.differences import Event
 from console.history.record import write_events
 from console.processes import os_process
+from console.processes.cluster_look import cluster_look
+from console.processes.facts import TRANSITIONAL, gather_facts, identity_of, measure_is_due, run_files_of_processes
 from console.processes.file_lock import exclusive
-from console.processes.log_files import bound_log, last_line
+from console.processes.kinds import kind_named
+from console.processes.log_files import bound_log
 from console.processes.models import ManagedProcess
-from console.processes.os_process import Identity, Sighting
+from console.processes.os_process import Identity
 from console.processes.pages import TONES, push_process
-from console.processes.readiness import what_is_missing
-from console.processes.run_files import read_run_file, remove_run_file, write_run_file
-from console.processes.states import Decision, Desired, Do, Facts, Observed, Request, decide, request_is_done
+from console.processes.restarts import deaths_within
+from console.processes.run_files import remove_run_file, write_run_file
+from console.processes.states import Decision, Do, Facts, Observed, Request, could_not_start, decide, request_is_done
+from console.processes.truths import ClusterLook, State, Truths, honest_state
 
 logger = logging.getLogger(__name__)
 
-MEASURE_EVERY = timedelta(seconds=5)
 SETTLE_POLL_S = 0.1
 SENTENCE_LENGTH_MAX = 500
-LAST_WORDS_LENGTH_MAX = 240
-TRANSITIONAL = (Observed.STARTING, Observed.STOPPING)
-
-
-def run_files_of_processes() -> Path:
-    return settings.RUN_DIR / "processes"
+STATE_SENTENCE_LENGTH_MAX = 700
 
 
 def settle(name: str, for_s: float) -> ManagedProcess:
@@ -51,109 +49,118 @@ def settle(name: str, for_s: float) -> ManagedProcess:
         time.sleep(SETTLE_POLL_S)
 
 
-def step(name: str) -> ManagedProcess:
+def step(name: str, look: ClusterLook | None = None) -> ManagedProcess:
     """Bring one process a step nearer to what is wanted; returns its row as written."""
     with exclusive(settings.RUN_DIR / "locks" / f"{name}.lock"):
         process = ManagedProcess.objects.get(name=name)
         before = _columns(process)
-        identity = _identity(process)
+        identity = identity_of(process)
         sighting = os_process.look(identity) if identity else os_process.GONE
         now = timezone.localtime()
-        facts = _facts(process, identity, sighting, now)
+        facts = gather_facts(process, identity, sighting, now)
         decision = decide(facts)
         _write_down(process, facts, decision, identity if sighting.alive else None)
-        decision = _carry_out(process, decision, identity, now)
+        decision = _carry_out(process, facts, decision, identity)
+        _write_state(process, facts, before, look or cluster_look())
         if sighting.alive and identity:
             _measure(process, identity, now)
         _save(process, before, facts, decision)
     return process
 
 
-def _identity(process: ManagedProcess) -> Identity | None:
-    """Who the row means; found again by run file or token when a worker died between the start and the row."""
-    if process.pid is not None:
-        return Identity(process.pid, process.create_time, process.run_token)
-    left = read_run_file(run_files_of_processes(), process.name)
-    if left is not None and os_process.look(left).alive:
-        return left
-    if process.observed == Observed.STARTING and process.run_token:
-        return os_process.find_leader(process.run_token)
-    return None
-
-
-def _facts(process: ManagedProcess, identity: Identity | None, sighting: Sighting, now: datetime) -> Facts:
-    facts = Facts(
-        now=now,
-        desired=Desired(process.desired),
-        request=Request(process.request),
-        observed=Observed(process.observed),
-        sentence=process.sentence,
-        grace_s=process.grace_s,
-        recorded=process.pid is not None or process.observed in (*TRANSITIONAL, Observed.RUNNING),
-        alive=sighting.alive,
-        suspended=sighting.suspended,
-        started_at=timezone.localtime(process.started_at) if process.started_at else None,
-        terminated_at=process.terminated_at,
-        exit_status=sighting.exit_status,
-    )
-    if not sighting.alive:
-        words = last_line(Path(process.log_path))[:LAST_WORDS_LENGTH_MAX] if facts.recorded else ""
-        return replace(facts, last_words=words)
-    if process.observed == Observed.RUNNING and not _measure_is_due(process, now):
-        return facts
-    return replace(facts, missing=what_is_missing(process, identity.pid, now.timestamp()))
-
-
 def _write_down(process: ManagedProcess, facts: Facts, decision: Decision, living: Identity | None) -> None:
-    process.observed, process.sentence = decision.observed, decision.sentence[:SENTENCE_LENGTH_MAX]
+    _note(process, decision, facts)
     if living is not None:
         process.pid, process.create_time, process.run_token = living.pid, living.create_time, living.token
         process.started_at = process.started_at or facts.now
     elif facts.recorded:
+        os_process.kill_family(process.run_token)  # nothing it started outlives it
         process.pid = process.create_time = process.terminated_at = None
         process.rss_bytes = process.cpu_seconds = process.cpu_percent = process.measured_at = None
         process.exit_status, process.ended_at = facts.exit_status, facts.now
         remove_run_file(run_files_of_processes(), process.name)
 
 
-def _carry_out(process: ManagedProcess, decision: Decision, identity: Identity | None, now: datetime) -> Decision:
+def _note(process: ManagedProcess, decision: Decision, facts: Facts) -> None:
+    process.observed, process.sentence = decision.observed, decision.sentence[:SENTENCE_LENGTH_MAX]
+    process.start_again_at = decision.start_again_at
+    if decision.deaths_in_a_row:
+        now_ms = int(facts.now.timestamp() * 1000)
+        process.deaths = [*deaths_within(process.deaths, now_ms), now_ms]
+        process.deaths_in_a_row = decision.deaths_in_a_row
+
+
+def _carry_out(process: ManagedProcess, facts: Facts, decision: Decision, identity: Identity | None) -> Decision:
     match decision.do:
         case Do.SPAWN:
-            return _spawn(process, decision, now)
+            return _spawn(process, facts, decision)
         case Do.TERMINATE:
             os_process.terminate(identity)
-            process.terminated_at = now
+            process.terminated_at = facts.now
         case Do.KILL:
             os_process.kill(identity)
     return decision
 
 
-def _spawn(process: ManagedProcess, decision: Decision, now: datetime) -> Decision:
+def _spawn(process: ManagedProcess, facts: Facts, decision: Decision) -> Decision:
     """Start it. The token is in the database before the process exists, so it can be found whatever happens next."""
     os_process.kill_family(process.run_token)
-    process.run_token, process.started_at = secrets.token_hex(16), now
+    process.run_token, process.started_at = secrets.token_hex(16), facts.now
     process.exit_status = process.ended_at = None
+    if facts.request:
+        process.deaths_in_a_row = 0
+    else:
+        process.restart_count += 1
     process.save(update_fields=["observed", "sentence", "run_token", "started_at", "pid", "create_time"])
     try:
         identity = os_process.spawn(
             process.argv, process.env, Path(process.working_dir), Path(process.log_path), process.run_token
         )
     except OSError as error:
-        process.observed, process.ended_at = Observed.EXITED, now
-        process.sentence = f"exited: could not be started: {error}"[:SENTENCE_LENGTH_MAX]
-        return replace(decision, observed=Observed.EXITED)
+        never_ran = replace(facts, deaths_in_a_row=process.deaths_in_a_row, running_since=None)
+        failed = could_not_start(never_ran, str(error))
+        process.ended_at = facts.now
+        _note(process, failed, facts)
+        return replace(failed, do=Do.SPAWN)
     process.pid, process.create_time = identity.pid, identity.create_time
     write_run_file(run_files_of_processes(), process.name, identity)
     return decision
 
 
-def _measure_is_due(process: ManagedProcess, now: datetime) -> bool:
-    """Also when the last time lies ahead: the clock was set back."""
-    return process.measured_at is None or not timedelta(0) <= now - process.measured_at < MEASURE_EVERY
+def _write_state(process: ManagedProcess, facts: Facts, before: dict, look: ClusterLook) -> None:
+    """The one honest state, and in words what its port and the cluster say."""
+    kind, now_ms = kind_named(process.kind), int(facts.now.timestamp() * 1000)
+    cluster = kind.cluster_truth(process, look)
+    since = before["changed_at"] if before["observed"] == process.observed else facts.now
+    is_running = process.observed == Observed.RUNNING
+    truths = Truths(
+        now_ms=now_ms,
+        observed=Observed(process.observed),
+        sentence=process.sentence.removeprefix(process.observed).lstrip(": "),
+        suspended=facts.suspended,
+        running_since_ms=int(since.timestamp() * 1000) if is_running and since else None,
+        deaths=len(deaths_within(process.deaths, now_ms)),
+        cluster=cluster,
+    )
+    honest = honest_state(truths)
+    process.state, process.state_sentence = honest.state, honest.sentence[:STATE_SENTENCE_LENGTH_MAX]
+    process.cluster_says = cluster.said[:300]
+    process.port_says = (_port_says(process, facts) or process.port_says)[:200]
+
+
+def _port_says(process: ManagedProcess, facts: Facts) -> str:
+    """Empty: not asked now."""
+    if not facts.alive:
+        return "nobody is there to answer"
+    if facts.suspended:
+        return "not asked: it is suspended"
+    if facts.missing:
+        return facts.missing
+    return kind_named(process.kind).describe_answer(process) if process.observed == Observed.RUNNING else ""
 
 
 def _measure(process: ManagedProcess, identity: Identity, now: datetime) -> None:
-    if not _measure_is_due(process, now):
+    if not measure_is_due(process, now):
         return
     bound_log(Path(process.log_path))
     measure = os_process.measure(identity)
@@ -170,14 +177,24 @@ def _columns(process: ManagedProcess) -> dict:
 
 
 #: What an operator writes; a step changes nothing of it but the request it has carried out.
-_WISHES = {"desired", "request"}
+_WISHES = {"desired", "request", "restart", "is_leaving"}
+#: States that nobody asked for and that the life of the process alone does not show.
+_NOTABLE = {State.FLAPPING, State.UNREGISTERED, State.DEAD_REGISTERED}
 
 
-def _change(process: ManagedProcess, before: str) -> Event:
-    words = process.sentence.removeprefix(process.observed).lstrip(": ")
-    now = f"{process.observed} ({words})" if words else process.observed
-    tone = TONES[Observed(process.observed)]
-    return Event("process", process.name, f"{process.name} is {now}, before {before}", tone)
+def _events(process: ManagedProcess, before: dict) -> list[Event]:
+    events = []
+    if process.observed != before["observed"]:
+        events.append(_event(process, process.observed, process.sentence, before["observed"]))
+    if process.state != before["state"] and process.state in _NOTABLE:
+        events.append(_event(process, process.state, process.state_sentence, before["state"]))
+    return events
+
+
+def _event(process: ManagedProcess, word: str, sentence: str, before: str) -> Event:
+    words = sentence.removeprefix(word).lstrip(": ")
+    now = f"{word} ({words})" if words else word
+    return Event("process", process.name, f"{process.name} is {now}, before {before}", TONES[State(process.state)])
 
 
 def _save(process: ManagedProcess, before: dict, facts: Facts, decision: Decision) -> None:
@@ -186,7 +203,7 @@ def _save(process: ManagedProcess, before: dict, facts: Facts, decision: Decisio
         if process.observed != before["observed"]:
             process.changed_at = facts.now
             logger.info("%s: %s", process.name, process.sentence)
-            write_events([_change(process, before["observed"])], int(facts.now.timestamp() * 1000))
+        write_events(_events(process, before), int(facts.now.timestamp() * 1000))
         after = _columns(process)
         changed = {column for column in after if after[column] != before[column]} - _WISHES
         if changed:

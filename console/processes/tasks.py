@@ -10,9 +10,13 @@ from django.conf import settings
 
 from console.celery import host_queue
 from console.processes import os_process
+from console.processes.cluster_look import cluster_look
 from console.processes.file_lock import exclusive
 from console.processes.models import ManagedProcess
 from console.processes.os_process import Identity
+from console.processes.pages import push_removed
+from console.processes.registry import forget_process
+from console.processes.states import Observed, Request
 from console.processes.step import settle, step
 
 logger = logging.getLogger(__name__)
@@ -38,6 +42,11 @@ def restart(name: str) -> None:
     settle(name, SETTLE_S)
 
 
+@shared_task(ignore_result=True)
+def kill(name: str) -> None:
+    settle(name, SETTLE_S)
+
+
 def enqueue(task: Task, process: ManagedProcess) -> None:
     """Have a wish that is already in the row carried out by the worker of the process's host, now if it can be reached.
 
@@ -59,10 +68,22 @@ def reconcile() -> None:
 
 def reconcile_host(host: str) -> None:
     """One row that cannot be stepped does not keep the others from it."""
+    look = cluster_look()
     for name in ManagedProcess.objects.filter(host=host).values_list("name", flat=True):
         try:
-            step(name)
+            step(name, look)
+        except ManagedProcess.DoesNotExist:
+            continue  # removed meanwhile
         except Exception:
             logger.exception("%s could not be looked after", name)
+    forget_leaving(host)
     rows = ManagedProcess.objects.filter(host=host, pid__isnull=False)
     os_process.forget_ended({Identity(*row) for row in rows.values_list("pid", "create_time", "run_token")})
+
+
+def forget_leaving(host: str) -> None:
+    """Rows that were to go once they had stopped."""
+    gone = {"observed__in": [Observed.STOPPED, Observed.EXITED, Observed.FAILED], "pid__isnull": True}
+    for row in ManagedProcess.objects.filter(host=host, is_leaving=True, request=Request.NONE, **gone):
+        forget_process(row)
+        push_removed(row.name)

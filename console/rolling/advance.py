@@ -29,6 +29,7 @@ logger = logging.getLogger(__name__)
 
 #: Partitions named in a sentence.
 NAMED_MAX = 3
+_ENDED = (Observed.EXITED, Observed.FAILED, Observed.STOPPED)
 
 
 def advance(restart: RollingRestart, now: datetime | None = None) -> Decision:
@@ -81,7 +82,7 @@ def _broker_facts(row: RestartedBroker, process: ManagedProcess | None, register
         Progress(row.progress),
         process.sentence if process else "its process is not managed here any more",
         is_running=process is not None and _is_running(process),
-        has_ended=process is None or (process.observed in (Observed.EXITED, Observed.STOPPED) and not process.request),
+        has_ended=process is None or (process.observed in _ENDED and not process.request),
         is_new=is_new,
         is_registered=row.broker_id in registered,
         back_at_ms=int(row.back_at.timestamp() * 1000) if row.back_at else None,

@@ -90,6 +90,7 @@ def cluster(monkeypatch, clock) -> FakeGateway:
         "console.records.socket",
         "console.consumers.actions",
         "console.consumers.change_views",
+        "console.processes.surroundings",
     ):
         monkeypatch.setattr(f"{actions}.cluster_gateway", lambda: gateway)
     return gateway

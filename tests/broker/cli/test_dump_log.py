@@ -45,5 +45,5 @@ def test_damaged_segment_is_status_1(segment):
 
 def test_file_that_cannot_be_read_is_one_sentence(tmp_path):
     done = dump(tmp_path / "missing.log")
-    assert (done.returncode, done.stdout) == (1, "")
+    assert (done.returncode, done.stdout) == (78, "")
     assert done.stderr == f"dump-log: {tmp_path / 'missing.log'} cannot be read: No such file or directory.\n"

@@ -1,4 +1,4 @@
-"""A broker that cannot start says in one sentence what to change, and exits with status 1."""
+"""A broker that cannot start says in one sentence what to change; its status tells whether another try may help."""
 
 import socket
 import subprocess
@@ -37,9 +37,13 @@ def run_broker(tmp_path, **properties) -> subprocess.CompletedProcess:
     )
 
 
-def sentence_of(done: subprocess.CompletedProcess) -> str:
-    """The one line that is not a log line; the exit status is 1 and there is no traceback."""
-    assert done.returncode == 1, done.stderr
+#: What may pass by itself, and what somebody has to change first (EX_CONFIG of sysexits.h).
+NOT_NOW, MISCONFIGURED = 1, 78
+
+
+def sentence_of(done: subprocess.CompletedProcess, status: int) -> str:
+    """The one line that is not a log line; there is no traceback."""
+    assert done.returncode == status, done.stderr
     assert "Traceback" not in done.stderr
     spoken = [line for line in done.stderr.splitlines() if not line.startswith("timestamp=")]
     assert len(spoken) == 1, done.stderr
@@ -50,12 +54,12 @@ def test_a_taken_port_is_named(tmp_path, zookeeper):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         done = run_broker(tmp_path, zookeeper_connect=zookeeper.connect, listeners=f"PLAINTEXT://127.0.0.1:{port}")
-    assert f"cannot listen on PLAINTEXT://127.0.0.1:{port}: Address already in use" in sentence_of(done)
+    assert f"cannot listen on PLAINTEXT://127.0.0.1:{port}: Address already in use" in sentence_of(done, NOT_NOW)
 
 
 def test_an_absent_zookeeper_is_named(tmp_path):
     port = free_ports(1)[0]
-    sentence = sentence_of(run_broker(tmp_path, zookeeper_connect=f"127.0.0.1:{port}"))
+    sentence = sentence_of(run_broker(tmp_path, zookeeper_connect=f"127.0.0.1:{port}"), NOT_NOW)
     assert f"ZooKeeper did not answer at 127.0.0.1:{port}" in sentence
 
 
@@ -63,18 +67,18 @@ def test_a_log_directory_in_use_is_named(tmp_path):
     with running_cluster(tmp_path / "cluster") as cluster:
         directory = cluster.broker(1).directory / "logs"
         done = run_broker(tmp_path, zookeeper_connect=cluster.zookeeper.connect, log_dirs=directory)
-    assert str(directory) in sentence_of(done)
+    assert str(directory) in sentence_of(done, NOT_NOW)
 
 
 def test_another_brokers_directory_is_refused(tmp_path, zookeeper):
     (tmp_path / "logs").mkdir()
     (tmp_path / "logs" / "meta.properties").write_text("version=0\nbroker.id=7\n")
-    assert "broker.id" in sentence_of(run_broker(tmp_path, zookeeper_connect=zookeeper.connect))
+    assert "broker.id" in sentence_of(run_broker(tmp_path, zookeeper_connect=zookeeper.connect), MISCONFIGURED)
 
 
 def test_a_bad_value_is_named(tmp_path):
     assert "num.partitions='x' is not a whole number" in sentence_of(
-        run_broker(tmp_path, zookeeper_connect="127.0.0.1:1", num_partitions="x")
+        run_broker(tmp_path, zookeeper_connect="127.0.0.1:1", num_partitions="x"), MISCONFIGURED
     )
 
 
@@ -86,7 +90,7 @@ def test_a_missing_file_is_named(tmp_path):
         text=True,
         check=False,
     )
-    assert "cannot read" in sentence_of(done)
+    assert "cannot read" in sentence_of(done, MISCONFIGURED)
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["server", "--help"], ["zookeeper", "--help"]])

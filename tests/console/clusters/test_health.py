@@ -1,6 +1,6 @@
 """Reasons first: each trouble as a sentence an operator can act on."""
 
-from console.clusters.health import Facts, Level, TroubledPartition
+from console.clusters.health import Facts, Level, TroubledPartition, TroubledProcess
 from console.clusters.reasons import NAME_LENGTH_MAX, assess
 
 WELL = Facts(is_seen=True, controller_id=1, zookeeper_count=1)
@@ -160,3 +160,16 @@ def test_every_reason_names_its_object_and_a_next_action():
 
     assert len(health.reasons) == 8
     assert all(each.subject and each.text and each.action.text for each in health.reasons)
+
+
+def test_a_process_that_is_not_as_wanted_is_named_with_its_own_sentence():
+    failed = TroubledProcess("clicks", "failed", "gave up after 3 tries", is_lost=True)
+    health = assess(facts(processes=(failed,)))
+    assert (health.level, health.reasons[0].text) == (Level.CRITICAL, "clicks is meant to run and is failed.")
+    assert (health.reasons[0].action.argument, health.reasons[0].evidence) == ("clicks", "gave up after 3 tries")
+
+
+def test_a_missing_brokers_process_is_evidence_and_no_second_reason():
+    exited = TroubledProcess("broker-2", "exited", "killed by signal 9", is_lost=False, broker_id=2)
+    reasons = assess(facts(missing=frozenset({2}), processes=(exited,))).reasons
+    assert [reason.evidence for reason in reasons] == ["broker-2 is exited: killed by signal 9"]

@@ -8,10 +8,11 @@ import pytest
 from django.core.management import call_command
 
 from console.processes import os_process
+from console.processes.facts import run_files_of_processes
 from console.processes.models import ManagedProcess
 from console.processes.run_files import write_run_file
 from console.processes.states import Desired, Observed, Request
-from console.processes.step import run_files_of_processes, settle
+from console.processes.step import settle
 from tests.console.launch.conftest import SLEEPER, service
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("directories")]

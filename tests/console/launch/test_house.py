@@ -30,7 +30,7 @@ def small_house(directories, out):
 
 
 def test_database_that_fails_keeps_no_service_up(small_house, out, monkeypatch):
-    monkeypatch.setattr(house, "shut_down", refuse)
+    monkeypatch.setattr(house, "processes_of_host", refuse)
     small_house.supervisor.start(service("web"))
     small_house.close()
     assert not small_house.supervisor.is_alive("web")

@@ -8,7 +8,10 @@ from django.contrib.auth.models import Group, User
 
 from console.processes import os_process
 from console.processes.models import ManagedProcess
+from console.processes.states import Observed
+from console.processes.truths import State
 
+STATE_OF = {Observed.RUNNING: State.HEALTHY, Observed.EXITED: State.EXITED}
 SLEEPER = "import time; print('up', flush=True); time.sleep(60)"
 STUBBORN = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('up', flush=True); time.sleep(60)"
 
@@ -65,13 +68,14 @@ def make_process(db, run_dir, settings, tmp_path):
     def make(code: str = SLEEPER, name: str = "demo", **fields) -> ManagedProcess:
         names.append(name)
         defaults = {
-            "kind": "demo",
+            "kind": "connect",
             "host": settings.HOST_NAME,
             "argv": [sys.executable, "-c", code],
             "working_dir": str(tmp_path),
             "data_dir": str(tmp_path),
             "log_path": str(tmp_path / f"{name}.log"),
         }
+        defaults["state"] = STATE_OF.get(fields.get("observed"), State.STOPPED)
         return ManagedProcess.objects.create(name=name, **(defaults | fields))
 
     yield make

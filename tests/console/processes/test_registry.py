@@ -5,8 +5,9 @@ import pytest
 from broker.config.broker import read_broker_config
 from broker.connect.config import read_worker_config
 from broker.spark.config import read_stream_config
+from console.processes.kinds.spec import SpecError
 from console.processes.models import ManagedProcess
-from console.processes.registry import register
+from console.processes.registry import add_process, change_process, forget_process, register
 from console.processes.setup import read_setup
 from console.processes.states import Desired
 
@@ -77,3 +78,50 @@ def test_fewer_brokers_leave_the_list_but_not_the_disk(data):
     assert [row.name for row in rows if row.kind == "broker"] == ["broker-1"]
     assert not ManagedProcess.objects.filter(name="broker-3").exists()
     assert (data / "broker-3" / "server.properties").exists()
+
+
+def test_added_process_is_a_row_with_files_and_survives_the_next_start(data):
+    register(read_setup({"BARNABAS_BROKERS": "1"}, ""))
+    spec = {"directory": str(data / "streams" / "clicks"), "properties": {"job": "access_counts"}}
+    row = add_process("stream", "clicks", spec)
+    assert row.argv[1:] == [
+        "-m",
+        "broker",
+        "stream",
+        "--config",
+        str(data / "streams" / "clicks" / "stream.properties"),
+    ]
+    assert (row.desired, row.is_from_setup) == (Desired.STOPPED, False)
+    names = [row.name for row in register(read_setup({"BARNABAS_BROKERS": "1"}, ""))]
+    assert names == ["zookeeper", "broker-1", "demo", "access-counts", "clicks"]
+
+
+def test_changed_spec_is_written_and_started_with_next_time(data):
+    row = add_process("stream", "clicks", {"directory": str(data / "s"), "properties": {"job": "one"}})
+    change_process(row, {"directory": str(data / "s"), "properties": {"job": "two"}})
+    assert "job=two" in (data / "s" / "stream.properties").read_text()
+    row.refresh_from_db()
+    assert row.spec["properties"] == {"job": "two"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "sentence"),
+    [
+        ("stream", "demo", "There is a process called demo already."),
+        ("cron", "x", "cron is no kind of process"),
+        ("stream", "a/b", "The name of a process is 1 to 60 letters"),
+    ],
+)
+def test_row_that_cannot_be_is_refused_with_a_sentence(data, kind, name, sentence):
+    register(read_setup({}, ""))
+    with pytest.raises(SpecError, match=sentence):
+        add_process(kind, name, {"directory": str(data / "s"), "properties": {}})
+
+
+def test_removed_broker_of_the_setup_stays_away_until_it_is_added_again(data):
+    rows = {row.name: row for row in register(read_setup({}, ""))}
+    spec = rows["broker-3"].spec
+    forget_process(rows["broker-3"])
+    assert "broker-3" not in {row.name for row in register(read_setup({}, ""))}
+    add_process("broker", "broker-3", spec)
+    assert "broker-3" in {row.name for row in register(read_setup({}, ""))}

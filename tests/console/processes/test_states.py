@@ -4,13 +4,14 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from console.processes.restarts import Policy
 from console.processes.states import (
-    Decision,
     Desired,
     Do,
     Facts,
     Observed,
     Request,
+    could_not_start,
     decide,
     request_is_done,
     silence_of,
@@ -37,6 +38,11 @@ def ago(seconds: float) -> datetime:
     return NOW - timedelta(seconds=seconds)
 
 
+def ahead(seconds: float) -> datetime:
+    return NOW + timedelta(seconds=seconds)
+
+
+AWAY = {"recorded": False, "observed": Observed.EXITED}
 TABLE = [
     # alive
     ({"alive": True}, Observed.RUNNING, "running since 12:03:00 UTC", Do.NOTHING),
@@ -106,23 +112,60 @@ TABLE = [
     (
         {"exit_status": -9, "last_words": "all is well"},
         Observed.EXITED,
-        "exited: killed by signal 9 (SIGKILL) at 12:03:04 UTC",
+        "exited: killed by signal 9 (SIGKILL) at 12:03:04 UTC; started again in 1 s (try 1), at 12:03:05",
         Do.NOTHING,
     ),
     (
-        {"exit_status": 1, "last_words": "server: port 9092 is taken"},
+        {"exit_status": 1, "restart": Policy.NEVER, "last_words": "server: port 9092 is taken"},
         Observed.EXITED,
-        "exited: ended by itself with status 1 at 12:03:04 UTC; its last line: server: port 9092 is taken",
+        "exited: ended by itself with status 1 at 12:03:04 UTC; it is not started again by itself (restart: never); "
+        "its last line: server: port 9092 is taken",
         Do.NOTHING,
     ),
     (
-        {"exit_status": None},
+        {"exit_status": None, "deaths_in_a_row": 3},
         Observed.EXITED,
-        "exited: gone since 12:03:04 UTC, how it ended is not known",
+        "exited: gone since 12:03:04 UTC, how it ended is not known; started again in 8 s (try 4), at 12:03:12",
+        Do.NOTHING,
+    ),
+    (
+        {"exit_status": 78, "deaths_in_a_row": 2, "last_words": "server: listeners is missing"},
+        Observed.FAILED,
+        "failed: ended by itself with status 78 at 12:03:04 UTC; gave up after 3 tries: somebody has to change "
+        "something; its last line: server: listeners is missing",
+        Do.NOTHING,
+    ),
+    (
+        {"alive": True, "request": Request.KILL, "desired": Desired.STOPPED},
+        Observed.STOPPING,
+        "stopping: is killed, as asked (SIGKILL)",
+        Do.KILL,
+    ),
+    (
+        {"request": Request.KILL, "desired": Desired.STOPPED, "exit_status": -9},
+        Observed.STOPPED,
+        "stopped at 12:03:04 UTC (killed, as asked)",
+        Do.NOTHING,
+    ),
+    # it ended earlier
+    (AWAY | {"start_again_at": ahead(5)}, Observed.EXITED, "as before", Do.NOTHING),
+    (AWAY | {"start_again_at": NOW}, Observed.STARTING, "starting again, after it ended by itself", Do.SPAWN),
+    (AWAY | {"start_again_at": ahead(3600)}, Observed.STARTING, "starting again, after it ended by itself", Do.SPAWN),
+    (AWAY | {"restart": Policy.NEVER}, Observed.EXITED, "as before", Do.NOTHING),
+    (AWAY | {"observed": Observed.FAILED}, Observed.FAILED, "as before", Do.NOTHING),
+    (
+        AWAY | {"request": Request.STOP, "desired": Desired.STOPPED, "start_again_at": NOW},
+        Observed.STOPPED,
+        "stopped at 12:03:04 UTC: it had ended by itself before",
+        Do.NOTHING,
+    ),
+    (
+        AWAY | {"request": Request.STOP, "start_again_at": NOW},
+        Observed.STOPPED,
+        "stopped at 12:03:04 UTC: it had ended by itself before",
         Do.NOTHING,
     ),
     # not there, nothing new
-    ({"recorded": False, "observed": Observed.EXITED}, Observed.EXITED, "as before", Do.NOTHING),
     ({"recorded": False, "observed": Observed.STOPPED}, Observed.STOPPED, "as before", Do.NOTHING),
     # to be started
     ({"recorded": False, "request": Request.START}, Observed.STARTING, "starting", Do.SPAWN),
@@ -132,12 +175,28 @@ TABLE = [
 
 @pytest.mark.parametrize(("given", "observed", "sentence", "do"), TABLE, ids=lambda value: str(value)[:60])
 def test_state_sentence_and_deed_follow_from_the_facts(given, observed, sentence, do):
-    assert decide(facts(**given)) == Decision(observed, sentence, do)
+    decision = decide(facts(**given))
+    assert (decision.observed, decision.sentence, decision.do) == (observed, sentence, do)
 
 
-def test_an_unexpected_end_is_never_followed_by_a_start_of_its_own():
-    for status in (None, 0, 1, -9, -15):
-        assert decide(facts(exit_status=status)).do is Do.NOTHING
+@pytest.mark.parametrize("status", [None, 0, 1, -9, -15])
+def test_an_unexpected_end_is_followed_by_a_delay_never_by_a_start_at_once(status):
+    decision = decide(facts(exit_status=status))
+    assert (decision.do, decision.deaths_in_a_row, decision.start_again_at) == (Do.NOTHING, 1, ahead(1))
+
+
+def test_what_an_operator_or_the_console_ended_is_not_started_again():
+    for given in ({"desired": Desired.STOPPED}, {"request": Request.STOP}, {"terminated_at": ago(2)}):
+        ended = decide(facts(exit_status=-15, **given))
+        assert (ended.observed, ended.start_again_at, ended.deaths_in_a_row) == (Observed.STOPPED, None, 0)
+        later = facts(recorded=False, observed=Observed.STOPPED)
+        assert decide(later).do is Do.NOTHING
+
+
+def test_what_could_not_be_started_counts_as_a_wrong_configuration():
+    last = could_not_start(facts(deaths_in_a_row=2), "No such file")
+    assert (last.observed, last.start_again_at) == (Observed.FAILED, None)
+    assert "could not be started at 12:03:04 UTC: No such file" in last.sentence
 
 
 def test_a_clock_set_back_does_not_put_off_the_end():

@@ -6,16 +6,20 @@ import time
 from datetime import timedelta
 from pathlib import Path
 
+import psutil
 import pytest
 from django.utils import timezone
 
 from console.history.models import Change
 from console.processes import os_process, step
+from console.processes.facts import run_files_of_processes
 from console.processes.models import ManagedProcess
+from console.processes.restarts import Policy
 from console.processes.run_files import read_run_file
 from console.processes.states import Desired, Observed, Request
-from console.processes.step import run_files_of_processes, settle
+from console.processes.step import settle
 from console.processes.tasks import reconcile_host
+from console.processes.truths import ClusterLook, State
 from tests.console.processes.conftest import STUBBORN
 
 pytestmark = pytest.mark.django_db
@@ -45,14 +49,76 @@ def test_started_process_is_recorded_with_pid_create_time_and_token(make_process
     assert read_run_file(run_files_of_processes(), row.name).pid == row.pid
 
 
-def test_process_killed_by_hand_is_seen_and_not_started_again(make_process, settings):
-    row = start(make_process())
+def test_process_killed_by_hand_stays_ended_if_it_is_never_to_be_restarted(make_process, settings):
+    row = start(make_process(restart=Policy.NEVER))
     os.kill(row.pid, signal.SIGKILL)
     row = until(row.name, Observed.EXITED)
     assert "killed by signal 9 (SIGKILL)" in row.sentence
     reconcile_host(settings.HOST_NAME)
     row.refresh_from_db()
     assert (row.observed, row.pid, row.desired) == (Observed.EXITED, None, Desired.RUNNING)
+
+
+def test_process_that_died_is_started_again_after_a_delay_and_counted(make_process):
+    row = start(make_process())
+    os.kill(row.pid, signal.SIGKILL)
+    died = until(row.name, Observed.EXITED)
+    assert "started again in 1 s (try 1)" in died.sentence
+    assert died.start_again_at - died.ended_at == timedelta(seconds=1)
+    assert (len(died.deaths), died.deaths_in_a_row, died.restart_count) == (1, 1, 0)
+    again = until(row.name, Observed.RUNNING)
+    assert again.pid not in (None, row.pid)
+    assert again.started_at >= died.start_again_at
+    assert (again.restart_count, again.deaths_in_a_row, again.start_again_at) == (1, 1, None)
+
+
+def test_process_that_waits_for_its_next_try_can_be_called_off(make_process):
+    row = start(make_process())
+    os.kill(row.pid, signal.SIGKILL)
+    until(row.name, Observed.EXITED)
+    row = wish(row, Request.STOP, Desired.STOPPED)
+    assert (row.observed, row.start_again_at, row.pid) == (Observed.STOPPED, None, None)
+
+
+def test_five_minutes_of_running_forgive_the_deaths_before(make_process):
+    row = start(make_process())
+    long_ago = timezone.now() - timedelta(seconds=301)
+    ManagedProcess.objects.filter(pk=row.pk).update(deaths_in_a_row=6, changed_at=long_ago)
+    os.kill(row.pid, signal.SIGKILL)
+    assert "started again in 1 s (try 1)" in until(row.name, Observed.EXITED).sentence
+
+
+def test_kill_ends_even_what_ignores_sigterm_at_once(make_process):
+    row = start(make_process(STUBBORN))
+    row = wish(row, Request.KILL, Desired.STOPPED)
+    assert row.observed == Observed.STOPPED
+    assert "killed, as asked" in row.sentence
+
+
+def test_what_a_process_started_does_not_outlive_it(make_process):
+    family = "import subprocess, sys, time; subprocess.Popen(['sleep', '60'], start_new_session=True); time.sleep(60)"
+    row = start(make_process(family))
+    await_children(row.pid)
+    token = row.run_token
+    os.kill(row.pid, signal.SIGKILL)
+    until(row.name, Observed.EXITED)
+    assert os_process.kill_family(token) == 0
+
+
+def await_children(pid: int) -> None:
+    deadline = time.monotonic() + 10
+    while not psutil.Process(pid).children():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_suspended_process_says_so_and_goes_on_afterwards(make_process):
+    row = start(make_process())
+    os.kill(row.pid, signal.SIGSTOP)
+    stopped = until(row.name, Observed.UNRESPONSIVE)
+    assert (stopped.state, stopped.port_says) == (State.SUSPENDED, "not asked: it is suspended")
+    os.kill(row.pid, signal.SIGCONT)
+    assert until(row.name, Observed.RUNNING).pid == row.pid
 
 
 def test_stopped_process_is_gone_and_stays_wanted_stopped(make_process):
@@ -107,7 +173,16 @@ def test_program_that_cannot_be_started_says_why(make_process, tmp_path):
     assert row.observed == Observed.EXITED
     assert "could not be started" in row.sentence
     assert "No such file" in row.sentence
-    assert row.request == Request.NONE
+    assert (row.request, row.deaths_in_a_row) == (Request.NONE, 1)
+
+
+def test_wrong_configuration_is_given_up_after_three_tries(make_process):
+    row = start(make_process("import sys; sys.exit(78)"))
+    ManagedProcess.objects.filter(pk=row.pk).update(deaths_in_a_row=2)
+    row = until(row.name, Observed.FAILED)
+    assert "gave up after 3 tries" in row.sentence
+    assert (row.state, row.start_again_at, row.desired) == (State.FAILED, None, Desired.RUNNING)
+    assert "try 1" in start(row).sentence
 
 
 def test_process_that_ends_by_itself_shows_its_last_line(make_process):
@@ -130,7 +205,7 @@ def test_step_that_changes_nothing_writes_and_pushes_nothing(make_process, monke
     pushed = []
     monkeypatch.setattr(step, "push_process", pushed.append)
     with django_assert_num_queries(3):  # the row, and an empty savepoint
-        step.step(row.name)
+        step.step(row.name, ClusterLook())
     assert pushed == []
 
 

@@ -31,7 +31,7 @@ def test_pages_need_the_right_to_view(page, arguments, cast, status, request, cl
 def test_running_process_shows_state_sentence_pid_and_memory(viewer, client, make_process):
     make_process(
         observed=Observed.RUNNING,
-        sentence="running since 12:03:04 UTC",
+        state_sentence="since 12:03:04 UTC; all 12 partitions in sync",
         pid=4711,
         rss_bytes=50 * 1024 * 1024,
         cpu_percent=12.0,
@@ -40,7 +40,7 @@ def test_running_process_shows_state_sentence_pid_and_memory(viewer, client, mak
     )
     client.force_login(viewer)
     html = client.get(reverse("processes")).content.decode()
-    for text in ("running", "since 12:03:04 UTC", "4711", "50.0\xa0MB", "12 %", "9092"):
+    for text in ("healthy", "since 12:03:04 UTC; all 12 partitions in sync", "4711", "50.0\xa0MB", "12 %", "9092"):
         assert text in html
 
 
@@ -53,7 +53,7 @@ def test_operator_may_start_what_is_stopped_and_stop_what_runs(operator, client,
     assert buttons(idle) == [("start", False), ("stop", True), ("restart", True)]
     assert buttons(busy) == [("start", True), ("stop", False), ("restart", False)]
     assert "idle does not run" in idle
-    assert "busy is running already" in busy
+    assert "busy is healthy already" in busy
 
 
 def test_viewer_sees_disabled_buttons_that_say_why(viewer, client, make_process):

@@ -41,7 +41,8 @@ def main(token: str) -> dict:
     worker = start_worker(f"{token}-first")
     process = ManagedProcess.objects.create(
         name=NAME,
-        kind="demo",
+        restart="never",
+        kind="connect",
         host=settings.HOST_NAME,
         argv=[sys.executable, "-c", "import time; time.sleep(60)"],
         working_dir=str(settings.DATA_DIR),

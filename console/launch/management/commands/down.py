@@ -11,10 +11,10 @@ from console.launch.progress import Progress
 from console.launch.running import ask_to_stop, claim_house, is_claimed
 from console.launch.stages import shut_down
 from console.processes import os_process
+from console.processes.facts import run_files_of_processes
 from console.processes.models import ManagedProcess
 from console.processes.run_files import read_run_file, remove_run_file, run_file_names
 from console.processes.setup import SetupError
-from console.processes.step import run_files_of_processes
 
 UP_TIMEOUT_S = 90.0
 

@@ -1,0 +1,125 @@
+"""Pages that plan a change to a process: add a broker, remove a process, kill it; and its restart policy."""
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_POST
+
+from console.access.rights import Right, require
+from console.gateway.errors import GatewayError
+from console.plans.models import KeptInverse
+from console.plans.plan import Confirmation, NotConfirmedError
+from console.processes.access import access_process
+from console.processes.actions import do_add_broker, do_kill_as_planned, do_remove_as_planned, do_set_restart
+from console.processes.addition import addition_plan, name_of
+from console.processes.consequences import broker_id_of, stop_sentence
+from console.processes.forms import AddBrokerForm
+from console.processes.kinds import broker as broker_kind
+from console.processes.kinds.spec import SpecError
+from console.processes.models import ManagedProcess
+from console.processes.removal import REMOVE, kill_plan, removal_plan
+from console.processes.restarts import Policy
+from console.processes.surroundings import broker_spec_of, look_around, replicas_of, suggested_broker
+
+KEPT_SHOWN = 5
+
+
+@require_http_methods(["GET", "POST"])
+def add_broker(request: HttpRequest) -> HttpResponse:
+    """The form, then the plan it makes, then the broker: a post with the plan's digest confirms it."""
+    require(request.user, Right.OPERATE)
+    form = AddBrokerForm(request.POST or None, initial=_initial(request))
+    context = {"form": form, "kept": _removed_brokers(), "error": ""}
+    if request.method != "POST" or not form.is_valid():
+        return render(request, "processes/add-broker.html", context, status=422 if form.errors else 200)
+    try:
+        spec = broker_kind.check(broker_spec_of(form.cleaned_data))
+        plan = addition_plan(spec, look_around(spec))
+        context |= {"plan": plan, "fields": form.cleaned_data.items()}
+        if "digest" not in request.POST:
+            return render(request, "processes/add-broker.html", context)
+        do_add_broker(request.user, plan, spec, Confirmation.parse(request.POST))
+    except NotConfirmedError as refusal:
+        context["error"], status = str(refusal), refusal.status
+    except SpecError as refusal:
+        form.add_error(None, str(refusal))
+        status = 422
+    else:
+        return redirect("process", name_of(spec["broker_id"]))
+    return render(request, "processes/add-broker.html", context, status=status)
+
+
+def _initial(request: HttpRequest) -> dict:
+    """Of a broker that was removed, if the address names one (?undo=), else of the next one."""
+    number = request.GET.get("undo", "")
+    kept = next((each for each in _removed_brokers() if str(each.pk) == number), None)
+    if kept is None:
+        return suggested_broker()
+    spec = kept.values["spec"]
+    return {name: spec[name] for name in ("broker_id", "port", "rack")} | {"log_dirs": "\n".join(spec["log_dirs"])}
+
+
+def _removed_brokers() -> list[KeptInverse]:
+    """The newest first, those that are not back."""
+    there = set(ManagedProcess.objects.values_list("name", flat=True))
+    kept = KeptInverse.objects.filter(action=REMOVE, object_type="process")
+    found = {each.object_name: each for each in reversed(kept) if each.values.get("kind") == "broker"}
+    return [each for name, each in found.items() if name not in there][:KEPT_SHOWN]
+
+
+@require_http_methods(["GET", "POST"])
+def remove(request: HttpRequest, name: str) -> HttpResponse:
+    process = access_process(request.user, name, Right.OPERATE)
+    holds, unknown = [], ""
+    try:
+        holds = replicas_of(broker_id_of(process)) if process.kind == ManagedProcess.Kind.BROKER else []
+    except GatewayError as error:
+        unknown = str(error)
+    plan = removal_plan(process, holds, unknown)
+
+    def do(confirmation: Confirmation) -> None:
+        do_remove_as_planned(request.user, plan, process, confirmation)
+        messages.success(request, f"{name} is being removed.")
+
+    return _planned(request, process, plan, f"Remove {name}", do, "processes")
+
+
+@require_http_methods(["GET", "POST"])
+def kill(request: HttpRequest, name: str) -> HttpResponse:
+    process = access_process(request.user, name, Right.OPERATE)
+    plan = kill_plan(process, stop_sentence(process))
+    return _planned(
+        request, process, plan, f"Kill {name}", lambda c: do_kill_as_planned(request.user, plan, process, c), "process"
+    )
+
+
+def _planned(request: HttpRequest, process: ManagedProcess, plan, verb: str, do, then: str) -> HttpResponse:
+    """The plan, or its carrying out and the page `then`."""
+    error, status = "", 200
+    if request.method == "POST":
+        try:
+            do(Confirmation.parse(request.POST))
+        except NotConfirmedError as refusal:
+            error, status = str(refusal), refusal.status
+        else:
+            return redirect(then, *([process.name] if then == "process" else []))
+    context = {"process": process, "plan": plan, "verb": verb, "error": error}
+    context |= {"address": request.path, "back": reverse("process", args=[process.name])}
+    return render(request, "processes/plan.html", context, status=status)
+
+
+@require_POST
+def restart_always(request: HttpRequest, name: str) -> HttpResponse:
+    return _set_restart(request, name, Policy.ALWAYS)
+
+
+@require_POST
+def restart_never(request: HttpRequest, name: str) -> HttpResponse:
+    return _set_restart(request, name, Policy.NEVER)
+
+
+def _set_restart(request: HttpRequest, name: str, policy: Policy) -> HttpResponse:
+    """What changed arrives by push."""
+    do_set_restart(request.user, access_process(request.user, name, Right.OPERATE), policy)
+    return HttpResponse("") if request.htmx else redirect("process", name)

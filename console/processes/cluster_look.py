@@ -1,0 +1,24 @@
+"""What the collector last wrote about the cluster, as the truths of processes need it: two queries for all of them."""
+
+from console.brokers.models import Broker
+from console.clusters.queries import cluster_state
+from console.live.clock import now_ms
+from console.processes.truths import BrokerSeen, ClusterLook
+
+
+def cluster_look() -> ClusterLook:
+    state = cluster_state()
+    return ClusterLook(
+        now_ms=now_ms(),
+        brokers_at_ms=state.brokers_at_ms,
+        brokers_error=state.brokers_error,
+        partitions_at_ms=0 if state.topics_error else state.topics_at_ms,
+        controller_id=state.controller_id,
+        brokers={each.broker_id: _seen(each) for each in Broker.objects.all()},
+        zookeeper_at_ms=state.zookeeper_at_ms,
+        zookeeper=state.zookeeper,
+    )
+
+
+def _seen(broker: Broker) -> BrokerSeen:
+    return BrokerSeen(broker.is_registered, broker.replica_count, broker.replica_count - broker.out_of_sync_count)

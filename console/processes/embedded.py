@@ -1,0 +1,88 @@
+"""The processes of the embedded setup: kind, name and spec of each, worked out from the settings."""
+
+from pathlib import Path
+
+from django.conf import settings
+
+from console.processes.setup import Setup
+
+STREAM_JOB = "access-counts"
+DEMO = "demo"
+
+
+def embedded_processes(setup: Setup, data: Path) -> list[tuple[str, str, dict]]:
+    """(kind, name, spec), in order of start."""
+    found: list[tuple[str, str, dict]] = []
+    if setup.zookeeper_port is not None:
+        spec = {"directory": str(data / "zookeeper"), "client_port": setup.zookeeper_port}
+        found.append(("zookeeper", "zookeeper", spec))
+    for number in range(1, setup.broker_count + 1):
+        found.append(("broker", f"broker-{number}", broker_spec(setup, data, number)))
+    connect, stream = data / "connect", data / "streams" / STREAM_JOB
+    demo = demo_properties(setup, connect, settings.REQUEST_LOG_FILE)
+    found.append(("connect", DEMO, {"directory": str(connect), "properties": demo}))
+    found.append(("stream", STREAM_JOB, {"directory": str(stream), "properties": stream_properties(setup, stream)}))
+    return found
+
+
+def broker_spec(setup: Setup, data: Path, number: int) -> dict:
+    directory = broker_directory(data, number)
+    return {
+        "broker_id": number,
+        "port": setup.port_of_broker(number),
+        "metrics_port": setup.metrics_port_of_broker(number),
+        "directory": str(directory),
+        "log_dirs": [str(directory / "data")],
+        "zookeeper": setup.zookeeper,
+        "first_properties": first_broker_properties(setup.broker_count),
+    }
+
+
+def broker_directory(data: Path, number: int) -> Path:
+    return data / f"broker-{number}"
+
+
+def first_broker_properties(broker_count: int) -> dict[str, str]:
+    """As safe as that many brokers allow: a topic survives the loss of any two of three, and acks=all means two.
+
+    On one machine no network delays ZooKeeper, so a broker's death may be noticed sooner than Kafka's 18 s.
+    """
+    replicas = str(min(3, broker_count))
+    return {
+        "default.replication.factor": replicas,
+        "offsets.topic.replication.factor": replicas,
+        "transaction.state.log.replication.factor": replicas,
+        "transaction.state.log.min.isr": "2" if broker_count >= 3 else "1",
+        "min.insync.replicas": "2" if broker_count >= 3 else "1",
+        "zookeeper.session.timeout.ms": "6000",
+    }
+
+
+def demo_properties(setup: Setup, directory: Path, request_log: Path) -> dict[str, str]:
+    """The machine's metrics, the console's own requests, and the text files a person named."""
+    connectors = ["host-metrics", "console-access", *(["documents"] if setup.documents else [])]
+    pairs = {
+        "bootstrap.servers": setup.bootstrap_servers,
+        "offset.storage.file.filename": str(directory / "offsets.json"),
+        "connectors": ",".join(connectors),
+        "host-metrics.connector.class": "HostMetricsSource",
+        "host-metrics.topic": "host.metrics",
+        "console-access.connector.class": "FileSource",
+        "console-access.file": str(request_log),
+        "console-access.topic": "console.access",
+        "console-access.json.key": "path",
+    }
+    if setup.documents:
+        pairs["documents.connector.class"] = "FileSource"
+        pairs["documents.file"] = ",".join(map(str, setup.documents))
+        pairs["documents.topic"] = "documents.lines"
+    return pairs
+
+
+def stream_properties(setup: Setup, directory: Path) -> dict[str, str]:
+    return {
+        "job": STREAM_JOB.replace("-", "_"),
+        "bootstrap.servers": setup.bootstrap_servers,
+        "checkpoint.dir": str(directory),
+        "master": setup.spark_master,
+    }

@@ -1,0 +1,70 @@
+"""Gathering what is known about one process: who it is, whether it lives, what it lacks."""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from django.conf import settings
+from django.utils import timezone
+
+from console.processes import os_process
+from console.processes.kinds import kind_named
+from console.processes.log_files import last_line
+from console.processes.models import ManagedProcess
+from console.processes.os_process import Identity, Sighting
+from console.processes.restarts import Policy
+from console.processes.run_files import read_run_file
+from console.processes.states import Desired, Facts, Observed, Request
+
+MEASURE_EVERY = timedelta(seconds=5)
+LAST_WORDS_LENGTH_MAX = 200
+TRANSITIONAL = (Observed.STARTING, Observed.STOPPING)
+
+
+def run_files_of_processes() -> Path:
+    return settings.RUN_DIR / "processes"
+
+
+def identity_of(process: ManagedProcess) -> Identity | None:
+    """Who the row means; found again by run file or token when a worker died between the start and the row."""
+    if process.pid is not None:
+        return Identity(process.pid, process.create_time, process.run_token)
+    left = read_run_file(run_files_of_processes(), process.name)
+    if left is not None and os_process.look(left).alive:
+        return left
+    if process.observed == Observed.STARTING and process.run_token:
+        return os_process.find_leader(process.run_token)
+    return None
+
+
+def gather_facts(process: ManagedProcess, identity: Identity | None, sighting: Sighting, now: datetime) -> Facts:
+    facts = Facts(
+        now=now,
+        desired=Desired(process.desired),
+        request=Request(process.request),
+        observed=Observed(process.observed),
+        sentence=process.sentence,
+        grace_s=process.grace_s,
+        recorded=process.pid is not None or process.observed in (*TRANSITIONAL, Observed.RUNNING),
+        alive=sighting.alive,
+        suspended=sighting.suspended,
+        started_at=timezone.localtime(process.started_at) if process.started_at else None,
+        terminated_at=process.terminated_at,
+        exit_status=sighting.exit_status,
+        restart=Policy(process.restart),
+        deaths_in_a_row=process.deaths_in_a_row,
+        running_since=process.changed_at if process.observed in (Observed.RUNNING, Observed.UNRESPONSIVE) else None,
+        start_again_at=process.start_again_at,
+    )
+    if not sighting.alive:
+        words = last_line(Path(process.log_path))[:LAST_WORDS_LENGTH_MAX] if facts.recorded else ""
+        return replace(facts, last_words=words)
+    if sighting.suspended or (process.observed == Observed.RUNNING and not measure_is_due(process, now)):
+        return facts
+    missing = kind_named(process.kind).what_is_missing(process, identity.pid, now.timestamp())
+    return replace(facts, missing=missing)
+
+
+def measure_is_due(process: ManagedProcess, now: datetime) -> bool:
+    """Also when the last time lies ahead: the clock was set back."""
+    return process.measured_at is None or not timedelta(0) <= now - process.measured_at < MEASURE_EVERY

@@ -1,0 +1,53 @@
+"""What the console can run: one module per kind, which alone knows what a spec of its kind means.
+
+Each module has `NAME`, `LABEL`, `ORDER` (of start; the order of stop is the reverse), `GRACE_S` (between SIGTERM and
+SIGKILL), `STOP_MEANS`, and the functions of `ProcessKind`. A new kind is a module here and a line below.
+"""
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from console.processes.kinds import broker, connect, stream, zookeeper
+from console.processes.kinds.spec import Launch
+from console.processes.truths import ClusterLook, ClusterTruth
+
+
+class ProcessKind(Protocol):
+    NAME: str
+    LABEL: str
+    ORDER: int
+    GRACE_S: int
+    #: What stopping it means to everybody else, in a sentence; empty if that hangs on what it holds.
+    STOP_MEANS: str
+
+    def check(self, spec: Mapping) -> dict:
+        """The whole spec, with what was left out filled in. Raises SpecError, one sentence."""
+        ...
+
+    def launch(self, spec: dict) -> Launch:
+        """How it is started; `spec` has been checked."""
+        ...
+
+    def write_files(self, spec: dict) -> None:
+        """Write its configuration files. What an operator or the process itself wrote into them stays."""
+        ...
+
+    def what_is_missing(self, process, pid: int, now_s: float) -> str:
+        """What a living process lacks to count as running, in words; empty if nothing."""
+        ...
+
+    def describe_answer(self, process) -> str:
+        """What it was that answered when nothing was missing, in words."""
+        ...
+
+    def cluster_truth(self, process, look: ClusterLook) -> ClusterTruth:
+        """What the cluster says of it."""
+        ...
+
+
+KINDS: dict[str, ProcessKind] = {module.NAME: module for module in (zookeeper, broker, connect, stream)}
+START_ORDER = tuple(sorted(KINDS, key=lambda name: KINDS[name].ORDER))
+
+
+def kind_named(name: str) -> ProcessKind:
+    return KINDS[name]

@@ -1,0 +1,107 @@
+"""A broker, and its server.properties.
+
+Spec: `broker_id`, `port`, `metrics_port` (0: none), `directory` (where the properties file lies), `log_dirs`, `rack`,
+`zookeeper` (zookeeper.connect) and `first_properties`: keys the file is given while it does not say them itself.
+All other keys of the file are the operator's.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from console.processes.kinds.spec import (
+    Launch,
+    SpecError,
+    read_directory,
+    read_number,
+    read_pairs,
+    read_port,
+    read_text,
+    refuse_unknown,
+)
+from console.processes.properties_file import set_properties
+from console.processes.readiness import answer_of_ports, silence_of_ports
+from console.processes.truths import ClusterLook, ClusterTruth, Standing
+
+NAME, LABEL, ORDER, GRACE_S = "broker", "broker", 10, 20
+STOP_MEANS = ""
+#: Kafka's reserved.broker.max.id is 1000: what lies above is for ids that ZooKeeper hands out.
+BROKER_ID_MAX = 1_000
+LOG_DIRS_MAX = 32
+_FIELDS = {"broker_id", "port", "metrics_port", "directory", "log_dirs", "rack", "zookeeper", "first_properties"}
+
+
+def check(spec: Mapping) -> dict:
+    refuse_unknown(spec, _FIELDS)
+    return {
+        "broker_id": read_number(spec, "broker_id", 0, BROKER_ID_MAX),
+        "port": read_port(spec, "port"),
+        "metrics_port": read_number(spec, "metrics_port", 0, 65_535, 0),
+        "directory": read_directory(spec, "directory"),
+        "log_dirs": _read_log_dirs(spec),
+        "rack": read_text(spec, "rack", ""),
+        "zookeeper": read_text(spec, "zookeeper"),
+        "first_properties": read_pairs(spec, "first_properties"),
+    }
+
+
+def _read_log_dirs(spec: Mapping) -> list[str]:
+    found = spec.get("log_dirs")
+    if not isinstance(found, list) or not 1 <= len(found) <= LOG_DIRS_MAX:
+        raise SpecError(f"log_dirs must name 1 to {LOG_DIRS_MAX} directories.")
+    directories = [read_directory({"log_dirs": each}, "log_dirs") for each in found]
+    if any("," in each for each in directories):
+        raise SpecError("log_dirs must have no comma in a path: log.dirs of a broker is a list.")
+    if len({Path(each) for each in directories}) < len(directories):
+        raise SpecError("log_dirs names a directory twice.")
+    return directories
+
+
+def launch(spec: dict) -> Launch:
+    return Launch(["server", "--config", str(_file(spec))], Path(spec["directory"]), [spec["port"]])
+
+
+def _file(spec: dict) -> Path:
+    return Path(spec["directory"]) / "server.properties"
+
+
+def write_files(spec: dict) -> None:
+    set_properties(_file(spec), properties(spec), spec["first_properties"])
+
+
+def properties(spec: dict) -> dict[str, str]:
+    """The keys that follow from the spec."""
+    owned = {
+        "broker.id": str(spec["broker_id"]),
+        "listeners": f"PLAINTEXT://127.0.0.1:{spec['port']}",
+        "log.dirs": ",".join(spec["log_dirs"]),
+        "zookeeper.connect": spec["zookeeper"],
+    }
+    if spec["metrics_port"]:
+        owned["metrics.listener"] = f"127.0.0.1:{spec['metrics_port']}"
+    if spec["rack"]:
+        owned["broker.rack"] = spec["rack"]
+    return owned
+
+
+def what_is_missing(process, _pid: int, _now_s: float) -> str:
+    return silence_of_ports(process.ports)
+
+
+def describe_answer(process) -> str:
+    return answer_of_ports(process.ports)
+
+
+def cluster_truth(process, look: ClusterLook) -> ClusterTruth:
+    """Registered or not, and how many of its replicas are in sync, as the collector last saw it."""
+    if look.brokers_error or not look.is_fresh(look.brokers_at_ms):
+        return ClusterTruth(Standing.UNKNOWN, look.brokers_error or "the collector has not looked of late")
+    broker_id = process.spec.get("broker_id")
+    broker = look.brokers.get(broker_id)
+    if broker is None or not broker.is_registered:
+        return ClusterTruth(Standing.ABSENT, "it is not registered in ZooKeeper", look.brokers_at_ms)
+    controller = " and is controller" if broker_id == look.controller_id else ""
+    holds = f"{broker.in_sync:,} of {broker.replicas:,} partitions in sync" if broker.replicas else "no partition yet"
+    said = f"it is registered in ZooKeeper{controller}; {holds}"
+    return ClusterTruth(
+        Standing.PRESENT, said, look.brokers_at_ms, look.partitions_at_ms, broker.replicas, broker.in_sync
+    )

@@ -1,0 +1,46 @@
+"""A connect worker, which copies records from sources into topics.
+
+Spec: `directory` and `properties`, the whole of its connect.properties, which is written anew at each change.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from console.processes.kinds.spec import Launch, read_directory, read_pairs, refuse_unknown
+from console.processes.properties_file import write_properties
+from console.processes.truths import ClusterLook, ClusterTruth, Standing
+
+NAME, LABEL, ORDER, GRACE_S = "connect", "connect worker", 20, 5
+STOP_MEANS = "Stops the sources of this worker: no new records in their topics; what is there stays."
+_HEADER = "# Written by the console whenever the process's spec changes; edit the spec, not this file.\n"
+
+
+def check(spec: Mapping) -> dict:
+    refuse_unknown(spec, {"directory", "properties"})
+    return {"directory": read_directory(spec, "directory"), "properties": read_pairs(spec, "properties")}
+
+
+def launch(spec: dict) -> Launch:
+    return Launch(["connect", "--config", str(_file(spec))], Path(spec["directory"]))
+
+
+def _file(spec: dict) -> Path:
+    return Path(spec["directory"]) / "connect.properties"
+
+
+def write_files(spec: dict) -> None:
+    lines = "".join(f"{key}={value}\n" for key, value in spec["properties"].items())
+    write_properties(_file(spec), _HEADER + lines)
+
+
+def what_is_missing(_process, _pid: int, _now_s: float) -> str:
+    """It has no port: it runs when it lives."""
+    return ""
+
+
+def describe_answer(_process) -> str:
+    return "it has no port"
+
+
+def cluster_truth(_process, _look: ClusterLook) -> ClusterTruth:
+    return ClusterTruth(Standing.NONE, "it is a client: the cluster keeps no list of those")

@@ -1,0 +1,52 @@
+"""A Spark stream job: a driver that tells by its progress file how its query fares.
+
+Spec: `directory` (checkpoint, progress and properties file) and `properties`, which are set in stream.properties; its
+other keys stay.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from console.processes.kinds.spec import Launch, read_directory, read_pairs, refuse_unknown
+from console.processes.properties_file import set_properties
+from console.processes.readiness import read_progress, silence_of_job
+from console.processes.truths import ClusterLook, ClusterTruth, Standing
+
+NAME, LABEL, ORDER, GRACE_S = "stream", "stream job", 30, 15
+STOP_MEANS = (
+    "Stops the stream job after its batch: its output stands still; started again, it goes on from its checkpoint."
+)
+
+
+def check(spec: Mapping) -> dict:
+    refuse_unknown(spec, {"directory", "properties"})
+    return {"directory": read_directory(spec, "directory"), "properties": read_pairs(spec, "properties")}
+
+
+def launch(spec: dict) -> Launch:
+    return Launch(["stream", "--config", str(_file(spec))], Path(spec["directory"]))
+
+
+def _file(spec: dict) -> Path:
+    return Path(spec["directory"]) / "stream.properties"
+
+
+def write_files(spec: dict) -> None:
+    set_properties(_file(spec), spec["properties"])
+
+
+def what_is_missing(process, pid: int, now_s: float) -> str:
+    return silence_of_job(read_progress(Path(process.data_dir)), pid, now_s)
+
+
+def describe_answer(_process) -> str:
+    return "it has no port; its heartbeat is fresh"
+
+
+def cluster_truth(process, _look: ClusterLook) -> ClusterTruth:
+    """A query is registered nowhere; what it last reported stands in for it."""
+    progress = read_progress(Path(process.data_dir))
+    said = (
+        f"its driver reports that the query is {progress.get('state')}" if progress else "it has reported nothing yet"
+    )
+    return ClusterTruth(Standing.NONE, said)

@@ -1,0 +1,72 @@
+"""A ZooKeeper server. Its zoo.cfg is written by `python -m broker zookeeper` when there is none, never by the console.
+
+Spec: `directory`, `client_port`, `host` (127.0.0.1), `quorum_port` and `election_port` (default: the client port's
+customary neighbours).
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from console.processes.kinds.spec import (
+    Launch,
+    read_directory,
+    read_optional_port,
+    read_port,
+    read_text,
+    refuse_unknown,
+)
+from console.processes.readiness import answer_of_ports, silence_of_ports, zookeeper_serves
+from console.processes.truths import ClusterLook, ClusterTruth, Standing
+
+NAME, LABEL, ORDER, GRACE_S = "zookeeper", "ZooKeeper", 0, 5
+STOP_MEANS = (
+    "Stops ZooKeeper: brokers go on serving what they have, but no broker can join, no leader is elected and no "
+    "topic is made until it is back."
+)
+_FIELDS = {"directory", "client_port", "host", "quorum_port", "election_port"}
+
+
+def check(spec: Mapping) -> dict:
+    refuse_unknown(spec, _FIELDS)
+    return {
+        "directory": read_directory(spec, "directory"),
+        "client_port": read_port(spec, "client_port"),
+        "host": read_text(spec, "host", "127.0.0.1"),
+        "quorum_port": read_optional_port(spec, "quorum_port"),
+        "election_port": read_optional_port(spec, "election_port"),
+    }
+
+
+def launch(spec: dict) -> Launch:
+    arguments = ["zookeeper", spec["directory"], "--client-port", str(spec["client_port"]), "--host", spec["host"]]
+    for name in ("quorum_port", "election_port"):
+        if spec[name] is not None:
+            arguments += [f"--{name.replace('_', '-')}", str(spec[name])]
+    return Launch(arguments, Path(spec["directory"]), [spec["client_port"]])
+
+
+def write_files(spec: dict) -> None:
+    """Nothing: the server's own start writes what is missing, and after a reconfig the file is ZooKeeper's."""
+
+
+def what_is_missing(process, _pid: int, _now_s: float) -> str:
+    silence = silence_of_ports(process.ports)
+    if silence:
+        return silence
+    return "" if zookeeper_serves(process.ports[0]) else "it does not serve requests: it has no quorum"
+
+
+def describe_answer(process) -> str:
+    return f"{answer_of_ports(process.ports)} and it serves requests"
+
+
+def cluster_truth(process, look: ClusterLook) -> ClusterTruth:
+    """By its own address in what the collector last asked of the ensemble."""
+    ending = f":{process.ports[0]}" if process.ports else ""
+    server = next((each for each in look.zookeeper if ending and each["address"].endswith(ending)), None)
+    if server is None or not look.is_fresh(look.zookeeper_at_ms):
+        return ClusterTruth(Standing.UNKNOWN, "the collector has not asked this server of late")
+    if server["error"]:
+        return ClusterTruth(Standing.ABSENT, f"it {server['error']}", look.zookeeper_at_ms)
+    others = f" of {len(look.zookeeper)} servers" if len(look.zookeeper) > 1 else ""
+    return ClusterTruth(Standing.PRESENT, f"it serves as {server['mode']}{others}", look.zookeeper_at_ms)

@@ -1,0 +1,175 @@
+"""Four truths about a process (the wish, the OS process, its port, what the cluster says) and the one honest state.
+
+Pure: the step gathers, this answers. `states.py` decides what to do about the process; here it only gets its name.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from console.processes.restarts import FLAPPING_DEATHS, FLAPPING_WINDOW_S
+from console.processes.states import Observed
+
+#: How long the collector may take to see who has just come.
+ARRIVAL_MS = 5_000
+#: What dies again and again is called well only after it has stayed that long.
+CALM_MS = 60_000
+#: What was seen longer ago proves nothing.
+FRESH_MS = 15_000
+
+
+class Standing(StrEnum):
+    """What the cluster makes of a process. NONE: it keeps no list of such processes."""
+
+    NONE = "none"
+    UNKNOWN = "unknown"
+    ABSENT = "absent"
+    PRESENT = "present"
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterTruth:
+    """`said` in words; when it was seen, in ms since the epoch, 0 for never; replicas, as far as it holds any."""
+
+    standing: Standing
+    said: str
+    at_ms: int = 0
+    partitions_at_ms: int = 0
+    replicas: int | None = None
+    in_sync: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerSeen:
+    is_registered: bool
+    replicas: int
+    in_sync: int
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterLook:
+    """What the collector last wrote down, as far as it says something about processes."""
+
+    now_ms: int = 0
+    brokers_at_ms: int = 0
+    brokers_error: str = ""
+    partitions_at_ms: int = 0
+    controller_id: int | None = None
+    brokers: Mapping[int, BrokerSeen] = field(default_factory=dict)
+    zookeeper_at_ms: int = 0
+    #: One object per server: address, mode, error …
+    zookeeper: Sequence[Mapping] = ()
+
+    def is_fresh(self, at_ms: int) -> bool:
+        return self.now_ms - at_ms <= FRESH_MS
+
+
+class State(StrEnum):
+    """The one word."""
+
+    STOPPED = "stopped"
+    STARTING = "starting"
+    REGISTERED = "registered"
+    CATCHING_UP = "catching up"
+    HEALTHY = "healthy"
+    #: It lives and answers; what the cluster says is not known.
+    RUNNING = "running"
+    UNREGISTERED = "alive but unregistered"
+    DEAD_REGISTERED = "registered but dead"
+    UNRESPONSIVE = "unresponsive"
+    SUSPENDED = "suspended"
+    FLAPPING = "flapping"
+    STOPPING = "stopping"
+    EXITED = "exited"
+    FAILED = "failed"
+
+
+#: Nobody wished for these, and they do not pass by waiting a moment.
+TROUBLED_STATES = (
+    State.EXITED,
+    State.FAILED,
+    State.FLAPPING,
+    State.UNREGISTERED,
+    State.DEAD_REGISTERED,
+    State.UNRESPONSIVE,
+    State.SUSPENDED,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Truths:
+    """`sentence` is the life's own. `deaths` are those within FLAPPING_WINDOW_S; `running_since_ms` None: it is not."""
+
+    now_ms: int
+    observed: Observed
+    sentence: str
+    suspended: bool = False
+    running_since_ms: int | None = None
+    deaths: int = 0
+    cluster: ClusterTruth
+
+
+@dataclass(frozen=True, slots=True)
+class Honest:
+    state: State
+    sentence: str
+
+
+def honest_state(truths: Truths) -> Honest:
+    """What stands on every page: never better than the worst of the four truths."""
+    match truths.observed:
+        case Observed.RUNNING:
+            return _running(truths)
+        case Observed.UNRESPONSIVE:
+            return Honest(State.SUSPENDED if truths.suspended else State.UNRESPONSIVE, truths.sentence)
+        case Observed.STARTING | Observed.STOPPING | Observed.FAILED:
+            return Honest(State(truths.observed.value), truths.sentence)
+        case Observed.EXITED | Observed.STOPPED:
+            return _gone(truths)
+
+
+def _gone(truths: Truths) -> Honest:
+    if truths.cluster.standing is Standing.PRESENT:
+        return Honest(State.DEAD_REGISTERED, f"the cluster counts on it until its session ends; {truths.sentence}")
+    if truths.observed is Observed.EXITED and truths.deaths >= FLAPPING_DEATHS:
+        return Honest(State.FLAPPING, f"{_deaths(truths)}; {truths.sentence}")
+    return Honest(State(truths.observed.value), truths.sentence)
+
+
+def _running(truths: Truths) -> Honest:
+    cluster, up_ms = truths.cluster, truths.now_ms - (truths.running_since_ms or truths.now_ms)
+    if truths.deaths >= FLAPPING_DEATHS and up_ms < CALM_MS:
+        return Honest(State.FLAPPING, f"{_deaths(truths)}; {truths.sentence}")
+    match cluster.standing:
+        case Standing.NONE:
+            return Honest(State.HEALTHY, truths.sentence)
+        case Standing.UNKNOWN:
+            return Honest(State.RUNNING, f"{truths.sentence}; what the cluster says is not known: {cluster.said}")
+        case Standing.ABSENT:
+            return _absent(truths, up_ms)
+        case Standing.PRESENT:
+            return _present(truths)
+
+
+def _absent(truths: Truths, up_ms: int) -> Honest:
+    seen_after_ms = truths.cluster.at_ms - (truths.now_ms - up_ms)
+    if seen_after_ms < ARRIVAL_MS:
+        return Honest(State.STARTING, f"it answers; the cluster has not been asked since: {truths.cluster.said} yet")
+    return Honest(State.UNREGISTERED, f"it answers, but {truths.cluster.said}")
+
+
+def _present(truths: Truths) -> Honest:
+    cluster = truths.cluster
+    if cluster.replicas is None:
+        return Honest(State.HEALTHY, cluster.said)
+    if cluster.partitions_at_ms < (truths.running_since_ms or 0):
+        return Honest(State.REGISTERED, "its partitions have not been read since it came")
+    if not cluster.replicas:
+        return Honest(State.REGISTERED, "it holds no partition yet")
+    if cluster.in_sync < cluster.replicas:
+        return Honest(State.CATCHING_UP, f"{cluster.in_sync:,} of {cluster.replicas:,} partitions in sync")
+    return Honest(State.HEALTHY, f"all {cluster.replicas:,} partitions in sync")
+
+
+def _deaths(truths: Truths) -> str:
+    return f"died {truths.deaths} times within {FLAPPING_WINDOW_S // 60} minutes"

@@ -1,0 +1,86 @@
+"""Processes as an operator meets them: one dies and comes back, one is added and removed, one is killed by plan."""
+
+import os
+import re
+import signal
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import take_pictures
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(280)]
+LIVE_MS = 15_000
+#: A broker starts within seconds; on a machine that does other things it takes longer.
+STARTS_MS = 45_000
+
+
+def go(page, product, path: str) -> None:
+    page.goto(product.console + path)
+    expect(page.locator("#connection")).to_have_attribute("data-state", "live", timeout=LIVE_MS)
+
+
+def pid_of(page):
+    return page.locator("[data-cell=pid]")
+
+
+def test_a_process_that_dies_is_started_again_and_the_page_says_why(page, product, chromium):
+    go(page, product, "/processes/demo/")
+    expect(page.locator("[data-cell=state]")).to_have_text("healthy", timeout=STARTS_MS)
+    before = pid_of(page).inner_text()
+    os.kill(int(before), signal.SIGKILL)
+    expect(page.locator("main")).to_contain_text("killed by signal 9 (SIGKILL)", timeout=LIVE_MS)
+    expect(pid_of(page)).not_to_have_text(re.compile(f"^({before}|–)$"), timeout=LIVE_MS)
+    expect(page.locator("[data-cell=state]")).to_have_text("healthy", timeout=STARTS_MS)
+    expect(page.locator("main")).to_contain_text("died 1 time within 10 minutes")
+    take_pictures(chromium, product, "page", {"processes": "/processes/", "process": "/processes/broker-1/"})
+
+
+def test_a_process_that_is_never_restarted_stays_dead_until_somebody_starts_it(page, product):
+    go(page, product, "/processes/demo/")
+    page.get_by_role("button", name="Never restart it by itself").click()
+    expect(page.get_by_text("Restart: never")).to_be_visible(timeout=LIVE_MS)
+    os.kill(int(pid_of(page).inner_text()), signal.SIGKILL)
+    expect(page.locator("[data-cell=state]")).to_have_text("exited", timeout=LIVE_MS)
+    expect(page.locator("main")).to_contain_text("it is not started again by itself")
+    page.get_by_role("button", name="Always restart it by itself").click()
+    expect(page.locator("[data-cell=state]")).to_have_text("healthy", timeout=STARTS_MS)
+
+
+def test_a_broker_is_added_by_plan_and_removed_again(page, product, chromium):
+    go(page, product, "/processes/")
+    page.get_by_role("link", name="Add a broker…").click()
+    expect(page.get_by_label("Broker id")).to_have_value("4")
+    page.get_by_label("Rack").fill("east")
+    page.get_by_role("button", name="Preview").click()
+    expect(page.locator("#plan")).to_contain_text("broker.rack")
+    take_pictures(chromium, product, "form", {"add-broker": "/processes/+add-broker/"})
+    page.get_by_role("button", name="Add and start it").click()
+    expect(page.get_by_role("heading", name="broker-4")).to_be_visible(timeout=LIVE_MS)
+    expect(page.locator("[data-cell=state]")).to_have_text("registered", timeout=STARTS_MS)
+    expect(page.locator("main")).to_contain_text("it is registered in ZooKeeper")
+    paths = {"process-registered": "/processes/broker-4/", "kill": "/processes/broker-4/kill"}
+    paths |= {"remove": "/processes/broker-4/remove", "remove-refused": "/processes/broker-1/remove"}
+    take_pictures(chromium, product, "page", paths)
+    page.get_by_role("link", name="Remove…").click()
+    page.get_by_label("Type the name to confirm").fill("broker-4")
+    page.get_by_role("button", name="Remove broker-4").click()
+    expect(page.locator("#process-broker-4")).to_have_count(0, timeout=STARTS_MS)
+    go(page, product, "/processes/+add-broker/")
+    expect(page.get_by_role("link", name="Add it again…")).to_be_visible()
+
+
+def test_a_broker_that_holds_replicas_cannot_be_removed(page, product):
+    go(page, product, "/processes/broker-1/remove")
+    expect(page.locator("#plan")).to_contain_text(re.compile("It holds .* replicas"))
+    expect(page.get_by_role("button", name="Remove broker-1")).to_have_count(0)
+
+
+def test_a_process_is_killed_by_plan_and_stays_stopped(page, product):
+    go(page, product, "/processes/demo/kill")
+    page.get_by_label("Type the name to confirm").fill("demo")
+    page.get_by_role("button", name="Kill demo").click()
+    expect(page.locator("[data-cell=state]")).to_have_text("stopped", timeout=LIVE_MS)
+    expect(page.locator("main")).to_contain_text("killed, as asked")
+    page.get_by_role("button", name="Start", exact=True).click()
+    expect(page.locator("[data-cell=state]")).to_have_text("healthy", timeout=STARTS_MS)

@@ -1,0 +1,88 @@
+"""Whom chaos may hit: the console's services, the managed processes, and what they started themselves."""
+
+import json
+import os
+import random
+import sqlite3
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+SERVICES = ("redis", "worker", "beat", "web", "collector")
+
+
+@dataclass(frozen=True, slots=True)
+class Victim:
+    """`role` is what the report calls it: `broker-2`, `worker`, `JVM of access-counts`."""
+
+    role: str
+    pid: int
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A managed process as the console's database has it."""
+
+    name: str
+    kind: str
+    desired: str
+    request: str
+    observed: str
+    state: str
+    sentence: str
+    pid: int | None
+    run_token: str
+    ports: tuple[int, ...]
+    data_dir: str
+    broker_id: int | None
+
+
+def read_rows(data: Path) -> list[Row]:
+    columns = "name, kind, desired, request, observed, state, state_sentence, pid, run_token, ports, data_dir, spec"
+    with sqlite3.connect(f"file:{data / 'console.sqlite3'}?mode=ro", uri=True, timeout=20) as database:
+        found = database.execute(f"SELECT {columns} FROM processes_managedprocess ORDER BY position").fetchall()
+    database.close()
+    return [Row(*row[:9], tuple(json.loads(row[9])), row[10], json.loads(row[11]).get("broker_id")) for row in found]
+
+
+def services(data: Path) -> list[Victim]:
+    """As their run files name them."""
+    found = []
+    for name in SERVICES:
+        try:
+            found.append(Victim(name, json.loads((data / "run" / "services" / f"{name}.json").read_text())["pid"]))
+        except (OSError, ValueError, KeyError):
+            continue
+    return found
+
+
+def managed(data: Path) -> list[Victim]:
+    return [Victim(row.name, row.pid) for row in read_rows(data) if row.pid is not None]
+
+
+def children(data: Path) -> list[Victim]:
+    """Spark's JVMs, and the pool of the Celery worker: they die behind the back of whoever is watched."""
+    found = []
+    for row in read_rows(data):
+        if row.kind == "stream" and row.pid is not None:
+            found += [Victim(f"JVM of {row.name}", pid) for pid in _children_of(row.pid, "java")]
+    for worker in services(data):
+        if worker.role == "worker":
+            found += [Victim("pool of the worker", pid) for pid in _children_of(worker.pid, "")]
+    return found
+
+
+def _children_of(pid: int, name: str) -> list[int]:
+    """In its own session: the managed processes are children of the worker, too."""
+    try:
+        children = psutil.Process(pid).children(recursive=True)
+        return [each.pid for each in children if name in each.name() and os.getsid(each.pid) == pid]
+    except (psutil.NoSuchProcess, ProcessLookupError):
+        return []
+
+
+def choose_victim(data: Path, rng: random.Random) -> Victim | None:
+    """Managed processes as often as services and children together."""
+    groups = [managed(data), managed(data), services(data), children(data)]
+    return rng.choice(found) if (found := rng.choice(groups)) else None
