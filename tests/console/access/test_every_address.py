@@ -74,7 +74,7 @@ def address_of(name: str) -> str:
 
 
 @pytest.fixture(autouse=True)
-def _objects(db, settings, cluster):
+def _objects(db, settings, cluster, ensemble):
     cluster.create_topic("orders", 1, 1)
     cluster.append("orders", 0, 1)
     cluster.commit("readers", "orders", 0, 0)
