@@ -11,8 +11,8 @@ is touched, and arguments that contradict it are refused.
 A new server that is to join an ensemble is told the members there are. Its first configuration names them and itself:
 alone it is no quorum of that, so it can only follow the leader there is, until a reconfig makes it a member.
 
-A reconfig needs ZooKeeper's super user. Its password lies in a file; zoo.cfg gets the digest, which is the same in every
-member and from which the password cannot be found. (`skipACL`, the other way, would lift every access list there is.)
+A reconfig needs ZooKeeper's super user. Its password lies in a file; zoo.cfg gets the digest, the same in every member,
+from which the password cannot be found. (`skipACL`, the other way, would lift every access list there is.)
 """
 
 import base64

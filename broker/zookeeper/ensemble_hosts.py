@@ -21,7 +21,7 @@ def known_servers(configured: str, config_text: str) -> str:
 
 
 class EnsembleHosts:
-    """Follows the members from `start` on. A session with a chroot cannot see the ensemble's znode: it is left alone."""
+    """Follows the members from `start` on. Below a chroot the ensemble's znode cannot be seen: it is left alone."""
 
     def __init__(self, session: ZooKeeperSession, configured: str):
         self._session = session

@@ -38,6 +38,9 @@ class FakeZooKeeper:
         self._members = {_number_of(line): line for line in members}
         self._version = 1
         self._is_cut_off = False
+        leader = self.ensemble().members[0]
+        #: What the servers at these addresses say they are.
+        self._modes = {(leader.client_host, leader.client_port): "leader"}
         self._refusals: list[GatewayError] = []
 
     # What the console asks -------------------------------------------------------------------------------------------
@@ -70,6 +73,9 @@ class FakeZooKeeper:
         self._answer()
         lines = [*self._members.values(), f"version={self._version:x}"]
         return parse_config("\n".join(lines))
+
+    def modes(self, addresses: Sequence[tuple[str, int]]) -> Mapping[tuple[str, int], str]:
+        return {address: self._modes[address] for address in addresses if address in self._modes}
 
     def reconfigure(self, joining: Sequence[str], leaving: Sequence[int], from_version: int) -> EnsembleConfig:
         self._answer()
@@ -109,6 +115,13 @@ class FakeZooKeeper:
 
     def come_back(self) -> None:
         self._is_cut_off = False
+
+    def serve(self, address: tuple[str, int], mode: str = "follower") -> None:
+        """A server at `address` runs and has all data."""
+        self._modes[address] = mode
+
+    def fall_silent(self, address: tuple[str, int]) -> None:
+        self._modes.pop(address, None)
 
     def refuse_next(self, error: GatewayError) -> None:
         """The next reconfig is refused with `error`."""

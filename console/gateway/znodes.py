@@ -2,7 +2,7 @@
 
 import logging
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from kazoo import exceptions as kazoo_errors
@@ -10,6 +10,7 @@ from kazoo.client import KazooClient
 from kazoo.handlers.threading import KazooTimeoutError
 
 from broker.zookeeper.ensemble_config import CONFIG_PATH, EnsembleConfig, parse_config
+from console.gateway.zookeeper import describe_servers
 from console.gateway.zookeeper_views import (
     CHILDREN_LISTED_MAX,
     VALUE_BYTES_MAX,
@@ -86,6 +87,10 @@ class KazooGateway:
     def ensemble(self) -> EnsembleConfig:
         value, _ = self._wait(CONFIG_PATH, self._connected().get_async(CONFIG_PATH))
         return parse_config(value.decode("utf-8", "replace"))
+
+    def modes(self, addresses: Sequence[tuple[str, int]]) -> Mapping[tuple[str, int], str]:
+        views = describe_servers(addresses)
+        return {address: view.mode for address, view in zip(addresses, views, strict=True) if not view.error}
 
     def reconfigure(self, joining: Sequence[str], leaving: Sequence[int], from_version: int) -> EnsembleConfig:
         """On a connection of its own, which alone holds the super user's rights."""

@@ -4,7 +4,7 @@ Two implementations pass the same tests: `znodes.KazooGateway` speaks to a real 
 is in memory. Every call returns within its timeout or raises a `GatewayError`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -98,6 +98,13 @@ class ZooKeeperGateway(Protocol):
 
     def ensemble(self) -> EnsembleConfig:
         """Who the members are, as the ensemble itself has agreed."""
+        ...
+
+    def modes(self, addresses: Sequence[tuple[str, int]]) -> Mapping[tuple[str, int], str]:
+        """What each server at (host, client port) says it is: leader, follower, …; those that do not serve are missing.
+
+        Never raises.
+        """
         ...
 
     def reconfigure(self, joining: Sequence[str], leaving: Sequence[int], from_version: int) -> EnsembleConfig:

@@ -1,10 +1,12 @@
 """The page of the ensemble, and the browser of what is in it. Looking into a znode asks ZooKeeper while it is drawn."""
 
 from dataclasses import dataclass
+from datetime import timedelta
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import NoReverseMatch, reverse
+from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from console.access.rights import Right, require
@@ -13,11 +15,16 @@ from console.gateway.connect import zookeeper_gateway
 from console.gateway.errors import GatewayError
 from console.gateway.zookeeper_views import CHILDREN_LISTED_MAX, NoSuchZnodeError, ZnodeView
 from console.zookeeper.export import CHILD_TITLES, MEMBER_TITLES, child_rows, member_rows
+from console.zookeeper.models import EnsembleChange
 from console.zookeeper.paths import Mention, PathError, check_path, crumbs, explain, mentions
 from console.zookeeper.queries import ensemble_facts
+from console.zookeeper.servers import server_processes
 from console.zookeeper.values import ShownValue, show_value
 
 CHILDREN_PER_PAGE = 100
+#: Changes of the ensemble that are over, on its page.
+EARLIER_SHOWN = 5
+RECENT = timedelta(minutes=10)
 
 
 @require_safe
@@ -26,7 +33,20 @@ def ensemble(request: HttpRequest) -> HttpResponse:
     facts = ensemble_facts()
     if wants_csv(request):
         return csv_response(request, "zookeeper", MEMBER_TITLES, member_rows(facts["members"]))
-    return render(request, "zookeeper/page.html", facts)
+    changes = EnsembleChange.objects.all()[: EARLIER_SHOWN + 1]
+    is_first_news = bool(changes) and (changes[0].is_open or _is_recent(changes[0]))
+    context = {
+        "change": changes[0] if is_first_news else None,
+        "earlier": changes[1:] if is_first_news else changes[:EARLIER_SHOWN],
+        "is_managed": bool(server_processes()),
+        **facts,
+    }
+    return render(request, "zookeeper/page.html", context)
+
+
+def _is_recent(change: EnsembleChange) -> bool:
+    """Shown in full a while longer: who watched it wants to see how it ended."""
+    return change.ended_at is not None and timezone.now() - change.ended_at < RECENT
 
 
 @require_safe

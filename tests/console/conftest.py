@@ -101,7 +101,7 @@ def cluster(monkeypatch, clock) -> FakeGateway:
 def ensemble(monkeypatch, clock) -> FakeZooKeeper:
     """A ZooKeeper of one member in memory; views and actions reach it as they would reach the real one."""
     fake = FakeZooKeeper(clock.now_ms)
-    for user in ("console.zookeeper.views",):
+    for user in ("console.zookeeper.views", "console.zookeeper.change_views", "console.zookeeper.advance"):
         monkeypatch.setattr(f"{user}.zookeeper_gateway", lambda: fake)
     return fake
 

@@ -5,7 +5,14 @@ from pathlib import Path
 import pytest
 
 from broker.common.errors import StartupError
-from broker.zookeeper.ensemble import Membership, ServerAddress, class_path, launch_command, prepare_server, super_digest
+from broker.zookeeper.ensemble import (
+    Membership,
+    ServerAddress,
+    class_path,
+    launch_command,
+    prepare_server,
+    super_digest,
+)
 
 
 def _config(directory: Path) -> str:

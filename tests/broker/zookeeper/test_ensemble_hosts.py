@@ -1,12 +1,13 @@
 """A broker learns of members that join while it runs."""
 
+import asyncio
+
 import pytest
 
 from broker.zookeeper.ensemble_config import CONFIG_PATH
 from broker.zookeeper.ensemble_hosts import EnsembleHosts, known_servers
 from broker.zookeeper.errors import NodeMissing
 from broker.zookeeper.session import Znode, ZooKeeperSession
-from tests.barnabas_cluster import await_true_async
 
 ONE = "server.1=127.0.0.1:2888:3888:participant;127.0.0.1:2181\nversion=1"
 THREE = "\n".join(f"server.{n}=127.0.0.1:{2880 + n}:{3880 + n}:participant;127.0.0.1:{2180 + n}" for n in (1, 2, 3))
@@ -31,10 +32,12 @@ class EnsembleSession:
     def __init__(self, config: str | None):
         self.config = config
         self.watchers, self.told = [], []
+        self.has_looked, self.is_told = asyncio.Event(), asyncio.Event()
 
     async def exists(self, path, watcher):
         assert path == CONFIG_PATH
         self.watchers.append(watcher)
+        self.has_looked.set()
         return None if self.config is None else Znode(b"", 0, 0, 0, 0)
 
     async def get(self, path):
@@ -44,6 +47,7 @@ class EnsembleSession:
 
     def set_servers(self, servers):
         self.told.append(servers)
+        self.is_told.set()
 
     def change(self, config: str) -> None:
         self.config = config
@@ -55,9 +59,10 @@ async def test_a_change_of_the_members_reaches_the_client():
     session = EnsembleSession(ONE)
     hosts = EnsembleHosts(session, "127.0.0.1:2181")
     hosts.start()
-    await await_true_async(lambda: session.watchers, "the watch is set")
-    session.change(THREE)
-    await await_true_async(lambda: session.told, "the client is told")
+    async with asyncio.timeout(10):
+        await session.has_looked.wait()
+        session.change(THREE)
+        await session.is_told.wait()
     hosts.close()
 
     assert session.told == ["127.0.0.1:2181,127.0.0.1:2182,127.0.0.1:2183"]
@@ -67,7 +72,8 @@ async def test_an_ensemble_that_keeps_no_list_is_left_alone():
     session = EnsembleSession(None)
     hosts = EnsembleHosts(session, "127.0.0.1:2181")
     hosts.start()
-    await await_true_async(lambda: session.watchers, "it has looked")
+    async with asyncio.timeout(10):
+        await session.has_looked.wait()
     hosts.close()
 
     assert session.told == []

@@ -15,6 +15,7 @@ ARGUMENTS = {
     "process": {"name": "broker-1"},
     "group": {"group": "readers"},
     "rolling": {"number": 1},
+    "ensemble": {"number": 1},
 }
 #: Addresses that change something when posted to, and the least role that may.
 CHANGES = {
@@ -36,12 +37,15 @@ CHANGES = {
     "process-kill": "operator",
     "process-remove": "operator",
     "process-add-broker": "operator",
+    "ensemble-change": "operator",
+    "ensemble-call-off": "operator",
     "rolling-restart-begin": "operator",
     "rolling-restart-pause": "operator",
     "rolling-restart-resume": "operator",
     "rolling-restart-cancel": "operator",
 }
 FOR_OPERATORS = {
+    "ensemble-change",
     "elect-leaders",
     "topic-create",
     "topic-delete",
