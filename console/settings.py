@@ -43,6 +43,8 @@ REDIS_URL = env("BARNABAS_REDIS_URL", default=f"unix://{default_socket_path(RUN_
 BOOTSTRAP_SERVERS = env("BARNABAS_BOOTSTRAP_SERVERS", default="127.0.0.1:9092")
 #: host:port of each ZooKeeper server, comma separated; a chroot (/kafka) may follow; empty: not watched.
 ZOOKEEPER = env("BARNABAS_ZOOKEEPER", default="127.0.0.1:2181")
+#: The password of ZooKeeper's super user, who alone may change the ensemble.
+ZOOKEEPER_SECRET_FILE = SECRETS_DIR / "zookeeper-super"
 CONSOLE_PORT = read_port(env("BARNABAS_CONSOLE_PORT", default="8080"), "BARNABAS_CONSOLE_PORT")
 SPARK_MASTER = env("BARNABAS_SPARK_MASTER", default="local[2]")
 #: The name of this host in Celery's queues: a process is run by the worker of the host it belongs to.
@@ -79,6 +81,7 @@ INSTALLED_APPS = [
     "console.history",
     "console.rolling",
     "console.launch",
+    "console.zookeeper",
 ]
 
 MIDDLEWARE = [
@@ -113,6 +116,7 @@ TEMPLATES = [
             "libraries": {
                 "figures": "console.live.templatetags.figures",
                 "charts": "console.live.templatetags.charts",
+                "znodes": "console.zookeeper.templatetags.znodes",
             },
             "builtins": ["django.templatetags.static"],
         },

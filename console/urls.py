@@ -13,6 +13,7 @@ urlpatterns = [
     path("consumers/", include("console.consumers.urls")),
     path("brokers/", include("console.brokers.urls")),
     path("placement/", include("console.placement.urls")),
+    path("zookeeper/", include("console.zookeeper.urls")),
     path("", include("console.history.urls")),
     path("audit/", include("console.audit.urls")),
     path("processes/+rolling-restart/", include("console.rolling.urls")),

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from broker.common.errors import NotNowError, StartupError
 from broker.common.java import find_java
-from broker.zookeeper.ensemble import ServerAddress, launch_command, prepare_server
+from broker.zookeeper.ensemble import Membership, ServerAddress, launch_command, prepare_server
 
 
 def main(argv: list[str]) -> int:
@@ -20,7 +20,12 @@ def main(argv: list[str]) -> int:
     java = find_java()
     try:
         address = prepare_server(
-            directory, arguments.host, arguments.client_port, arguments.quorum_port, arguments.election_port
+            directory,
+            arguments.host,
+            arguments.client_port,
+            arguments.quorum_port,
+            arguments.election_port,
+            Membership(arguments.number, arguments.join, _password(arguments.super_password_file)),
         )
     except OSError as error:
         raise StartupError(f"ZooKeeper cannot use {directory}: {error.strerror or error}.") from error
@@ -37,7 +42,40 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--host", default="127.0.0.1", help="address every port is bound to (default %(default)s)")
     parser.add_argument("--quorum-port", type=_port, help="default: as before, else client port + 707 (2888 for 2181)")
     parser.add_argument("--election-port", type=_port, help="default: as before, else client port + 1707")
+    parser.add_argument("--number", type=_server_number, default=1, help="its N of server.N (default %(default)s)")
+    parser.add_argument(
+        "--join",
+        action="append",
+        default=[],
+        metavar="LINE",
+        help="a member of the ensemble that a new server joins, as server.1=host:2888:3888:participant;host:2181",
+    )
+    parser.add_argument(
+        "--super-password-file",
+        type=Path,
+        metavar="FILE",
+        help="holds the password of the super user, who may change the ensemble",
+    )
     return parser
+
+
+def _server_number(text: str) -> int:
+    number = int(text)
+    if not 1 <= number <= 255:
+        raise argparse.ArgumentTypeError(f"a server's number is 1 to 255, not {number}")
+    return number
+
+
+def _password(path: Path | None) -> str | None:
+    if path is None:
+        return None
+    try:
+        password = path.read_text().strip()
+    except OSError as error:
+        raise StartupError(f"The super password cannot be read from {path}: {error.strerror}.") from error
+    if not password:
+        raise StartupError(f"The super password in {path} is empty.")
+    return password
 
 
 def _port(text: str) -> int:

@@ -55,6 +55,7 @@ from broker.server.metrics_endpoint import MetricsEndpoint
 from broker.server.registration import Registration
 from broker.server.replication_metrics import ReplicationMetrics
 from broker.zookeeper.earlier_session import SessionNote
+from broker.zookeeper.ensemble_hosts import EnsembleHosts
 from broker.zookeeper.errors import ZooKeeperError
 from broker.zookeeper.session import ZooKeeperSession
 from broker.zookeeper.store import ClusterStore
@@ -72,6 +73,8 @@ class Broker:
         self.config = config
         self._clock = clock or SystemClock()
         self._session = session or ZooKeeperSession(config.zookeeper_connect, config.zookeeper_session_timeout_ms)
+        #: A session that was given has no servers to follow.
+        self._ensemble_hosts = None if session else EnsembleHosts(self._session, config.zookeeper_connect)
         self._store = ClusterStore(self._session, self._clock)
         self._metadata = MetadataCache()
         self._purgatory = Purgatory(self._clock)
@@ -99,6 +102,8 @@ class Broker:
         if config.metrics_listener[0]:
             await self._endpoint.start(*config.metrics_listener)
         await self._session.connect(config.zookeeper_connection_timeout_ms)
+        if self._ensemble_hosts is not None:
+            self._ensemble_hosts.start()
         try:
             await self._store.ensure_persistent_paths()
             cluster_id = await self._store.cluster_id()

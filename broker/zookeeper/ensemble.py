@@ -7,10 +7,19 @@ Whose file is zoo.cfg? It is written once. While the ensemble has one server, it
 of each start (ports move, everything else an operator edited stays). ZooKeeper moves that line into a file of its own,
 `zoo.cfg.dynamic.*`; we move it back. Once there are several servers the configuration belongs to the ensemble: nothing
 is touched, and arguments that contradict it are refused.
+
+A new server that is to join an ensemble is told the members there are. Its first configuration names them and itself:
+alone it is no quorum of that, so it can only follow the leader there is, until a reconfig makes it a member.
+
+A reconfig needs ZooKeeper's super user. Its password lies in a file; zoo.cfg gets the digest, the same in every member,
+from which the password cannot be found. (`skipACL`, the other way, would lift every access list there is.)
 """
 
+import base64
+import hashlib
 import importlib.util
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -86,6 +95,8 @@ logger.config.level = error
 """
 
 _SERVER_LINE = re.compile(r"^server\.(\d+)=(.*)$", re.MULTILINE)
+_SUPER_DIGEST_KEY = "DigestAuthenticationProvider.superDigest"
+_SUPER_DIGEST_LINE = re.compile(rf"^{re.escape(_SUPER_DIGEST_KEY)}=.*\n?", re.MULTILINE)
 _DYNAMIC_LINE = re.compile(r"^dynamicConfigFile=(.*)$", re.MULTILINE)
 _ENDPOINT = re.compile(
     r"^(?P<host>.+):(?P<quorum>\d+):(?P<election>\d+)(?::\w+)?;(?:(?P<client_host>.+):)?(?P<client>\d+)$"
@@ -117,19 +128,40 @@ class ServerAddress:
         return cls(host, int(found["client"]), int(found["quorum"]), int(found["election"]))
 
 
+@dataclass(frozen=True)
+class Membership:
+    """What a server is in its ensemble. `members` are lines as `server.1=…` of those a new server joins."""
+
+    number: int = 1
+    members: Sequence[str] = ()
+    #: The password of ZooKeeper's super user; None: zoo.cfg keeps what it says.
+    super_password: str | None = None
+
+
 def prepare_server(
-    directory: Path, host: str, client_port: int, quorum_port: int | None = None, election_port: int | None = None
+    directory: Path,
+    host: str,
+    client_port: int,
+    quorum_port: int | None = None,
+    election_port: int | None = None,
+    membership: Membership | None = None,
 ) -> ServerAddress:
     """Write what is missing in `directory` and return where the server will listen.
 
     Quorum and election port stay as they were when not given; a new server's are the client port's customary
-    neighbours. Raises StartupError if `directory` holds a server of a larger ensemble that listens elsewhere.
+    neighbours. Raises StartupError if `directory` holds a server of a larger ensemble that listens elsewhere, or one of
+    another number.
     """
+    membership = membership or Membership()
     (directory / "data").mkdir(parents=True, exist_ok=True)
-    _write_if_missing(directory / "data" / "myid", "1\n")
+    _write_if_missing(directory / "data" / "myid", f"{membership.number}\n")
     _write_if_missing(directory / "log4j2.properties", _LOG4J2)
+    if _server_id(directory) != membership.number:
+        raise StartupError(f"{directory} holds server {_server_id(directory)}, not server {membership.number}.")
     static = directory / "zoo.cfg"
-    _write_if_missing(static, _ZOO_CFG)
+    _write_if_missing(static, _ZOO_CFG + "".join(f"{line}\n" for line in membership.members))
+    if membership.super_password is not None:
+        _replace_file(static, _with_super_digest(static.read_text(), membership.super_password))
     text = static.read_text()
     servers = _servers(directory, text)
     own = servers.get(_server_id(directory))
@@ -139,7 +171,9 @@ def prepare_server(
         quorum_port=quorum_port or (own.quorum_port if own else client_port + QUORUM_PORT_DISTANCE),
         election_port=election_port or (own.election_port if own else client_port + ELECTION_PORT_DISTANCE),
     )
-    if len(servers) > 1:
+    if membership.number not in servers and _is_unborn(directory, membership):
+        _replace_file(static, f"{text}server.{membership.number}={address}\n")
+    elif len(servers) > 1:
         _refuse_contradiction(directory, own, address)
     else:
         _replace_file(static, _with_server_line(text, _server_id(directory), address))
@@ -197,6 +231,22 @@ def _with_server_line(text: str, server_id: int, address: ServerAddress) -> str:
     kept = _DYNAMIC_LINE.sub("", _SERVER_LINE.sub("", text))
     lines = [line for line in kept.splitlines() if line.strip()]
     return "\n".join([*lines, f"server.{server_id}={address}"]) + "\n"
+
+
+def _is_unborn(directory: Path, membership: Membership) -> bool:
+    """It is to join others and has never run: ZooKeeper makes `version-2` at the first start."""
+    return bool(membership.members) and not (directory / "data" / "version-2").exists()
+
+
+def super_digest(password: str) -> str:
+    """As ZooKeeper's DigestAuthenticationProvider makes it, which knows SHA-1 by default."""
+    digest = hashlib.sha1(f"super:{password}".encode(), usedforsecurity=False).digest()
+    return f"super:{base64.b64encode(digest).decode()}"
+
+
+def _with_super_digest(text: str, password: str) -> str:
+    """ZooKeeper reads a key it does not know as the system property `zookeeper.` + key: so it is on no command line."""
+    return f"{_SUPER_DIGEST_KEY}={super_digest(password)}\n" + _SUPER_DIGEST_LINE.sub("", text)
 
 
 def _refuse_contradiction(directory: Path, own: ServerAddress | None, asked: ServerAddress) -> None:

@@ -128,6 +128,11 @@ class ZooKeeperSession:
             ) from error
         self._client.chroot = self._chroot
 
+    def set_servers(self, servers: str) -> None:
+        """`host:port,…` to connect to from the next time on; the connection there is stays."""
+        self._servers = servers
+        self._client.set_hosts(f"{servers}{self._client.chroot or ''}")
+
     async def close(self) -> None:
         """End the session; ZooKeeper removes its ephemeral znodes at once."""
         self._listeners.clear()

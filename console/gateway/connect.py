@@ -5,6 +5,7 @@ from functools import cache
 from django.conf import settings
 
 from console.gateway.interface import ClusterGateway
+from console.gateway.zookeeper_views import ZooKeeperGateway
 
 
 @cache
@@ -12,3 +13,10 @@ def cluster_gateway() -> ClusterGateway:
     from console.gateway.cluster import KafkaGateway
 
     return KafkaGateway(settings.BOOTSTRAP_SERVERS)
+
+
+@cache
+def zookeeper_gateway() -> ZooKeeperGateway:
+    from console.gateway.znodes import KazooGateway, secret_reader
+
+    return KazooGateway(settings.ZOOKEEPER, secret_reader(settings.ZOOKEEPER_SECRET_FILE))

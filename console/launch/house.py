@@ -16,7 +16,7 @@ from console.launch.redis_server import is_embedded, redis_service, wait_for_red
 from console.launch.services import STOP_ORDER, console_services, service_environment
 from console.launch.stages import Stages, is_alive, shut_down
 from console.launch.supervisor import Supervisor, end_service, left_services
-from console.processes.embedded import DEMO
+from console.processes.embedded import DEMO, with_every_zookeeper
 from console.processes.kinds import START_ORDER
 from console.processes.models import ManagedProcess
 from console.processes.readiness import port_answers
@@ -48,6 +48,8 @@ class House:
         """Everything up, stage by stage. Raises SetupError, or Interrupted when somebody wants to stop already."""
         end_services(self.progress, self._hurried, left_over=True)
         self._open_database()
+        self.setup = with_every_zookeeper(self.setup)
+        self.supervisor.environment |= service_environment(self.setup)
         self.rows = register(self.setup)
         self._refuse_taken_ports()
         self._open_redis()

@@ -13,6 +13,7 @@ from console.live.rows import TopicChanges
 from console.placement.queries import matrix_rows, placement_facts
 from console.topics.models import Partition, Topic
 from console.topics.queries import with_groups
+from console.zookeeper.queries import ensemble_facts
 
 #: With more changed topics than this at once, the list is told to fetch its own page instead of getting every row.
 ROWS_PER_PUSH_MAX = 200
@@ -42,6 +43,12 @@ class Announcer:
     def cluster_changed(self) -> None:
         with self._lock:
             messages = [*self._overview(), *self._brokers()]
+        send_now(messages)
+
+    def zookeeper_changed(self) -> None:
+        with self._lock:
+            table = self._if_new(groups.ZOOKEEPER, "members", "zookeeper/partials/members.html", ensemble_facts())
+            messages = [*self._overview(), *table]
         send_now(messages)
 
     def topics_changed(self, changes: TopicChanges) -> None:

@@ -69,7 +69,7 @@ class Collector:
     def collect_zookeeper(self) -> None:
         views = self._ask_zookeeper()
         store.update_state(zookeeper=[asdict(view) for view in views], zookeeper_at_ms=self._now_ms())
-        self._pages.cluster_changed()
+        self._pages.zookeeper_changed()
 
     def collect_cluster(self) -> None:
         view = self._gateway.describe_cluster()

@@ -41,6 +41,7 @@ def groups_for(page: str, rights: frozenset[Right]) -> list[str] | None:
         "brokers": [groups.BROKERS],
         "topics": [groups.TOPICS],
         "placement": [groups.PLACEMENT],
+        "zookeeper": [groups.ZOOKEEPER, groups.ensemble_changes(Right.OPERATE in rights)],
         "history": [groups.HISTORY],
         "consumers": [groups.CONSUMERS],
         "consumer-pages": [groups.CONSUMER_PAGES],
@@ -51,7 +52,7 @@ def groups_for(page: str, rights: frozenset[Right]) -> list[str] | None:
 
 
 class PageConsumer(AsyncWebsocketConsumer):
-    """`/ws/live/?page=overview|brokers|topics|placement|history|consumers|consumer-pages|topic:<name>|processes|other`."""
+    """`/ws/live/?page=overview|brokers|topics|placement|zookeeper|history|consumers|consumer-pages|topic:<name>|processes|other`."""
 
     async def connect(self) -> None:
         """Subscribed before it is accepted: what happens after the browser sees it open is not missed."""

@@ -8,6 +8,7 @@ CLUSTER_OVERVIEW = "cluster.overview"
 BROKERS = "brokers"
 TOPICS = "topics"
 PLACEMENT = "placement"
+ZOOKEEPER = "zookeeper"
 HISTORY = "history"
 #: The list of consumer groups, and every page that shows some of them.
 CONSUMERS = "consumers"
@@ -22,3 +23,8 @@ def topic(name: str) -> str:
 def processes(can_operate: bool) -> str:
     """The processes page, once with buttons and once without: what is pushed differs by right."""
     return "processes.operate" if can_operate else "processes.view"
+
+
+def ensemble_changes(can_operate: bool) -> str:
+    """A change of the ZooKeeper ensemble, which has a button for who may call it off."""
+    return "ensemble.operate" if can_operate else "ensemble.view"

@@ -1,21 +1,28 @@
 """The processes of the embedded setup: kind, name and spec of each, worked out from the settings."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from django.conf import settings
 
+from console.processes.models import ManagedProcess, WithdrawnProcess
 from console.processes.setup import Setup
 
 STREAM_JOB = "access-counts"
 DEMO = "demo"
+ZOOKEEPER = "zookeeper"
 
 
 def embedded_processes(setup: Setup, data: Path) -> list[tuple[str, str, dict]]:
     """(kind, name, spec), in order of start."""
     found: list[tuple[str, str, dict]] = []
     if setup.zookeeper_port is not None:
-        spec = {"directory": str(data / "zookeeper"), "client_port": setup.zookeeper_port}
-        found.append(("zookeeper", "zookeeper", spec))
+        spec = {
+            "directory": str(data / "zookeeper"),
+            "client_port": setup.zookeeper_port,
+            "super_password_file": str(settings.ZOOKEEPER_SECRET_FILE),
+        }
+        found.append(("zookeeper", ZOOKEEPER, spec))
     for number in range(1, setup.broker_count + 1):
         found.append(("broker", f"broker-{number}", broker_spec(setup, data, number)))
     connect, stream = data / "connect", data / "streams" / STREAM_JOB
@@ -23,6 +30,20 @@ def embedded_processes(setup: Setup, data: Path) -> list[tuple[str, str, dict]]:
     found.append(("connect", DEMO, {"directory": str(connect), "properties": demo}))
     found.append(("stream", STREAM_JOB, {"directory": str(stream), "properties": stream_properties(setup, stream)}))
     return found
+
+
+def with_every_zookeeper(setup: Setup) -> Setup:
+    """`setup` with all ZooKeeper servers this console runs as what brokers connect to.
+
+    The one of the setup may have been joined by others, or replaced. One that comes from elsewhere stays as it is.
+    """
+    if setup.zookeeper_port is None:
+        return setup
+    rows = ManagedProcess.objects.filter(kind=ManagedProcess.Kind.ZOOKEEPER, is_leaving=False)
+    addresses = [f"{row.spec['host']}:{row.spec['client_port']}" for row in rows.exclude(name=ZOOKEEPER) if row.spec]
+    if not addresses or not WithdrawnProcess.objects.filter(name=ZOOKEEPER).exists():
+        addresses = [setup.zookeeper, *addresses]
+    return replace(setup, zookeeper=",".join(addresses))
 
 
 def broker_spec(setup: Setup, data: Path, number: int) -> dict:

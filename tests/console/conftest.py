@@ -6,6 +6,7 @@ from django.test import Client
 
 from broker.common.clock import ManualClock
 from console.gateway.fake import FakeGateway
+from console.gateway.fake_zookeeper import FakeZooKeeper
 from console.gateway.zookeeper import ZooKeeperView
 from console.live.collector import Collector
 
@@ -94,6 +95,15 @@ def cluster(monkeypatch, clock) -> FakeGateway:
     ):
         monkeypatch.setattr(f"{actions}.cluster_gateway", lambda: gateway)
     return gateway
+
+
+@pytest.fixture
+def ensemble(monkeypatch, clock) -> FakeZooKeeper:
+    """A ZooKeeper of one member in memory; views and actions reach it as they would reach the real one."""
+    fake = FakeZooKeeper(clock.now_ms)
+    for user in ("console.zookeeper.views", "console.zookeeper.change_views", "console.zookeeper.advance"):
+        monkeypatch.setattr(f"{user}.zookeeper_gateway", lambda: fake)
+    return fake
 
 
 @pytest.fixture

@@ -1,7 +1,8 @@
 """A ZooKeeper server. Its zoo.cfg is written by `python -m broker zookeeper` when there is none, never by the console.
 
 Spec: `directory`, `client_port`, `host` (127.0.0.1), `quorum_port` and `election_port` (default: the client port's
-customary neighbours).
+customary neighbours), `number` (1: its N of server.N), `join` (lines as `server.1=…` of the ensemble that a new server
+joins) and `super_password_file` (of who may change the ensemble).
 """
 
 from collections.abc import Mapping
@@ -9,7 +10,9 @@ from pathlib import Path
 
 from console.processes.kinds.spec import (
     Launch,
+    SpecError,
     read_directory,
+    read_number,
     read_optional_port,
     read_port,
     read_text,
@@ -17,13 +20,25 @@ from console.processes.kinds.spec import (
 )
 from console.processes.readiness import answer_of_ports, silence_of_ports, zookeeper_serves
 from console.processes.truths import ClusterLook, ClusterTruth, Standing
+from console.secret_files import load_or_create_secret
 
 NAME, LABEL, ORDER, GRACE_S = "zookeeper", "ZooKeeper", 0, 5
 STOP_MEANS = (
     "Stops ZooKeeper: brokers go on serving what they have, but no broker can join, no leader is elected and no "
     "topic is made until it is back."
 )
-_FIELDS = {"directory", "client_port", "host", "quorum_port", "election_port"}
+_FIELDS = {
+    "directory",
+    "client_port",
+    "host",
+    "quorum_port",
+    "election_port",
+    "number",
+    "join",
+    "super_password_file",
+}
+#: Members that a new server is told of.
+JOINED_MAX = 20
 
 
 def check(spec: Mapping) -> dict:
@@ -34,7 +49,20 @@ def check(spec: Mapping) -> dict:
         "host": read_text(spec, "host", "127.0.0.1"),
         "quorum_port": read_optional_port(spec, "quorum_port"),
         "election_port": read_optional_port(spec, "election_port"),
+        "number": read_number(spec, "number", 1, 255, 1),
+        "join": _read_members(spec),
+        "super_password_file": read_text(spec, "super_password_file", ""),
     }
+
+
+def _read_members(spec: Mapping) -> list[str]:
+    lines = spec.get("join", [])
+    if not isinstance(lines, list) or len(lines) > JOINED_MAX:
+        raise SpecError(f"join must name at most {JOINED_MAX} members.")
+    members = [read_text({"join": each}, "join") for each in lines]
+    if not all(each.startswith("server.") for each in members):
+        raise SpecError("join must name members as in zoo.cfg: server.1=host:2888:3888:participant;host:2181.")
+    return members
 
 
 def launch(spec: dict) -> Launch:
@@ -42,11 +70,21 @@ def launch(spec: dict) -> Launch:
     for name in ("quorum_port", "election_port"):
         if spec[name] is not None:
             arguments += [f"--{name.replace('_', '-')}", str(spec[name])]
+    if spec["number"] != 1:
+        arguments += ["--number", str(spec["number"])]
+    for line in spec["join"]:
+        arguments += ["--join", line]
+    if spec["super_password_file"]:
+        arguments += ["--super-password-file", spec["super_password_file"]]
     return Launch(arguments, Path(spec["directory"]), [spec["client_port"]])
 
 
 def write_files(spec: dict) -> None:
-    """Nothing: the server's own start writes what is missing, and after a reconfig the file is ZooKeeper's."""
+    """Only the password, if there is none yet. zoo.cfg is written by the server's first start, and after a reconfig it
+    is ZooKeeper's.
+    """
+    if spec["super_password_file"]:
+        load_or_create_secret(Path(spec["super_password_file"]))
 
 
 def what_is_missing(process, _pid: int, _now_s: float) -> str:

@@ -15,6 +15,7 @@ ARGUMENTS = {
     "process": {"name": "broker-1"},
     "group": {"group": "readers"},
     "rolling": {"number": 1},
+    "ensemble": {"number": 1},
 }
 #: Addresses that change something when posted to, and the least role that may.
 CHANGES = {
@@ -36,12 +37,15 @@ CHANGES = {
     "process-kill": "operator",
     "process-remove": "operator",
     "process-add-broker": "operator",
+    "ensemble-change": "operator",
+    "ensemble-call-off": "operator",
     "rolling-restart-begin": "operator",
     "rolling-restart-pause": "operator",
     "rolling-restart-resume": "operator",
     "rolling-restart-cancel": "operator",
 }
 FOR_OPERATORS = {
+    "ensemble-change",
     "elect-leaders",
     "topic-create",
     "topic-delete",
@@ -74,7 +78,7 @@ def address_of(name: str) -> str:
 
 
 @pytest.fixture(autouse=True)
-def _objects(db, settings, cluster):
+def _objects(db, settings, cluster, ensemble):
     cluster.create_topic("orders", 1, 1)
     cluster.append("orders", 0, 1)
     cluster.commit("readers", "orders", 0, 0)

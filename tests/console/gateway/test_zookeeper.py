@@ -1,11 +1,13 @@
 """The four-letter word, asked of a server that a test plays."""
 
+import contextlib
 import socket
 import threading
 
 import pytest
 
-from console.gateway.zookeeper import describe_zookeeper, parse_addresses
+from console.gateway.fake_zookeeper import FakeZooKeeper
+from console.gateway.zookeeper import EnsembleLook, describe_zookeeper, parse_addresses, parse_mntr
 
 MNTR = "\n".join(
     (
@@ -14,13 +16,23 @@ MNTR = "\n".join(
         "zk_num_alive_connections\t4",
         "zk_server_state\tleader",
         "zk_znode_count\t27",
+        "zk_min_latency\t0",
+        "zk_max_latency\t12",
+        "zk_outstanding_requests\t2",
+        "zk_watch_count\t9",
+        "zk_ephemerals_count\t5",
+        "zk_approximate_data_size\t4096",
+        "zk_synced_followers\t2",
+        "zk_peer_state\tleading - broadcast",
+        "zk_uptime\t60400",
     )
 )
+SRVR = "Zookeeper version: 3.9.5\nZxid: 0x100000003\nMode: leader\n"
 
 
 @pytest.fixture
 def serve():
-    """serve(answer): the address of a server that says `answer` to one client; None: it never answers."""
+    """serve(answer): the address of a server that says `answer` to mntr once, then SRVR; None: it never answers."""
     started: list[tuple[socket.socket, threading.Thread]] = []
     finish = threading.Event()
 
@@ -28,12 +40,16 @@ def serve():
         listener = socket.create_server(("127.0.0.1", 0))
 
         def run() -> None:
-            connection, _ = listener.accept()
-            with connection:
-                if answer is None:
-                    finish.wait(10)
-                elif connection.recv(4) == b"mntr":
-                    connection.sendall(answer)
+            for word, said in ((b"mntr", answer), (b"srvr", SRVR.encode())):
+                try:
+                    connection, _ = listener.accept()
+                except OSError:  # closed: the test is over
+                    return
+                with connection:
+                    if said is None:
+                        finish.wait(10)
+                    elif connection.recv(4) == word:
+                        connection.sendall(said)
 
         thread = threading.Thread(target=run, daemon=True)
         thread.start()
@@ -43,8 +59,10 @@ def serve():
     yield start
     finish.set()
     for listener, thread in started:
-        thread.join(5)
+        with contextlib.suppress(OSError):
+            listener.shutdown(socket.SHUT_RDWR)
         listener.close()
+        thread.join(5)
 
 
 @pytest.mark.parametrize(
@@ -67,6 +85,17 @@ def test_a_serving_server_says_what_it_is(serve):
 
     assert (view.address, view.mode, view.version, view.error) == (address, "leader", "3.9.5", "")
     assert (view.znode_count, view.connection_count, view.latency_ms) == (27, 4, 0.25)
+    assert (view.latency_min_ms, view.latency_max_ms, view.outstanding_count, view.watch_count) == (0, 12, 2, 9)
+    assert (view.ephemeral_count, view.data_bytes, view.synced_count) == (5, 4096, 2)
+    assert (view.state, view.zxid) == ("leading - broadcast", "0x100000003")
+
+
+def test_the_moment_of_its_start_follows_from_its_uptime():
+    assert parse_mntr("a:1", MNTR, now_s=1_000_000.4).started_at_ms == 999_940_000
+
+
+def test_an_unknown_uptime_is_no_moment():
+    assert parse_mntr("a:1", "zk_server_state\tleader", now_s=5.0).started_at_ms is None
 
 
 @pytest.mark.parametrize(
@@ -100,3 +129,67 @@ def test_a_closed_port_is_told_apart_from_the_servers_beside_it(serve):
 
     assert first.error == "refuses connections"
     assert second.mode == "leader"
+
+
+class Ensemble(FakeZooKeeper):
+    """Counts how often it was asked for its members."""
+
+    def __init__(self, *lines: str):
+        super().__init__(lambda: 0, lines)
+        self.asked = 0
+
+    def ensemble(self):
+        self.asked += 1
+        return super().ensemble()
+
+
+def line(number: int, address: str, role: str = "participant") -> str:
+    return f"server.{number}=127.0.0.1:1:2:{role};{address}"
+
+
+def test_every_member_the_ensemble_names_is_asked_with_its_number_and_role(serve):
+    first, second = serve(MNTR.encode()), serve(MNTR.encode())
+    look = EnsembleLook(Ensemble(line(1, first), line(4, second, "observer")), "127.0.0.1:1")
+
+    views = look()
+    assert [(each.address, each.number, each.role) for each in views] == [
+        (first, 1, "participant"),
+        (second, 4, "observer"),
+    ]
+
+
+def test_the_ensemble_is_asked_for_its_members_only_now_and_then(serve):
+    ensemble, now_s = Ensemble(line(1, serve(MNTR.encode()))), [0.0]
+    look = EnsembleLook(ensemble, "127.0.0.1:1", lambda: now_s[0])
+    look()
+    look()
+    assert ensemble.asked == 1
+    now_s[0] += 5
+    look()
+    assert ensemble.asked == 2
+
+
+def test_without_a_quorum_the_members_known_before_are_asked(serve):
+    address, now_s = serve(MNTR.encode()), [0.0]
+    ensemble = Ensemble(line(1, address))
+    look = EnsembleLook(ensemble, "127.0.0.1:1", lambda: now_s[0])
+    look()
+    ensemble.cut_off()
+    now_s[0] += 60
+
+    assert [each.address for each in look()] == ["127.0.0.1:1"]
+
+
+def test_members_nobody_can_reach_leave_the_addresses_that_were_given(serve):
+    given = serve(MNTR.encode())
+    with socket.socket() as reserved:
+        reserved.bind(("127.0.0.1", 0))
+        look = EnsembleLook(Ensemble(line(1, f"127.0.0.1:{reserved.getsockname()[1]}")), given)
+        assert [(each.address, each.mode) for each in look()] == [(given, "leader")]
+
+
+def test_an_ensemble_that_does_not_say_where_clients_connect_leaves_the_addresses_that_were_given(serve):
+    given = serve(MNTR.encode())
+    look = EnsembleLook(Ensemble("server.1=zk1:2888:3888"), given)
+
+    assert [each.address for each in look()] == [given]

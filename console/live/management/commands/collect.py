@@ -3,13 +3,12 @@
 import fcntl
 import signal
 import threading
-from functools import partial
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from console.gateway.connect import cluster_gateway
-from console.gateway.zookeeper import describe_zookeeper
+from console.gateway.connect import cluster_gateway, zookeeper_gateway
+from console.gateway.zookeeper import EnsembleLook
 from console.live.collector import Collector, run_collector
 
 
@@ -25,6 +24,7 @@ class Command(BaseCommand):
             stop = threading.Event()
             for number in (signal.SIGTERM, signal.SIGINT):
                 signal.signal(number, lambda *_: stop.set())
-            gateway = cluster_gateway()
-            run_collector(Collector(gateway, partial(describe_zookeeper, settings.ZOOKEEPER)), stop)
+            gateway, zookeeper = cluster_gateway(), zookeeper_gateway()
+            run_collector(Collector(gateway, EnsembleLook(zookeeper, settings.ZOOKEEPER)), stop)
+            zookeeper.close()
             gateway.close()

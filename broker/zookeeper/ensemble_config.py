@@ -1,0 +1,92 @@
+"""What an ensemble says of itself in `/zookeeper/config`: who its members are and where they listen. Pure.
+
+A line is `server.N=host:quorum:election[:role][;[client host:]client port]`, as ZooKeeper's dynamic reconfiguration
+writes it; a host may be several, divided by `|` (ZooKeeper 3.6), of which the first counts here. The version goes up
+with every reconfig.
+"""
+
+import re
+from dataclasses import dataclass
+
+CONFIG_PATH = "/zookeeper/config"
+
+_MEMBER = re.compile(r"^server\.(?P<number>\d+)=(?P<ports>[^;|]+)[^;]*(?:;(?P<client>.+))?$")
+_VERSION = re.compile(r"^version=([0-9a-fA-F]+)$", re.MULTILINE)
+_EVERY_ADDRESS = frozenset({"0.0.0.0", "::", "0:0:0:0:0:0:0:0"})
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """`line` is the member as `server.N=` names it. `client_port` is None where only its zoo.cfg knows it."""
+
+    number: int
+    host: str
+    client_host: str
+    client_port: int | None
+    role: str
+    line: str
+
+    @property
+    def address(self) -> str:
+        """Where clients connect, as a connect string names it; empty while nobody said."""
+        host = f"[{self.client_host}]" if ":" in self.client_host else self.client_host
+        return f"{host}:{self.client_port}" if self.client_port else ""
+
+
+@dataclass(frozen=True, slots=True)
+class EnsembleConfig:
+    """`version` is ZooKeeper's number of this configuration; members in order of their numbers."""
+
+    version: int
+    members: tuple[Member, ...]
+
+    @property
+    def numbers(self) -> frozenset[int]:
+        return frozenset(each.number for each in self.members)
+
+    @property
+    def voter_count(self) -> int:
+        return sum(each.role == "participant" for each in self.members)
+
+
+def parse_config(text: str) -> EnsembleConfig:
+    """Lines that name no member are left out; a configuration without a version has 0."""
+    version = _VERSION.search(text)
+    found = (_parse_member(line.strip()) for line in text.splitlines())
+    members = sorted((each for each in found if each is not None), key=lambda each: each.number)
+    return EnsembleConfig(int(version[1], 16) if version else 0, tuple(members))
+
+
+def _parse_member(line: str) -> Member | None:
+    found = _MEMBER.match(line.replace(" ", ""))
+    if found is None:
+        return None
+    host, _, rest = _split_host(found["ports"])
+    role = rest.rpartition(":")[2]
+    client_host, client_port = _parse_client(found["client"], host)
+    return Member(
+        int(found["number"]),
+        host,
+        client_host,
+        client_port,
+        role if role in ("participant", "observer") else "participant",
+        line,
+    )
+
+
+def _split_host(text: str) -> tuple[str, str, str]:
+    if text.startswith("["):
+        host, bracket, rest = text[1:].partition("]")
+        return host, bracket, rest.lstrip(":")
+    return text.partition(":")
+
+
+def _parse_client(text: str | None, host: str) -> tuple[str, int | None]:
+    """A member that listens for clients on every address is reached on the host it has for the others."""
+    if not text:
+        return host, None
+    client_host, _, port = text.rpartition(":")
+    client_host = client_host.strip("[]")
+    return (client_host if client_host and client_host not in _EVERY_ADDRESS else host), (
+        int(port) if port.isdecimal() else None
+    )

@@ -1,0 +1,73 @@
+"""Planning a change of the ensemble, beginning it, and calling it off."""
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods, require_POST
+
+from console.access.rights import Right, require
+from console.gateway.connect import zookeeper_gateway
+from console.gateway.errors import GatewayError
+from console.plans.plan import Confirmation, NotConfirmedError
+from console.zookeeper.actions import do_call_off, do_change_ensemble
+from console.zookeeper.advance import modes_of
+from console.zookeeper.ensemble import Kind
+from console.zookeeper.models import EnsembleChange
+from console.zookeeper.pages import open_change
+from console.zookeeper.plan import EnsemblePlan, plan_change, present_from, wanted_count
+from console.zookeeper.servers import managed_numbers, new_servers
+
+VERBS = {Kind.GROW: "Grow the ensemble", Kind.SHRINK: "Shrink the ensemble", Kind.REPLACE: "Replace the server"}
+TOO_LATE = "It cannot be called off any more: the members may have changed already."
+
+
+@require_http_methods(["GET", "POST"])
+def change(request: HttpRequest) -> HttpResponse:
+    require(request.user, Right.OPERATE)
+    fields = request.POST if request.method == "POST" else request.GET
+    kind, replaced = _asked(fields)
+    error, status = "", 200
+    try:
+        planned = _plan(kind, replaced)
+        if request.method == "POST":
+            do_change_ensemble(request.user, planned, Confirmation.parse(request.POST))
+            return redirect("zookeeper")
+    except NotConfirmedError as refusal:
+        error, status = str(refusal), refusal.status
+    except GatewayError as refusal:
+        planned, error, status = None, str(refusal), 503
+    context = {
+        "planned": planned,
+        "plan": planned.plan if planned else None,
+        "verb": VERBS[kind],
+        "fields": [("kind", kind.value), ("server", "" if replaced is None else replaced)],
+        "error": error,
+    }
+    return render(request, "zookeeper/change.html", context, status=status)
+
+
+@require_POST
+def call_off(request: HttpRequest, number: int) -> HttpResponse:
+    """What changed arrives by push, for everybody alike."""
+    require(request.user, Right.OPERATE)
+    if not do_call_off(request.user, get_object_or_404(EnsembleChange, pk=number)):
+        messages.warning(request, TOO_LATE)
+    return HttpResponse("") if request.htmx else redirect("zookeeper")
+
+
+def _asked(fields) -> tuple[Kind, int | None]:
+    try:
+        kind = Kind(fields.get("kind", "grow"))
+    except ValueError:
+        raise Http404("An ensemble can grow, shrink, or have a member replaced.") from None
+    text = fields.get("server", "")
+    number = int(text) if text.isascii() and text.isdecimal() and len(text) <= 3 else None
+    return kind, number if kind is Kind.REPLACE else None
+
+
+def _plan(kind: Kind, replaced: int | None) -> EnsemblePlan:
+    config = zookeeper_gateway().ensemble()
+    present = present_from(config, modes_of(config), managed_numbers(config), open_change() is not None)
+    used = {each.number for earlier in EnsembleChange.objects.all() for each in earlier.joining}
+    offered = new_servers(config, wanted_count(kind, len(config.members)), used)
+    return plan_change(kind, present, tuple(offered), replaced)

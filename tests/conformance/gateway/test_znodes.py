@@ -1,0 +1,130 @@
+"""What a znode and an ensemble look like through either gateway: the one in memory, and a real ZooKeeper's."""
+
+import pytest
+from kazoo.client import KazooClient
+
+from console.gateway.fake_zookeeper import FakeZooKeeper
+from console.gateway.znodes import KazooGateway
+from console.gateway.zookeeper_views import NoSuchZnodeError, ZooKeeperUnreachableError
+from tests.zookeeper_server import free_ports, running_zookeeper
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    with running_zookeeper(tmp_path_factory.mktemp("zookeeper")) as running:
+        yield running
+
+
+@pytest.fixture(params=["fake", "real"])
+def znodes(request):
+    """(the gateway, put(path, value, ephemeral)): what is put is there for the gateway to find."""
+    if request.param == "fake":
+        fake = FakeZooKeeper(lambda: 1_700_000_000_000)
+        yield fake, lambda path, value=b"", ephemeral=False: fake.put(path, value, 77 if ephemeral else 0)
+        return
+    server = request.getfixturevalue("server")
+    client = KazooClient(hosts=server.connect)
+    client.start(timeout=20)
+    for name in client.get_children("/"):
+        if name != "zookeeper":
+            client.delete(f"/{name}", recursive=True)
+
+    def put(path: str, value: bytes = b"", ephemeral: bool = False) -> None:
+        if client.exists(path):
+            client.set(path, value)
+        else:
+            client.create(path, value, ephemeral=ephemeral, makepath=True)
+
+    real = KazooGateway(server.connect)
+    yield real, put
+    real.close()
+    client.stop()
+    client.close()
+
+
+def test_a_znode_comes_with_its_value_and_what_is_known_of_it(znodes):
+    gateway, put = znodes
+    put("/cluster/id", b'{"version":"1"}')
+    put("/cluster/id", b'{"version":"1","id":"x"}')
+    view = gateway.look("/cluster/id")
+
+    assert (view.path, view.value, view.data_bytes) == ("/cluster/id", b'{"version":"1","id":"x"}', 24)
+    assert (view.version, view.child_count, view.children, view.ephemeral_owner) == (1, 0, (), 0)
+    assert view.mzxid > view.czxid > 0
+    assert view.modified_at_ms >= view.created_at_ms > 1_600_000_000_000
+
+
+def test_an_ephemeral_znode_names_its_session(znodes):
+    gateway, put = znodes
+    put("/brokers/ids/1", b"{}", ephemeral=True)
+
+    assert gateway.look("/brokers/ids/1").ephemeral_owner
+    assert gateway.look("/brokers/ids").children[0].is_ephemeral
+
+
+def test_children_come_by_pages_in_natural_order(znodes):
+    gateway, put = znodes
+    for number in range(12):
+        put(f"/topics/{number}", b"x" * number)
+    put("/topics/2/partitions")
+    view = gateway.look("/topics", 0, 5)
+
+    assert view.child_count == 12
+    assert [each.name for each in view.children] == ["0", "1", "2", "3", "4"]
+    assert [(each.child_count, each.data_bytes) for each in view.children][2:4] == [(1, 2), (0, 3)]
+    assert [each.name for each in gateway.look("/topics", 10, 5).children] == ["10", "11"]
+    assert gateway.look("/topics", 15, 5).children == ()
+
+
+def test_the_root_lists_what_lies_below_it(znodes):
+    gateway, put = znodes
+    put("/controller", b"{}")
+
+    assert "controller" in [each.name for each in gateway.look("/").children]
+
+
+def test_a_path_that_does_not_exist_is_told_by_name(znodes):
+    with pytest.raises(NoSuchZnodeError, match="There is no znode /nowhere/at/all"):
+        znodes[0].look("/nowhere/at/all")
+
+
+def test_the_ensemble_names_its_members_and_where_they_listen(znodes):
+    config = znodes[0].ensemble()
+
+    assert config.numbers == {1}
+    (member,) = config.members
+    assert (member.role, member.client_host) == ("participant", "127.0.0.1")
+    assert member.address == f"127.0.0.1:{member.client_port}"
+    assert member.line.startswith("server.1=127.0.0.1:")
+    assert config.version > 0
+
+
+def test_a_chroot_is_the_root_of_what_is_seen(server, znodes):
+    gateway, put = znodes
+    if isinstance(gateway, FakeZooKeeper):
+        pytest.skip("the one in memory has no chroot")
+    put("/kafka/east/controller", b"{}")
+    below = KazooGateway(f"{server.connect}/kafka/east")
+    try:
+        assert [each.name for each in below.look("/").children] == ["controller"]
+        assert below.look("/controller").path == "/controller"
+        with pytest.raises(NoSuchZnodeError, match="no znode /kafka"):
+            below.look("/kafka")
+        assert below.ensemble().numbers == {1}
+    finally:
+        below.close()
+
+
+def test_nobody_there_is_an_error_within_the_timeout(monkeypatch):
+    monkeypatch.setattr("console.gateway.znodes.TIMEOUT_SECONDS", 0.2)
+    gateway = KazooGateway(f"127.0.0.1:{free_ports(1)[0]}")
+    try:
+        with pytest.raises(ZooKeeperUnreachableError, match="does not answer"):
+            gateway.look("/")
+    finally:
+        gateway.close()
+
+
+def test_without_an_address_nothing_is_asked():
+    with pytest.raises(ZooKeeperUnreachableError, match="No ZooKeeper address"):
+        KazooGateway("").look("/")
