@@ -41,12 +41,12 @@ class Cluster:
         request = MetadataRequest(topics=topics, allow_auto_topic_creation=False)
         return self.ask_any(request)
 
-    def ask_any(self, request: Message) -> Message:
+    def ask_any(self, request: Message, *, version_max: int = 0x7FFF) -> Message:
         """What every broker can answer, asked of the first that does. Raises BrokerUnreachable if none does."""
         failures = []
         for address in self._bootstrap_servers:
             try:
-                return self.connection(*address).ask(request)
+                return self.connection(*address).ask(request, version_max=version_max)
             except (BrokerUnreachable, ProtocolError, ApiNotServed) as error:
                 self.forget(*address)
                 failures.append(str(error))

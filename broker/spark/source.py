@@ -1,4 +1,4 @@
-"""`spark.read` and `spark.readStream.format("barnabas")`: topics as a source, in Arrow batches.
+"""`format("barnabas")` for Spark, and its source: topics in Arrow batches. Its sink is in transactional_sink.py.
 
 Rows and options are those of Spark's Kafka connector, so that a job runs on either by the format's name alone; what an
 option means is said in source_options.py. One default differs: `kafka.isolation.level` is read_committed.
@@ -31,6 +31,7 @@ from broker.spark import offsets as stream
 from broker.spark.range_reader import read_range
 from broker.spark.source_options import SourceOptions, boolean, read_source_options
 from broker.spark.stream_offsets import StreamOffsets, patiently
+from broker.spark.transactional_sink import BatchWriter, StreamWriter, read_sink_options
 
 #: Looks at a partition that seems to have lost records, and the pause between them.
 LOSS_LOOKS, LOSS_PAUSE_S = 10, 1.0
@@ -65,6 +66,12 @@ class BarnabasDataSource(DataSource):
 
     def reader(self, schema: StructType) -> "BarnabasReader":
         return BarnabasReader(read_source_options(self.options, streaming=False))
+
+    def streamWriter(self, schema: StructType, overwrite: bool) -> StreamWriter:
+        return StreamWriter(read_sink_options(self.options, schema, overwrite=overwrite))
+
+    def writer(self, schema: StructType, overwrite: bool) -> BatchWriter:
+        return BatchWriter(read_sink_options(self.options, schema, overwrite=overwrite))
 
 
 class RangePartition(InputPartition):
