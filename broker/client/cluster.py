@@ -1,19 +1,23 @@
 """A cluster as a client sees it: found through any of its brokers, each partition asked at its leader."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from broker.client.connection import BrokerConnection
 from broker.client.errors import ApiNotServed, BrokerUnreachable
 from broker.common.errors import ApiError, ErrorCode, ProtocolError
 from broker.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
+from broker.protocol.schema import Message
 
 
 class Cluster:
     """Connections are made when needed and kept until `close`; use it in a `with` block, on one thread."""
 
-    def __init__(self, bootstrap_servers: Iterable[tuple[str, int]], *, timeout_s: float = 10.0):
+    def __init__(
+        self, bootstrap_servers: Iterable[tuple[str, int]], *, timeout_s: float = 10.0, client_id: str = "barnabas"
+    ):
         self._bootstrap_servers = tuple(bootstrap_servers)
         self._timeout_s = timeout_s
+        self._client_id = client_id
         self._connections: dict[tuple[str, int], BrokerConnection] = {}
 
     def __enter__(self) -> "Cluster":
@@ -29,11 +33,20 @@ class Cluster:
 
     def metadata(self, topic: str) -> MetadataResponse:
         """Of one topic, which is not created by asking. Raises BrokerUnreachable if no broker answers."""
-        request = MetadataRequest(topics=[MetadataRequestTopic(name=topic)], allow_auto_topic_creation=False)
+        return self.describe_topics([topic])
+
+    def describe_topics(self, names: Collection[str] | None) -> MetadataResponse:
+        """Of these topics, or of all there are (None); none is created by asking. Raises BrokerUnreachable."""
+        topics = None if names is None else [MetadataRequestTopic(name=name) for name in names]
+        request = MetadataRequest(topics=topics, allow_auto_topic_creation=False)
+        return self.ask_any(request)
+
+    def ask_any(self, request: Message, *, version_max: int = 0x7FFF) -> Message:
+        """What every broker can answer, asked of the first that does. Raises BrokerUnreachable if none does."""
         failures = []
         for address in self._bootstrap_servers:
             try:
-                return self.connection(*address).ask(request)
+                return self.connection(*address).ask(request, version_max=version_max)
             except (BrokerUnreachable, ProtocolError, ApiNotServed) as error:
                 self.forget(*address)
                 failures.append(str(error))
@@ -42,7 +55,9 @@ class Cluster:
     def connection(self, host: str, port: int) -> BrokerConnection:
         """Raises BrokerUnreachable, ProtocolError."""
         if (host, port) not in self._connections:
-            self._connections[host, port] = BrokerConnection(host, port, timeout_s=self._timeout_s)
+            self._connections[host, port] = BrokerConnection(
+                host, port, timeout_s=self._timeout_s, client_id=self._client_id
+            )
         return self._connections[host, port]
 
     def forget(self, host: str, port: int) -> None:

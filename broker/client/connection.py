@@ -1,6 +1,6 @@
 """A blocking connection to one broker: it asks which versions are served, and then one request at a time.
 
-For tools and consoles, not for data: a request and its answer are whole in memory, and bounded.
+A request and its answer are whole in memory, and bounded.
 """
 
 import socket
@@ -53,12 +53,12 @@ class BrokerConnection:
     def close(self) -> None:
         self._socket.close()
 
-    def ask(self, request: Message, *, timeout_s: float | None = None) -> Message:
-        """The response, in the highest version both sides know.
+    def ask(self, request: Message, *, timeout_s: float | None = None, version_max: int = 0x7FFF) -> Message:
+        """The response, in the highest version both sides know that is not above `version_max`.
 
         Raises ApiNotServed, BrokerUnreachable, or ProtocolError when the answer cannot be read.
         """
-        version = self._version_of(request)
+        version = self._version_of(request, version_max)
         return self._exchange(request, version, time.monotonic() + (timeout_s or self._timeout_s))
 
     def _ask_versions(self, deadline: float) -> dict[int, tuple[int, int]]:
@@ -67,12 +67,12 @@ class BrokerConnection:
             raise ApiError(ErrorCode(answer.error_code))
         return {each.api_key: (each.min_version, each.max_version) for each in answer.api_keys}
 
-    def _version_of(self, request: Message) -> int:
+    def _version_of(self, request: Message, version_max: int) -> int:
         api = ApiKey(request.api)
         if api not in self._served:
             raise ApiNotServed(f"the broker at {self.address} does not serve {api.name}; is it a Barnabas broker?")
         theirs, ours = self._served[api], request.versions
-        version = min(theirs[1], ours[1])
+        version = min(theirs[1], ours[1], version_max)
         if version < max(theirs[0], ours[0]):
             range_ = f"{theirs[0]} to {theirs[1]}"
             raise ApiNotServed(f"the broker at {self.address} serves {api.name} in versions {range_}, unknown here")

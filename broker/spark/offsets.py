@@ -4,8 +4,8 @@ What to read next is decided here, without a cluster: where to start, how much f
 partition between two such positions. An offset is the next one to read, so a range is [start, end).
 """
 
-import json
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import NamedTuple
 
 from broker.common.types import TopicPartition
@@ -45,51 +45,33 @@ def from_json(document: Mapping[str, Mapping[str, int]]) -> Offsets:
     }
 
 
-def parse_position(text: str) -> int | Offsets:
-    """EARLIEST, LATEST, or offsets by partition from `{"topic": {"0": 23, "1": -2}}`; else ValueError."""
-    word = text.strip().lower()
-    if word in ("earliest", "latest"):
-        return EARLIEST if word == "earliest" else LATEST
-    try:
-        return from_json(json.loads(text))
-    except (ValueError, AttributeError, TypeError):
-        raise ValueError(f'{text!r} is not "earliest", "latest" or {{"topic": {{"0": offset}}}}') from None
-
-
-def resolve(position: int | Offsets, earliest: Offsets, latest: Offsets) -> Offsets:
-    """The offset of every partition there is. One that a position by partition leaves out starts at its earliest."""
-    if position == EARLIEST:
-        return dict(earliest)
-    if position == LATEST:
-        return dict(latest)
-    unknown = set(position) - set(latest)
-    if unknown:
-        raise ValueError(f"there is no partition {', '.join(map(str, sorted(unknown)))}")
+def resolve(position: Mapping[TopicPartition, int], earliest: Offsets, latest: Offsets) -> Offsets:
+    """The offset of every partition, EARLIEST and LATEST replaced. ValueError unless exactly those there are named."""
+    missing, unknown = sorted(latest.keys() - position.keys()), sorted(position.keys() - latest.keys())
+    if missing or unknown:
+        wrong = f"{', '.join(map(str, missing))} is left out" if missing else f"there is no {unknown[0]}"
+        raise ValueError(f"offsets by partition must name every partition (-1 is latest, -2 earliest): {wrong}")
     special = {EARLIEST: earliest, LATEST: latest}
-    return {
-        partition: special[chosen][partition] if (chosen := position.get(partition, EARLIEST)) in special else chosen
-        for partition in latest
-    }
+    return {partition: special[at][partition] if at in special else at for partition, at in position.items()}
 
 
-def advance(start: Offsets, latest: Offsets, fail_on_data_loss: bool) -> Offsets:
-    """Where the partitions end now, never behind where the stream already is.
+def lost(start: Offsets, latest: Offsets) -> list[TopicPartition]:
+    """Partitions that end before the stream's position, or are no longer there."""
+    return sorted(partition for partition, offset in start.items() if latest.get(partition, -1) < offset)
 
-    Raises DataLossError for a partition that ends before the stream's position or is no longer there.
-    """
-    lost = sorted(partition for partition, offset in start.items() if latest.get(partition, -1) < offset)
-    if lost and fail_on_data_loss:
-        partition = lost[0]
+
+def check_nothing_lost(start: Offsets, latest: Offsets) -> None:
+    """Raises DataLossError that names a partition of `lost`."""
+    for partition in lost(start, latest):
         raise DataLossError(
             f"{partition} was read up to {start[partition]} and now ends at {latest.get(partition, 'no partition')}: "
             "it was deleted or cut. Start with a new checkpoint, or set failOnDataLoss=false to go on."
         )
-    return {partition: max(start.get(partition, 0), latest.get(partition, 0)) for partition in {*start, *latest}}
 
 
 def limit(start: Offsets, end: Offsets, max_offsets: int) -> Offsets:
     """An end with at most `max_offsets` offsets from `start`, each partition in proportion to what it has."""
-    backlog = {partition: end[partition] - start.get(partition, 0) for partition in end}
+    backlog = {partition: max(0, end[partition] - start.get(partition, 0)) for partition in end}
     total = sum(backlog.values())
     if total <= max_offsets:
         return end
@@ -97,10 +79,40 @@ def limit(start: Offsets, end: Offsets, max_offsets: int) -> Offsets:
     spare = max_offsets - sum(chosen.values())
     for partition in sorted(backlog, key=lambda p: (-(backlog[p] * max_offsets % total), p))[:spare]:
         chosen[partition] += 1
-    return {partition: start.get(partition, 0) + chosen[partition] for partition in end}
+    return {
+        partition: start.get(partition, 0) + chosen[partition] if backlog[partition] else end[partition]
+        for partition in end
+    }
 
 
 def ranges(start: Offsets, end: Offsets) -> list[OffsetRange]:
     """The ranges that hold anything. A partition that `start` does not know is new and read from its first record."""
     between = (OffsetRange(partition, start.get(partition, 0), end[partition]) for partition in sorted(end))
     return [part for part in between if part.start < part.end]
+
+
+def backlog(start: Offsets, end: Offsets) -> int:
+    """How many offsets lie between the two; a partition that `start` does not know is new and counts from its first."""
+    return sum(max(0, offset - start.get(partition, 0)) for partition, offset in end.items())
+
+
+def split(whole: list[OffsetRange], at_least: int | None, max_records: int | None) -> list[OffsetRange]:
+    """The ranges in pieces of at most `max_records` offsets, and so many pieces that there are about `at_least`.
+
+    Larger ranges get more pieces; together the pieces are what `whole` is.
+    """
+    pieces = [piece for each in whole for piece in _cut(each, -(-_size(each) // max_records) if max_records else 1)]
+    total = sum(map(_size, pieces))
+    if at_least is None or len(pieces) >= at_least or not total:
+        return pieces
+    return [piece for each in pieces for piece in _cut(each, max(1, round(_size(each) * at_least / total)))]
+
+
+def _size(each: OffsetRange) -> int:
+    return each.end - each.start
+
+
+def _cut(each: OffsetRange, pieces: int) -> list[OffsetRange]:
+    pieces = min(pieces, _size(each))
+    edges = [each.start + _size(each) * number // pieces for number in range(pieces + 1)]
+    return [OffsetRange(each.partition, *edge) for edge in pairwise(edges)]

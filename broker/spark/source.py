@@ -1,16 +1,18 @@
-"""`spark.readStream.format("barnabas")`: topics as a streaming (and batch) source, in Arrow record batches.
+"""`format("barnabas")` for Spark, and its source: topics in Arrow batches. Its sink is in transactional_sink.py.
 
-Options have the names of Spark's Kafka connector: `kafka.bootstrap.servers` and further `kafka.*` client settings,
-`subscribe`, `startingOffsets`, `endingOffsets` (batch), `maxOffsetsPerTrigger`, `failOnDataLoss`, `includeHeaders`.
-Records are read between exact offsets, so a repeated batch reads the same records.
+Rows and options are those of Spark's Kafka connector, so that a job runs on either by the format's name alone; what an
+option means is said in source_options.py. One default differs: `kafka.isolation.level` is read_committed.
+
+Records are read between exact offsets, so a repeated batch reads the same records. Partitions that are added, and
+topics that begin to match a pattern, are taken in from their first record. A partition that ends before the stream's
+position, or is gone, is asked for again before it counts as lost: a new leader may be behind for a moment.
 """
 
 import time
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Iterator
 from typing import Any
 
 import pyarrow as pa
-from confluent_kafka import KafkaException, Message
 from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMaxRows, SupportsTriggerAvailableNow
 from pyspark.sql.types import (
@@ -23,11 +25,16 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
+from broker.client.errors import BrokerUnreachable
+from broker.common.errors import ApiError
 from broker.spark import offsets as stream
-from broker.spark.cluster import connect_admin, earliest_offsets, latest_offsets, partitions_of, read_range
+from broker.spark.range_reader import read_range
+from broker.spark.source_options import SourceOptions, boolean, read_source_options
+from broker.spark.stream_offsets import StreamOffsets, patiently
+from broker.spark.transactional_sink import BatchWriter, StreamWriter, read_sink_options
 
-#: How long the first offsets are asked for before a query fails to start.
-START_TIMEOUT_S = 60.0
+#: Looks at a partition that seems to have lost records, and the pause between them.
+LOSS_LOOKS, LOSS_PAUSE_S = 10, 1.0
 
 _COLUMNS = (
     StructType()
@@ -41,41 +48,6 @@ _COLUMNS = (
 )
 _HEADERS = ArrayType(StructType().add("key", StringType()).add("value", BinaryType()))
 
-#: The same columns as Arrow has them; Spark refuses a batch whose schema is another.
-_ARROW_FIELDS = [
-    pa.field("key", pa.binary()),
-    pa.field("value", pa.binary()),
-    pa.field("topic", pa.string()),
-    pa.field("partition", pa.int32()),
-    pa.field("offset", pa.int64()),
-    pa.field("timestamp", pa.timestamp("us", tz="UTC")),
-    pa.field("timestampType", pa.int32()),
-]
-_ARROW_HEADERS = pa.field(
-    "headers", pa.list_(pa.field("element", pa.struct([("key", pa.string()), ("value", pa.binary())])))
-)
-
-
-class _Options:
-    """The source's options, read and checked once; ValueError names the option that is wrong."""
-
-    def __init__(self, options: MutableMapping[str, str], default_start: str):
-        client = {key[6:].lower(): value for key, value in options.items() if key.lower().startswith("kafka.")}
-        if "bootstrap.servers" not in client:
-            raise ValueError("option kafka.bootstrap.servers must be set")
-        self.client = client
-        self.topics = [topic.strip() for topic in options.get("subscribe", "").split(",") if topic.strip()]
-        if not self.topics:
-            raise ValueError("option subscribe must name at least one topic")
-        self.start = stream.parse_position(options.get("startingOffsets", default_start))
-        self.end = stream.parse_position(options.get("endingOffsets", "latest"))
-        self.max_offsets = int(options["maxOffsetsPerTrigger"]) if "maxOffsetsPerTrigger" in options else None
-        if self.max_offsets is not None and self.max_offsets < 1:
-            raise ValueError("option maxOffsetsPerTrigger must be at least 1")
-        self.fail_on_data_loss = options.get("failOnDataLoss", "true").lower() != "false"
-        self.with_headers = options.get("includeHeaders", "false").lower() == "true"
-        self.committed_only = client.get("isolation.level", "read_committed") == "read_committed"
-
 
 class BarnabasDataSource(DataSource):
     """Register with `spark.dataSource.register(BarnabasDataSource)`."""
@@ -86,77 +58,72 @@ class BarnabasDataSource(DataSource):
 
     def schema(self) -> StructType:
         columns = StructType(list(_COLUMNS.fields))
-        return columns.add("headers", _HEADERS) if _Options(self.options, "latest").with_headers else columns
+        given = {name.lower(): text for name, text in self.options.items()}
+        return columns.add("headers", _HEADERS) if boolean(given, "includeHeaders", False) else columns
 
     def streamReader(self, schema: StructType) -> "BarnabasStreamReader":
-        return BarnabasStreamReader(_Options(self.options, "latest"))
+        return BarnabasStreamReader(read_source_options(self.options, streaming=True))
 
     def reader(self, schema: StructType) -> "BarnabasReader":
-        return BarnabasReader(_Options(self.options, "earliest"))
+        return BarnabasReader(read_source_options(self.options, streaming=False))
+
+    def streamWriter(self, schema: StructType, overwrite: bool) -> StreamWriter:
+        return StreamWriter(read_sink_options(self.options, schema, overwrite=overwrite))
+
+    def writer(self, schema: StructType, overwrite: bool) -> BatchWriter:
+        return BatchWriter(read_sink_options(self.options, schema, overwrite=overwrite))
 
 
-class _RangePartition(InputPartition):
+class RangePartition(InputPartition):
+    """What one Spark task reads."""
+
     def __init__(self, wanted: stream.OffsetRange):
         super().__init__(tuple(wanted))
         self.wanted = wanted
 
 
 class _RangeSource:
-    """What both readers share. Travels to Spark's workers by pickle, so the connection is made when first needed."""
+    """What both readers share. Travels to Spark's workers by pickle."""
 
-    def __init__(self, options: _Options):
+    def __init__(self, options: SourceOptions):
         self._options = options
-        self._connection: Any = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_connection": None}
-
-    def read(self, partition: _RangePartition) -> Iterator[pa.RecordBatch]:
-        options = self._options
-        for messages in read_range(options.client, partition.wanted, options.fail_on_data_loss):
-            yield to_arrow(messages, options.with_headers)
-
-    def _admin(self) -> Any:
-        if self._connection is None:
-            self._connection = connect_admin(self._options.client)
-        return self._connection
-
-    def _latest(self) -> stream.Offsets:
-        admin = self._admin()
-        return latest_offsets(admin, partitions_of(admin, self._options.topics), self._options.committed_only)
-
-    def _resolve(self, position: int | stream.Offsets) -> stream.Offsets:
-        """Waits for brokers and topics until START_TIMEOUT_S."""
-        deadline = time.monotonic() + START_TIMEOUT_S
-        while True:
-            try:
-                latest = self._latest()
-                return stream.resolve(position, earliest_offsets(self._admin(), latest), latest)
-            except KafkaException as error:
-                if time.monotonic() > deadline:
-                    raise TimeoutError(f"{', '.join(self._options.topics)}: {error.args[0].str()}") from error
-                time.sleep(1)
-
-
-class BarnabasReader(_RangeSource, DataSourceReader):
-    """One batch between `startingOffsets` and `endingOffsets`."""
-
-    def partitions(self) -> list[_RangePartition]:
-        start = self._resolve(self._options.start)
-        return [_RangePartition(wanted) for wanted in stream.ranges(start, self._resolve(self._options.end))]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Spark asks for one partition without content when there is nothing to read."""
-        return super().read(partition) if isinstance(partition, _RangePartition) else iter(())
+        if not isinstance(partition, RangePartition):
+            return iter(())
+        options = self._options
+        return read_range(
+            options.client,
+            partition.wanted,
+            fail_on_data_loss=options.fail_on_data_loss,
+            with_headers=options.with_headers,
+        )
+
+    def _partitions(self, start: stream.Offsets, end: stream.Offsets) -> list[RangePartition]:
+        options = self._options
+        pieces = stream.split(stream.ranges(start, end), options.min_partitions, options.max_records_per_partition)
+        return [RangePartition(piece) for piece in pieces]
+
+    def _resolve(self, position: Any) -> stream.Offsets:
+        return patiently(lambda: StreamOffsets(self._options).of(position), self._options.subscription)
+
+
+class BarnabasReader(_RangeSource, DataSourceReader):
+    """One batch between the starting and the ending position."""
+
+    def partitions(self) -> list[RangePartition]:
+        return self._partitions(self._resolve(self._options.start), self._resolve(self._options.end))
 
 
 class BarnabasStreamReader(_RangeSource, DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """A stream that moves by offsets per partition, and takes in partitions that are added while it runs."""
+    """A stream that moves by offsets per partition."""
 
-    def __init__(self, options: _Options):
+    def __init__(self, options: SourceOptions):
         super().__init__(options)
         self._available_now: stream.Offsets | None = None
         self._seen: stream.Offsets = {}
+        self._moved_at = time.monotonic()
 
     def initialOffset(self) -> stream.OffsetJson:
         return stream.to_json(self._resolve(self._options.start))
@@ -164,45 +131,49 @@ class BarnabasStreamReader(_RangeSource, DataSourceStreamReader, SupportsTrigger
     def latestOffset(self, start: stream.OffsetJson, limit: ReadLimit) -> stream.OffsetJson:
         """Brokers that do not answer have nothing new: the stream stays where it is and asks at the next trigger."""
         begin = stream.from_json(start)
-        end = self._available_now
-        if end is None:
-            try:
-                end = self._seen = self._latest()
-            except KafkaException:
-                return start
-        end = stream.advance(begin, end, self._options.fail_on_data_loss)
+        try:
+            end = self._end(begin)
+        except (ApiError, BrokerUnreachable) as error:
+            if isinstance(error, ApiError) and not error.code.retriable:
+                raise
+            return start
+        if not self._is_enough(stream.backlog(begin, end)):
+            return start
+        self._moved_at = time.monotonic()
         return stream.to_json(stream.limit(begin, end, limit.max_rows) if isinstance(limit, ReadMaxRows) else end)
 
     def getDefaultReadLimit(self) -> ReadLimit:
         return ReadMaxRows(self._options.max_offsets) if self._options.max_offsets else ReadAllAvailable()
 
     def reportLatestOffset(self) -> stream.OffsetJson | None:
+        """Where the partitions end, whatever the limit: Spark shows it as `latestOffset` of the source's progress."""
         return stream.to_json(self._seen) if self._seen else None
 
     def prepareForTriggerAvailableNow(self) -> None:
-        self._available_now = self._seen = self._resolve(stream.LATEST)
+        self._available_now = self._seen = patiently(StreamOffsets(self._options).latest, self._options.subscription)
 
-    def partitions(self, start: stream.OffsetJson, end: stream.OffsetJson) -> list[_RangePartition]:
-        return [_RangePartition(wanted) for wanted in stream.ranges(stream.from_json(start), stream.from_json(end))]
+    def partitions(self, start: stream.OffsetJson, end: stream.OffsetJson) -> list[RangePartition]:
+        return self._partitions(stream.from_json(start), stream.from_json(end))
 
+    def _end(self, begin: stream.Offsets) -> stream.Offsets:
+        """Where the stream may go: never back, unless records may be lost."""
+        end = self._available_now or self._look()
+        looks = 1
+        while stream.lost(begin, end) and self._available_now is None and looks < LOSS_LOOKS:
+            time.sleep(LOSS_PAUSE_S)
+            end = self._look()
+            looks += 1
+        if self._options.fail_on_data_loss:
+            stream.check_nothing_lost(begin, end)
+        return end
 
-def to_arrow(messages: list[Message], with_headers: bool) -> pa.RecordBatch:
-    """Records as one Arrow batch of the source's columns; a record without timestamp has null and type -1."""
-    stamps = [message.timestamp() for message in messages]
-    columns = [
-        [message.key() for message in messages],
-        [message.value() for message in messages],
-        [message.topic() for message in messages],
-        [message.partition() for message in messages],
-        [message.offset() for message in messages],
-        [at_ms * 1000 if kind else None for kind, at_ms in stamps],
-        [kind - 1 for kind, _ in stamps],
-    ]
-    fields = list(_ARROW_FIELDS)
-    if with_headers:
-        fields.append(_ARROW_HEADERS)
-        columns.append([[{"key": k, "value": v} for k, v in message.headers() or ()] for message in messages])
-    schema = pa.schema(fields)
-    return pa.RecordBatch.from_arrays(
-        [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)], schema=schema
-    )
+    def _look(self) -> stream.Offsets:
+        self._seen = StreamOffsets(self._options).latest(leave_out_missing=True)
+        return self._seen
+
+    def _is_enough(self, waiting: int) -> bool:
+        """minOffsetsPerTrigger: a batch waits for so many records, but not longer than maxTriggerDelay."""
+        fewest = self._options.min_offsets
+        if fewest is None or self._available_now is not None or waiting >= fewest:
+            return True
+        return (time.monotonic() - self._moved_at) * 1000 >= self._options.max_trigger_delay_ms

@@ -4,22 +4,27 @@ import pickle
 
 import pyarrow as pa
 import pytest
-from confluent_kafka import KafkaError
+from confluent_kafka.admin import AdminClient, NewTopic
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxRows
 
 from broker.common.types import TopicPartition
-from broker.spark import cluster as cluster_module
-from broker.spark.cluster import read_range
+from broker.spark import range_reader, source, stream_offsets
+from broker.spark.client_settings import read_source_settings
 from broker.spark.offsets import DataLossError, OffsetRange
+from broker.spark.range_reader import read_range
 from broker.spark.source import BarnabasDataSource
-from tests.broker.connect.mock_cluster import mock_cluster, produce_all
+from tests.barnabas_cluster import running_cluster
+from tests.broker.connect.mock_cluster import produce_all
 
 
 @pytest.fixture(scope="module")
-def bootstrap_servers():
-    """Topic t: 2,500 records in partition 0, 10 in partition 1."""
-    with mock_cluster("t", "empty") as cluster:
+def bootstrap_servers(tmp_path_factory):
+    """Topic t: 2,500 records in partition 0, 10 in partition 1; empty and pattern-x have none."""
+    with running_cluster(tmp_path_factory.mktemp("cluster")) as cluster:
+        admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
+        for topic in ("t", "empty", "pattern-x"):
+            admin.create_topics([NewTopic(topic, 4)])[topic].result(20)
         produce_all(cluster.bootstrap_servers, "t", (b"%d" % n for n in range(2_500)), partition=0, key=b"key")
         produce_all(
             cluster.bootstrap_servers,
@@ -40,8 +45,8 @@ def stream_reader(bootstrap_servers: str, **options: str):
 
 
 def values(bootstrap_servers: str, wanted: OffsetRange, **more) -> list[int]:
-    client = {"bootstrap.servers": bootstrap_servers}
-    return [int(m.value()) for messages in read_range(client, wanted, **more) for m in messages]
+    client = read_source_settings({"kafka.bootstrap.servers": bootstrap_servers})
+    return [int(value) for batch in read_range(client, wanted, **more) for value in batch["value"].to_pylist()]
 
 
 def test_range_is_read_exactly(bootstrap_servers):
@@ -49,23 +54,24 @@ def test_range_is_read_exactly(bootstrap_servers):
     assert values(bootstrap_servers, wanted) == list(range(1_200, 2_450))
 
 
-def test_range_that_begins_beyond_the_end_is_data_loss(bootstrap_servers):
+def test_range_that_begins_beyond_the_end_is_data_loss(bootstrap_servers, monkeypatch):
+    monkeypatch.setattr(range_reader, "CATCH_UP_TIMEOUT_S", 0.3)
     wanted = OffsetRange(TopicPartition("t", 1), 50, 60)
-    with pytest.raises(DataLossError, match="t-1 from 50 to 60 is gone at 50: it begins at 0 and ends at 10"):
+    with pytest.raises(DataLossError, match=r"t-1 from 50 to 60 is gone at 50: it ends before 60 .*ends at 10"):
         values(bootstrap_servers, wanted)
     assert values(bootstrap_servers, wanted, fail_on_data_loss=False) == []
 
 
 def test_partition_that_ends_before_the_range_is_data_loss(bootstrap_servers, monkeypatch):
-    monkeypatch.setattr(cluster_module, "CATCH_UP_TIMEOUT_S", 0.3)
+    monkeypatch.setattr(range_reader, "CATCH_UP_TIMEOUT_S", 0.3)
     wanted = OffsetRange(TopicPartition("t", 1), 5, 12)
-    with pytest.raises(DataLossError, match="it ends at 10"):
+    with pytest.raises(DataLossError, match="it ends before 12"):
         values(bootstrap_servers, wanted)
     assert values(bootstrap_servers, wanted, fail_on_data_loss=False) == [5, 6, 7, 8, 9]
 
 
 def test_brokers_that_bring_nothing_end_in_a_timeout(monkeypatch):
-    monkeypatch.setattr(cluster_module, "NO_PROGRESS_TIMEOUT_S", 0.3)
+    monkeypatch.setattr(range_reader, "NO_PROGRESS_TIMEOUT_S", 0.3)
     with pytest.raises(TimeoutError, match="t-0 from 0 to 5"):
         values("127.0.0.1:1", OffsetRange(TopicPartition("t", 0), 0, 5))
 
@@ -115,63 +121,41 @@ def test_available_now_stops_at_what_was_there(bootstrap_servers):
 
 
 def test_brokers_that_do_not_answer_have_nothing_new(monkeypatch):
-    monkeypatch.setattr(cluster_module, "ANSWER_TIMEOUT_S", 0.2)
+    monkeypatch.setattr(stream_offsets, "ANSWER_TIMEOUT_S", 0.2)
     reader = stream_reader("127.0.0.1:1")
     assert reader.latestOffset({"t": {"0": 7}}, ReadAllAvailable()) == {"t": {"0": 7}}
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ({}, "kafka.bootstrap.servers"),
-        ({"kafka.bootstrap.servers": "x:1"}, "subscribe"),
-        ({"kafka.bootstrap.servers": "x:1", "subscribe": "t", "startingOffsets": "soon"}, "soon"),
-        ({"kafka.bootstrap.servers": "x:1", "subscribe": "t", "maxOffsetsPerTrigger": "0"}, "maxOffsetsPerTrigger"),
-    ],
-)
-def test_wrong_option_is_named(options, said):
-    with pytest.raises(ValueError, match=said):
-        BarnabasDataSource(options).streamReader(None)
+def test_partition_that_is_gone_is_looked_for_before_it_is_lost(bootstrap_servers, monkeypatch):
+    monkeypatch.setattr(source, "LOSS_PAUSE_S", 0.01)
+    with pytest.raises(DataLossError, match="t-7 was read up to 3 and now ends at no partition"):
+        stream_reader(bootstrap_servers).latestOffset({"t": {"0": 9, "7": 3}}, ReadAllAvailable())
+    patient = stream_reader(bootstrap_servers, failOnDataLoss="false")
+    assert "7" not in patient.latestOffset({"t": {"0": 9, "7": 3}}, ReadAllAvailable())["t"]
 
 
-class ScriptedConsumer:
-    """Stands for librdkafka where the mock cluster cannot: offsets without records, as compaction and markers leave."""
-
-    def __init__(self, answers):
-        self._answers = list(answers)
-
-    def __call__(self, _config):
-        return self
-
-    def assign(self, _partitions):
-        pass
-
-    def consume(self, _count, _timeout):
-        return self._answers.pop(0)
-
-    def close(self):
-        self._answers = None
+def test_batch_waits_for_its_fewest_records_but_not_for_ever(bootstrap_servers):
+    start = {"t": {"0": 2_495, "1": 10, "2": 0, "3": 0}}
+    waiting = stream_reader(bootstrap_servers, minOffsetsPerTrigger="6")
+    assert waiting.latestOffset(start, ReadAllAvailable()) == start
+    hurried = stream_reader(bootstrap_servers, minOffsetsPerTrigger="6", maxTriggerDelay="0s")
+    assert hurried.latestOffset(start, ReadAllAvailable())["t"]["0"] == 2_500
+    assert stream_reader(bootstrap_servers, minOffsetsPerTrigger="5").latestOffset(start, ReadAllAvailable()) != start
 
 
-class Arrived:
-    def __init__(self, offset: int, error: KafkaError | None = None):
-        self.offset, self.error = lambda: offset, lambda: error
+def test_pattern_takes_whole_names(bootstrap_servers):
+    reader = BarnabasDataSource({"kafka.bootstrap.servers": bootstrap_servers, "subscribePattern": "t|emp|pattern-."})
+    assert set(reader.streamReader(None).initialOffset()) == {"t", "pattern-x"}
 
 
-END = KafkaError(KafkaError._PARTITION_EOF)
+def test_assigned_partitions_alone_are_read(bootstrap_servers):
+    options = {"kafka.bootstrap.servers": bootstrap_servers, "assign": '{"t": [1]}'}
+    reader = BarnabasDataSource(options).reader(None)
+    assert [partition.wanted for partition in reader.partitions()] == [OffsetRange(TopicPartition("t", 1), 0, 10)]
 
 
-@pytest.mark.parametrize(
-    ("answers", "expected"),
-    [
-        ([[Arrived(3), Arrived(7)], [Arrived(9), Arrived(12)]], [3, 7, 9]),
-        ([[Arrived(3)], [], [Arrived(10, END)]], [3]),
-        ([[Arrived(10, END)]], []),
-        ([[Arrived(7), Arrived(8, END)], [], [Arrived(9)]], [7, 9]),
-    ],
-    ids=["record behind the range", "end of partition", "nothing but gaps", "end moves on"],
-)
-def test_offsets_without_records_are_passed_over(monkeypatch, answers, expected):
-    monkeypatch.setattr(cluster_module, "Consumer", ScriptedConsumer(answers))
-    found = read_range({}, OffsetRange(TopicPartition("t", 0), 2, 10))
-    assert [message.offset() for messages in found for message in messages] == expected
+def test_large_partition_is_shared_by_tasks(bootstrap_servers):
+    reader = data_source(bootstrap_servers, assign='{"t": [0]}', minPartitions="4")
+    del reader.options["subscribe"]
+    pieces = [partition.wanted for partition in reader.reader(None).partitions()]
+    assert [(piece.start, piece.end) for piece in pieces] == [(0, 625), (625, 1250), (1250, 1875), (1875, 2500)]

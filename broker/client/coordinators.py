@@ -1,0 +1,74 @@
+"""Who coordinates a group or a transactional id, and requests that only this broker answers."""
+
+import time
+from collections.abc import Callable
+
+from broker.client.cluster import Cluster
+from broker.client.errors import BrokerUnreachable
+from broker.common.errors import ApiError, ErrorCode
+from broker.protocol.messages.find_coordinator import CoordinatorType, FindCoordinatorRequest
+from broker.protocol.schema import Message
+
+_MOVED = (
+    ErrorCode.NOT_COORDINATOR,
+    ErrorCode.COORDINATOR_NOT_AVAILABLE,
+    ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
+)
+_PAUSE_S = 0.05
+#: The newest version that asks for one key.
+_ONE_KEY = 3
+
+
+class Coordinators:
+    """Of one cluster, remembered until they have moved."""
+
+    def __init__(self, cluster: Cluster, *, timeout_s: float = 60.0):
+        """`timeout_s` is for each `ask`, coordinators that move meanwhile included."""
+        self._cluster = cluster
+        self._timeout_s = timeout_s
+        self._known: dict[tuple[CoordinatorType, str], tuple[str, int]] = {}
+
+    def ask(
+        self,
+        kind: CoordinatorType,
+        key: str,
+        request: Message,
+        error_of: Callable[[Message], int],
+        version_max: int = 0x7FFF,
+    ) -> Message:
+        """The answer of the coordinator of `key`, when `error_of` finds no error in it.
+
+        What a client may try again is tried again; a request may therefore be handled twice. Raises ApiError,
+        BrokerUnreachable when nobody answered in time.
+        """
+        deadline = time.monotonic() + self._timeout_s
+        while True:
+            try:
+                answer = self._connection(kind, key).ask(request, version_max=version_max)
+                code = ErrorCode(error_of(answer))
+                if code is ErrorCode.NONE:
+                    return answer
+                raise ApiError(code, f"{key}: {code.meaning}")
+            except ApiError as error:
+                if not error.code.retriable or time.monotonic() > deadline:
+                    raise
+                if error.code in _MOVED:
+                    self._known.pop((kind, key), None)
+            except BrokerUnreachable:
+                if time.monotonic() > deadline:
+                    raise
+                self._forget(kind, key)
+            time.sleep(_PAUSE_S)
+
+    def _connection(self, kind: CoordinatorType, key: str):
+        if (kind, key) not in self._known:
+            found = self._cluster.ask_any(FindCoordinatorRequest(key=key, key_type=kind), version_max=_ONE_KEY)
+            if found.error_code:
+                raise ApiError(ErrorCode(found.error_code))
+            self._known[kind, key] = found.host, found.port
+        return self._cluster.connection(*self._known[kind, key])
+
+    def _forget(self, kind: CoordinatorType, key: str) -> None:
+        address = self._known.pop((kind, key), None)
+        if address is not None:
+            self._cluster.forget(*address)

@@ -1,0 +1,76 @@
+"""Who leads which partition: asked once for a topic, and again when a leader has moved."""
+
+from collections.abc import Iterable
+
+from broker.client.cluster import Cluster
+from broker.client.connection import BrokerConnection
+from broker.common.errors import ApiError, ErrorCode
+from broker.common.types import TopicPartition
+
+#: Answers after which the leader is looked for again.
+MOVED = frozenset(
+    (
+        ErrorCode.NOT_LEADER_OR_FOLLOWER,
+        ErrorCode.LEADER_NOT_AVAILABLE,
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+        ErrorCode.REPLICA_NOT_AVAILABLE,
+        ErrorCode.KAFKA_STORAGE_ERROR,
+        ErrorCode.FENCED_LEADER_EPOCH,
+        ErrorCode.UNKNOWN_LEADER_EPOCH,
+    )
+)
+
+Address = tuple[str, int]
+
+
+class Leaders:
+    """Of one cluster, remembered until `forget`."""
+
+    def __init__(self, cluster: Cluster):
+        self._cluster = cluster
+        self._known: dict[TopicPartition, Address | None] = {}
+
+    def partitions(self, topic: str) -> list[TopicPartition]:
+        """All of a topic. Raises ApiError (UNKNOWN_TOPIC_OR_PARTITION when it is not there), BrokerUnreachable."""
+        self._learn(topic)
+        return sorted(partition for partition in self._known if partition.topic == topic)
+
+    def connection(self, partition: TopicPartition) -> BrokerConnection:
+        """To the leader. Raises ApiError(LEADER_NOT_AVAILABLE, UNKNOWN_TOPIC_OR_PARTITION), BrokerUnreachable."""
+        return self._cluster.connection(*self.address(partition))
+
+    def address(self, partition: TopicPartition) -> Address:
+        if self._known.get(partition) is None:
+            self._learn(partition.topic)
+        address = self._known.get(partition)
+        if address is None:
+            known = partition in self._known
+            code = ErrorCode.LEADER_NOT_AVAILABLE if known else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+            raise ApiError(code, f"{partition} has no leader" if known else f"there is no partition {partition}")
+        return address
+
+    def by_address(self, partitions: Iterable[TopicPartition]) -> dict[Address, list[TopicPartition]]:
+        """The partitions each leader has to be asked about. Raises as `connection`."""
+        led: dict[Address, list[TopicPartition]] = {}
+        for partition in partitions:
+            led.setdefault(self.address(partition), []).append(partition)
+        return led
+
+    def forget(self, partition: TopicPartition, *, connection_broken: bool = False) -> None:
+        """The leader has moved, or its connection is broken (which is made again)."""
+        address = self._known.get(partition)
+        if connection_broken and address is not None:
+            self._cluster.forget(*address)
+        self._known = {known: at for known, at in self._known.items() if known.topic != partition.topic}
+
+    def _learn(self, topic: str) -> None:
+        metadata = self._cluster.metadata(topic)
+        (described,) = metadata.topics
+        self._known = {known: at for known, at in self._known.items() if known.topic != topic}
+        if described.error_code:
+            code = ErrorCode(described.error_code)
+            unknown = code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+            raise ApiError(code, f"there is no topic {topic!r}" if unknown else f"{topic}: {code.meaning}")
+        addresses = {broker.node_id: (broker.host, broker.port) for broker in metadata.brokers}
+        for partition in described.partitions:
+            self._known[TopicPartition(topic, partition.partition_index)] = addresses.get(partition.leader_id)

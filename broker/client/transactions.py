@@ -1,0 +1,157 @@
+"""Transactions as requests: a producer's identity, what its transaction touches, and how it ends.
+
+The identity is plain data, so that who wrote and who ends may be two processes: a transaction stays open until its
+coordinator's timeout, whoever holds the connection.
+"""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from broker.client.cluster import Cluster
+from broker.client.coordinators import Coordinators
+from broker.common.errors import ApiError, ErrorCode
+from broker.common.types import TopicPartition
+from broker.protocol.messages.add_offsets_to_txn import AddOffsetsToTxnRequest
+from broker.protocol.messages.add_partitions_to_txn import (
+    AddPartitionsToTxnRequest,
+    AddPartitionsToTxnResponse,
+    AddPartitionsToTxnTopic,
+)
+from broker.protocol.messages.describe_transactions import DescribeTransactionsRequest, TransactionState
+from broker.protocol.messages.end_txn import EndTxnRequest
+from broker.protocol.messages.find_coordinator import CoordinatorType
+from broker.protocol.messages.init_producer_id import InitProducerIdRequest
+from broker.protocol.messages.list_transactions import ListTransactionsRequest
+from broker.protocol.messages.txn_offset_commit import (
+    TxnOffsetCommitRequest,
+    TxnOffsetCommitRequestPartition,
+    TxnOffsetCommitRequestTopic,
+    TxnOffsetCommitResponse,
+)
+from broker.protocol.schema import Message
+
+ONGOING = "Ongoing"
+#: The newest version a producer uses; later ones are for brokers.
+_ADD_PARTITIONS_BY_PRODUCER = 3
+
+_TRANSACTION = CoordinatorType.TRANSACTION
+
+
+class ProducerIdentity(NamedTuple):
+    """Who writes. A transaction of an older epoch cannot be ended or written to any more."""
+
+    transactional_id: str
+    producer_id: int
+    epoch: int
+
+
+def init_producer(
+    coordinators: Coordinators, transactional_id: str, timeout_ms: int, current: ProducerIdentity | None = None
+) -> ProducerIdentity:
+    """A new epoch of the id: its open transaction is aborted, and whoever held the epoch before is fenced.
+
+    With `current` only who holds that epoch gets the next one (KIP-360); ApiError PRODUCER_FENCED for anybody else.
+    """
+    request = InitProducerIdRequest(
+        transactional_id=transactional_id,
+        transaction_timeout_ms=timeout_ms,
+        producer_id=current.producer_id if current else -1,
+        producer_epoch=current.epoch if current else -1,
+    )
+    answer = coordinators.ask(_TRANSACTION, transactional_id, request, _error_code)
+    return ProducerIdentity(transactional_id, answer.producer_id, answer.producer_epoch)
+
+
+def add_partitions(coordinators: Coordinators, who: ProducerIdentity, partitions: Iterable[TopicPartition]) -> None:
+    """Must be before the first record goes to a partition. Opens the transaction."""
+    topics: dict[str, list[int]] = {}
+    for topic, index in partitions:
+        topics.setdefault(topic, []).append(index)
+    request = AddPartitionsToTxnRequest(
+        v3_and_below_transactional_id=who.transactional_id,
+        v3_and_below_producer_id=who.producer_id,
+        v3_and_below_producer_epoch=who.epoch,
+        v3_and_below_topics=[AddPartitionsToTxnTopic(name=name, partitions=each) for name, each in topics.items()],
+    )
+    coordinators.ask(
+        _TRANSACTION, who.transactional_id, request, _error_of_partitions, version_max=_ADD_PARTITIONS_BY_PRODUCER
+    )
+
+
+def commit_offset(
+    coordinators: Coordinators, who: ProducerIdentity, group: str, at: TopicPartition, offset: int, metadata: str
+) -> None:
+    """Makes an offset of `group` part of the transaction, which it opens if need be."""
+    request = AddOffsetsToTxnRequest(
+        transactional_id=who.transactional_id,
+        producer_id=who.producer_id,
+        producer_epoch=who.epoch,
+        group_id=group,
+    )
+    coordinators.ask(_TRANSACTION, who.transactional_id, request, _error_code)
+    partition = TxnOffsetCommitRequestPartition(
+        partition_index=at.partition, committed_offset=offset, committed_metadata=metadata
+    )
+    commit = TxnOffsetCommitRequest(
+        transactional_id=who.transactional_id,
+        group_id=group,
+        producer_id=who.producer_id,
+        producer_epoch=who.epoch,
+        topics=[TxnOffsetCommitRequestTopic(name=at.topic, partitions=[partition])],
+    )
+    coordinators.ask(CoordinatorType.GROUP, group, commit, _error_of_offset)
+
+
+def end_transaction(coordinators: Coordinators, who: ProducerIdentity, *, commit: bool) -> None:
+    """Ends it once; asked again it says the same. ApiError when the producer was fenced or the outcome is the other."""
+    request = EndTxnRequest(
+        transactional_id=who.transactional_id,
+        producer_id=who.producer_id,
+        producer_epoch=who.epoch,
+        committed=commit,
+    )
+    coordinators.ask(_TRANSACTION, who.transactional_id, request, _error_code)
+
+
+def describe_transaction(coordinators: Coordinators, transactional_id: str) -> TransactionState:
+    """Raises ApiError(TRANSACTIONAL_ID_NOT_FOUND) for one nobody knows."""
+    request = DescribeTransactionsRequest(transactional_ids=[transactional_id])
+    answer = coordinators.ask(
+        _TRANSACTION, transactional_id, request, lambda answer: answer.transaction_states[0].error_code
+    )
+    return answer.transaction_states[0]
+
+
+def open_transactions(cluster: Cluster, prefix: str) -> list[str]:
+    """The transactional ids that begin with `prefix` and have an open transaction, from all brokers there are."""
+    found: set[str] = set()
+    for broker in cluster.describe_topics([]).brokers:
+        answer = cluster.connection(broker.host, broker.port).ask(ListTransactionsRequest(state_filters=[ONGOING]))
+        if answer.error_code:
+            raise ApiError(ErrorCode(answer.error_code))
+        found |= {state.transactional_id for state in answer.transaction_states}
+    return sorted(each for each in found if each.startswith(prefix))
+
+
+def _error_code(answer: Message) -> int:
+    return answer.error_code
+
+
+def _error_of_partitions(answer: AddPartitionsToTxnResponse) -> int:
+    codes = [
+        each.partition_error_code
+        for topic in answer.results_by_topic_v3_and_below
+        for each in topic.results_by_partition
+    ]
+    return _worst(codes)
+
+
+def _error_of_offset(answer: TxnOffsetCommitResponse) -> int:
+    return _worst([each.error_code for topic in answer.topics for each in topic.partitions])
+
+
+def _worst(codes: list[int]) -> int:
+    """What waiting does not mend goes before what it does; "the others were not attempted" comes last."""
+    wrong = [ErrorCode(code) for code in codes if code]
+    wrong.sort(key=lambda code: (code is ErrorCode.OPERATION_NOT_ATTEMPTED, code.retriable))
+    return wrong[0] if wrong else ErrorCode.NONE

@@ -1,0 +1,232 @@
+"""What a query has written to its topics: the newest batch decided, and by whom; kept in Kafka itself.
+
+A batch is written by many tasks, each in a transaction of its own, because a transaction has one producer. So that all
+of them count or none, they are committed in two phases. A task writes its records, leaves its transaction open and
+hands its identity to the driver. When all have, the driver *decides*: one record with the batch's number and the
+identities, as the committed offset of a group that is named after the query, written in a transaction of its own. Only
+then are the tasks' transactions committed. From the decision on, committing is all anybody may do with them; before it,
+aborting.
+
+Why a batch is there once, whatever dies when:
+
+* Before the decision nothing of the batch is committed. Whoever runs it again finds no decision, fences the tasks'
+  transactions (same transactional ids, new epochs: the old ones are aborted) and writes it anew.
+* After the decision whoever runs it again finds it, writes nothing, and commits what is not committed yet. To end a
+  transaction again as it ended is no error, so this can be repeated at any time.
+* Two drivers (the older one paused, or cut off): a run of a query *takes over* the ledger before its first task touches
+  any transaction. That raises the epoch of the ledger's own producer, which a decision needs: the older driver can
+  decide before that moment, and then the newer one sees it, or never again. Runs are told apart by Spark's run id.
+* Two attempts of a task have different transactional ids; only the attempt that Spark has chosen is in the decision.
+  What the others left open is aborted, after each batch and by a take-over.
+* A transaction that timed out would be aborted behind a decision's back, so no batch is decided unless each of its
+  transactions is open, is the one the task wrote, and has MARGIN_MS left. A driver that dies after the decision must be
+  back within this margin; a batch of which a part was aborted is refused, not repeated: LostPartError says what to do.
+* A batch below the newest decided one comes from an older copy of the checkpoint. What it holds now may be something
+  else; it is refused.
+"""
+
+import json
+import random
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from broker.client.cluster import Cluster
+from broker.client.coordinators import Coordinators
+from broker.client.transactions import (
+    ONGOING,
+    ProducerIdentity,
+    commit_offset,
+    describe_transaction,
+    end_transaction,
+    init_producer,
+    open_transactions,
+)
+from broker.common.errors import ApiError, BarnabasError, ErrorCode
+from broker.common.types import TopicPartition
+from broker.protocol.messages.find_coordinator import CoordinatorType
+from broker.protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchResponse
+
+#: Time a transaction must have left when its batch is decided.
+MARGIN_MS = 60_000
+#: The same, of transactions that are short, as a share of their time.
+MARGIN_SHARE = 0.5
+#: Of the ledger's own producer; its transactions take milliseconds.
+_LEDGER_TIMEOUT_MS = 60_000
+#: Kafka's default of offset.metadata.max.bytes.
+_METADATA_BYTES_MAX = 4_096
+#: How long another task's take-over is waited for before it counts as dead.
+_STABLE_PATIENCE_S = 3.0
+_TAKE_OVER_TIMEOUT_S = 60.0
+_FENCED = (ErrorCode.PRODUCER_FENCED, ErrorCode.INVALID_PRODUCER_EPOCH, ErrorCode.INVALID_TXN_STATE)
+#: The newest version that asks for one group.
+_ONE_GROUP = 7
+_NO_BATCH = -1
+
+
+class SinkError(BarnabasError):
+    """A batch cannot be written now, or not by this driver."""
+
+
+class LostPartError(SinkError):
+    """A decided batch is in the topics in part only: its driver was away for longer than its transactions lived."""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The ledger's record. `producers` wrote `batch`; `run` is the query's run that may decide the next one."""
+
+    run: str = ""
+    committer: ProducerIdentity | None = None
+    batch: int = _NO_BATCH
+    producers: tuple[ProducerIdentity, ...] = ()
+    #: The partition that the record is the committed offset of.
+    at: TopicPartition | None = None
+
+    def to_text(self) -> str:
+        who = [self.committer.producer_id, self.committer.epoch]
+        # All ids begin with the ledger's name, which need not be said again and again.
+        shared = len(self.committer.transactional_id)
+        tasks = [[each.transactional_id[shared:], each.producer_id, each.epoch] for each in self.producers]
+        return json.dumps({"run": self.run, "by": who, "tasks": tasks}, separators=(",", ":"))
+
+
+def parse_decision(name: str, at: TopicPartition, offset: int, text: str) -> Decision:
+    document = json.loads(text)
+    producers = tuple(ProducerIdentity(name + suffix, number, epoch) for suffix, number, epoch in document["tasks"])
+    return Decision(document["run"], ProducerIdentity(name, *document["by"]), offset - 1, producers, at)
+
+
+class Ledger:
+    """Of one query, or of one of its outputs. `name` is its group, its producer, and how its tasks' ids begin.
+
+    Every method may raise ApiError and BrokerUnreachable.
+    """
+
+    def __init__(self, name: str, cluster: Cluster, coordinators: Coordinators):
+        self.name = name
+        self._cluster = cluster
+        self._coordinators = coordinators
+
+    def transactional_id(self, task: int, attempt: int) -> str:
+        return f"{self.name}-{task}.{attempt}"
+
+    def enter(self, run: str, at: TopicPartition) -> Decision:
+        """What is decided, after making sure that only `run` decides from now on.
+
+        `at` is where a new ledger is kept: some partition the query writes to.
+        """
+        deadline = time.monotonic() + _TAKE_OVER_TIMEOUT_S
+        while True:
+            decision = self._read_when_stable()
+            if decision is not None and decision.run == run:
+                return decision
+            try:
+                return self._take_over(run, at)
+            except ApiError as error:
+                if error.code not in _FENCED or time.monotonic() > deadline:
+                    raise
+                # Another task of the run does the same: one of them will have it, all others find it done.
+                time.sleep(random.uniform(0.02, 0.3))
+
+    def _take_over(self, run: str, at: TopicPartition) -> Decision:
+        committer = init_producer(self._coordinators, self.name, _LEDGER_TIMEOUT_MS)
+        decision = self._read()
+        if decision.run != run:
+            self.sweep(keep=decision.producers)
+        decision = replace(decision, run=run, committer=committer)
+        self._write(decision, at)
+        return decision
+
+    def decide(self, run: str, batch: int, producers: Iterable[ProducerIdentity], at: TopicPartition) -> None:
+        """From now on the batch is written. SinkError if another driver took over, or a transaction is not open."""
+        decision = self._read()
+        if decision.run != run:
+            raise SinkError(f"{self.name}: another driver of the query has taken over")
+        if batch <= decision.batch:
+            raise SinkError(f"{self.name}: batch {decision.batch} is written already, this is batch {batch}")
+        producers = tuple(producers)
+        for producer in producers:
+            self._check_open(producer)
+        committer = init_producer(self._coordinators, self.name, _LEDGER_TIMEOUT_MS, decision.committer)
+        self._write(Decision(run, committer, batch, producers, decision.at), at)
+
+    def finish(self, batch: int) -> None:
+        """Commits what the decision on `batch` names. Again is no error. LostPartError if it is too late."""
+        decision = self._read()
+        if decision.batch != batch:
+            raise SinkError(f"{self.name}: batch {decision.batch} is decided, not {batch}")
+        for producer in decision.producers:
+            try:
+                end_transaction(self._coordinators, producer, commit=True)
+            except ApiError as error:
+                raise LostPartError(
+                    f"{self.name}: batch {batch} was decided and {producer.transactional_id} cannot be committed any "
+                    f"more ({error.message}), so that a part of it is missing. Delete the group {self.name} to have "
+                    "the batch written again; what did arrive of it then comes twice."
+                ) from error
+
+    def sweep(self, keep: Iterable[ProducerIdentity]) -> None:
+        """Aborts the open transactions of this query's tasks that nobody will commit."""
+        kept = {producer.transactional_id for producer in keep}
+        for transactional_id in open_transactions(self._cluster, f"{self.name}-"):
+            if transactional_id not in kept:
+                init_producer(self._coordinators, transactional_id, _LEDGER_TIMEOUT_MS)
+
+    def is_undecided(self, run: str, batch: int) -> bool:
+        """Whether `run` may decide on the batch and has not; False when in doubt."""
+        decision = self._read_when_stable(0)
+        return decision is not None and decision.run == run and decision.batch < batch
+
+    def _check_open(self, producer: ProducerIdentity) -> None:
+        state = describe_transaction(self._coordinators, producer.transactional_id)
+        left_ms = state.transaction_start_time_ms + state.transaction_timeout_ms - time.time_ns() // 1_000_000
+        is_its_own = (state.producer_id, state.producer_epoch) == (producer.producer_id, producer.epoch)
+        if state.transaction_state != ONGOING or not is_its_own:
+            raise SinkError(f"the transaction of {producer.transactional_id} is not open any more, or another's")
+        if left_ms < min(MARGIN_MS, MARGIN_SHARE * state.transaction_timeout_ms):
+            raise SinkError(f"{producer.transactional_id} times out in {left_ms} ms, which is too soon to commit it")
+
+    def _write(self, decision: Decision, at: TopicPartition) -> None:
+        text = decision.to_text()
+        if len(text) > _METADATA_BYTES_MAX:
+            raise SinkError(f"{len(decision.producers)} tasks are too many for one batch; coalesce the rows")
+        commit_offset(self._coordinators, decision.committer, self.name, decision.at or at, decision.batch + 1, text)
+        end_transaction(self._coordinators, decision.committer, commit=True)
+
+    def _read_when_stable(self, patience_s: float = _STABLE_PATIENCE_S) -> Decision | None:
+        """None while a transaction on the ledger stays open."""
+        deadline = time.monotonic() + patience_s
+        while True:
+            try:
+                return self._read(once=True)
+            except ApiError as error:
+                if error.code is not ErrorCode.UNSTABLE_OFFSET_COMMIT:
+                    raise
+                if time.monotonic() >= deadline:
+                    return None
+                time.sleep(0.05)
+
+    def _read(self, *, once: bool = False) -> Decision:
+        """`once`: an open transaction on the ledger is not waited for."""
+        request = OffsetFetchRequest(group_id=self.name, topics=None, require_stable=True)
+        answer = self._coordinators.ask(
+            CoordinatorType.GROUP,
+            self.name,
+            request,
+            lambda found: 0 if once else _error_of(found),
+            version_max=_ONE_GROUP,
+        )
+        if once and (code := _error_of(answer)):
+            raise ApiError(ErrorCode(code))
+        for topic in answer.topics:
+            for each in topic.partitions:
+                if each.committed_offset >= 0:
+                    at = TopicPartition(topic.name, each.partition_index)
+                    return parse_decision(self.name, at, each.committed_offset, each.metadata)
+        return Decision()
+
+
+def _error_of(answer: OffsetFetchResponse) -> int:
+    codes = [each.error_code for topic in answer.topics for each in topic.partitions]
+    return answer.error_code or next((code for code in codes if code), 0)

@@ -1,0 +1,122 @@
+"""The columns of the source, as Spark and as Arrow name them, and how decoded records become Arrow batches."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+
+from broker.common.errors import ApiError, ErrorCode
+from broker.common.types import TopicPartition
+from broker.records.varint import read_varint
+from broker.spark.record_columns import RecordColumns, decode_columns
+from broker.spark.visible_batches import Batch
+
+#: Unpacked bytes of records one Arrow batch is made of, one record batch more at most.
+ARROW_BATCH_BYTES = 16 * 1024 * 1024
+
+_HEADER = pa.struct([("key", pa.string()), ("value", pa.binary())])
+#: Spark refuses a batch whose schema is another.
+_FIELDS = (
+    pa.field("key", pa.binary()),
+    pa.field("value", pa.binary()),
+    pa.field("topic", pa.string()),
+    pa.field("partition", pa.int32()),
+    pa.field("offset", pa.int64()),
+    pa.field("timestamp", pa.timestamp("us", tz="UTC")),
+    pa.field("timestampType", pa.int32()),
+)
+_HEADERS_FIELD = pa.field("headers", pa.list_(pa.field("element", _HEADER)))
+
+
+def in_portions(batches: Iterator[Batch]) -> Iterator[list[Batch]]:
+    """The batches in lists that unpack to some ARROW_BATCH_BYTES each, by what compression usually saves."""
+    portion: list[Batch] = []
+    size = 0
+    for header, batch in batches:
+        portion.append((header, batch))
+        size += len(batch) * (4 if header.compression else 1)
+        if size >= ARROW_BATCH_BYTES:
+            yield portion
+            portion, size = [], 0
+    if portion:
+        yield portion
+
+
+def to_arrow(
+    batches: list[Batch], partition: TopicPartition, start: int, end: int, with_headers: bool
+) -> pa.RecordBatch:
+    """The records of `batches` with offsets in [start, end) as rows. Raises ApiError(CORRUPT_MESSAGE)."""
+    columns = decode_columns(batches).between(start, end)
+    count = len(columns.offset)
+    key, value = _keys_and_values(columns)
+    fields = list(_FIELDS)
+    arrays = [
+        key,
+        value,
+        pa.repeat(pa.scalar(partition.topic, pa.string()), count),
+        pa.repeat(pa.scalar(partition.partition, pa.int32()), count),
+        pa.array(columns.offset, pa.int64()),
+        pa.array(columns.timestamp_ms * 1000, pa.timestamp("us", tz="UTC")),
+        pa.array(columns.timestamp_type, pa.int32()),
+    ]
+    if with_headers:
+        fields.append(_HEADERS_FIELD)
+        arrays.append(pa.array(_headers(columns), _HEADERS_FIELD.type))
+    return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
+
+
+def _keys_and_values(columns: RecordColumns) -> tuple[pa.Array, pa.Array]:
+    """The payload is an Arrow array itself: of keys, what lies behind each, values, what lies behind; take picks."""
+    count = len(columns.offset)
+    if not count:
+        return pa.array([], pa.binary()), pa.array([], pa.binary())
+    edges = np.empty((count, 4), np.int32)
+    edges[:, 0] = columns.key_at
+    edges[:, 1] = columns.key_at + np.maximum(columns.key_length, 0)
+    edges[:, 2] = columns.value_at
+    edges[:, 3] = columns.value_at + np.maximum(columns.value_length, 0)
+    buffers = [None, pa.py_buffer(edges), pa.py_buffer(columns.payload)]
+    pieces = pa.Array.from_buffers(pa.binary(), 4 * count - 1, buffers)
+    return (
+        _take(pieces, np.arange(0, 4 * count, 4), columns.key_length < 0),
+        _take(pieces, np.arange(2, 4 * count, 4), columns.value_length < 0),
+    )
+
+
+def _take(pieces: pa.Array, places: np.ndarray, is_null: np.ndarray) -> pa.Array:
+    if not is_null.any():
+        return pieces.take(pa.array(places))
+    if is_null.all():
+        return pa.nulls(len(places), pa.binary())
+    return pieces.take(pa.array(places, mask=is_null))
+
+
+def _headers(columns: RecordColumns) -> list[list[dict] | None]:
+    """Null where a record has none, as in Spark's connector."""
+    rows: list[list[dict] | None] = [None] * len(columns.offset)
+    for row in np.flatnonzero(columns.headers_count).tolist():
+        place = columns.headers_at[row], columns.end_at[row], columns.headers_count[row]
+        rows[row] = _read_headers(columns.payload, *map(int, place))
+    return rows
+
+
+def _read_headers(payload: bytes, at: int, end: int, count: int) -> list[dict]:
+    headers = []
+    for _ in range(count):
+        key, at = _read_bytes(payload, at, end)
+        if key is None:
+            raise ApiError(ErrorCode.CORRUPT_MESSAGE, "the key of a record header is null")
+        value, at = _read_bytes(payload, at, end)
+        headers.append({"key": key.decode("utf-8", "replace"), "value": value})
+    if at != end:
+        raise ApiError(ErrorCode.CORRUPT_MESSAGE, "the headers of a record are not as long as the record")
+    return headers
+
+
+def _read_bytes(payload: bytes, at: int, end: int) -> tuple[bytes | None, int]:
+    length, at = read_varint(payload, at)
+    if length == -1:
+        return None, at
+    if length < 0 or at + length > end:
+        raise ApiError(ErrorCode.CORRUPT_MESSAGE, f"a field of a record header says its length is {length}")
+    return payload[at : at + length], at + length

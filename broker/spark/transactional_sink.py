@@ -1,0 +1,235 @@
+"""`df.write` and `df.writeStream.format("barnabas")`: rows become records, in transactions.
+
+Columns and options are those of Spark's Kafka connector: `value` and, if wanted, `key`, `headers`, `topic`,
+`partition`; `topic` as an option goes before the column. `kafka.transaction.timeout.ms` (15 minutes) bounds how long
+one batch may take; `kafka.compression.type` is for the records.
+
+A stream's batch is in the topics exactly once for readers of committed records; ledger.py says how and why. It is known
+by the query, which Spark names in the checkpoint, and by its number; a batch write says both with the options `queryId`
+and `batchId` (outputs.py does), and without them is atomic, but written again when it is run again.
+"""
+
+import uuid
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import pyarrow as pa
+from pyspark import TaskContext
+from pyspark.sql.datasource import DataSourceArrowWriter, DataSourceStreamArrowWriter, WriterCommitMessage
+from pyspark.sql.types import StructType
+
+from broker.client.coordinators import Coordinators
+from broker.client.errors import BrokerUnreachable
+from broker.client.leaders import Leaders
+from broker.client.transactions import ProducerIdentity, end_transaction, init_producer
+from broker.common.errors import ApiError
+from broker.common.logs import logger
+from broker.common.types import TopicPartition
+from broker.records.compression import Compression
+from broker.spark.client_settings import ClientSettings, read_sink_settings
+from broker.spark.ledger import Decision, Ledger, SinkError
+from broker.spark.output_rows import by_partition, check_columns
+from broker.spark.range_reader import cluster_of
+from broker.spark.task_producer import TaskProducer
+
+_PREFIX = "barnabas-sink-"
+#: As Spark names them in the properties of its tasks.
+_QUERY, _BATCH, _RUN = "sql.streaming.queryId", "streaming.sql.batchId", "spark.jobGroup.id"
+
+_log = logger("broker.spark.sink")
+
+
+@dataclass(frozen=True)
+class SinkOptions:
+    """Everything a task needs; travels by pickle. `query` and `batch` are None where Spark's properties say them."""
+
+    client: ClientSettings
+    topic: str | None
+    query: str | None
+    batch: int | None
+
+
+@dataclass
+class TaskResult(WriterCommitMessage):
+    """What a task has left open, if it had rows. `found` is the decision it met, when the batch is in the topics."""
+
+    name: str
+    run: str
+    batch: int
+    #: Whether the batch can be run again, and is in the ledger therefore.
+    keyed: bool = True
+    at: TopicPartition | None = None
+    producer: ProducerIdentity | None = None
+    found: Decision | None = None
+
+
+def read_sink_options(options: Mapping[str, str], schema: StructType, *, overwrite: bool) -> SinkOptions:
+    """ValueError for what cannot be, before anything is written."""
+    if overwrite:
+        raise ValueError("a topic cannot be overwritten: use mode append")
+    given = {name.lower(): text for name, text in options.items()}
+    topic = given.get("topic", "").strip() or None
+    check_columns(schema, topic)
+    query, batch = given.get("queryid"), given.get("batchid")
+    if (query is None) != (batch is None):
+        raise ValueError("the options queryId and batchId go together")
+    if batch is not None and not batch.isdecimal():
+        raise ValueError(f"option batchId: {batch!r} is not a number")
+    return SinkOptions(read_sink_settings(options), topic, query, None if batch is None else int(batch))
+
+
+class _Sink:
+    """What both writers share: tasks write, the driver commits or aborts."""
+
+    def __init__(self, options: SinkOptions):
+        self._options = options
+        self._client = options.client
+
+    def write(self, iterator: Iterator[pa.RecordBatch]) -> TaskResult:
+        """In a task."""
+        result = self._identify(TaskContext.get())
+        task = _Task(self._options, result)
+        try:
+            for batch in iterator:
+                if batch.num_rows and result.found is None:
+                    task.write(batch)
+        except BaseException:
+            task.give_up()
+            raise
+        return result
+
+    def _identify(self, context: TaskContext) -> TaskResult:
+        raise NotImplementedError
+
+    def _ledger(self, name: str) -> Ledger:
+        cluster = cluster_of(self._client)
+        return Ledger(name, cluster, Coordinators(cluster))
+
+    def _commit(self, results: list[TaskResult]) -> None:
+        """On the driver, when every task has a result."""
+        written = [result for result in results if result.producer is not None]
+        if not written:
+            found = next((result for result in results if result.found), None)
+            if found is not None:
+                self._ledger(found.name).finish(found.batch)
+            return
+        some, ledger = written[0], self._ledger(written[0].name)
+        if some.keyed:
+            ledger.decide(some.run, some.batch, [result.producer for result in written], some.at)
+            ledger.finish(some.batch)
+        else:
+            self._end(written, commit=True)
+        try:
+            ledger.sweep(keep=())
+        except (ApiError, BrokerUnreachable) as error:
+            _log.warning("transactions of repeated tasks stay open until they time out", reason=str(error))
+
+    def _abort(self, results: list[TaskResult]) -> None:
+        """Nothing decided is touched. What stays open is aborted by the next run, or by its coordinator."""
+        written = [result for result in results if result.producer is not None]
+        try:
+            if not written:
+                return
+            some = written[0]
+            if not some.keyed or self._ledger(some.name).is_undecided(some.run, some.batch):
+                self._end(written, commit=False)
+        except (ApiError, BrokerUnreachable) as error:
+            _log.warning("transactions of a failed batch stay open until they time out", reason=str(error))
+
+    def _end(self, written: list[TaskResult], *, commit: bool) -> None:
+        coordinators = Coordinators(cluster_of(self._client))
+        for result in written:
+            end_transaction(coordinators, result.producer, commit=commit)
+
+
+class StreamWriter(_Sink, DataSourceStreamArrowWriter):
+    """A stream's batches: Spark's properties name query, batch and run."""
+
+    def _identify(self, context: TaskContext) -> TaskResult:
+        query, batch, run = (context.getLocalProperty(name) for name in (_QUERY, _BATCH, _RUN))
+        if not (query and batch and run):
+            raise SinkError("Spark does not name the query of this task, so that its batch could not be recognised")
+        return TaskResult(_PREFIX + query, run, int(batch))
+
+    def commit(self, messages: list[TaskResult | None], batchId: int) -> None:
+        self._commit([message for message in messages if message is not None])
+
+    def abort(self, messages: list[TaskResult | None], batchId: int) -> None:
+        self._abort([message for message in messages if message is not None])
+
+
+class BatchWriter(_Sink, DataSourceArrowWriter):
+    """One write, all or nothing; recognised when it is run again only if the options name query and batch."""
+
+    def __init__(self, options: SinkOptions):
+        super().__init__(options)
+        self._run = str(uuid.uuid4())
+
+    def _identify(self, context: TaskContext) -> TaskResult:
+        options = self._options
+        if options.query is None:
+            return TaskResult(_PREFIX + self._run, self._run, 0, keyed=False)
+        return TaskResult(_PREFIX + options.query, context.getLocalProperty(_RUN) or self._run, options.batch)
+
+    def commit(self, messages: list[TaskResult | None]) -> None:
+        self._commit([message for message in messages if message is not None])
+
+    def abort(self, messages: list[TaskResult | None]) -> None:
+        self._abort([message for message in messages if message is not None])
+
+
+class _Task:
+    """One attempt of one task; it fills `result`."""
+
+    def __init__(self, options: SinkOptions, result: TaskResult):
+        self._options = options
+        self._result = result
+        self._cluster = cluster_of(options.client)
+        self._coordinators = Coordinators(self._cluster)
+        self._leaders = Leaders(self._cluster)
+        self._counts: dict[str, int] = {}
+        self._producer: TaskProducer | None = None
+        self._turn = TaskContext.get().partitionId()
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        rows = by_partition(batch, self._options.topic, self._count_of, self._turn)
+        self._turn += 1
+        if self._producer is None and not self._open(next(iter(rows))):
+            return
+        self._producer.write(rows)
+
+    def give_up(self) -> None:
+        """The attempt has failed: its transaction must not keep readers waiting."""
+        if self._result.producer is None:
+            return
+        try:
+            end_transaction(self._coordinators, self._result.producer, commit=False)
+        except (ApiError, BrokerUnreachable) as error:
+            _log.warning("transaction of a failed task stays open until it times out", reason=str(error))
+
+    def _open(self, at: TopicPartition) -> bool:
+        """Begins the task's transaction; False when the batch is written already."""
+        result = self._result
+        ledger = Ledger(result.name, self._cluster, self._coordinators)
+        if result.keyed:
+            decision = ledger.enter(result.run, at)
+            if decision.batch > result.batch:
+                raise SinkError(
+                    f"{result.name}: batch {decision.batch} is written, and the checkpoint is at {result.batch}: it is "
+                    "an older copy. Start with a new checkpoint."
+                )
+            if decision.batch == result.batch:
+                result.found = decision
+                return False
+        context, client = TaskContext.get(), self._options.client
+        transactional_id = ledger.transactional_id(context.partitionId(), context.attemptNumber())
+        result.at = at
+        result.producer = init_producer(self._coordinators, transactional_id, client.transaction_timeout_ms)
+        compression = Compression[client.compression.upper()]
+        self._producer = TaskProducer(self._leaders, self._coordinators, result.producer, compression)
+        return True
+
+    def _count_of(self, topic: str) -> int:
+        if topic not in self._counts:
+            self._counts[topic] = len(self._leaders.partitions(topic))
+        return self._counts[topic]

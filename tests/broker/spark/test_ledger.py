@@ -1,0 +1,204 @@
+"""A batch of many tasks is in its topic once, wherever its driver dies and however often it is run again."""
+
+import itertools
+
+import pyarrow as pa
+import pytest
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from broker.client.cluster import Cluster, parse_bootstrap_servers
+from broker.client.coordinators import Coordinators
+from broker.client.leaders import Leaders
+from broker.client.transactions import init_producer, open_transactions
+from broker.common.types import TopicPartition
+from broker.records.batch import Compression
+from broker.spark.ledger import Ledger, LostPartError, SinkError
+from broker.spark.record_encoding import Rows
+from broker.spark.task_producer import TaskProducer
+from tests.barnabas_cluster import running_cluster
+from tests.broker.connect.mock_cluster import all_records
+
+TASKS = 2
+
+_names = (f"out-{number}" for number in itertools.count())
+
+
+class Killed(BaseException):
+    """Stands for kill -9: nothing after it runs."""
+
+
+class MortalCoordinators(Coordinators):
+    """Dies at a request: before it is sent, or when its answer is there."""
+
+    def __init__(self, cluster: Cluster, life: int | None = None, *, after_answer: bool = False):
+        super().__init__(cluster)
+        self._life = life
+        self._after_answer = after_answer
+
+    def ask(self, *request, **more):
+        dies = self._life == 0
+        if self._life is not None:
+            self._life -= 1
+        if dies and not self._after_answer:
+            raise Killed
+        answer = super().ask(*request, **more)
+        if dies:
+            raise Killed
+        return answer
+
+
+class Run:
+    """A run of the query: its driver, and its tasks one after the other."""
+
+    def __init__(self, cluster: Cluster, topic: str, name: str, coordinators: Coordinators | None = None):
+        self._leaders = Leaders(cluster)
+        self._coordinators = coordinators or Coordinators(cluster)
+        self.ledger = Ledger(f"sink-{topic}", cluster, self._coordinators)
+        self.name = name
+        self.at = TopicPartition(topic, 0)
+
+    def write(self, batch: int, attempt: int = 0, timeout_ms: int = 900_000):
+        """What the tasks hand to the driver; None when the batch is written."""
+        producers = []
+        for task in range(TASKS):
+            if self.ledger.enter(self.name, self.at).batch == batch:
+                return None
+            who = init_producer(self._coordinators, self.ledger.transactional_id(task, attempt), timeout_ms)
+            row = pa.array([b"%d/%d" % (batch, task)], pa.binary())
+            producer = TaskProducer(self._leaders, self._coordinators, who, Compression.NONE)
+            producer.write({self.at: Rows(row, row, None)})
+            producers.append(who)
+        return producers
+
+    def commit(self, batch: int, producers) -> None:
+        if producers is not None:
+            self.ledger.decide(self.name, batch, producers, self.at)
+        self.ledger.finish(batch)
+
+    def run(self, batch: int) -> None:
+        self.commit(batch, self.write(batch))
+
+
+@pytest.fixture(scope="module")
+def bootstrap_servers(tmp_path_factory):
+    with running_cluster(tmp_path_factory.mktemp("cluster")) as cluster:
+        yield cluster.bootstrap_servers
+
+
+@pytest.fixture(scope="module")
+def cluster(bootstrap_servers):
+    with Cluster(parse_bootstrap_servers(bootstrap_servers)) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def topic(bootstrap_servers):
+    name = next(_names)
+    admin = AdminClient({"bootstrap.servers": bootstrap_servers})
+    admin.create_topics([NewTopic(name, 1)])[name].result(20)
+    return name
+
+
+def written(bootstrap_servers: str, topic: str) -> list[bytes]:
+    """What a reader of committed records finds, by librdkafka's default."""
+    return sorted(message.value() for message in all_records(bootstrap_servers, topic))
+
+
+BATCHES = [b"%d/%d" % (batch, task) for batch in range(3) for task in range(TASKS)]
+
+
+def test_batches_are_there_once_each(cluster, bootstrap_servers, topic):
+    run = Run(cluster, topic, "first")
+    for batch in range(3):
+        run.run(batch)
+        run.run(batch)
+    assert written(bootstrap_servers, topic) == BATCHES
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("after_answer", [False, True], ids=["before a request", "before its answer"])
+def test_batch_is_there_once_wherever_its_driver_dies(cluster, bootstrap_servers, topic, after_answer):
+    Run(cluster, topic, "before").run(0)
+    deaths = 0
+    for life in itertools.count():
+        mortal = MortalCoordinators(cluster, life, after_answer=after_answer)
+        batch = life + 1
+        try:
+            Run(cluster, topic, f"mortal-{life}", mortal).run(batch)
+        except Killed:
+            deaths += 1
+        else:
+            break
+        Run(cluster, topic, f"next-{life}").run(batch)
+    assert deaths > 10
+    Run(cluster, topic, "last").run(batch + 1)
+    values = written(bootstrap_servers, topic)
+    assert sorted(values) == sorted(b"%d/%d" % (number, task) for number in range(batch + 2) for task in range(TASKS))
+    assert open_transactions(cluster, f"sink-{topic}") == []
+
+
+def test_driver_that_was_replaced_decides_no_more(cluster, bootstrap_servers, topic):
+    older, newer = Run(cluster, topic, "older"), Run(cluster, topic, "newer")
+    late = older.write(0)
+    producers = newer.write(0)
+    with pytest.raises(SinkError, match="another driver of the query has taken over"):
+        older.commit(0, late)
+    newer.commit(0, producers)
+    assert written(bootstrap_servers, topic) == BATCHES[:TASKS]
+
+
+def test_decision_of_a_driver_that_is_replaced_is_found(cluster, bootstrap_servers, topic):
+    older, newer = Run(cluster, topic, "older"), Run(cluster, topic, "newer")
+    older.ledger.decide("older", 0, older.write(0), older.at)
+    assert newer.write(0) is None
+    newer.ledger.finish(0)
+    older.ledger.finish(0)
+    assert written(bootstrap_servers, topic) == BATCHES[:TASKS]
+
+
+def test_attempt_that_was_not_chosen_is_aborted(cluster, bootstrap_servers, topic):
+    run = Run(cluster, topic, "only")
+    run.write(0, attempt=1)
+    run.run(0)
+    assert len(open_transactions(cluster, f"sink-{topic}")) == TASKS
+    run.ledger.sweep(keep=())
+    assert written(bootstrap_servers, topic) == BATCHES[:TASKS]
+    assert open_transactions(cluster, f"sink-{topic}") == []
+
+
+def test_batch_whose_transaction_was_ended_by_another_is_not_decided(cluster, bootstrap_servers, topic):
+    run = Run(cluster, topic, "only")
+    producers = run.write(0)
+    run.write(0)
+    with pytest.raises(SinkError, match="is not open any more, or another's"):
+        run.ledger.decide("only", 0, producers, run.at)
+    run.run(0)
+    assert written(bootstrap_servers, topic) == BATCHES[:TASKS]
+
+
+def test_batch_is_not_decided_when_its_transactions_are_about_to_time_out(cluster, topic, monkeypatch):
+    run = Run(cluster, topic, "only")
+    producers = run.write(0, timeout_ms=30_000)
+    monkeypatch.setattr("broker.spark.ledger.MARGIN_MS", 31_000)
+    monkeypatch.setattr("broker.spark.ledger.MARGIN_SHARE", 1)
+    with pytest.raises(SinkError, match="times out in"):
+        run.ledger.decide("only", 0, producers, run.at)
+
+
+def test_part_that_was_lost_after_the_decision_is_said(cluster, bootstrap_servers, topic):
+    run = Run(cluster, topic, "only")
+    producers = run.write(0)
+    run.ledger.decide("only", 0, producers, run.at)
+    init_producer(Coordinators(cluster), producers[1].transactional_id, 60_000)
+    with pytest.raises(LostPartError, match=r"a part of it is missing\. Delete the group"):
+        run.ledger.finish(0)
+    assert written(bootstrap_servers, topic) == BATCHES[:1]
+
+
+def test_failed_batch_is_aborted_only_while_it_is_undecided(cluster, topic):
+    run = Run(cluster, topic, "only")
+    producers = run.write(0)
+    assert run.ledger.is_undecided("only", 0)
+    assert not run.ledger.is_undecided("another", 0)
+    run.ledger.decide("only", 0, producers, run.at)
+    assert not run.ledger.is_undecided("only", 0)
