@@ -46,6 +46,27 @@ def size(count: int | None) -> str:
 
 
 @register.filter
+def byte_size(per_second: float | None) -> str:
+    """Bytes per second, as `size`."""
+    return size(None if per_second is None else round(per_second))
+
+
+@register.filter
+def milliseconds(value: float | None) -> str:
+    """A short time in its own unit, two figures and more: 340 µs, 1.2 ms, 45 ms, 1.3 s."""
+    if value is None:
+        return UNKNOWN
+    for limit, factor, unit in ((1, 1_000, "µs"), (1_000, 1, "ms")):
+        if value < limit:
+            return f"{_short(value * factor)}{NARROW_NO_BREAK_SPACE}{unit}"
+    return f"{_short(value / 1_000)}{NARROW_NO_BREAK_SPACE}s"
+
+
+def _short(value: float) -> str:
+    return f"{value:.1f}" if 0 < value < 10 else f"{value:.0f}"
+
+
+@register.filter
 def limit_in_words(setting) -> str:
     """`(7 d)` behind 604800000, `(1.5 GB)` behind 1500000000, `(no limit)` behind -1; nothing behind other settings."""
     if setting.name not in ("retention.ms", "retention.bytes") or setting.value is None:

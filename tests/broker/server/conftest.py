@@ -50,6 +50,7 @@ from broker.runtime.replication.follower_feeds import FollowerFeeds
 from broker.runtime.replication.produce_acks import ProduceAcks
 from broker.runtime.replication.replica_manager import ReplicaManager
 from broker.runtime.replication.transactional_appends import TransactionalAppends
+from broker.runtime.request_times import RequestTimes
 from broker.runtime.retention_previews import RetentionPreviews
 from broker.runtime.topics.topic_admin import TopicAdmin
 from broker.runtime.topics.topic_configs import TopicConfigs
@@ -219,6 +220,7 @@ class Served:
             broker_configs=broker_configs,
             log_dirs=LogDirs([directory / "logs"], self.replicas),
             retention_previews=self.previews,
+            request_times=RequestTimes(),
             producer_ids=ProducerIds(self.store, 1),
             controller=self.controller,
             clock=clock,

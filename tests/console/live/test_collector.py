@@ -223,7 +223,8 @@ class CountingCollector:
 
     def __init__(self):
         self.looked = {
-            name: threading.Event() for name in ("cluster", "topics", "zookeeper", "sizes", "groups", "beat")
+            name: threading.Event()
+            for name in ("cluster", "topics", "zookeeper", "sizes", "requests", "groups", "beat")
         }
 
     def collect_cluster(self) -> None:
@@ -238,6 +239,9 @@ class CountingCollector:
 
     def collect_sizes(self) -> None:
         self.looked["sizes"].set()
+
+    def collect_requests(self) -> None:
+        self.looked["requests"].set()
 
     def collect_groups(self) -> None:
         self.looked["groups"].set()
