@@ -3,7 +3,9 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from console.clusters.client_reasons import group_reasons
 from console.clusters.health import Action, Facts, Health, Level, Reason, TroubledPartition
+from console.clusters.host_reasons import directory_reasons, process_reasons
 
 #: A topic's name may have 249 characters; a reason is one sentence.
 NAME_LENGTH_MAX = 40
@@ -34,6 +36,9 @@ def _reasons(facts: Facts) -> Iterable[Reason]:
     for broker_id in sorted(facts.missing):
         yield _missing_broker(broker_id, [each for each in facts.troubled if broker_id in each.replicas], facts)
     yield from _other_partitions([each for each in facts.troubled if not facts.missing.intersection(each.replicas)])
+    yield from directory_reasons(facts.directories)
+    yield from process_reasons(facts.processes)
+    yield from group_reasons(facts.groups, facts.groups_count)
 
 
 def _zookeeper_reasons(facts: Facts) -> Iterable[Reason]:

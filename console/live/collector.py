@@ -12,6 +12,7 @@ from dataclasses import asdict
 from django.db import close_old_connections
 
 from console.brokers.collect import BrokerCollector
+from console.clusters.samples import ClusterSampler
 from console.consumers.collect import GroupCollector
 from console.gateway.broker_views import ReplicaSizes
 from console.gateway.interface import ClusterGateway
@@ -64,6 +65,7 @@ class Collector:
         self._replica_counts: dict[int, ReplicaCounts] = {}
         self._holding_replicas: set[int] = set()
         self._rate_history: list[float] = []
+        self._sampler = ClusterSampler()
         self._sizes: ReplicaSizes = {}
 
     def beat(self) -> None:
@@ -159,6 +161,7 @@ class Collector:
         store.update_state(
             records_per_second=rate, rate_history=self._rate_history, topics_at_ms=at_ms, topics_error=""
         )
+        self._sampler.observe(rate, self._each_broker.bytes_per_second, at_ms)
 
 
 class Tier:

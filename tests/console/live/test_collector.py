@@ -293,7 +293,7 @@ def test_partitions_below_the_minimum_are_counted_for_their_topic(cluster, colle
 
 
 def test_a_broker_that_comes_and_goes_is_called_flapping(cluster, collect, clock, monkeypatch):
-    monkeypatch.setattr("console.clusters.queries.now_ms", clock.now_ms)
+    monkeypatch.setattr("console.clusters.facts.now_ms", clock.now_ms)
     for _ in range(3):
         collect()
         cluster.stop_broker(2)
