@@ -5,6 +5,7 @@ For tools and consoles, not for data: a request and its answer are whole in memo
 
 import socket
 import time
+from collections.abc import Mapping
 from itertools import count
 
 from broker.client.errors import ApiNotServed, BrokerUnreachable
@@ -52,6 +53,11 @@ class BrokerConnection:
 
     def close(self) -> None:
         self._socket.close()
+
+    @property
+    def served(self) -> Mapping[int, tuple[int, int]]:
+        """API → lowest and highest version, as the broker said on connecting."""
+        return self._served
 
     def ask(self, request: Message, *, timeout_s: float | None = None) -> Message:
         """The response, in the highest version both sides know.

@@ -29,6 +29,7 @@ class BrokerCollector:
         at_ms = self._now_ms()
         sizes = replica_sizes(found)
         store.keep_log_dirs(found, at_ms)
+        store.keep_software(self._gateway.software())
         self._keep_rates(sizes, topics, frozenset(found), at_ms)
         self._sizes, self._sizes_at_ms = sizes, at_ms
         self._pages.looked_at()

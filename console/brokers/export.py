@@ -8,7 +8,7 @@ from console.brokers.models import Broker
 from console.brokers.queries import HeldPartition
 
 TITLES = (
-    "broker", "state", "host", "port", "rack", "leads", "replicas", "out_of_sync",
+    "broker", "state", "host", "port", "rack", "software", "speaks", "leads", "replicas", "out_of_sync",
     "size_bytes", "records_per_second", "bytes_per_second", "since",
 )  # fmt: skip
 PARTITION_TITLES = ("topic", "partition", "role", "leader", "replicas", "in_sync", "size_bytes", "records_per_second")
@@ -22,7 +22,18 @@ def broker_rows(brokers: Iterable[Broker]) -> Iterator[tuple]:
         since = datetime.fromtimestamp(each.changed_at_ms / 1000, UTC) if each.changed_at_ms else None
         counts = (each.leader_count, each.replica_count, each.out_of_sync_count)
         flow = (each.size_bytes, each.records_per_second, each.bytes_per_second)
-        yield (each.broker_id, state, each.host, each.port, each.rack, *counts, *flow, since)
+        yield (
+            each.broker_id,
+            state,
+            each.host,
+            each.port,
+            each.rack,
+            each.software,
+            each.speaks,
+            *counts,
+            *flow,
+            since,
+        )
 
 
 def partition_cells(held: HeldPartition) -> tuple:

@@ -72,6 +72,10 @@ class Broker(models.Model):
     #: Appended to the partitions it leads, Kafka's own topics included; None: not known yet.
     records_per_second = models.FloatField(null=True)
     bytes_per_second = models.FloatField(null=True)
+    #: What it runs and the Kafka release whose APIs it speaks, as far as these tell; empty: not known yet.
+    software = models.CharField(max_length=40, blank=True)
+    speaks = models.CharField(max_length=10, blank=True)
+    api_count = models.IntegerField(null=True)
 
     class Meta:
         ordering = ["broker_id"]

@@ -5,7 +5,7 @@ from dataclasses import asdict
 
 from console.brokers.latency import ApiLatency
 from console.brokers.models import Broker, BrokerReport, Directory
-from console.gateway.broker_views import LogDirView
+from console.gateway.broker_views import LogDirView, Software
 
 
 def keep_log_dirs(found: Mapping[int, tuple[LogDirView, ...]], at_ms: int) -> None:
@@ -13,6 +13,13 @@ def keep_log_dirs(found: Mapping[int, tuple[LogDirView, ...]], at_ms: int) -> No
         rows = [asdict(_directory(each)) for each in directories]
         _keep(broker_id, log_dirs=rows, log_dirs_at_ms=at_ms)
         Broker.objects.filter(broker_id=broker_id).update(size_bytes=sum(each.size_bytes for each in directories))
+
+
+def keep_software(found: Mapping[int, Software]) -> None:
+    for broker_id, each in found.items():
+        Broker.objects.filter(broker_id=broker_id).update(
+            software=each.name, speaks=each.speaks, api_count=each.api_count
+        )
 
 
 def keep_byte_rates(rates: Mapping[int, float]) -> None:

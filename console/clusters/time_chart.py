@@ -73,15 +73,16 @@ def time_chart(series: Sequence[Series], span_ms: int, now_ms: int, say: Callabl
         for index in range(COLUMNS)
         if (text := _told([(each.name, row[index]) for each, row in zip(series, values, strict=True)], say))
     )
-    return TimeChart(lines, columns, say(top), say(top / 2), say(highest), from_ms, to_ms)
+    middle = say(top / 2) if say(top / 2) not in (say(top), say(0.0)) else ""
+    return TimeChart(lines, columns, say(top), middle, say(highest), from_ms, to_ms)
 
 
 def nice_top(highest: float) -> float:
-    """The next round number: 1, 2, 2.5 or 5 times a power of ten; 1 for nothing at all."""
+    """The next round number whose half is round too; 1 for nothing at all."""
     if highest <= 0:
         return 1.0
     power = 10.0 ** math.floor(math.log10(highest))
-    return next(step * power for step in (1, 2, 2.5, 5, 10) if step * power >= highest * 0.999)
+    return next(step * power for step in (1, 2, 4, 6, 8, 10) if step * power >= highest * 0.999)
 
 
 def _columns(series: Series, from_ms: int, width_ms: int, now_ms: int) -> list[float | None]:

@@ -47,6 +47,16 @@ class RequestTimes:
     buckets: tuple[tuple[int, int], ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Software:
+    """What a broker runs, as far as its APIs tell: no broker says its version."""
+
+    name: str
+    #: The Kafka release whose APIs these are, or the next older one known here.
+    speaks: str
+    api_count: int
+
+
 class BrokerGateway(Protocol):
     """Each broker is asked itself; one that does not answer is missing from the answer."""
 
@@ -59,6 +69,10 @@ class BrokerGateway(Protocol):
         ...
 
     def log_dirs(self) -> Mapping[int, tuple[LogDirView, ...]]: ...
+
+    def software(self) -> Mapping[int, Software]:
+        """Of those that have answered anything yet; nobody is asked for this."""
+        ...
 
     def request_times(self) -> Mapping[int, tuple[RequestTimes, ...] | None]:
         """None for a broker that answers and does not tell: only Barnabas brokers do."""

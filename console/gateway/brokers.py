@@ -24,7 +24,7 @@ from broker.protocol.messages.incremental_alter_configs import (
     IncrementalAlterConfigsRequest,
 )
 from broker.protocol.schema import Message
-from console.gateway.broker_views import BrokerSetting, LogDirView, RequestTimes
+from console.gateway.broker_views import BrokerSetting, LogDirView, RequestTimes, Software
 from console.gateway.errors import ClusterUnreachableError, GatewayError, refusal
 
 logger = logging.getLogger(__name__)
@@ -39,12 +39,17 @@ _SOURCES = {
 }
 
 
+#: Highest version of Fetch → the first Kafka release that served it.
+_RELEASES = {11: "2.3", 12: "2.7", 13: "3.1", 15: "3.5", 16: "3.7", 17: "3.9"}
+
+
 class KafkaBrokers:
     """`addresses()` gives (id, host, port) of the registered brokers or raises GatewayError."""
 
     def __init__(self, addresses: Callable[[], Iterable[tuple[int, str, int]]], timeout_seconds: float):
         self._addresses = addresses
         self._timeout = timeout_seconds
+        self._software: dict[int, Software] = {}
 
     def settings(self) -> Mapping[int, tuple[BrokerSetting, ...]]:
         answers = self._ask_each(_describe_settings)
@@ -59,7 +64,7 @@ class KafkaBrokers:
         for known_id, host, port in self._addresses():
             if broker_id not in (None, known_id):
                 continue
-            answer = self._ask(host, port, request)
+            answer = self._ask(known_id, host, port, request)
             if answer is None:
                 raise GatewayError("This broker changes no single settings (IncrementalAlterConfigs): it is too old.")
             if answer.responses[0].error_code:
@@ -75,6 +80,9 @@ class KafkaBrokers:
             if answer is not None and not answer.error_code
         }
 
+    def software(self) -> Mapping[int, Software]:
+        return dict(self._software)
+
     def request_times(self) -> Mapping[int, tuple[RequestTimes, ...] | None]:
         answers = self._ask_each(lambda _: DescribeRequestsRequest())
         return {
@@ -82,10 +90,11 @@ class KafkaBrokers:
             for broker_id, answer in answers.items()
         }
 
-    def _ask(self, host: str, port: int, request: Message) -> Message | None:
+    def _ask(self, broker_id: int, host: str, port: int, request: Message) -> Message | None:
         """None from a broker that does not know the question."""
         try:
             with BrokerConnection(host, port, timeout_s=self._timeout) as connection:
+                self._software[broker_id] = _software(connection.served)
                 return connection.ask(request)
         except ApiNotServed:
             return None
@@ -99,15 +108,22 @@ class KafkaBrokers:
         answers: dict[int, Message | None] = {}
 
         def ask(broker: tuple[int, str, int]) -> None:
-            broker_id, host, port = broker
+            broker_id = broker[0]
             try:
-                answers[broker_id] = self._ask(host, port, request_for(broker_id))
+                answers[broker_id] = self._ask(*broker, request_for(broker_id))
             except GatewayError as error:
                 logger.debug("broker %s: %s", broker_id, error)
 
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             list(pool.map(ask, self._addresses()))
         return dict(sorted(answers.items()))
+
+
+def _software(served: Mapping[int, tuple[int, int]]) -> Software:
+    fetch = served.get(ApiKey.FETCH, (0, 0))[1]
+    speaks = next((name for version, name in sorted(_RELEASES.items(), reverse=True) if version <= fetch), "")
+    name = "Barnabas" if ApiKey.DESCRIBE_REQUESTS in served else "Kafka"
+    return Software(name, speaks, len(served))
 
 
 def _describe_settings(broker_id: int) -> DescribeConfigsRequest:

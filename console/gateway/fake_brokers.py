@@ -7,7 +7,7 @@ from broker.common.errors import ErrorCode
 from broker.config.broker import BY_NAME
 from broker.config.definition import ConfigError, UpdateMode, render_value
 from broker.config.dynamic import read_broker_change, update_mode
-from console.gateway.broker_views import BrokerSetting, LogDirView, ReplicaSizes, RequestTimes
+from console.gateway.broker_views import BrokerSetting, LogDirView, ReplicaSizes, RequestTimes, Software
 from console.gateway.errors import ClusterUnreachableError, refusal
 
 VOLUME_BYTES = 1_000_000_000
@@ -63,6 +63,9 @@ class FakeBrokers:
             usable = self.usable_bytes.get(broker_id, VOLUME_BYTES)
             found[broker_id] = (LogDirView(path, "", VOLUME_BYTES, usable, held),)
         return found
+
+    def software(self) -> Mapping[int, Software]:
+        return {each: Software("Barnabas", "3.9", 44) for each in self._cluster.alive_brokers()}
 
     def request_times(self) -> Mapping[int, tuple[RequestTimes, ...] | None]:
         return {each: self.times.get(each) for each in self._cluster.alive_brokers()}

@@ -66,16 +66,24 @@ def _short(value: float) -> str:
     return f"{value:.1f}" if 0 < value < 10 else f"{value:.0f}"
 
 
+#: What Java writes for the largest number, which stands for no limit.
+_LARGEST = (2**63 - 1, 2**31 - 1)
+
+
 @register.filter
 def limit_in_words(setting) -> str:
-    """`(7 d)` behind 604800000, `(1.5 GB)` behind 1500000000, `(no limit)` behind -1; nothing behind other settings."""
-    if setting.name not in ("retention.ms", "retention.bytes") or setting.value is None:
+    """`(7 d)` behind 604800000 of a setting in ms, `(1.5 GB)` behind one in bytes, `(no limit)` behind the largest
+    number and a retention of -1; nothing behind other settings."""
+    text = setting.value or ""
+    if not text.removeprefix("-").isdecimal():
         return ""
-    number = int(setting.value)
-    if number == -1 or number == 2**63 - 1:
+    number = int(text)
+    if number in _LARGEST or (number == -1 and "retention" in setting.name):
         return "(no limit)"
-    if setting.name == "retention.bytes":
-        return f"({size(number)})"
+    if setting.name.endswith("bytes"):
+        return f"({size(number)})" if number >= 1_000 else ""
+    if not setting.name.endswith(".ms"):
+        return ""
     for unit_ms, unit in ((86_400_000, "d"), (3_600_000, "h"), (60_000, "min"), (1_000, "s")):
         if number >= unit_ms:
             return f"({number / unit_ms:.3g} {unit})"

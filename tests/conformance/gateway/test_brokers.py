@@ -81,3 +81,10 @@ def test_our_brokers_tell_how_long_their_requests_take(running_brokers):
     assert by_api["DescribeConfigs"].count >= 1
     assert sum(count for _, count in by_api["DescribeConfigs"].buckets) == by_api["DescribeConfigs"].count
     gateway.close()
+
+
+def test_a_broker_that_answered_is_known_for_what_it_runs(gateway, first):
+    gateway.brokers.log_dirs()
+    found = gateway.brokers.software()[first]
+    assert (found.name, found.speaks) == ("Barnabas", "3.9")
+    assert found.api_count >= 40

@@ -43,7 +43,7 @@ def test_a_page_tells_directories_partitions_and_process(cluster, look, page, se
     text = page()
     assert "/data/1" in text
     assert ">online</span>" in text
-    assert re.search(r'orders</a>-0</td>\s*<td><span class="badge ok">leads', text)
+    assert re.search(r'orders</a>-0</span></td>\s*<td><span class="badge ok">leads', text)
     assert 'href="/processes/broker-1/"' in text
     assert "4711" in text
 

@@ -72,7 +72,7 @@ def test_several_series_are_told_together_by_name():
 
 
 @pytest.mark.parametrize(
-    ("highest", "top"), [(0, 1), (0.7, 1), (1, 1), (1.2, 2), (2.2, 2.5), (3, 5), (7, 10), (1_234, 2_000)]
+    ("highest", "top"), [(0, 1), (0.7, 0.8), (1, 1), (1.2, 2), (2.2, 4), (3, 4), (7, 8), (1_234, 2_000)]
 )
 def test_the_axis_ends_at_a_round_number(highest, top):
     assert nice_top(highest) == top
