@@ -217,7 +217,7 @@ class Broker:
             topics=TopicAdmin(self._store, self._metadata, config),
             topic_configs=self._topic_configs,
             broker_configs=self._broker_configs,
-            log_dirs=LogDirs([Path(path) for path in config.log_dirs], replicas),
+            log_dirs=LogDirs([Path(path) for path in config.log_dirs], replicas, self._logs),
             retention_previews=self._previews,
             request_times=RequestTimes(),
             producer_ids=ProducerIds(self._store, config.broker_id),

@@ -27,7 +27,12 @@ from console.gateway.errors import GatewayError
 from console.plans.plan import Confirmation, NotConfirmedError, Plan
 
 VALUE_LENGTH_MAX = 2_000
-SHOWN = {"": "all", "changed": "not the default", "drift": "drifting", "changeable": "changeable while running"}
+SHOWN = {
+    "": "all",
+    "changed": "set in its file or while running",
+    "drift": "drifting",
+    "changeable": "changeable while running",
+}
 
 
 @dataclass(frozen=True, slots=True)

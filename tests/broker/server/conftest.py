@@ -218,7 +218,7 @@ class Served:
             topics=TopicAdmin(self.store, self.metadata, self.config),
             topic_configs=topic_configs,
             broker_configs=broker_configs,
-            log_dirs=LogDirs([directory / "logs"], self.replicas),
+            log_dirs=LogDirs([directory / "logs"], self.replicas, self.logs),
             retention_previews=self.previews,
             request_times=RequestTimes(),
             producer_ids=ProducerIds(self.store, 1),
