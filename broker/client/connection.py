@@ -5,6 +5,7 @@ A request and its answer are whole in memory, and bounded.
 
 import socket
 import time
+from collections.abc import Mapping
 from itertools import count
 
 from broker.client.errors import ApiNotServed, BrokerUnreachable
@@ -52,6 +53,11 @@ class BrokerConnection:
 
     def close(self) -> None:
         self._socket.close()
+
+    @property
+    def served(self) -> Mapping[int, tuple[int, int]]:
+        """API → lowest and highest version, as the broker said on connecting."""
+        return self._served
 
     def ask(self, request: Message, *, timeout_s: float | None = None, version_max: int = 0x7FFF) -> Message:
         """The response, in the highest version both sides know that is not above `version_max`.

@@ -49,11 +49,21 @@ def parse_endpoints(text: str) -> tuple[Endpoint, ...]:
     return tuple(Endpoint(m["listener"].upper(), m["host"].strip("[]"), int(m["port"])) for m in matches)
 
 
-def parse_host_port(text: str) -> tuple[str, int]:
+class HostPort(NamedTuple):
+    """One address; an empty host is none."""
+
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        return f"{self.host}:{self.port}" if self.host else ""
+
+
+def parse_host_port(text: str) -> HostPort:
     host, separator, port = text.rpartition(":")
     if not separator or not port.isdigit() or int(port) > 65_535:
         raise ValueError(text)
-    return host.strip("[]"), int(port)
+    return HostPort(host.strip("[]"), int(port))
 
 
 class HostLimit(NamedTuple):
@@ -272,7 +282,7 @@ KEYS: tuple[Key, ...] = (
     Key("group.max.session.timeout.ms", parse_int, 1_800_000, "Longest session timeout of a member.", at_least=0),
     Key("group.initial.rebalance.delay.ms", parse_int, 3_000, "How long a new group waits for members.", at_least=0),
     Key("group.max.size", parse_int, 2**31 - 1, "Members one group may have.", at_least=1),
-    Key("metrics.listener", parse_host_port, ("", 0), "host:port of /metrics and /healthz; unset: not served."),
+    Key("metrics.listener", parse_host_port, HostPort("", 0), "host:port of /metrics and /healthz; unset: not served."),
 )
 BY_NAME: dict[str, Key] = {key.name: key for key in KEYS}
 

@@ -132,7 +132,7 @@ def render_value(value: Any) -> str | None:
         return None
     if isinstance(value, bool):
         return str(value).lower()
-    if isinstance(value, tuple):
+    if isinstance(value, tuple) and not hasattr(value, "_fields"):
         return ",".join(str(part) for part in value)
     return str(value)
 

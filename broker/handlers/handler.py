@@ -21,6 +21,7 @@ from broker.runtime.replication.follower_feeds import FollowerFeeds
 from broker.runtime.replication.produce_acks import ProduceAcks
 from broker.runtime.replication.replica_manager import ReplicaManager
 from broker.runtime.replication.transactional_appends import TransactionalAppends
+from broker.runtime.request_times import RequestTimes
 from broker.runtime.retention_previews import RetentionPreviews
 from broker.runtime.topics.topic_admin import TopicAdmin
 from broker.runtime.topics.topic_configs import TopicConfigs
@@ -46,6 +47,7 @@ class Services:
     broker_configs: BrokerConfigs
     log_dirs: LogDirs
     retention_previews: RetentionPreviews
+    request_times: RequestTimes
     producer_ids: ProducerIds
     controller: ControllerRuntime
     clock: Any

@@ -16,6 +16,7 @@ from broker.handlers import (
     describe_groups,
     describe_log_dirs,
     describe_producers,
+    describe_requests,
     describe_transactions,
     elect_leaders,
     end_txn,
@@ -90,6 +91,7 @@ _SERVED: tuple[Handler, ...] = (
     list_transactions.HANDLER,
     describe_producers.HANDLER,
     preview_retention.HANDLER,
+    describe_requests.HANDLER,
 )
 
 HANDLERS: tuple[Handler, ...] = (*_SERVED, api_versions_handler(_SERVED))

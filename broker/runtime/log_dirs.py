@@ -1,4 +1,7 @@
-"""What lies in this broker's log directories, and how full their volumes are."""
+"""What lies in this broker's log directories, and how full their volumes are.
+
+One that is offline tells nothing else: its disk may still say how large it is, and what lay in it nobody serves.
+"""
 
 import asyncio
 import shutil
@@ -7,6 +10,7 @@ from pathlib import Path
 
 from broker.common.errors import ErrorCode
 from broker.common.types import TopicPartition
+from broker.log.manager import LogManager
 from broker.runtime.replication.replica_manager import ReplicaManager
 
 _UNKNOWN = -1
@@ -26,9 +30,10 @@ class LogDir:
 class LogDirs:
     """The directories of `log.dirs`."""
 
-    def __init__(self, paths: list[Path], replicas: ReplicaManager):
+    def __init__(self, paths: list[Path], replicas: ReplicaManager, logs: LogManager):
         self._paths = [path.absolute() for path in paths]
         self._replicas = replicas
+        self._logs = logs
 
     async def describe(self) -> list[LogDir]:
         found = {path: LogDir(str(path)) for path in self._paths}
@@ -36,7 +41,10 @@ class LogDirs:
             home = found.get(hosted.log.directory.parent.absolute())
             if home is not None:
                 home.partitions[hosted.partition.topic_partition] = hosted.log.size_bytes
-        await asyncio.to_thread(_measure, found)
+        offline = {path.absolute() for path in self._logs.offline_directories}
+        await asyncio.to_thread(_measure, {path: each for path, each in found.items() if path not in offline})
+        for path in offline & found.keys():
+            found[path] = LogDir(str(path), error_code=ErrorCode.KAFKA_STORAGE_ERROR)
         return list(found.values())
 
 

@@ -42,6 +42,7 @@ from broker.runtime.replication.replica_fetchers import ReplicaFetchers
 from broker.runtime.replication.replica_manager import ReplicaManager
 from broker.runtime.replication.replication_quotas import ReplicationQuotas
 from broker.runtime.replication.stray_logs import StrayLogs
+from broker.runtime.request_times import RequestTimes
 from broker.runtime.retention_previews import RetentionPreviews
 from broker.runtime.topics import topic_configs
 from broker.runtime.topics.topic_admin import TopicAdmin
@@ -221,8 +222,9 @@ class Broker:
             topics=TopicAdmin(self._store, self._metadata, config),
             topic_configs=self._topic_configs,
             broker_configs=self._broker_configs,
-            log_dirs=LogDirs([Path(path) for path in config.log_dirs], replicas),
+            log_dirs=LogDirs([Path(path) for path in config.log_dirs], replicas, self._logs),
             retention_previews=self._previews,
+            request_times=RequestTimes(),
             producer_ids=ProducerIds(self._store, config.broker_id),
             controller=self._controller,
             clock=self._clock,

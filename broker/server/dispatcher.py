@@ -7,6 +7,7 @@ line says who and why. An ApiVersions request of an unknown version is answered 
 import asyncio
 from collections.abc import Awaitable, Callable
 from functools import partial
+from time import perf_counter_ns
 
 from broker.common.errors import BarnabasError, ProtocolError
 from broker.common.logs import logger
@@ -39,6 +40,7 @@ class Dispatcher:
 
     def on_frame(self, connection: Connection, frame: memoryview) -> None:
         """Answer one request, at once or later; whatever is wrong ends the connection and nothing else."""
+        began_ns = perf_counter_ns()
         try:
             header, body_at = decode_request_header(frame)
             api_key, version, correlation_id, client_id = header
@@ -62,10 +64,14 @@ class Dispatcher:
             reply = route.handle(request, context)
             if reply.__class__ is route.response_class:
                 metrics.bytes_out += connection.answer(route.frame(reply, correlation_id))
+                if route.has_error(reply):
+                    route.times.error_count += 1
             elif reply.__class__ is bytes:
                 metrics.bytes_out += connection.answer(route.frame_body(reply, correlation_id))
             elif reply is not None:
-                self._answer_later(connection, header, route, reply)
+                self._answer_later(connection, header, route, reply, began_ns)
+                return
+            route.times.durations.add(perf_counter_ns() - began_ns)
         except (ProtocolError, CloseConnectionError) as error:
             self._reject(connection.close_when_answered, error)
         except Exception:
@@ -82,7 +88,7 @@ class Dispatcher:
         handler = self._handlers.get(api_key)
         if handler is None or not handler.served[0] <= version <= handler.served[1]:
             return None
-        route = self._routes[api_key, version] = Route(handler, version)
+        route = self._routes[api_key, version] = Route(handler, version, self._services.request_times.of(handler.api))
         return route
 
     def _answer_unsupported(self, connection: Connection, header: RequestHeader) -> None:
@@ -93,21 +99,36 @@ class Dispatcher:
         self._metrics.bytes_out += connection.answer(frame)
 
     def _answer_later(
-        self, connection: Connection, header: RequestHeader, route: Route, reply: Awaitable[Message | None]
+        self,
+        connection: Connection,
+        header: RequestHeader,
+        route: Route,
+        reply: Awaitable[Message | None],
+        began_ns: int,
     ) -> None:
         """A future costs no task: acks=all and followers' fetches end in one."""
         slot = connection.reserve()
         work = reply if isinstance(reply, asyncio.Future) else asyncio.ensure_future(reply)
         self._working.setdefault(connection, {})[work] = None
-        work.add_done_callback(partial(self._fill, connection, slot, header, route))
+        work.add_done_callback(partial(self._fill, connection, slot, header, route, began_ns))
 
     def _fill(
-        self, connection: Connection, slot: Slot, header: RequestHeader, route: Route, work: asyncio.Future
+        self,
+        connection: Connection,
+        slot: Slot,
+        header: RequestHeader,
+        route: Route,
+        began_ns: int,
+        work: asyncio.Future,
     ) -> None:
         self._working.get(connection, {}).pop(work, None)
         try:
             if connection.is_open and not work.cancelled():
-                self._metrics.bytes_out += connection.fill(slot, route.frame_of(work.result(), header.correlation_id))
+                reply = work.result()
+                self._metrics.bytes_out += connection.fill(slot, route.frame_of(reply, header.correlation_id))
+                if reply.__class__ is route.response_class and route.has_error(reply):
+                    route.times.error_count += 1
+                route.times.durations.add(perf_counter_ns() - began_ns)
         except CloseConnectionError as error:
             self._reject(connection.close, error)
         except Exception:

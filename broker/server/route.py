@@ -6,20 +6,33 @@ from typing import Any
 
 from broker.common.limits import STRUCTURED_REQUEST_BYTES_MAX
 from broker.handlers.handler import Handler, Reply, RequestContext
+from broker.protocol.answered_errors import error_check
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.codec import decoder_of
 from broker.protocol.messages import MESSAGES
 from broker.protocol.primitives import Buffer
 from broker.protocol.response_frame import body_framer, response_framer
 from broker.protocol.schema import Message
+from broker.runtime.request_times import ApiTimes
 
 
 class Route:
     """How requests of one API and version are decoded, handled and answered."""
 
-    __slots__ = ("api", "decode", "frame", "frame_body", "handle", "request_bytes_max", "response_class", "version")
+    __slots__ = (
+        "api",
+        "decode",
+        "frame",
+        "frame_body",
+        "handle",
+        "has_error",
+        "request_bytes_max",
+        "response_class",
+        "times",
+        "version",
+    )
 
-    def __init__(self, handler: Handler, version: int):
+    def __init__(self, handler: Handler, version: int, times: ApiTimes):
         messages = MESSAGES[handler.api]
         self.api = handler.api
         self.version = version
@@ -27,6 +40,8 @@ class Route:
         self.request_bytes_max = sys.maxsize if handler.api == ApiKey.PRODUCE else STRUCTURED_REQUEST_BYTES_MAX
         self.decode: Callable[[memoryview, int], Message] = decoder_of(messages.request, version, ignore_rest=True)
         self.handle: Callable[[Any, RequestContext], Reply] = handler.handle
+        self.times = times
+        self.has_error = error_check(messages.response)
         self.response_class: type[Message] = messages.response
         self.frame: Callable[[Message, int], Sequence[Buffer]] = response_framer(messages.response, version)
         self.frame_body: Callable[[bytes, int], Sequence[Buffer]] = body_framer(messages.response, version)

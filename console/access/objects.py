@@ -3,6 +3,7 @@
 from django.http import Http404
 
 from console.access.rights import Right, require
+from console.brokers.models import Broker
 from console.consumers.models import ConsumerGroup
 from console.topics.models import Topic
 
@@ -14,6 +15,15 @@ def access_topic(user, name: str, right: Right) -> Topic:
     if topic is None:
         raise Http404(f"There is no topic {name}.")
     return topic
+
+
+def access_broker(user, broker_id: int, right: Right) -> Broker:
+    """The broker with this number, as `access_topic`."""
+    require(user, right)
+    broker = Broker.objects.filter(broker_id=broker_id).first()
+    if broker is None:
+        raise Http404(f"No broker {broker_id} has been seen.")
+    return broker
 
 
 def access_group(user, name: str, right: Right) -> ConsumerGroup:

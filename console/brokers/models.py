@@ -1,10 +1,53 @@
-"""A broker as the collector knows it: registered now, or seen before and missing."""
+"""Brokers as the collector knows them: registered now or missing, and what each last said of itself."""
+
+from dataclasses import dataclass
 
 from django.db import models
 
 #: A broker that leaves this often within the window does not stay: something ends it again and again.
 FLAPPING_DEPARTURES = 3
 FLAPPING_WINDOW_MS = 600_000
+
+
+#: A volume is nearly full with less than this part of it left, and full enough to be critical with less than that.
+ROOM_WARNING, ROOM_CRITICAL = 0.15, 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Directory:
+    """One of a broker's log directories; offline with an `error`. Bytes of its volume are None where nobody said."""
+
+    path: str
+    error: str = ""
+    total_bytes: int | None = None
+    usable_bytes: int | None = None
+    size_bytes: int = 0
+    replica_count: int = 0
+
+    @property
+    def used_share(self) -> float | None:
+        """Of the volume, by whatever is on it; 0 to 1."""
+        if not self.total_bytes or self.usable_bytes is None:
+            return None
+        return 1 - self.usable_bytes / self.total_bytes
+
+    @property
+    def used_percent(self) -> float | None:
+        return None if self.used_share is None else 100 * self.used_share
+
+    @property
+    def tone(self) -> str:
+        """The colour beside `state`."""
+        if self.error:
+            return "critical"
+        left = 1.0 if self.used_share is None else 1 - self.used_share
+        return "critical" if left < ROOM_CRITICAL else "warning" if left < ROOM_WARNING else "ok"
+
+    @property
+    def state(self) -> str:
+        if self.error:
+            return "offline"
+        return {"critical": "full", "warning": "nearly full", "ok": "online"}[self.tone]
 
 
 class Broker(models.Model):
@@ -24,6 +67,15 @@ class Broker(models.Model):
     #: Partitions whose first replica it holds, and those of them it leads.
     preferred_count = models.IntegerField(default=0)
     preferred_led_count = models.IntegerField(default=0)
+    #: On disk, all its replicas together.
+    size_bytes = models.BigIntegerField(default=0)
+    #: Appended to the partitions it leads, Kafka's own topics included; None: not known yet.
+    records_per_second = models.FloatField(null=True)
+    bytes_per_second = models.FloatField(null=True)
+    #: What it runs and the Kafka release whose APIs it speaks, as far as these tell; empty: not known yet.
+    software = models.CharField(max_length=40, blank=True)
+    speaks = models.CharField(max_length=10, blank=True)
+    api_count = models.IntegerField(null=True)
 
     class Meta:
         ordering = ["broker_id"]
@@ -41,3 +93,25 @@ class Broker(models.Model):
     @property
     def address(self) -> str:
         return f"{self.host}:{self.port}" if self.host else "never seen"
+
+
+class BrokerReport(models.Model):
+    """What a broker last said of itself when it was asked; a broker that is silent keeps its last report."""
+
+    broker_id = models.IntegerField(unique=True)
+    #: When each was said, ms since the epoch; 0: never.
+    log_dirs_at_ms = models.BigIntegerField(default=0)
+    requests_at_ms = models.BigIntegerField(default=0)
+    #: One object per directory: path, error, total_bytes, usable_bytes, size_bytes, replica_count.
+    log_dirs = models.JSONField(default=list)
+    #: One object per API: the fields of latency.ApiLatency.
+    requests = models.JSONField(default=list)
+    #: It answers and does not tell how long requests take: only Barnabas brokers do.
+    is_untold = models.BooleanField(default=False)
+
+    def __str__(self) -> str:
+        return f"report of broker {self.broker_id}"
+
+    @property
+    def directories(self) -> list[Directory]:
+        return [Directory(**each) for each in self.log_dirs]

@@ -1,12 +1,29 @@
-"""The list of brokers."""
+"""The list of brokers, the page of one, and its partitions."""
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from console.access.objects import access_broker
 from console.access.rights import Right, require
-from console.brokers.export import TITLES, broker_rows
+from console.brokers.export import (
+    PARTITION_TITLES,
+    REQUEST_TITLES,
+    TITLES,
+    broker_rows,
+    partition_cells,
+    request_cells,
+)
 from console.brokers.models import Broker
+from console.brokers.queries import (
+    ROLES,
+    HeldPartition,
+    PartitionQuery,
+    broker_facts,
+    held_partitions,
+    partition_page,
+    report_of,
+)
 from console.exports.csv_table import csv_response, wants_csv
 
 
@@ -16,3 +33,25 @@ def broker_list(request: HttpRequest) -> HttpResponse:
     if wants_csv(request):
         return csv_response(request, "brokers", TITLES, broker_rows(Broker.objects.all()))
     return render(request, "brokers/list.html", {"brokers": Broker.objects.all()})
+
+
+@require_safe
+def broker_page(request: HttpRequest, broker_id: int) -> HttpResponse:
+    broker = access_broker(request.user, broker_id, Right.VIEW)
+    if wants_csv(request):
+        rows = map(request_cells, report_of(broker_id).requests)
+        return csv_response(request, f"broker-{broker_id}-requests", REQUEST_TITLES, rows)
+    return render(request, "brokers/page.html", broker_facts(broker))
+
+
+@require_safe
+def broker_partitions(request: HttpRequest, broker_id: int) -> HttpResponse:
+    broker = access_broker(request.user, broker_id, Right.VIEW)
+    query = PartitionQuery.parse(request.GET)
+    partitions = held_partitions(broker_id, query)
+    if wants_csv(request):
+        rows = (partition_cells(HeldPartition(each, broker_id)) for each in partitions.iterator(2_000))
+        return csv_response(request, f"broker-{broker_id}-partitions", PARTITION_TITLES, rows)
+    page, held = partition_page(partitions, broker_id, request.GET.get("page", ""))
+    context = {"broker": broker, "query": query, "page": page, "held": held, "roles": ROLES.items()}
+    return render(request, "brokers/partitions.html", context)

@@ -51,6 +51,33 @@ class TroubledProcess:
 
 
 @dataclass(frozen=True, slots=True)
+class TroubledGroup:
+    """A consumer group with something wrong. `verdict` is the word for how it reads."""
+
+    name: str
+    verdict: str
+    meaning: str
+    lag: int | None = None
+    member_count: int = 0
+    lost: int = 0
+    behind_ms: int | None = None
+    #: Until the oldest record it has not read may be deleted, if that is soon.
+    expires_in_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TightDirectory:
+    """A broker's log directory that is offline, or whose volume is nearly full. `left_share` is 0 to 1."""
+
+    broker_id: int
+    path: str
+    error: str = ""
+    left_share: float = 0.0
+    usable_bytes: int | None = None
+    is_critical: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class Facts:
     is_seen: bool
     brokers_error: str = ""
@@ -68,6 +95,10 @@ class Facts:
     #: address → error of the ZooKeeper servers that do not serve; how many there are in all.
     zookeeper_errors: dict[str, str] = field(default_factory=dict)
     zookeeper_count: int = 0
+    #: The worst first, and how many there are in all.
+    groups: tuple[TroubledGroup, ...] = ()
+    groups_count: int = 0
+    directories: tuple[TightDirectory, ...] = ()
 
     @property
     def has_quorum(self) -> bool:
@@ -76,11 +107,11 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """The next safe thing to do. `page` is the name of the route where it is done, `argument` what it needs."""
+    """The next safe thing to do. `page` is the name of the route where it is done, `argument` what that needs."""
 
     text: str
     page: str = ""
-    argument: str = ""
+    argument: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

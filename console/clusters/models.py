@@ -1,4 +1,4 @@
-"""What the collector last saw of the cluster as a whole, and how old that is."""
+"""What the collector last saw of the cluster as a whole, how old that is, and its recent past."""
 
 from django.db import models
 
@@ -35,3 +35,20 @@ class ClusterState(models.Model):
     @property
     def is_collector_silent(self) -> bool:
         return now_ms() - self.heartbeat_at_ms > SILENCE_MS
+
+
+class ClusterSample(models.Model):
+    """The cluster at a moment; None where nothing was known."""
+
+    #: ms since the epoch.
+    at_ms = models.BigIntegerField(db_index=True)
+    records_per_second = models.FloatField(null=True)
+    bytes_per_second = models.FloatField(null=True)
+    #: Records that all groups together have not read.
+    lag = models.BigIntegerField(null=True)
+
+    class Meta:
+        ordering = ["at_ms"]
+
+    def __str__(self) -> str:
+        return f"cluster at {self.at_ms}"

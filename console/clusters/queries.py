@@ -3,14 +3,10 @@
 from django.db.models import Count, F, Q, Sum
 
 from console.brokers.models import Broker
-from console.clusters.health import Facts, TroubledPartition, TroubledProcess
+from console.clusters.facts import health_facts, shown_processes
 from console.clusters.models import ClusterState
 from console.clusters.reasons import assess
 from console.history.queries import recent_changes
-from console.live.clock import now_ms
-from console.processes.models import ManagedProcess
-from console.processes.states import Desired
-from console.processes.truths import TROUBLED_STATES, State
 from console.topics.models import Partition, Topic
 
 #: One cluster for now; the row's name is where a second one will hang.
@@ -47,13 +43,15 @@ def overview_facts() -> dict:
     totals = topic_totals()
     troubles = (totals["leaderless"], totals["under_replicated"], totals["under_min_isr"])
     troubled = troubled_partitions() if any(troubles) else []
+    processes = shown_processes()
     return {
         "cluster": state,
         "brokers": brokers,
         "registered_count": sum(broker.is_registered for broker in brokers),
         "totals": totals,
         "serving_zookeeper_count": sum(not server["error"] for server in state.zookeeper),
-        "health": assess(_health_facts(state, brokers, troubled)),
+        "health": assess(health_facts(state, brokers, troubled, processes)),
+        "processes": processes,
         "troubled": troubled[:TROUBLED_PARTITIONS_SHOWN],
         "troubled_hidden_count": max(0, len(troubled) - TROUBLED_PARTITIONS_SHOWN),
         "busiest": busiest_topics(),
@@ -75,46 +73,3 @@ def troubled_partitions() -> list[Partition]:
     partitions = partitions.order_by("topic__is_internal", "topic__name", "partition")
     found = [each for each in partitions[:TROUBLED_PARTITIONS_MAX] if each.isr_tone != "ok"]
     return sorted(found, key=lambda each: (each.leader is not None, not each.is_under_min_isr))
-
-
-def _health_facts(state: ClusterState, brokers: list[Broker], troubled: list[Partition]) -> Facts:
-    at_ms = now_ms()
-    missing = {broker.broker_id: broker.changed_at_ms for broker in brokers if not broker.is_registered}
-    return Facts(
-        is_seen=bool(state.brokers_at_ms),
-        brokers_error=state.brokers_error,
-        topics_error=state.topics_error,
-        controller_id=state.controller_id,
-        missing=frozenset(missing),
-        missing_since_ms=missing,
-        flapping={each.broker_id: each.departures_since(at_ms) for each in brokers if each.is_flapping(at_ms)},
-        managed=_managed_brokers(),
-        troubled=tuple(_as_trouble(each) for each in troubled),
-        processes=_troubled_processes(),
-        zookeeper_errors={server["address"]: server["error"] for server in state.zookeeper if server["error"]},
-        zookeeper_count=len(state.zookeeper),
-    )
-
-
-def _managed_brokers() -> frozenset[int]:
-    names = ManagedProcess.objects.filter(kind=ManagedProcess.Kind.BROKER).values_list("name", flat=True)
-    return frozenset(int(name.rpartition("-")[2]) for name in names)
-
-
-def _troubled_processes() -> tuple[TroubledProcess, ...]:
-    rows = ManagedProcess.objects.filter(desired=Desired.RUNNING, state__in=TROUBLED_STATES)
-    return tuple(
-        TroubledProcess(row.name, row.state, row.state_sentence, row.state == State.FAILED, row.spec.get("broker_id"))
-        for row in rows
-    )
-
-
-def _as_trouble(partition: Partition) -> TroubledPartition:
-    return TroubledPartition(
-        partition.topic.name,
-        partition.leader is not None,
-        tuple(partition.replicas),
-        tuple(partition.isr),
-        partition.partition,
-        min(partition.topic.min_insync_replicas or 1, len(partition.replicas)),
-    )

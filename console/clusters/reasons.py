@@ -3,7 +3,9 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from console.clusters.health import Action, Facts, Health, Level, Reason, TroubledPartition, TroubledProcess
+from console.clusters.client_reasons import group_reasons
+from console.clusters.health import Action, Facts, Health, Level, Reason, TroubledPartition
+from console.clusters.host_reasons import directory_reasons, process_reasons
 
 #: A topic's name may have 249 characters; a reason is one sentence.
 NAME_LENGTH_MAX = 40
@@ -33,8 +35,10 @@ def _reasons(facts: Facts) -> Iterable[Reason]:
         yield _flapping(broker_id, times, facts)
     for broker_id in sorted(facts.missing):
         yield _missing_broker(broker_id, [each for each in facts.troubled if broker_id in each.replicas], facts)
-    yield from (_process(each) for each in facts.processes if each.broker_id not in facts.missing)
     yield from _other_partitions([each for each in facts.troubled if not facts.missing.intersection(each.replicas)])
+    yield from directory_reasons(facts.directories)
+    yield from process_reasons(each for each in facts.processes if each.broker_id not in facts.missing)
+    yield from group_reasons(facts.groups, facts.groups_count)
 
 
 def _zookeeper_reasons(facts: Facts) -> Iterable[Reason]:
@@ -45,13 +49,6 @@ def _zookeeper_reasons(facts: Facts) -> Iterable[Reason]:
         text = f"ZooKeeper {address} {error}{meaning}."
         evidence = f"{serving} of {facts.zookeeper_count} servers serve"
         yield Reason(level, f"ZooKeeper {address}", text, Action("Start it, before any broker", "processes"), evidence)
-
-
-def _process(trouble: TroubledProcess) -> Reason:
-    text = f"{trouble.name} is meant to run and is {trouble.state}."
-    level = Level.CRITICAL if trouble.is_lost else Level.WARNING
-    action = Action("Read the end of its log, cure the cause, start it", "process", trouble.name)
-    return Reason(level, trouble.name, text, action, trouble.sentence)
 
 
 def _no_controller(facts: Facts) -> Reason:

@@ -7,15 +7,28 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
 
-from console.access.rights import Right, require
+from console.access.rights import Right, has_right, require
+from console.audit.models import AuditEvent
+from console.clusters.charts import SPAN_WORDS, SPANS, overview_charts, sample_rows
+from console.clusters.export import SAMPLE_TITLES, sample_cells
 from console.clusters.exposition import ClusterMetrics
 from console.clusters.queries import cluster_state, overview_facts
+from console.exports.csv_table import csv_response, wants_csv
+
+RECENT_ACTIONS = 6
 
 
 @require_safe
 def overview(request: HttpRequest) -> HttpResponse:
     require(request.user, Right.VIEW)
-    return render(request, "clusters/overview.html", overview_facts())
+    if wants_csv(request):
+        return csv_response(request, "cluster", SAMPLE_TITLES, sample_cells(sample_rows()))
+    span = request.GET.get("span", "")
+    span = span if span in SPANS else next(iter(SPANS))
+    context = {"span": span, "spans": SPAN_WORDS.items(), "charts": overview_charts(span)}
+    if has_right(request.user, Right.ADMINISTER):
+        context["recent_actions"] = AuditEvent.objects.all()[:RECENT_ACTIONS]
+    return render(request, "clusters/overview.html", overview_facts() | context)
 
 
 @login_not_required

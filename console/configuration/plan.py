@@ -1,10 +1,11 @@
-"""The change of one setting of a topic as a plan. Pure.
+"""The change of one setting as a plan. Pure.
 
-What decides which records are deleted is changed on the retention tab, where the loss is worked out first.
+What decides which records of a topic are deleted is changed on its retention tab, where the loss is worked out first.
 """
 
 from collections.abc import Iterable
 
+from console.configuration.target import Target
 from console.gateway.retention_views import SettingView
 from console.plans.plan import Line, Plan
 from console.retention.plan import DEFAULT
@@ -13,28 +14,28 @@ from console.retention.plan import KEYS as RETENTION_KEYS
 ACTION = "change setting"
 
 
-def change_plan(topic: str, setting: SettingView, typed: str, bootstrap_servers: str) -> Plan:
-    """`typed` is the new value as text, or `default` to take the topic's own away. Without a difference: no lines."""
-    is_own = setting.source == "topic"
+def change_plan(target: Target, setting: SettingView, own: str | None, typed: str, bootstrap_servers: str) -> Plan:
+    """`own` is what `target` itself says now, None if nothing; `typed` is the new value as text, or `default` to take
+    its own away. Without a difference: no lines."""
     new = None if typed == DEFAULT else typed
-    is_same = not is_own if new is None else is_own and setting.value == new
-    old = (setting.value or "") if is_own else DEFAULT
-    command = f"kafka-configs.sh --bootstrap-server {bootstrap_servers} --alter --topic {topic} "
+    old = DEFAULT if own is None else own
+    command = f"kafka-configs.sh --bootstrap-server {bootstrap_servers} --alter {target.option} "
     command += f"--delete-config {setting.name}" if new is None else f"--add-config {setting.name}=[{new}]"
     return Plan(
         action=ACTION,
-        object_type="topic",
-        object_name=topic,
-        lines=() if is_same else (Line(setting.name, old, DEFAULT if new is None else new),),
-        read=(f"{setting.name}={setting.value}@{setting.source}",),
-        touches=(
-            "Every replica of the topic follows the new value at once; no record is touched by the change itself.",
-        ),
+        object_type=target.object_type,
+        object_name=target.object_name,
+        lines=() if own == new else (Line(setting.name, old, DEFAULT if new is None else new),),
+        read=(f"{setting.name}={setting.value}@{setting.source}", f"own={own}"),
+        touches=target.touches,
+        losses=target.losses,
+        typed_name=target.object_name if target.losses else "",
+        obstacle=target.obstacle,
         undo=f"set it to {old} again.",
         command=command,
     )
 
 
 def changeable(settings: Iterable[SettingView]) -> dict[str, SettingView]:
-    """By name, those that this tab changes."""
+    """By name, those that the tab of a topic changes."""
     return {each.name: each for each in settings if each.name not in RETENTION_KEYS}

@@ -13,6 +13,7 @@ from console.access.objects import access_topic
 from console.access.rights import Right
 from console.configuration.actions import do_change_setting
 from console.configuration.plan import change_plan, changeable
+from console.configuration.target import topic_target
 from console.exports.csv_table import csv_response, wants_csv
 from console.gateway.connect import cluster_gateway
 from console.gateway.errors import GatewayError
@@ -78,7 +79,10 @@ def _page(
 
 def _plan(topic: Topic, found, setting: str, value: str) -> Plan | None:
     known = changeable(found).get(setting)
-    return known and change_plan(topic.name, known, value, django_settings.BOOTSTRAP_SERVERS)
+    if known is None:
+        return None
+    own = (known.value or "") if known.source == "topic" else None
+    return change_plan(topic_target(topic.name), known, own, value, django_settings.BOOTSTRAP_SERVERS)
 
 
 def _value(parameters) -> str:

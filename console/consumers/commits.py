@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field, replace
 from statistics import median
 
+from console.consumers.rhythm import Rhythm
+
 #: Commits a verdict looks back on.
 COMMITS_MAX = 10
 #: Commits that follow faster move the newest one on instead of pushing older ones out: the ring keeps some span.
@@ -23,8 +25,10 @@ class CommitRing:
     """Oldest first."""
 
     commits: list[Commit] = field(default_factory=list)
+    rhythm: Rhythm = field(default_factory=Rhythm)
 
     def add(self, offset: int, at_ms: int, log_end: int | None) -> None:
+        self.rhythm.note(at_ms)
         lag = None if log_end is None else max(0, log_end - offset)
         if not self.commits or at_ms > self.commits[-1].at_ms:
             self._append(Commit(offset, at_ms, lag))
@@ -34,6 +38,7 @@ class CommitRing:
     def forget(self) -> None:
         """The commit was taken away: expired, or deleted."""
         self.commits.clear()
+        self.rhythm = Rhythm()
 
     def has(self, offset: int) -> bool:
         return any(each.offset == offset for each in self.commits)

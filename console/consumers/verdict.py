@@ -2,7 +2,8 @@
 
 Burrow's order is kept: caught up, stopped, went back, caught up at least once, stalled, slow. Added are what Burrow
 cannot know or gets wrong: records deleted before they were read, a commit beyond the log's end, markers of transactions
-that look unread, a quiet topic whose first new record is no reason to call the reader dead, and too short a ring.
+that look unread, a quiet topic whose first new record is no reason to call the reader dead, too short a ring, and a
+job that reads once a night.
 """
 
 import itertools
@@ -25,6 +26,7 @@ class Verdict(StrEnum):
     """Worse ones come later."""
 
     OK = "ok"
+    IDLE = "idle"
     NO_COMMIT = "no commit"
     UNKNOWN = "unknown"
     SLOW = "slow"
@@ -47,7 +49,7 @@ class Verdict(StrEnum):
         """ok, warning, critical, or idle."""
         if self is Verdict.OK:
             return "ok"
-        if self in (Verdict.NO_COMMIT, Verdict.UNKNOWN):
+        if self in (Verdict.IDLE, Verdict.NO_COMMIT, Verdict.UNKNOWN):
             return "idle"
         return "warning" if self in (Verdict.SLOW, Verdict.WENT_BACK) else "critical"
 
@@ -59,6 +61,7 @@ class Verdict(StrEnum):
 _SEVERITIES = {verdict: number for number, verdict in enumerate(Verdict)}
 _MEANINGS = {
     Verdict.OK: "It has read everything, or is getting there.",
+    Verdict.IDLE: "It reads now and then, as a nightly job does, and is not late yet: records wait for its next time.",
     Verdict.NO_COMMIT: "A member holds the partition and has not committed anything in it.",
     Verdict.UNKNOWN: "There are too few commits yet to say.",
     Verdict.SLOW: "It commits and moves on, and what is unread never gets less.",
@@ -113,7 +116,7 @@ def _judge_commits(evidence: Evidence) -> Verdict:
     patience_ms = max(ring.span_ms, GAPS * ring.usual_gap_ms, PATIENCE_MS)
     has_waited = _has_waited(evidence, patience_ms)
     if evidence.now_ms - commits[-1].at_ms > patience_ms and has_waited:
-        return Verdict.STOPPED
+        return Verdict.IDLE if _rests(evidence) else Verdict.STOPPED
     if _went_back(ring):
         return Verdict.WENT_BACK
     known = [each.lag for each in commits if each.lag is not None]
@@ -134,6 +137,12 @@ def _judge_few(evidence: Evidence) -> Verdict:
     if evidence.has_members and last_ms is None and evidence.behind_since_ms is None:
         return Verdict.UNKNOWN
     return Verdict.STOPPED if is_silent and _has_waited(evidence, patience_ms) else Verdict.UNKNOWN
+
+
+def _rests(evidence: Evidence) -> bool:
+    """Nobody is there and nobody would be yet. A member that is there and silent is no pause."""
+    rests_until_ms = evidence.commits.rhythm.rests_until_ms()
+    return not evidence.has_members and rests_until_ms is not None and evidence.now_ms <= rests_until_ms
 
 
 def _has_waited(evidence: Evidence, patience_ms: int) -> bool:

@@ -31,12 +31,12 @@ from confluent_kafka.admin import (
     TopicMetadata,
 )
 
+from console.gateway.brokers import KafkaBrokers
 from console.gateway.errors import ClusterUnreachableError, GatewayError, error_from_kafka
 from console.gateway.groups import KafkaGroups
-from console.gateway.interface import BrokerView, ClusterView, PartitionView, ReplicaSizes, TopicView
+from console.gateway.interface import BrokerView, ClusterView, PartitionView, TopicView
 from console.gateway.record_views import Headers, OffsetSpan, RecordStream
 from console.gateway.records import KafkaRecordStream, produce
-from console.gateway.replica_sizes import ask_replica_sizes
 from console.gateway.retention import ask_retention
 from console.gateway.retention_views import CommittedView, RetentionView, SettingView
 from console.gateway.topic_settings import TopicAdministration
@@ -82,6 +82,7 @@ class KafkaGateway:
         self._silent_leaders: dict[int, float] = {}
         self._administration = TopicAdministration(self._admin, self._wait, request_timeout_seconds)
         self._watch = TopicWatch(self._ask_watched)
+        self.brokers = KafkaBrokers(self._broker_addresses, request_timeout_seconds)
         self.groups = KafkaGroups(
             self._admin, bootstrap_servers, self._wait, self._broker_addresses, request_timeout_seconds
         )
@@ -106,9 +107,6 @@ class KafkaGateway:
         offsets = self._list_offsets(topics.values(), set(metadata.brokers))
         watched = self._watch.look(topics)
         return [self._view(topics[name], offsets, watched.get(name)) for name in sorted(topics)]
-
-    def replica_sizes(self) -> ReplicaSizes:
-        return ask_replica_sizes(self._broker_addresses(), self._timeout)
 
     def elect_preferred_leaders(self, partitions: Iterable[tuple[str, int]]) -> dict[tuple[str, int], str]:
         wanted = [TopicPartition(topic, partition) for topic, partition in partitions]

@@ -9,11 +9,13 @@ from dataclasses import replace
 
 from broker.common.errors import ErrorCode
 from broker.common.limits import PARTITIONS_PER_TOPIC_MAX, TOPIC_NAME_LENGTH_MAX
+from console.gateway.broker_views import ReplicaSizes
 from console.gateway.errors import ClusterUnreachableError, refusal
+from console.gateway.fake_brokers import FakeBrokers
 from console.gateway.fake_groups import FakeGroups
 from console.gateway.fake_records import FakeRecordStream
 from console.gateway.fake_retention import FakeSegment, FakeTopicState
-from console.gateway.interface import BrokerView, ClusterView, PartitionView, ReplicaSizes, TopicView
+from console.gateway.interface import BrokerView, ClusterView, PartitionView, TopicView
 from console.gateway.record_views import Headers, OffsetSpan, RecordStream, RecordView
 from console.gateway.retention_views import CommittedView, RetentionView, SettingView
 
@@ -41,6 +43,7 @@ class FakeGateway:
         self._states: dict[str, FakeTopicState] = {}
         self._now_ms = clock_ms
         self.groups = FakeGroups(self)
+        self.brokers = FakeBrokers(self, self._brokers)
 
     # What the console asks -------------------------------------------------------------------------------------------
 
@@ -51,18 +54,6 @@ class FakeGateway:
     def describe_topics(self) -> list[TopicView]:
         self._alive()
         return [self._as_seen(self._topics[name]) for name in sorted(self._topics)]
-
-    def replica_sizes(self) -> ReplicaSizes:
-        alive = set(self._alive())
-        return {
-            (topic.name, each.partition): {
-                broker_id: RECORD_BYTES * ((each.next_offset or 0) - (each.first_offset or 0))
-                for broker_id in each.replicas
-                if broker_id in alive
-            }
-            for topic in self._topics.values()
-            for each in topic.partitions
-        }
 
     def elect_preferred_leaders(self, partitions: Iterable[tuple[str, int]]) -> dict[tuple[str, int], str]:
         alive, refused = set(self._alive()), {}
@@ -177,6 +168,19 @@ class FakeGateway:
     def cut_off(self, is_cut_off: bool = True) -> None:
         """As if no broker could be reached."""
         self._is_cut_off = is_cut_off
+
+    def replica_sizes(self) -> ReplicaSizes:
+        """What its brokers say in their log directories."""
+        alive = set(self._alive())
+        return {
+            (topic.name, each.partition): {
+                broker_id: RECORD_BYTES * ((each.next_offset or 0) - (each.first_offset or 0))
+                for broker_id in each.replicas
+                if broker_id in alive
+            }
+            for topic in self._topics.values()
+            for each in topic.partitions
+        }
 
     @property
     def broker_count(self) -> int:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from broker.common.limits import PARTITIONS_PER_TOPIC_MAX, TOPIC_NAME_LENGTH_MAX
+from console.gateway.broker_views import BrokerGateway
 from console.gateway.group_views import GroupGateway
 from console.gateway.record_views import Headers, OffsetSpan, RecordStream
 from console.gateway.retention_views import CommittedView, RetentionView, SettingView
@@ -20,12 +21,8 @@ __all__ = [
     "ClusterGateway",
     "ClusterView",
     "PartitionView",
-    "ReplicaSizes",
     "TopicView",
 ]
-
-#: (topic, partition) → broker → bytes of its replica's log.
-ReplicaSizes = Mapping[tuple[str, int], Mapping[int, int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +73,7 @@ class TopicView:
 
 class ClusterGateway(Protocol):
     groups: GroupGateway
+    brokers: BrokerGateway
 
     def describe_cluster(self) -> ClusterView:
         """Brokers, controller and cluster id as one live broker knows them."""
@@ -86,10 +84,6 @@ class ClusterGateway(Protocol):
 
         A broker that does not answer costs the offsets of its partitions, never the whole call.
         """
-        ...
-
-    def replica_sizes(self) -> ReplicaSizes:
-        """The bytes of every replica, from each broker that answers; those of a broker that does not are missing."""
         ...
 
     def elect_preferred_leaders(self, partitions: Iterable[tuple[str, int]]) -> dict[tuple[str, int], str]:

@@ -5,7 +5,9 @@ import threading
 from django.template.loader import render_to_string
 
 from console.brokers.models import Broker
+from console.clusters.charts import SPANS, overview_charts
 from console.clusters.queries import cluster_state, overview_facts
+from console.clusters.samples import newest_sample_ms
 from console.live import groups
 from console.live.clock import now_ms
 from console.live.push import send_now
@@ -22,6 +24,7 @@ OVERVIEW_PARTIALS = (
     "tiles",
     "troubled-partitions",
     "broker-strip",
+    "processes",
     "busiest-topics",
     "zookeeper-servers",
     "recent-changes",
@@ -35,6 +38,7 @@ class Announcer:
         self._lock = threading.Lock()
         self._sent: dict[tuple[str, str], str] = {}
         self._list_version = now_ms()
+        self._charted_ms = 0
 
     def heartbeat(self) -> None:
         html = render_to_string("live/heartbeat.html", {"cluster": cluster_state()})
@@ -53,7 +57,13 @@ class Announcer:
 
     def topics_changed(self, changes: TopicChanges) -> None:
         with self._lock:
-            messages = [*self._overview(), *self._brokers(), *self._topics(changes), *self._placement(changes)]
+            messages = [
+                *self._overview(),
+                *self._charts(),
+                *self._brokers(),
+                *self._topics(changes),
+                *self._placement(changes),
+            ]
         send_now(messages)
 
     def _overview(self) -> list[tuple[str, str]]:
@@ -63,6 +73,16 @@ class Announcer:
             for name in OVERVIEW_PARTIALS
             for message in self._if_new(groups.CLUSTER_OVERVIEW, name, f"clusters/partials/{name}.html", facts)
         ]
+
+    def _charts(self) -> list[tuple[str, str]]:
+        """Drawn when there is a new sample."""
+        newest_ms = newest_sample_ms()
+        if newest_ms == self._charted_ms:
+            return []
+        self._charted_ms = newest_ms
+        drawn = [{"span": span, "charts": overview_charts(span)} for span in SPANS]
+        template = "clusters/partials/charts.html"
+        return [(groups.CLUSTER_OVERVIEW, render_to_string(template, each)) for each in drawn]
 
     def _brokers(self) -> list[tuple[str, str]]:
         context = {"brokers": list(Broker.objects.all()), "cluster": cluster_state()}

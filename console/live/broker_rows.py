@@ -33,6 +33,8 @@ class ReplicaCounts:
     #: Partitions whose first replica it holds, and those of them it leads.
     preferred_count: int = 0
     preferred_led_count: int = 0
+    #: Appended to the partitions it leads; None: none of their rates is known yet.
+    records_per_second: float | None = None
 
 
 def broker_rows(
@@ -58,16 +60,22 @@ def broker_rows(
 
 def count_replicas(topics: Iterable[TopicRow]) -> dict[int, ReplicaCounts]:
     """For each broker named anywhere: partitions led, replicas held, not in the ISR, held first, and led of those."""
-    counts = {field.name: Counter[int]() for field in fields(ReplicaCounts)}
+    counts = {field.name: Counter[int]() for field in fields(ReplicaCounts) if field.name != "records_per_second"}
+    rates: dict[int, float] = {}
     for partition in (each for topic in topics for each in topic.partitions):
         if partition.leader is not None:
             counts["leader_count"][partition.leader] += 1
+            if partition.records_per_second is not None:
+                rates[partition.leader] = rates.get(partition.leader, 0.0) + partition.records_per_second
         counts["replica_count"].update(partition.replicas)
         counts["out_of_sync_count"].update(each for each in partition.replicas if each not in partition.isr)
         preferred = partition.replicas[:1]
         counts["preferred_count"].update(preferred)
         counts["preferred_led_count"].update(each for each in preferred if each == partition.leader)
     return {
-        broker_id: ReplicaCounts(**{name: count[broker_id] for name, count in counts.items()})
+        broker_id: ReplicaCounts(
+            **{name: count[broker_id] for name, count in counts.items()},
+            records_per_second=round(rates[broker_id], 1) if broker_id in rates else None,
+        )
         for broker_id in counts["leader_count"].keys() | counts["replica_count"].keys()
     }

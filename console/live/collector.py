@@ -11,8 +11,11 @@ from dataclasses import asdict
 
 from django.db import close_old_connections
 
+from console.brokers.collect import BrokerCollector
+from console.clusters.samples import ClusterSampler
 from console.consumers.collect import GroupCollector
-from console.gateway.interface import ClusterGateway, ReplicaSizes
+from console.gateway.broker_views import ReplicaSizes
+from console.gateway.interface import ClusterGateway
 from console.gateway.zookeeper import ZooKeeperView
 from console.history.differences import broker_events, controller_events, topic_events
 from console.history.record import write_events
@@ -29,6 +32,8 @@ TOPICS_INTERVAL_SECONDS = 1.5
 GROUPS_INTERVAL_SECONDS = 2.0
 #: Sizes are for people: nobody watches them by the second, and asking walks every log directory.
 SIZES_INTERVAL_SECONDS = 10.0
+#: How long requests take is told of the last minute, so it moves slowly.
+REQUESTS_INTERVAL_SECONDS = 5.0
 HEARTBEAT_INTERVAL_SECONDS = 1.0
 #: Points of the rate's recent past, one per look at the topics: about three minutes.
 RATE_HISTORY_POINTS = 120
@@ -51,6 +56,7 @@ class Collector:
         self._topics = store.load_topics()
         self._topics_at_ms = 0
         self._groups = GroupCollector(gateway, clock_ms)
+        self._each_broker = BrokerCollector(gateway.brokers, clock_ms)
         self._brokers = store.load_brokers()
         state = store.ensure_state()
         self._cluster_id, self._controller_id = state.cluster_id, state.controller_id
@@ -59,6 +65,7 @@ class Collector:
         self._replica_counts: dict[int, ReplicaCounts] = {}
         self._holding_replicas: set[int] = set()
         self._rate_history: list[float] = []
+        self._sampler = ClusterSampler()
         self._sizes: ReplicaSizes = {}
 
     def beat(self) -> None:
@@ -104,7 +111,10 @@ class Collector:
 
     def collect_sizes(self) -> None:
         """Kept until the next look at the topics, which writes them."""
-        self._sizes = self._gateway.replica_sizes()
+        self._sizes = self._each_broker.look_at_dirs(self._topics)
+
+    def collect_requests(self) -> None:
+        self._each_broker.look_at_requests()
 
     def collect_groups(self) -> None:
         """After the first look at the topics: a lag is counted from the ends of their logs."""
@@ -151,6 +161,7 @@ class Collector:
         store.update_state(
             records_per_second=rate, rate_history=self._rate_history, topics_at_ms=at_ms, topics_error=""
         )
+        self._sampler.observe(rate, self._each_broker.bytes_per_second, at_ms)
 
 
 class Tier:
@@ -207,6 +218,7 @@ def run_collector(collector: Collector, stop: threading.Event) -> None:
         Tier("groups", GROUPS_INTERVAL_SECONDS, collector.collect_groups, collector.groups_failed),
         Tier("zookeeper", CLUSTER_INTERVAL_SECONDS, collector.collect_zookeeper),
         Tier("sizes", SIZES_INTERVAL_SECONDS, collector.collect_sizes),
+        Tier("requests", REQUESTS_INTERVAL_SECONDS, collector.collect_requests),
     ]
     threads = [threading.Thread(target=tier.run, args=(stop,), name=tier.name, daemon=True) for tier in tiers]
     for thread in threads:

@@ -34,6 +34,8 @@ def groups_for(page: str, rights: frozenset[Right]) -> list[str] | None:
     kind, _, name = page.partition(":")
     if kind == "topic" and name:
         return [groups.HEARTBEAT, groups.topic(name)]
+    if kind == "broker" and name.isascii() and name.isdigit():
+        return [groups.HEARTBEAT, groups.broker(int(name))]
     if name:
         return None
     by_page = {

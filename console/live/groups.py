@@ -20,6 +20,11 @@ def topic(name: str) -> str:
     return f"topic.{hashlib.sha256(name.encode()).hexdigest()[:40]}"
 
 
+def broker(broker_id: int) -> str:
+    """The pages of one broker."""
+    return f"broker.{broker_id}"
+
+
 def processes(can_operate: bool) -> str:
     """The processes page, once with buttons and once without: what is pushed differs by right."""
     return "processes.operate" if can_operate else "processes.view"

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from console.gateway.interface import PartitionView, ReplicaSizes, TopicView
+from console.gateway.broker_views import ReplicaSizes
+from console.gateway.interface import PartitionView, TopicView
 from console.live.rates import RateWindow
 
 

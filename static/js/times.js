@@ -2,6 +2,7 @@
 
 const format = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
+const minute = new Intl.DateTimeFormat(undefined, { timeStyle: "short" });
 const day = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
@@ -12,6 +13,14 @@ function localise(root) {
     const isToday = moment.toDateString() === new Date().toDateString();
     each.textContent = "short" in each.dataset ? (isToday ? clock : day).format(moment) : format.format(moment);
     each.title = `${each.getAttribute("datetime")} · shown in ${zone}`;
+  });
+  localiseTips(root);
+}
+
+function localiseTips(root) {
+  root.querySelectorAll("title[data-at-ms]").forEach((each) => {
+    const moment = new Date(Number(each.dataset.atMs));
+    each.textContent = each.textContent.replace(/^.*? · /, `${minute.format(moment)} · `);
   });
 }
 

@@ -85,6 +85,8 @@ def cluster(monkeypatch, clock) -> FakeGateway:
         "console.retention.actions",
         "console.retention.views",
         "console.records.actions",
+        "console.brokers.actions",
+        "console.brokers.settings_views",
         "console.configuration.actions",
         "console.configuration.views",
         "console.records.views",

@@ -33,6 +33,7 @@ from broker.protocol.messages.describe_configs import DescribeConfigsRequest, De
 from broker.protocol.messages.describe_groups import DescribeGroupsRequest, DescribeGroupsResponse
 from broker.protocol.messages.describe_log_dirs import DescribeLogDirsRequest, DescribeLogDirsResponse
 from broker.protocol.messages.describe_producers import DescribeProducersRequest, DescribeProducersResponse
+from broker.protocol.messages.describe_requests import DescribeRequestsRequest, DescribeRequestsResponse
 from broker.protocol.messages.describe_transactions import DescribeTransactionsRequest, DescribeTransactionsResponse
 from broker.protocol.messages.describe_user_scram_credentials import (
     DescribeUserScramCredentialsRequest,
@@ -107,6 +108,7 @@ _PAIRS = (
     MessagePair(DescribeGroupsRequest, DescribeGroupsResponse),
     MessagePair(DescribeLogDirsRequest, DescribeLogDirsResponse),
     MessagePair(DescribeProducersRequest, DescribeProducersResponse),
+    MessagePair(DescribeRequestsRequest, DescribeRequestsResponse),
     MessagePair(DescribeTransactionsRequest, DescribeTransactionsResponse),
     MessagePair(DescribeUserScramCredentialsRequest, DescribeUserScramCredentialsResponse),
     MessagePair(ElectLeadersRequest, ElectLeadersResponse),

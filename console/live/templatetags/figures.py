@@ -46,15 +46,44 @@ def size(count: int | None) -> str:
 
 
 @register.filter
+def byte_size(per_second: float | None) -> str:
+    """Bytes per second, as `size`."""
+    return size(None if per_second is None else round(per_second))
+
+
+@register.filter
+def milliseconds(value: float | None) -> str:
+    """A short time in its own unit, two figures and more: 340 µs, 1.2 ms, 45 ms, 1.3 s."""
+    if value is None:
+        return UNKNOWN
+    for limit, factor, unit in ((1, 1_000, "µs"), (1_000, 1, "ms")):
+        if value < limit:
+            return f"{_short(value * factor)}{NARROW_NO_BREAK_SPACE}{unit}"
+    return f"{_short(value / 1_000)}{NARROW_NO_BREAK_SPACE}s"
+
+
+def _short(value: float) -> str:
+    return f"{value:.1f}" if 0 < value < 10 else f"{value:.0f}"
+
+
+#: What Java writes for the largest number, which stands for no limit.
+_LARGEST = (2**63 - 1, 2**31 - 1)
+
+
+@register.filter
 def limit_in_words(setting) -> str:
-    """`(7 d)` behind 604800000, `(1.5 GB)` behind 1500000000, `(no limit)` behind -1; nothing behind other settings."""
-    if setting.name not in ("retention.ms", "retention.bytes") or setting.value is None:
+    """`(7 d)` behind 604800000 of a setting in ms, `(1.5 GB)` behind one in bytes, `(no limit)` behind the largest
+    number and a retention of -1; nothing behind other settings."""
+    text = setting.value or ""
+    if not text.removeprefix("-").isdecimal():
         return ""
-    number = int(setting.value)
-    if number == -1 or number == 2**63 - 1:
+    number = int(text)
+    if number in _LARGEST or (number == -1 and "retention" in setting.name):
         return "(no limit)"
-    if setting.name == "retention.bytes":
-        return f"({size(number)})"
+    if setting.name.endswith("bytes"):
+        return f"({size(number)})" if number >= 1_000 else ""
+    if not setting.name.endswith(".ms"):
+        return ""
     for unit_ms, unit in ((86_400_000, "d"), (3_600_000, "h"), (60_000, "min"), (1_000, "s")):
         if number >= unit_ms:
             return f"({number / unit_ms:.3g} {unit})"
@@ -103,6 +132,12 @@ def short_moment(at_ms: int) -> SafeString | str:
         return UNKNOWN
     when = datetime.fromtimestamp(at_ms / 1000, UTC)
     return format_html('<time data-short datetime="{}">{}</time>', when.isoformat(), when.strftime("%H:%M:%S UTC"))
+
+
+@register.filter
+def utc_time(at_ms: int) -> str:
+    """For the tip over a chart, where no element can stand: the page's script writes the reader's time instead."""
+    return f"{datetime.fromtimestamp(at_ms / 1000, UTC):%H:%M UTC}"
 
 
 @register.filter

@@ -3,8 +3,9 @@
 import time
 from dataclasses import replace
 
+from console.gateway.broker_views import ReplicaSizes
 from console.gateway.fake import FakeGateway
-from console.gateway.interface import BrokerView, ClusterView, PartitionView, ReplicaSizes, TopicView
+from console.gateway.interface import BrokerView, ClusterView, PartitionView, TopicView
 
 BROKERS = 12
 TOPICS = 10_000

@@ -54,3 +54,9 @@ def test_what_has_no_default_must_be_given(missing):
     text = "".join(f"{line}\n" for line in MINIMAL.splitlines() if not line.startswith(missing))
     with pytest.raises(StartupError, match=f"{missing} must be set"):
         read_broker_config(text)
+
+
+@pytest.mark.parametrize(("line", "text"), [("", ""), ("metrics.listener=127.0.0.1:9192\n", "127.0.0.1:9192")])
+def test_one_address_is_told_as_it_is_written(line, text):
+    config = read_broker_config(f"broker.id=1\nzookeeper.connect=localhost:2181\n{line}")
+    assert config.text("metrics.listener") == text

@@ -26,7 +26,7 @@ THEIRS = _their_classes()
 #: They turn these into sets of bits; test_against_kio compares them.
 BITFIELDS = {"authorized_operations", "topic_authorized_operations", "cluster_authorized_operations"}
 #: This broker's alone.
-OWN = {ApiKey.PREVIEW_RETENTION}
+OWN = {ApiKey.PREVIEW_RETENTION, ApiKey.DESCRIBE_REQUESTS}
 BETWEEN_BROKERS = {
     ApiKey.LEADER_AND_ISR,
     ApiKey.STOP_REPLICA,

@@ -50,6 +50,7 @@ from broker.runtime.replication.follower_feeds import FollowerFeeds
 from broker.runtime.replication.produce_acks import ProduceAcks
 from broker.runtime.replication.replica_manager import ReplicaManager
 from broker.runtime.replication.transactional_appends import TransactionalAppends
+from broker.runtime.request_times import RequestTimes
 from broker.runtime.retention_previews import RetentionPreviews
 from broker.runtime.topics.topic_admin import TopicAdmin
 from broker.runtime.topics.topic_configs import TopicConfigs
@@ -217,8 +218,9 @@ class Served:
             topics=TopicAdmin(self.store, self.metadata, self.config),
             topic_configs=topic_configs,
             broker_configs=broker_configs,
-            log_dirs=LogDirs([directory / "logs"], self.replicas),
+            log_dirs=LogDirs([directory / "logs"], self.replicas, self.logs),
             retention_previews=self.previews,
+            request_times=RequestTimes(),
             producer_ids=ProducerIds(self.store, 1),
             controller=self.controller,
             clock=clock,

@@ -88,14 +88,6 @@ def test_the_minimum_in_sync_is_learned(gateway, topic):
     assert seen.min_insync_replicas == 1
 
 
-def test_every_replica_has_a_size_that_grows(gateway, topic, append):
-    append(topic.name, 1, 7)
-    leader = topic.partitions[1].leader
-
-    sizes = eventually(gateway.replica_sizes, lambda seen: seen.get((topic.name, 1), {}).get(leader, 0) > 0)
-    assert sizes[topic.name, 0] == {topic.partitions[0].leader: 0}
-
-
 def test_electing_the_leader_that_leads_already_is_no_failure(gateway, topic):
     assert gateway.elect_preferred_leaders([(topic.name, 0), (topic.name, 1)]) == {}
 

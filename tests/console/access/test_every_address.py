@@ -4,6 +4,7 @@ import pytest
 from django.test import Client
 from django.urls import URLPattern, get_resolver, reverse
 
+from console.brokers.models import Broker
 from console.consumers.models import ConsumerGroup
 from console.processes.models import ManagedProcess
 from console.topics.models import Topic
@@ -13,6 +14,7 @@ OPEN_TO_ALL = {"login", "healthz", "metrics"}
 ARGUMENTS = {
     "topic": {"name": "orders", "partition": 0, "offset": 0},
     "process": {"name": "broker-1"},
+    "broker": {"broker_id": 1},
     "group": {"group": "readers"},
     "rolling": {"number": 1},
     "ensemble": {"number": 1},
@@ -24,6 +26,7 @@ CHANGES = {
     "topic-delete": "operator",
     "topic-produce": "operator",
     "topic-set": "operator",
+    "broker-set": "operator",
     "elect-leaders": "operator",
     "topic-configure": "operator",
     "group-reset": "operator",
@@ -84,6 +87,7 @@ def _objects(db, settings, cluster, ensemble):
     cluster.commit("readers", "orders", 0, 0)
     ConsumerGroup.objects.create(name="readers", state="Empty", coordinator=1, verdict="ok")
     Topic.objects.create(name="orders")
+    Broker.objects.create(broker_id=1, host="127.0.0.1", port=9092)
     ManagedProcess.objects.create(name="broker-1", kind="broker", host=settings.HOST_NAME, argv=["true"])
 
 

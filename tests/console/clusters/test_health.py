@@ -1,6 +1,6 @@
 """Reasons first: each trouble as a sentence an operator can act on."""
 
-from console.clusters.health import Facts, Level, TroubledPartition, TroubledProcess
+from console.clusters.health import Facts, Level, TightDirectory, TroubledGroup, TroubledPartition, TroubledProcess
 from console.clusters.reasons import NAME_LENGTH_MAX, assess
 
 WELL = Facts(is_seen=True, controller_id=1, zookeeper_count=1)
@@ -173,3 +173,47 @@ def test_a_missing_brokers_process_is_evidence_and_no_second_reason():
     exited = TroubledProcess("broker-2", "exited", "killed by signal 9", is_lost=False, broker_id=2)
     reasons = assess(facts(missing=frozenset({2}), processes=(exited,))).reasons
     assert [reason.evidence for reason in reasons] == ["broker-2 is exited: killed by signal 9"]
+
+
+def group(name="readers", **values) -> TroubledGroup:
+    known = {"verdict": "stalled", "meaning": "It commits the same offset again and again.", "lag": 12_345}
+    return TroubledGroup(name, **{**known, "member_count": 2, **values})
+
+
+def test_a_group_that_does_not_get_on_says_how_and_how_much_waits():
+    (reason,) = assess(facts(groups=(group(behind_ms=7_200_000),), groups_count=1)).reasons
+    assert reason.level == Level.WARNING
+    assert reason.text == ("Group readers does not get on (stalled): it commits the same offset again and again.")
+    assert reason.evidence.replace("\u202f", " ") == "12 345 not read · the oldest for 2 h · 2 members"
+    assert (reason.action.page, reason.action.argument) == ("group", "readers")
+
+
+def test_records_that_will_be_lost_come_before_those_that_wait():
+    waiting, expiring = group("waiting", member_count=0), group("expiring", expires_in_ms=1_800_000)
+    assert sentences(groups=(waiting, expiring), groups_count=2) == [
+        "Group expiring will lose records: the oldest it has not read may be deleted in 30\u202fmin.",
+        "Nobody reads for group waiting, and records wait.",
+    ]
+
+
+def test_records_that_were_lost_are_counted():
+    assert sentences(groups=(group(lost=3),), groups_count=1) == [
+        "Group readers lost 3 records: they were deleted before it read them."
+    ]
+
+
+def test_many_groups_in_trouble_do_not_bury_the_rest():
+    found = sentences(groups=tuple(group(f"g{number}") for number in range(9)), groups_count=30)
+    assert len(found) == 5
+    assert found[-1] == "26 more consumer groups are in trouble."
+
+
+def test_an_offline_directory_is_critical_and_a_filling_one_a_warning():
+    offline = TightDirectory(1, "/data/1", error="the disk cannot be read")
+    filling = TightDirectory(2, "/data/2", left_share=0.12, usable_bytes=12_000_000_000, is_critical=False)
+    health = assess(facts(directories=(filling, offline)))
+    assert [(each.level, each.subject) for each in health.reasons] == [
+        (Level.CRITICAL, "Broker 1"),
+        (Level.WARNING, "Broker 2"),
+    ]
+    assert health.reasons[1].evidence.replace("\u202f", " ") == "/data/2: 12 GB left, 12 % of the volume"

@@ -1,3 +1,4 @@
+from console.audit.record import record_event
 from console.gateway.zookeeper import ZooKeeperView
 from console.processes.models import ManagedProcess
 
@@ -90,3 +91,31 @@ def test_a_minimum_above_the_number_of_replicas_asks_for_all_of_them(cluster, co
 
     assert "Broken" not in text
     assert "none below min ISR" in text
+
+
+def test_groups_disks_and_processes_in_trouble_are_named_where_one_looks_first(
+    cluster, collect, collector, settings, viewer, client_of, monkeypatch, clock
+):
+    monkeypatch.setattr("console.consumers.models.now_ms", clock.now_ms)
+    monkeypatch.setattr("console.clusters.facts.now_ms", clock.now_ms)
+    cluster.create_topic("orders", 1, 1, {"retention.ms": "3600000"})
+    cluster.append("orders", 0, 5)
+    cluster.commit("readers", "orders", 0, 1)
+    cluster.brokers.usable_bytes[2] = 40_000_000
+    ManagedProcess.objects.create(name="demo", kind="demo", host=settings.HOST_NAME, argv=["true"], observed="exited")
+    for minutes in (0, 40):
+        clock.advance(60_000 * minutes)
+        collect()
+        collector.collect_sizes()
+    text = page(client_of, viewer)
+
+    assert "Group readers will lose records" in text
+    assert "The volume of broker 2 is nearly full" in text
+    assert "The process demo is exited." in text
+
+
+def test_what_people_did_is_for_administrators(administrator, viewer, client_of):
+    record_event(administrator, "create topic", "topic", "orders", None, {})
+    assert "What people did" in page(client_of, administrator)
+    assert "create topic" in page(client_of, administrator)
+    assert "What people did" not in page(client_of, viewer)

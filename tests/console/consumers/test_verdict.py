@@ -128,3 +128,24 @@ def test_a_group_is_as_bad_as_its_worst_partition():
 def test_every_verdict_has_a_colour_and_a_meaning(verdict):
     assert verdict.tone in {"ok", "idle", "warning", "critical"}
     assert verdict.meaning.endswith(".")
+
+
+class TestBatches:
+    """Three nights of ten minutes each, the last one ten hours ago: its commits alone fill the ring."""
+
+    NIGHTS = tuple((ago_s - 60 * minute, 100, 5) for ago_s in (208_800, 122_400, 36_000) for minute in range(11))
+
+    def test_a_nightly_job_is_idle_by_day(self):
+        assert judge(evidence(*self.NIGHTS, has_members=False)) is Verdict.IDLE
+
+    def test_a_nightly_job_that_did_not_come_has_stopped(self):
+        late = tuple((ago_s + 100_000, offset, lag) for ago_s, offset, lag in self.NIGHTS)
+        assert judge(evidence(*late, has_members=False)) is Verdict.STOPPED
+
+    def test_a_member_that_is_there_and_silent_has_stopped_whatever_its_habits(self):
+        assert judge(evidence(*self.NIGHTS, has_members=True)) is Verdict.STOPPED
+
+    def test_idle_is_no_trouble_and_no_secret(self):
+        assert not Verdict.IDLE.is_bad
+        assert worst([Verdict.OK, Verdict.IDLE]) is Verdict.IDLE
+        assert worst([Verdict.IDLE, Verdict.STOPPED]) is Verdict.STOPPED

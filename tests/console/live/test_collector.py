@@ -223,7 +223,8 @@ class CountingCollector:
 
     def __init__(self):
         self.looked = {
-            name: threading.Event() for name in ("cluster", "topics", "zookeeper", "sizes", "groups", "beat")
+            name: threading.Event()
+            for name in ("cluster", "topics", "zookeeper", "sizes", "requests", "groups", "beat")
         }
 
     def collect_cluster(self) -> None:
@@ -238,6 +239,9 @@ class CountingCollector:
 
     def collect_sizes(self) -> None:
         self.looked["sizes"].set()
+
+    def collect_requests(self) -> None:
+        self.looked["requests"].set()
 
     def collect_groups(self) -> None:
         self.looked["groups"].set()
@@ -289,7 +293,7 @@ def test_partitions_below_the_minimum_are_counted_for_their_topic(cluster, colle
 
 
 def test_a_broker_that_comes_and_goes_is_called_flapping(cluster, collect, clock, monkeypatch):
-    monkeypatch.setattr("console.clusters.queries.now_ms", clock.now_ms)
+    monkeypatch.setattr("console.clusters.facts.now_ms", clock.now_ms)
     for _ in range(3):
         collect()
         cluster.stop_broker(2)

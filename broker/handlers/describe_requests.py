@@ -1,0 +1,30 @@
+"""DescribeRequests: what was counted of this broker's answers."""
+
+from broker.handlers.handler import RequestContext, public
+from broker.protocol.api_keys import ApiKey
+from broker.protocol.messages.describe_requests import (
+    DescribeRequestsBucket,
+    DescribeRequestsRequest,
+    DescribeRequestsResponse,
+    DescribeRequestsResult,
+)
+from broker.runtime.request_times import ApiTimes
+
+
+def handle_describe_requests(_request: DescribeRequestsRequest, context: RequestContext) -> DescribeRequestsResponse:
+    results = [_result(api, times) for api, times in context.services.request_times]
+    return DescribeRequestsResponse(results=[each for each in results if each.count])
+
+
+def _result(api: ApiKey, times: ApiTimes) -> DescribeRequestsResult:
+    durations = times.durations
+    return DescribeRequestsResult(
+        api_key=api,
+        count=durations.count,
+        error_count=times.error_count,
+        max_us=-(-durations.max_ns // 1_000),
+        buckets=[DescribeRequestsBucket(up_to_us=up_to, count=count) for up_to, count in durations.buckets],
+    )
+
+
+HANDLER = public(ApiKey.DESCRIBE_REQUESTS, 0, 0, handle_describe_requests)

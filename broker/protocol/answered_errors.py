@@ -1,0 +1,45 @@
+"""Whether an answer carries an error, at its top or for one of the things it is about.
+
+A function for each message class, generated from its declaration: it looks where an `error_code` can be and nowhere
+else.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from broker.protocol.schema import Array, Message
+from broker.protocol.source import Source
+
+ErrorCheck = Callable[[Message], bool]
+
+_checks: dict[type[Message], ErrorCheck] = {}
+
+
+def error_check(message_class: type[Message]) -> ErrorCheck:
+    """True for a message with an error code other than NONE anywhere in it."""
+    check = _checks.get(message_class)
+    if check is None:
+        source = Source()
+        with source.block("def has_error(m):"):
+            _look_into(message_class, "m", source)
+            source.line("return False")
+        check = _checks[message_class] = source.load(f"errors in {message_class.__name__}")["has_error"]
+    return check
+
+
+def _look_into(struct: Any, name: str, source: Source) -> None:
+    for field in struct.fields:
+        if field.name == "error_code":
+            with source.block(f"if {name}.error_code:"):
+                source.line("return True")
+        elif isinstance(field.type, Array) and _may_fail(field.type.element):
+            element = f"{name}_{field.name}"
+            with source.block(f"for {element} in {name}.{field.name} or ():"):
+                _look_into(field.type.element, element, source)
+
+
+def _may_fail(struct: Any) -> bool:
+    return any(
+        field.name == "error_code" or (isinstance(field.type, Array) and _may_fail(field.type.element))
+        for field in getattr(struct, "fields", ())
+    )

@@ -1,0 +1,34 @@
+"""DescribeRequests: how many requests of each kind a broker has answered, and how long that took.
+
+An API of this broker alone, for consoles: Kafka tells the same by JMX, which is no door of this broker.
+"""
+
+from broker.protocol.api_keys import ApiKey
+from broker.protocol.schema import Message, Struct, array, int16, int32, int64, wire
+
+
+class DescribeRequestsRequest(Message, api=ApiKey.DESCRIBE_REQUESTS, versions=(0, 0), flexible_from=0):
+    """Each broker answers for itself."""
+
+
+class DescribeRequestsBucket(Struct):
+    up_to_us: int = wire(int64)  #: no answer in it took longer
+    count: int = wire(int64)
+
+
+class DescribeRequestsResult(Struct):
+    """One API. The time of a request is from where its frame was taken up until its answer was handed to the socket."""
+
+    api_key: int = wire(int16)
+    count: int = wire(int64)
+    error_count: int = wire(int64)  #: answers with an error in them, perhaps for one partition of many
+    max_us: int = wire(int64)
+    buckets: list[DescribeRequestsBucket] = wire(array(DescribeRequestsBucket))  #: not empty ones, ascending
+
+
+class DescribeRequestsResponse(Message, api=ApiKey.DESCRIBE_REQUESTS, versions=(0, 0), flexible_from=0):
+    """One result for each API that has been answered since the broker started."""
+
+    throttle_time_ms: int = wire(int32)
+    error_code: int = wire(int16)
+    results: list[DescribeRequestsResult] = wire(array(DescribeRequestsResult))

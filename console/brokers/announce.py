@@ -1,0 +1,34 @@
+"""Pushing what is known of each broker to the pages that show it; a partial goes out only if it reads differently."""
+
+import threading
+
+from django.template.loader import render_to_string
+
+from console.brokers.models import Broker
+from console.brokers.queries import broker_facts
+from console.live import groups
+from console.live.push import send_now
+
+PARTIALS = ("summary", "process", "log-dirs", "biggest", "requests")
+
+
+class BrokerAnnouncer:
+    """Thread-safe."""
+
+    def __init__(self):
+        self._lock = threading.Lock()
+        self._sent: dict[tuple[int, str], str] = {}
+
+    def looked_at(self) -> None:
+        with self._lock:
+            messages = [message for broker in Broker.objects.all() for message in self._of(broker)]
+        send_now(messages)
+
+    def _of(self, broker: Broker) -> list[tuple[str, str]]:
+        facts, messages = broker_facts(broker), []
+        for name in PARTIALS:
+            html = render_to_string(f"brokers/partials/{name}.html", facts)
+            if self._sent.get((broker.broker_id, name)) != html:
+                self._sent[broker.broker_id, name] = html
+                messages.append((groups.broker(broker.broker_id), html))
+        return messages

@@ -1,0 +1,157 @@
+"""The settings tab of a broker. It asks the brokers while it is drawn, as the settings tab of a topic does."""
+
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from django.conf import settings as django_settings
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
+
+from console.access.objects import access_broker
+from console.access.rights import Right
+from console.brokers.actions import do_change_setting
+from console.brokers.drift import SettingRow, setting_rows
+from console.brokers.export import SETTING_TITLES, setting_cells
+from console.brokers.files import file_values
+from console.brokers.models import Broker
+from console.brokers.plan import ALL, own_value, setting_target
+from console.brokers.queries import process_of
+from console.configuration.plan import change_plan
+from console.exports.csv_table import csv_response, wants_csv
+from console.gateway.broker_views import BrokerSetting
+from console.gateway.connect import cluster_gateway
+from console.gateway.errors import GatewayError
+from console.plans.plan import Confirmation, NotConfirmedError, Plan
+
+VALUE_LENGTH_MAX = 2_000
+SHOWN = {
+    "": "all",
+    "changed": "set in its file or while running",
+    "drift": "drifting",
+    "changeable": "changeable while running",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsQuery:
+    """What the tab was asked for: which rows, and perhaps the change of one, for this broker or for all."""
+
+    search: str = ""
+    only: str = ""
+    setting: str = ""
+    value: str = ""
+    is_for_all: bool = False
+
+    @classmethod
+    def parse(cls, parameters: QueryDict) -> "SettingsQuery":
+        only = parameters.get("only", "")
+        return cls(
+            search=parameters.get("search", "").strip()[:100],
+            only=only if only in SHOWN else "",
+            setting=parameters.get("setting", "")[:249],
+            value=parameters.get("value", "").strip()[:VALUE_LENGTH_MAX],
+            is_for_all=parameters.get("scope") == ALL,
+        )
+
+    def chooses(self, row: SettingRow) -> bool:
+        known = {
+            "": True,
+            "changed": row.is_changed,
+            "drift": bool(row.drifts),
+            "changeable": not row.setting.is_read_only,
+        }
+        text = f"{row.setting.name} {row.setting.meaning}".lower()
+        return known[self.only] and self.search.lower() in text
+
+
+@require_safe
+def broker_settings(request: HttpRequest, broker_id: int) -> HttpResponse:
+    broker = access_broker(request.user, broker_id, Right.VIEW)
+    query = SettingsQuery.parse(request.GET)
+    if wants_csv(request):
+        try:
+            rows = [each for each in _rows(broker, cluster_gateway().brokers.settings()) if query.chooses(each)]
+        except GatewayError as error:
+            return _page(request, broker, query, error=str(error))
+        return csv_response(request, f"broker-{broker_id}-settings", SETTING_TITLES, map(setting_cells, rows))
+    return _page(request, broker, query)
+
+
+@require_POST
+def change(request: HttpRequest, broker_id: int) -> HttpResponse:
+    """Apply a plan that was shown; what does not hold any more shows the plan for how it is now."""
+    broker = access_broker(request.user, broker_id, Right.OPERATE)
+    query = SettingsQuery.parse(request.POST)
+    try:
+        plan = _plan(broker, query, cluster_gateway().brokers.settings())
+        if plan is None:
+            raise Http404("There is no such setting to change here.")
+        do_change_setting(request.user, plan, Confirmation.parse(request.POST))
+    except NotConfirmedError as error:
+        return _page(request, broker, query, str(error), error.status)
+    except GatewayError as error:
+        return _page(request, broker, query, str(error), 422)
+    if plan.is_empty:
+        messages.info(request, "Nothing differs: nothing was changed.")
+        return redirect("broker-settings", broker_id)
+    whose = "all brokers" if query.is_for_all else f"broker {broker_id}"
+    messages.success(request, f"{query.setting} of {whose} was changed.")
+    undo = {"undo": query.setting, "undo_value": plan.lines[0].old, "undo_scope": ALL if query.is_for_all else ""}
+    return redirect(f"{reverse('broker-settings', args=[broker_id])}?{urlencode(undo)}")
+
+
+def _page(
+    request: HttpRequest, broker: Broker, query: SettingsQuery, error: str = "", status: int = 200
+) -> HttpResponse:
+    context = {"broker": broker, "query": query, "error": error, "choices": SHOWN}
+    context |= {"scopes": _scopes(broker), "scope": ALL if query.is_for_all else ""}
+    context["undo"] = {
+        "setting": request.GET.get("undo", ""),
+        "value": request.GET.get("undo_value", ""),
+        "scope": request.GET.get("undo_scope", ""),
+    }
+    try:
+        found = cluster_gateway().brokers.settings()
+    except GatewayError as refusal:
+        context["error"] = error or str(refusal)
+        return render(request, "brokers/settings.html", context, status=status)
+    rows = _rows(broker, found)
+    context |= {
+        "is_silent": not rows,
+        "rows": [each for each in rows if query.chooses(each)],
+        "row_count": len(rows),
+        "drift_count": sum(bool(each.drifts) for each in rows),
+        "silent": sorted(_registered() - found.keys()),
+        "chosen": _chosen(broker, query, found),
+        "plan": _plan(broker, query, found) if query.value else None,
+        "fields": [("setting", query.setting), ("value", query.value), ("scope", ALL if query.is_for_all else "")],
+    }
+    return render(request, "brokers/settings.html", context, status=status)
+
+
+def _scopes(broker: Broker) -> list[tuple[str, str]]:
+    return [("", f"broker {broker.broker_id} alone"), (ALL, "all brokers")]
+
+
+def _registered() -> set[int]:
+    return set(Broker.objects.filter(is_registered=True).values_list("broker_id", flat=True))
+
+
+def _rows(broker: Broker, found) -> tuple[SettingRow, ...]:
+    return setting_rows(broker.broker_id, found, file_values(process_of(broker.broker_id)))
+
+
+def _chosen(broker: Broker, query: SettingsQuery, found) -> BrokerSetting | None:
+    return next((each for each in found.get(broker.broker_id, ()) if each.name == query.setting), None)
+
+
+def _plan(broker: Broker, query: SettingsQuery, found) -> Plan | None:
+    setting = _chosen(broker, query, found)
+    if setting is None:
+        return None
+    broker_id = None if query.is_for_all else broker.broker_id
+    target = setting_target(broker_id, setting, found)
+    return change_plan(target, setting, own_value(broker_id, setting), query.value, django_settings.BOOTSTRAP_SERVERS)

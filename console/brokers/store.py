@@ -1,0 +1,45 @@
+"""What brokers said of themselves, in the database."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+
+from console.brokers.latency import ApiLatency
+from console.brokers.models import Broker, BrokerReport, Directory
+from console.gateway.broker_views import LogDirView, Software
+
+
+def keep_log_dirs(found: Mapping[int, tuple[LogDirView, ...]], at_ms: int) -> None:
+    for broker_id, directories in found.items():
+        rows = [asdict(_directory(each)) for each in directories]
+        _keep(broker_id, log_dirs=rows, log_dirs_at_ms=at_ms)
+        Broker.objects.filter(broker_id=broker_id).update(size_bytes=sum(each.size_bytes for each in directories))
+
+
+def keep_software(found: Mapping[int, Software]) -> None:
+    for broker_id, each in found.items():
+        Broker.objects.filter(broker_id=broker_id).update(
+            software=each.name, speaks=each.speaks, api_count=each.api_count
+        )
+
+
+def keep_byte_rates(rates: Mapping[int, float]) -> None:
+    for broker_id, rate in rates.items():
+        Broker.objects.filter(broker_id=broker_id).update(bytes_per_second=rate)
+
+
+def keep_latencies(broker_id: int, latencies: list[ApiLatency] | None, at_ms: int) -> None:
+    """None: the broker does not tell."""
+    rows = [asdict(each) for each in latencies or ()]
+    _keep(broker_id, requests=rows, is_untold=latencies is None, requests_at_ms=at_ms)
+
+
+def forget_reports_but(broker_ids: set[int]) -> None:
+    BrokerReport.objects.exclude(broker_id__in=broker_ids).delete()
+
+
+def _keep(broker_id: int, **fields: object) -> None:
+    BrokerReport.objects.update_or_create(broker_id=broker_id, defaults=fields)
+
+
+def _directory(view: LogDirView) -> Directory:
+    return Directory(view.path, view.error, view.total_bytes, view.usable_bytes, view.size_bytes, len(view.replicas))

@@ -1,0 +1,61 @@
+"""Troubles of consumer groups as sentences: what will be lost first, then who does not read. Pure."""
+
+from collections.abc import Iterable, Sequence
+
+from console.clusters.health import Action, Level, Reason, TroubledGroup
+from console.live.templatetags.figures import duration, grouped
+
+#: Groups with a reason of their own; the rest are counted in one.
+NAMED_MAX = 4
+#: A group may be called by 255 characters; a reason is one sentence.
+_NAME_LENGTH_MAX = 40
+
+
+def group_reasons(groups: Sequence[TroubledGroup], count: int) -> Iterable[Reason]:
+    """`groups` are the worst of `count`."""
+    ordered = sorted(groups, key=lambda each: (each.expires_in_ms is None, each.expires_in_ms or 0))
+    for each in ordered[:NAMED_MAX]:
+        yield _expiring(each) if each.expires_in_ms is not None else _badly_read(each)
+    more = count - min(NAMED_MAX, len(groups))
+    if more > 0:
+        text = f"{grouped(more)} more consumer {'group is' if more == 1 else 'groups are'} in trouble."
+        yield Reason(Level.WARNING, "Consumer groups", text, Action("See those in trouble", "consumers"))
+
+
+def _expiring(group: TroubledGroup) -> Reason:
+    name = _short(group.name)
+    text = (
+        f"Group {name} will lose records: the oldest it has not read may be deleted in {duration(group.expires_in_ms)}."
+    )
+    action = Action("Start its consumers, or keep the records longer", "group", group.name)
+    return Reason(Level.WARNING, f"Group {name}", text, action, _evidence(group))
+
+
+def _badly_read(group: TroubledGroup) -> Reason:
+    name = _short(group.name)
+    if group.lost:
+        text = f"Group {name} lost {grouped(group.lost)} records: they were deleted before it read them."
+        action = Action("Find out why it fell behind; reset its offsets", "group", group.name)
+    elif not group.member_count:
+        text = f"Nobody reads for group {name}, and records wait."
+        action = Action("Start its consumers", "group", group.name)
+    else:
+        text = f"Group {name} does not get on ({group.verdict}): {_as_clause(group.meaning)}"
+        action = Action("See which partition and which member", "group", group.name)
+    return Reason(Level.WARNING, f"Group {name}", text, action, _evidence(group))
+
+
+def _evidence(group: TroubledGroup) -> str:
+    found = [f"{grouped(group.lag)} not read"] if group.lag is not None else []
+    if group.behind_ms is not None:
+        found.append(f"the oldest for {duration(group.behind_ms)}")
+    members = "1 member" if group.member_count == 1 else f"{group.member_count} members"
+    return " · ".join([*found, members if group.member_count else "no members"])
+
+
+def _as_clause(sentence: str) -> str:
+    return sentence[:1].lower() + sentence[1:]
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= _NAME_LENGTH_MAX else f"{name[:_NAME_LENGTH_MAX]}…"

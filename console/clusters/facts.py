@@ -1,0 +1,122 @@
+"""Gathering what health is worked out from, out of what the collector wrote."""
+
+from collections.abc import Iterable, Sequence
+
+from django.db.models import Q
+from django.utils import timezone
+
+from console.brokers.models import Broker, BrokerReport
+from console.clusters.health import Facts, TightDirectory, TroubledGroup, TroubledPartition, TroubledProcess
+from console.clusters.models import ClusterState
+from console.consumers.models import ConsumerGroup
+from console.consumers.verdict import Verdict
+from console.live.clock import now_ms
+from console.processes.models import ManagedProcess
+from console.processes.pages import Shown
+from console.processes.states import Desired
+from console.processes.truths import TROUBLED_STATES, State
+from console.topics.models import Partition
+
+#: Groups in trouble that reasons are worked out from.
+TROUBLED_GROUPS_MAX = 20
+#: What expires later than this is nobody's trouble yet: `is_expiring` decides among the rest.
+EXPIRY_LOOKED_AT_MS = 7 * 86_400_000
+
+
+def health_facts(
+    state: ClusterState, brokers: Sequence[Broker], troubled: Iterable[Partition], processes: Iterable[Shown]
+) -> Facts:
+    at_ms = now_ms()
+    missing = {broker.broker_id: broker.changed_at_ms for broker in brokers if not broker.is_registered}
+    processes = list(processes)
+    groups, groups_count = troubled_groups()
+    return Facts(
+        is_seen=bool(state.brokers_at_ms),
+        brokers_error=state.brokers_error,
+        topics_error=state.topics_error,
+        controller_id=state.controller_id,
+        missing=frozenset(missing),
+        missing_since_ms=missing,
+        flapping={each.broker_id: each.departures_since(at_ms) for each in brokers if each.is_flapping(at_ms)},
+        managed=frozenset(_broker_of(each.process) for each in processes if _is_broker(each.process)),
+        troubled=tuple(_as_trouble(each) for each in troubled),
+        zookeeper_errors={server["address"]: server["error"] for server in state.zookeeper if server["error"]},
+        zookeeper_count=len(state.zookeeper),
+        groups=groups,
+        groups_count=groups_count,
+        directories=tight_directories({each.broker_id for each in brokers if each.is_registered}),
+        processes=_troubled_processes(),
+    )
+
+
+def shown_processes() -> list[Shown]:
+    now = timezone.now()
+    return [Shown(each, now) for each in ManagedProcess.objects.all()]
+
+
+def troubled_groups() -> tuple[tuple[TroubledGroup, ...], int]:
+    """The worst of those that read badly or will lose records, and how many there are of both."""
+    horizon_ms = now_ms() + EXPIRY_LOOKED_AT_MS
+    suspects = ConsumerGroup.objects.filter(
+        Q(severity__gte=Verdict.STOPPED.severity) | Q(expires_at_ms__lt=horizon_ms, lag__gt=0)
+    ).order_by("-severity", "expires_at_ms", "name")
+    found = [each for each in suspects if each.judgement.is_bad or each.is_expiring]
+    return tuple(_as_group(each) for each in found[:TROUBLED_GROUPS_MAX]), len(found)
+
+
+def tight_directories(broker_ids: set[int]) -> tuple[TightDirectory, ...]:
+    """Of these brokers, the log directories that are offline or have little room."""
+    return tuple(
+        TightDirectory(
+            report.broker_id,
+            each.path,
+            each.error,
+            1 - (each.used_share or 0.0),
+            each.usable_bytes,
+            each.tone == "critical",
+        )
+        for report in BrokerReport.objects.filter(broker_id__in=broker_ids).order_by("broker_id")
+        for each in report.directories
+        if each.tone != "ok"
+    )
+
+
+def _troubled_processes() -> tuple[TroubledProcess, ...]:
+    rows = ManagedProcess.objects.filter(desired=Desired.RUNNING, state__in=TROUBLED_STATES)
+    return tuple(
+        TroubledProcess(row.name, row.state, row.state_sentence, row.state == State.FAILED, row.spec.get("broker_id"))
+        for row in rows
+    )
+
+
+def _is_broker(process: ManagedProcess) -> bool:
+    return process.kind == ManagedProcess.Kind.BROKER
+
+
+def _broker_of(process: ManagedProcess) -> int:
+    return int(process.name.rpartition("-")[2])
+
+
+def _as_group(group: ConsumerGroup) -> TroubledGroup:
+    verdict = group.judgement
+    return TroubledGroup(
+        group.name,
+        verdict.value,
+        verdict.meaning,
+        group.lag,
+        group.member_count,
+        group.lost,
+        group.behind_ms,
+        group.expires_in_ms if group.is_expiring else None,
+    )
+
+
+def _as_trouble(partition: Partition) -> TroubledPartition:
+    return TroubledPartition(
+        partition.topic.name,
+        partition.leader is not None,
+        tuple(partition.replicas),
+        tuple(partition.isr),
+        partition.partition,
+        min(partition.topic.min_insync_replicas or 1, len(partition.replicas)),
+    )

@@ -1,0 +1,39 @@
+"""Troubles of disks and processes as sentences. Pure."""
+
+from collections.abc import Iterable
+
+from console.clusters.health import Action, Level, Reason, TightDirectory, TroubledProcess
+from console.live.templatetags.figures import size
+
+
+def directory_reasons(directories: Iterable[TightDirectory]) -> Iterable[Reason]:
+    for each in directories:
+        yield _offline(each) if each.error else _nearly_full(each)
+
+
+def _offline(directory: TightDirectory) -> Reason:
+    text = (
+        f"A log directory of broker {directory.broker_id} is offline: the replicas in it are served by others, or "
+        "by nobody."
+    )
+    action = Action("Mend the disk, then restart the broker", "broker", str(directory.broker_id))
+    return Reason(Level.CRITICAL, f"Broker {directory.broker_id}", text, action, f"{directory.path}: {directory.error}")
+
+
+def _nearly_full(directory: TightDirectory) -> Reason:
+    level = Level.CRITICAL if directory.is_critical else Level.WARNING
+    text = (
+        f"The volume of broker {directory.broker_id} is nearly full: a broker without room takes its directory offline."
+    )
+    evidence = (
+        f"{directory.path}: {size(directory.usable_bytes)} left, {100 * directory.left_share:.0f} % of the volume"
+    )
+    action = Action("See what fills it; shorten the retention of the largest", "broker", str(directory.broker_id))
+    return Reason(level, f"Broker {directory.broker_id}", text, action, evidence)
+
+
+def process_reasons(processes: Iterable[TroubledProcess]) -> Iterable[Reason]:
+    for each in processes:
+        level = Level.CRITICAL if each.is_lost else Level.WARNING
+        action = Action("Read the end of its log, cure the cause, start it", "process", each.name)
+        yield Reason(level, each.name, f"{each.name} is meant to run and is {each.state}.", action, each.sentence)

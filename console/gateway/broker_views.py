@@ -1,0 +1,89 @@
+"""The words for what each broker says of itself: its settings, its log directories, the requests it answers."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from console.gateway.retention_views import SettingView
+
+#: (topic, partition) → broker → bytes of its replica's log.
+ReplicaSizes = Mapping[tuple[str, int], Mapping[int, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerSetting(SettingView):
+    """One setting of a broker. A sensitive one has no value: brokers do not tell it."""
+
+    is_read_only: bool = False
+    is_sensitive: bool = False
+    #: What each place says, by source (broker, cluster, file, default); where nothing is said it is missing.
+    said: Mapping[str, str | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class LogDirView:
+    """A directory of `log.dirs`; offline with an `error`. Bytes of the volume are None where the broker cannot say."""
+
+    path: str
+    error: str = ""
+    total_bytes: int | None = None
+    usable_bytes: int | None = None
+    #: (topic, partition, bytes) of each replica in it.
+    replicas: tuple[tuple[str, int, int], ...] = ()
+
+    @property
+    def size_bytes(self) -> int:
+        return sum(size for _, _, size in self.replicas)
+
+
+@dataclass(frozen=True, slots=True)
+class RequestTimes:
+    """Requests of one API since the broker started. Bucket: (no answer in it took longer, µs; how many)."""
+
+    api: str
+    count: int
+    error_count: int
+    max_us: int
+    buckets: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Software:
+    """What a broker runs, as far as its APIs tell: no broker says its version."""
+
+    name: str
+    #: The Kafka release whose APIs these are, or the next older one known here.
+    speaks: str
+    api_count: int
+
+
+class BrokerGateway(Protocol):
+    """Each broker is asked itself; one that does not answer is missing from the answer."""
+
+    def settings(self) -> Mapping[int, tuple[BrokerSetting, ...]]:
+        """By broker, every setting as it counts there, sorted by name."""
+        ...
+
+    def change_settings(self, broker_id: int | None, changes: Mapping[str, str | None]) -> None:
+        """Set what is named, and only that, for one broker or (None) for all; None takes the value away."""
+        ...
+
+    def log_dirs(self) -> Mapping[int, tuple[LogDirView, ...]]: ...
+
+    def software(self) -> Mapping[int, Software]:
+        """Of those that have answered anything yet; nobody is asked for this."""
+        ...
+
+    def request_times(self) -> Mapping[int, tuple[RequestTimes, ...] | None]:
+        """None for a broker that answers and does not tell: only Barnabas brokers do."""
+        ...
+
+
+def replica_sizes(log_dirs: Mapping[int, tuple[LogDirView, ...]]) -> ReplicaSizes:
+    """The same by replica."""
+    sizes: dict[tuple[str, int], dict[int, int]] = {}
+    for broker_id, directories in log_dirs.items():
+        for directory in directories:
+            for topic, partition, size in directory.replicas:
+                sizes.setdefault((topic, partition), {})[broker_id] = size
+    return sizes

@@ -1,0 +1,194 @@
+"""Brokers asked one by one over the wire, for what the admin client does not have or does not tell in full."""
+
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+
+from broker.client.connection import BrokerConnection
+from broker.client.errors import ApiNotServed, BrokerUnreachable
+from broker.common.errors import BarnabasError, ErrorCode
+from broker.config.broker import BY_NAME
+from broker.config.definition import ConfigSource
+from broker.protocol.api_keys import ApiKey
+from broker.protocol.messages.describe_configs import (
+    DescribeConfigsRequest,
+    DescribeConfigsResource,
+    DescribeConfigsResourceResult,
+)
+from broker.protocol.messages.describe_log_dirs import DescribeLogDirsRequest, DescribeLogDirsResult
+from broker.protocol.messages.describe_requests import DescribeRequestsRequest, DescribeRequestsResult
+from broker.protocol.messages.incremental_alter_configs import (
+    AlterableConfig,
+    AlterConfigsResource,
+    ConfigOperation,
+    IncrementalAlterConfigsRequest,
+)
+from broker.protocol.schema import Message
+from console.gateway.broker_views import BrokerSetting, LogDirView, RequestTimes, Software
+from console.gateway.errors import ClusterUnreachableError, GatewayError, refusal
+
+logger = logging.getLogger(__name__)
+
+_AT_ONCE = 8
+_BROKER_RESOURCE = 4
+_SOURCES = {
+    ConfigSource.BROKER: "broker",
+    ConfigSource.CLUSTER: "cluster",
+    ConfigSource.BROKER_FILE: "file",
+    ConfigSource.DEFAULT: "default",
+}
+
+
+#: Highest version of Fetch → the first Kafka release that served it.
+_RELEASES = {11: "2.3", 12: "2.7", 13: "3.1", 15: "3.5", 16: "3.7", 17: "3.9"}
+
+
+class KafkaBrokers:
+    """`addresses()` gives (id, host, port) of the registered brokers or raises GatewayError."""
+
+    def __init__(self, addresses: Callable[[], Iterable[tuple[int, str, int]]], timeout_seconds: float):
+        self._addresses = addresses
+        self._timeout = timeout_seconds
+        self._software: dict[int, Software] = {}
+
+    def settings(self) -> Mapping[int, tuple[BrokerSetting, ...]]:
+        answers = self._ask_each(_describe_settings)
+        return {
+            broker_id: tuple(sorted((_setting(each) for each in answer.results[0].configs), key=lambda each: each.name))
+            for broker_id, answer in answers.items()
+            if answer is not None and not answer.results[0].error_code
+        }
+
+    def change_settings(self, broker_id: int | None, changes: Mapping[str, str | None]) -> None:
+        request = _alteration(broker_id, changes)
+        for known_id, host, port in self._addresses():
+            if broker_id not in (None, known_id):
+                continue
+            answer = self._ask(known_id, host, port, request)
+            if answer is None:
+                raise GatewayError("This broker changes no single settings (IncrementalAlterConfigs): it is too old.")
+            if answer.responses[0].error_code:
+                raise refusal(answer.responses[0].error_code, answer.responses[0].error_message or "")
+            return
+        raise ClusterUnreachableError(f"Broker {broker_id} is not registered: it cannot be asked.")
+
+    def log_dirs(self) -> Mapping[int, tuple[LogDirView, ...]]:
+        answers = self._ask_each(lambda _: DescribeLogDirsRequest(topics=None))
+        return {
+            broker_id: tuple(_log_dir(each) for each in answer.results)
+            for broker_id, answer in answers.items()
+            if answer is not None and not answer.error_code
+        }
+
+    def software(self) -> Mapping[int, Software]:
+        return dict(self._software)
+
+    def request_times(self) -> Mapping[int, tuple[RequestTimes, ...] | None]:
+        answers = self._ask_each(lambda _: DescribeRequestsRequest())
+        return {
+            broker_id: None if answer is None else tuple(_request_times(each) for each in answer.results)
+            for broker_id, answer in answers.items()
+        }
+
+    def _ask(self, broker_id: int, host: str, port: int, request: Message) -> Message | None:
+        """None from a broker that does not know the question."""
+        try:
+            with BrokerConnection(host, port, timeout_s=self._timeout) as connection:
+                self._software[broker_id] = _software(connection.served)
+                return connection.ask(request)
+        except ApiNotServed:
+            return None
+        except BrokerUnreachable as error:
+            raise ClusterUnreachableError("The broker did not answer in time.") from error
+        except BarnabasError as error:
+            raise GatewayError(str(error)) from error
+
+    def _ask_each(self, request_for: Callable[[int], Message]) -> dict[int, Message | None]:
+        """Those that are silent are missing."""
+        answers: dict[int, Message | None] = {}
+
+        def ask(broker: tuple[int, str, int]) -> None:
+            broker_id = broker[0]
+            try:
+                answers[broker_id] = self._ask(*broker, request_for(broker_id))
+            except GatewayError as error:
+                logger.debug("broker %s: %s", broker_id, error)
+
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            list(pool.map(ask, self._addresses()))
+        return dict(sorted(answers.items()))
+
+
+def _software(served: Mapping[int, tuple[int, int]]) -> Software:
+    fetch = served.get(ApiKey.FETCH, (0, 0))[1]
+    speaks = next((name for version, name in sorted(_RELEASES.items(), reverse=True) if version <= fetch), "")
+    name = "Barnabas" if ApiKey.DESCRIBE_REQUESTS in served else "Kafka"
+    return Software(name, speaks, len(served))
+
+
+def _describe_settings(broker_id: int) -> DescribeConfigsRequest:
+    resource = DescribeConfigsResource(
+        resource_type=_BROKER_RESOURCE, resource_name=str(broker_id), configuration_keys=None
+    )
+    return DescribeConfigsRequest(resources=[resource], include_synonyms=True, include_documentation=True)
+
+
+def _alteration(broker_id: int | None, changes: Mapping[str, str | None]) -> IncrementalAlterConfigsRequest:
+    configs = [
+        AlterableConfig(
+            name=name,
+            config_operation=ConfigOperation.DELETE if value is None else ConfigOperation.SET,
+            value=value,
+        )
+        for name, value in changes.items()
+    ]
+    name = "" if broker_id is None else str(broker_id)
+    resource = AlterConfigsResource(resource_type=_BROKER_RESOURCE, resource_name=name, configs=configs)
+    return IncrementalAlterConfigsRequest(resources=[resource])
+
+
+def _setting(answer: DescribeConfigsResourceResult) -> BrokerSetting:
+    known = BY_NAME.get(answer.name)
+    said = {
+        _SOURCES[each.source]: each.value
+        for each in answer.synonyms
+        if each.name == answer.name and each.source in _SOURCES
+    }
+    return BrokerSetting(
+        name=answer.name,
+        value=answer.value,
+        source=_SOURCES.get(answer.config_source, "default"),
+        default=said.get("default", known and known.default_text),
+        meaning=known.meaning if known else answer.documentation or "",
+        is_read_only=answer.read_only,
+        is_sensitive=answer.is_sensitive,
+        said=said,
+    )
+
+
+def _log_dir(answer: DescribeLogDirsResult) -> LogDirView:
+    return LogDirView(
+        path=answer.log_dir,
+        error=ErrorCode(answer.error_code).meaning if answer.error_code else "",
+        total_bytes=_known(answer.total_bytes),
+        usable_bytes=_known(answer.usable_bytes),
+        replicas=tuple(
+            (topic.name, each.partition_index, each.partition_size)
+            for topic in answer.topics
+            for each in topic.partitions
+            if not each.is_future_key
+        ),
+    )
+
+
+def _request_times(answer: DescribeRequestsResult) -> RequestTimes:
+    try:
+        name = ApiKey(answer.api_key).name.title().replace("_", "")
+    except ValueError:
+        name = f"Api{answer.api_key}"
+    buckets = tuple((each.up_to_us, each.count) for each in answer.buckets)
+    return RequestTimes(name, answer.count, answer.error_count, answer.max_us, buckets)
+
+
+def _known(size: int) -> int | None:
+    return None if size < 0 else size

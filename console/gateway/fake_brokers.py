@@ -1,0 +1,85 @@
+"""Brokers of the cluster in memory: their settings, their one log directory each, and no requests."""
+
+from collections.abc import Iterable, Mapping
+from typing import Protocol
+
+from broker.common.errors import ErrorCode
+from broker.config.broker import BY_NAME
+from broker.config.definition import ConfigError, UpdateMode, render_value
+from broker.config.dynamic import read_broker_change, update_mode
+from console.gateway.broker_views import BrokerSetting, LogDirView, ReplicaSizes, RequestTimes, Software
+from console.gateway.errors import ClusterUnreachableError, refusal
+
+VOLUME_BYTES = 1_000_000_000
+
+
+class FakeCluster(Protocol):
+    def alive_brokers(self) -> list[int]: ...
+
+    def replica_sizes(self) -> ReplicaSizes: ...
+
+
+class FakeBrokers:
+    """Tests write `files`, `failed_dirs`, `usable_bytes` and `times`, and read them back as the console does."""
+
+    def __init__(self, cluster: FakeCluster, broker_ids: Iterable[int]):
+        self._cluster = cluster
+        #: Broker → key → text, as in its server.properties.
+        self.files = {each: {"broker.id": str(each), "log.dirs": f"/data/{each}"} for each in broker_ids}
+        self.failed_dirs: set[int] = set()
+        self.usable_bytes: dict[int, int] = {}
+        self.times: dict[int, tuple[RequestTimes, ...] | None] = {}
+        self._own: dict[int, dict[str, str]] = {}
+        self._of_all: dict[str, str] = {}
+
+    def settings(self) -> Mapping[int, tuple[BrokerSetting, ...]]:
+        return {each: self._settings_of(each) for each in self._cluster.alive_brokers()}
+
+    def change_settings(self, broker_id: int | None, changes: Mapping[str, str | None]) -> None:
+        if broker_id not in (None, *self._cluster.alive_brokers()):
+            raise ClusterUnreachableError(f"Broker {broker_id} is not registered: it cannot be asked.")
+        layer = self._of_all if broker_id is None else self._own.setdefault(broker_id, {})
+        try:
+            for name, value in changes.items():
+                if value is not None:
+                    read_broker_change(name, value, is_for_all=broker_id is None)
+        except ConfigError as error:
+            raise refusal(ErrorCode.INVALID_CONFIG, error.message or "") from error
+        for name, value in changes.items():
+            if value is None:
+                layer.pop(name, None)
+            else:
+                layer[name] = value
+
+    def log_dirs(self) -> Mapping[int, tuple[LogDirView, ...]]:
+        sizes = self._cluster.replica_sizes()
+        found = {}
+        for broker_id in self._cluster.alive_brokers():
+            path = self.files[broker_id]["log.dirs"]
+            if broker_id in self.failed_dirs:
+                found[broker_id] = (LogDirView(path, "the disk could not be read or written"),)
+                continue
+            held = tuple((*place, size[broker_id]) for place, size in sorted(sizes.items()) if broker_id in size)
+            usable = self.usable_bytes.get(broker_id, VOLUME_BYTES)
+            found[broker_id] = (LogDirView(path, "", VOLUME_BYTES, usable, held),)
+        return found
+
+    def software(self) -> Mapping[int, Software]:
+        return {each: Software("Barnabas", "3.9", 44) for each in self._cluster.alive_brokers()}
+
+    def request_times(self) -> Mapping[int, tuple[RequestTimes, ...] | None]:
+        return {each: self.times.get(each) for each in self._cluster.alive_brokers()}
+
+    def _settings_of(self, broker_id: int) -> tuple[BrokerSetting, ...]:
+        layers = {"broker": self._own.get(broker_id, {}), "cluster": self._of_all, "file": self.files[broker_id]}
+        return tuple(_setting(name, layers) for name in sorted(BY_NAME))
+
+
+def _setting(name: str, layers: Mapping[str, Mapping[str, str]]) -> BrokerSetting:
+    key = BY_NAME[name]
+    said: dict[str, str | None] = {source: values[name] for source, values in layers.items() if name in values}
+    said = {source: render_value(key.read(text or "")) for source, text in said.items()}
+    said["default"] = key.default_text
+    source, value = next(iter(said.items()))
+    is_read_only = update_mode(name) is UpdateMode.READ_ONLY
+    return BrokerSetting(name, value, source, key.default_text, key.meaning, is_read_only, False, said)

@@ -1,0 +1,90 @@
+"""What each broker says of itself, the same from the cluster in memory and from real brokers."""
+
+import uuid
+
+import pytest
+
+from console.gateway.broker_views import replica_sizes
+from console.gateway.errors import GatewayError, RefusedError
+from tests.conformance.gateway.test_gateway import eventually
+
+
+def setting(gateway, broker_id: int, name: str):
+    return next(each for each in gateway.brokers.settings()[broker_id] if each.name == name)
+
+
+@pytest.fixture
+def first(gateway) -> int:
+    return gateway.describe_cluster().brokers[0].id
+
+
+def test_a_setting_has_its_value_source_default_and_meaning(gateway, first):
+    found = gateway.brokers.settings()[first]
+    assert [each.name for each in found] == sorted(each.name for each in found)
+    number = setting(gateway, first, "broker.id")
+    assert (number.value, number.source, number.is_read_only) == (str(first), "file", True)
+    delay = setting(gateway, first, "log.segment.delete.delay.ms")
+    assert (delay.value, delay.source, delay.default, delay.is_read_only) == ("60000", "default", "60000", False)
+    assert delay.meaning
+
+
+def test_a_change_for_one_broker_counts_before_one_for_all(gateway, first):
+    name = "log.cleaner.backoff.ms"
+    gateway.brokers.change_settings(None, {name: "16000"})
+    gateway.brokers.change_settings(first, {name: "17000"})
+    found = eventually(lambda: setting(gateway, first, name), lambda seen: seen.value == "17000")
+    assert found.source == "broker"
+    assert found.said == {"broker": "17000", "cluster": "16000", "default": "15000"}
+
+    gateway.brokers.change_settings(first, {name: None})
+    eventually(lambda: setting(gateway, first, name), lambda seen: (seen.value, seen.source) == ("16000", "cluster"))
+    gateway.brokers.change_settings(None, {name: None})
+    eventually(lambda: setting(gateway, first, name), lambda seen: (seen.value, seen.source) == ("15000", "default"))
+
+
+@pytest.mark.parametrize(("name", "value"), [("log.cleaner.backoff.ms", "soon"), ("broker.id", "7")])
+def test_a_value_that_cannot_be_is_refused_and_changes_nothing(name, value, gateway, first):
+    before = setting(gateway, first, name)
+    with pytest.raises(RefusedError, match=name.replace(".", r"\.")):
+        gateway.brokers.change_settings(first, {name: value})
+    assert setting(gateway, first, name) == before
+
+
+def test_a_broker_that_is_not_there_cannot_be_changed(gateway):
+    with pytest.raises(GatewayError, match="999"):
+        gateway.brokers.change_settings(999, {"log.cleaner.backoff.ms": "16000"})
+
+
+def test_log_directories_tell_their_volume_and_what_lies_in_them(gateway, first, append):
+    topic = f"conformance-{uuid.uuid4().hex[:12]}"
+    gateway.create_topic(topic, 1, 1)
+    found = eventually(
+        lambda: next((each for each in gateway.describe_topics() if each.name == topic), None),
+        lambda seen: seen and seen.partitions[0].leader is not None,
+    )
+    append(topic, 0, 5)
+    leader = found.partitions[0].leader
+    dirs = eventually(gateway.brokers.log_dirs, lambda seen: replica_sizes(seen).get((topic, 0), {}).get(leader, 0) > 0)
+    (directory,) = dirs[leader]
+    assert not directory.error
+    assert 0 < directory.usable_bytes <= directory.total_bytes
+    assert topic in {name for name, _, _ in directory.replicas}
+
+
+def test_our_brokers_tell_how_long_their_requests_take(running_brokers):
+    from console.gateway.cluster import KafkaGateway
+
+    gateway = KafkaGateway(running_brokers.bootstrap_servers)
+    gateway.brokers.settings()
+    (times, *_) = gateway.brokers.request_times().values()
+    by_api = {each.api: each for each in times}
+    assert by_api["DescribeConfigs"].count >= 1
+    assert sum(count for _, count in by_api["DescribeConfigs"].buckets) == by_api["DescribeConfigs"].count
+    gateway.close()
+
+
+def test_a_broker_that_answered_is_known_for_what_it_runs(gateway, first):
+    gateway.brokers.log_dirs()
+    found = gateway.brokers.software()[first]
+    assert (found.name, found.speaks) == ("Barnabas", "3.9")
+    assert found.api_count >= 40

@@ -1,0 +1,46 @@
+"""Percentiles of the last minute, from what a broker counts since its start."""
+
+from console.brokers.latency import LatencyWindow, percentile_ms
+from console.gateway.broker_views import RequestTimes
+
+
+def times(*buckets: tuple[int, int], api="Produce", errors=0) -> list[RequestTimes]:
+    return [RequestTimes(api, sum(count for _, count in buckets), errors, 50_000, buckets)]
+
+
+def test_the_first_look_knows_counts_and_no_rates():
+    (found,) = LatencyWindow().observe(times((1_000, 10)), 0)
+    assert (found.count, found.per_second, found.p50_ms, found.max_ms) == (10, None, None, 50.0)
+
+
+def test_only_what_came_between_two_looks_makes_the_percentiles():
+    window = LatencyWindow()
+    window.observe(times((1_000, 1_000)), 0)
+    (found,) = window.observe(times((1_000, 1_000), (4_000, 90), (9_000, 10)), 5_000)
+    assert (found.per_second, found.p50_ms, found.p95_ms, found.p99_ms) == (20.0, 4.0, 9.0, 9.0)
+
+
+def test_what_is_older_than_a_minute_counts_no_more():
+    window = LatencyWindow()
+    window.observe(times((1_000, 1)), 0)
+    for second in range(5, 100, 5):
+        window.observe(times((1_000, 1), (8_000, 10)), second * 1_000)
+    (found,) = window.observe(times((1_000, 1), (8_000, 10)), 100_000)
+    assert (found.per_second, found.p50_ms) == (0.0, None)
+
+
+def test_a_broker_that_started_anew_is_not_compared_with_its_earlier_life():
+    window = LatencyWindow()
+    window.observe(times((1_000, 500)), 0)
+    (found,) = window.observe(times((1_000, 3)), 5_000)
+    assert (found.count, found.per_second) == (3, None)
+
+
+def test_the_most_asked_comes_first_and_what_was_never_asked_does_not_come():
+    window = LatencyWindow()
+    found = window.observe([*times((1_000, 1)), *times((1_000, 9), api="Fetch"), *times(api="EndTxn")], 0)
+    assert [each.api for each in found] == ["Fetch", "Produce"]
+
+
+def test_a_percentile_is_never_above_the_longest():
+    assert percentile_ms([(1_000, 1)], 0.99, 700) == 0.7
