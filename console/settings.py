@@ -113,6 +113,7 @@ TEMPLATES = [
             "libraries": {
                 "figures": "console.live.templatetags.figures",
                 "charts": "console.live.templatetags.charts",
+                "rights": "console.access.templatetags.rights",
             },
             "builtins": ["django.templatetags.static"],
         },

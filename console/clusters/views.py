@@ -7,7 +7,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
 
-from console.access.rights import Right, require
+from console.access.rights import Right, reach_of, require
 from console.clusters.exposition import ClusterMetrics
 from console.clusters.queries import cluster_state, overview_facts
 
@@ -15,7 +15,7 @@ from console.clusters.queries import cluster_state, overview_facts
 @require_safe
 def overview(request: HttpRequest) -> HttpResponse:
     require(request.user, Right.VIEW)
-    return render(request, "clusters/overview.html", overview_facts())
+    return render(request, "clusters/overview.html", overview_facts(reach_of(request.user)))
 
 
 @login_not_required

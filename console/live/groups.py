@@ -19,6 +19,11 @@ def topic(name: str) -> str:
     return f"topic.{hashlib.sha256(name.encode()).hexdigest()[:40]}"
 
 
+def person(user_id: int) -> str:
+    """Every socket of one person: told when the person's rights or logins changed."""
+    return f"person.{user_id}"
+
+
 def processes(can_operate: bool) -> str:
     """The processes page, once with buttons and once without: what is pushed differs by right."""
     return "processes.operate" if can_operate else "processes.view"
