@@ -48,3 +48,12 @@ class ReadOnlyMode(models.Model):
 
     def __str__(self) -> str:
         return f"{self.scope} is read-only since {self.since:%Y-%m-%d %H:%M} by {self.by_name}"
+
+
+class PasswordToChange(models.Model):
+    """While the row is there the account's password is one that somebody else has seen."""
+
+    user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="password_to_change")
+
+    def __str__(self) -> str:
+        return f"{self.user} has to choose a password"
