@@ -94,6 +94,7 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
+    "console.access.one_time.OneTimePasswordMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
@@ -117,6 +118,7 @@ TEMPLATES = [
                 "figures": "console.live.templatetags.figures",
                 "charts": "console.live.templatetags.charts",
                 "znodes": "console.zookeeper.templatetags.znodes",
+                "rights": "console.access.templatetags.rights",
             },
             "builtins": ["django.templatetags.static"],
         },
@@ -149,6 +151,7 @@ LOGIN_REDIRECT_URL = "overview"
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
 ]
 SESSION_COOKIE_NAME = "barnabas_session"
 SESSION_COOKIE_HTTPONLY = True

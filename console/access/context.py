@@ -2,13 +2,15 @@
 
 from django.http import HttpRequest
 
-from console.access.rights import Right, rights_of
+from console.access.rights import Right, reach_of, rights_here
 
 
 def rights(request: HttpRequest) -> dict:
-    held = rights_of(request.user) if hasattr(request, "user") else frozenset()
+    if not hasattr(request, "user"):
+        return {}
+    held = rights_here(request.user)
     return {
         "can_view": Right.VIEW in held,
         "can_operate": Right.OPERATE in held,
-        "can_administer": Right.ADMINISTER in held,
+        "can_administer": Right.ADMINISTER in reach_of(request.user).role,
     }

@@ -1,6 +1,9 @@
-"""Failed logins, kept for as long as they count against the next attempt."""
+"""Rules that say how far a person's rights reach, what is read-only, and failed logins while they count."""
 
+from django.conf import settings
 from django.db import models
+
+from console.access.reach import PATTERN_LENGTH_MAX, Level, Resource, Rule
 
 USERNAME_LENGTH_MAX = 150
 ADDRESS_LENGTH_MAX = 45
@@ -13,3 +16,44 @@ class FailedLogin(models.Model):
 
     class Meta:
         indexes = [models.Index(fields=["username", "address"], name="failed_login_who")]
+
+
+class NameRule(models.Model):
+    """One rule of one person; what it means is in `reach.py`."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="name_rules")
+    resource = models.CharField(max_length=10)
+    pattern = models.CharField(max_length=PATTERN_LENGTH_MAX)
+    level = models.CharField(max_length=10)
+
+    class Meta:
+        ordering = ["resource", "pattern"]
+        constraints = [models.UniqueConstraint(fields=["user", "resource", "pattern"], name="rule_of_user")]
+
+    def __str__(self) -> str:
+        return str(self.rule)
+
+    @property
+    def rule(self) -> Rule:
+        return Rule(Resource(self.resource), self.pattern, Level(self.level))
+
+
+class ReadOnlyMode(models.Model):
+    """While the row is there, nothing under `scope` is changed: the console as a whole, or one cluster by its name."""
+
+    scope = models.CharField(max_length=100, unique=True)
+    since = models.DateTimeField(auto_now_add=True)
+    by_name = models.CharField(max_length=USERNAME_LENGTH_MAX)
+    reason = models.CharField(max_length=200, blank=True)
+
+    def __str__(self) -> str:
+        return f"{self.scope} is read-only since {self.since:%Y-%m-%d %H:%M} by {self.by_name}"
+
+
+class PasswordToChange(models.Model):
+    """While the row is there the account's password is one that somebody else has seen."""
+
+    user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="password_to_change")
+
+    def __str__(self) -> str:
+        return f"{self.user} has to choose a password"

@@ -1,25 +1,14 @@
-"""Three rights, three roles. A role is a Django group; a superuser holds every right, others none by default."""
-
-from enum import StrEnum
+"""What the person in front of us may do. A role is a Django group; a superuser holds every right, others none."""
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.core.exceptions import PermissionDenied
 
+from console.access.models import NameRule
+from console.access.reach import NOWHERE, Reach, Resource
+from console.access.roles import ROLES, Right
 
-class Right(StrEnum):
-    """What a person may do. Each includes the ones before it."""
-
-    VIEW = "view"
-    OPERATE = "operate"
-    ADMINISTER = "administer"
-
-
-#: Role (group name) → the rights it gives.
-ROLES: dict[str, frozenset[Right]] = {
-    "viewer": frozenset({Right.VIEW}),
-    "operator": frozenset({Right.VIEW, Right.OPERATE}),
-    "admin": frozenset(Right),
-}
+#: The one name there is of the resource `cluster`.
+CLUSTER = "cluster"
 
 #: Right → the sentence a person without it reads.
 REFUSALS = {
@@ -28,26 +17,66 @@ REFUSALS = {
     Right.ADMINISTER: "This needs the role admin.",
 }
 
+Person = AbstractBaseUser | AnonymousUser
 
-def has_right(user: AbstractBaseUser | AnonymousUser, right: Right) -> bool:
-    """True if `user` is active and one of the user's roles gives `right`."""
+
+def reach_of(user: Person) -> Reach:
+    """How far the rights of `user` reach; asked of the database once per user object, that is once per request."""
+    if not user.is_authenticated or not user.is_active:
+        return NOWHERE
+    cached = getattr(user, "_console_reach", None)
+    if cached is None:
+        roles = ["admin"] if user.is_superuser else user.groups.values_list("name", flat=True)
+        role = frozenset().union(*(ROLES.get(each, frozenset()) for each in roles))
+        rules = () if Right.ADMINISTER in role else NameRule.objects.filter(user_id=user.pk)
+        cached = user._console_reach = Reach(role, tuple(sorted(each.rule for each in rules)))
+    return cached
+
+
+def rights_of(user: Person) -> frozenset[Right]:
+    """The rights of `user` on the cluster as a whole."""
+    return reach_of(user).rights_on(Resource.CLUSTER, CLUSTER)
+
+
+def has_right(user: Person, right: Right) -> bool:
+    """True if `user` is active and holds `right` on the cluster as a whole."""
     return right in rights_of(user)
 
 
-def require(user: AbstractBaseUser | AnonymousUser, right: Right) -> None:
-    """Raise PermissionDenied, with a sentence for the person, unless `user` holds `right`."""
+def require(user: Person, right: Right) -> None:
+    """Raise PermissionDenied, with a sentence for the person, unless `user` holds `right` on the cluster as a whole."""
+    _look_at(user, Resource.CLUSTER, CLUSTER)
     if not has_right(user, right):
-        raise PermissionDenied(REFUSALS[right])
+        raise PermissionDenied(refusal_of(user, right))
 
 
-def rights_of(user: AbstractBaseUser | AnonymousUser) -> frozenset[Right]:
-    """Every right of `user`; asked of the database once per user object, that is once per request."""
-    if not user.is_authenticated or not user.is_active:
-        return frozenset()
-    if user.is_superuser:
-        return frozenset(Right)
-    cached = getattr(user, "_console_rights", None)
-    if cached is None:
-        roles = user.groups.values_list("name", flat=True)
-        cached = user._console_rights = frozenset().union(*(ROLES.get(role, frozenset()) for role in roles))
-    return cached
+def require_somewhere(user: Person, resource: Resource, right: Right) -> None:
+    """As `require`, for a list: `user` needs `right` on at least some name; the list holds only those."""
+    _look_at(user, resource, None)
+    if right not in reach_of(user).rights_somewhere(resource):
+        raise PermissionDenied(refusal_of(user, right))
+
+
+def require_on(user: Person, resource: Resource, name: str, right: Right) -> None:
+    """As `require`, for one object. Whether there is one of this name is not to be read from the refusal."""
+    _look_at(user, resource, name)
+    if right not in reach_of(user).rights_on(resource, name):
+        raise PermissionDenied(refusal_of(user, right))
+
+
+def refusal_of(user: Person, right: Right) -> str:
+    """The sentence for somebody who lacks `right`: of the role, or of its reach."""
+    if right in reach_of(user).rights_anywhere:
+        return f"Your rights do not reach this: you may not {right} it. An administrator can extend them."
+    return REFUSALS[right]
+
+
+def rights_here(user: Person) -> frozenset[Right]:
+    """The rights on what was asked for last: what a page draws as possible."""
+    resource, name = getattr(user, "_console_place", (Resource.CLUSTER, CLUSTER))
+    reach = reach_of(user)
+    return reach.rights_somewhere(resource) if name is None else reach.rights_on(resource, name)
+
+
+def _look_at(user: Person, resource: Resource, name: str | None) -> None:
+    user._console_place = (resource, name)

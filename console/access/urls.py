@@ -1,10 +1,16 @@
-"""Coming in and going out."""
+"""Coming in and going out, people and their rights."""
 
 from django.urls import path
 
-from console.access import views
+from console.access import user_views, views
 
 urlpatterns = [
     path("login/", views.log_in, name="login"),
     path("logout/", views.log_out, name="logout"),
+    path("password/", user_views.own_password, name="own-password"),
+    path("users/", user_views.user_list, name="users"),
+    path("users/+create/", user_views.user_create, name="user-create"),
+    path("users/<int:number>/", user_views.user_page, name="user"),
+    path("users/<int:number>/+password/", user_views.user_password, name="user-password"),
+    path("users/<int:number>/+logins/", user_views.user_logins, name="user-logins"),
 ]

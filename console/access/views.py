@@ -12,7 +12,10 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
-from console.access.models import ADDRESS_LENGTH_MAX, USERNAME_LENGTH_MAX
+from console.access.announce import announce_rights
+from console.access.login_address import address_of
+from console.access.models import USERNAME_LENGTH_MAX
+from console.access.one_time import MUST_CHANGE
 from console.access.throttle import begin_attempt, forget_failures
 from console.audit.record import record_event
 
@@ -27,7 +30,7 @@ def log_in(request: HttpRequest) -> HttpResponse:
     if request.method == "GET":
         return _login_page(request, AuthenticationForm(request))
     username = request.POST.get("username", "")[:USERNAME_LENGTH_MAX].replace("\0", "")
-    address = request.META.get("REMOTE_ADDR", "")[:ADDRESS_LENGTH_MAX]
+    address = address_of(request)
     wait_seconds = begin_attempt(username, address, timezone.now())
     if wait_seconds:
         return _login_page(request, AuthenticationForm(request), 429, wait_seconds)
@@ -36,6 +39,8 @@ def log_in(request: HttpRequest) -> HttpResponse:
         return _login_page(request, form, 401)
     forget_failures(username, address)
     login(request, form.get_user())
+    if hasattr(form.get_user(), "password_to_change"):
+        request.session[MUST_CHANGE] = True
     request.session.clear_expired()
     record_event(form.get_user(), "log in", "user", form.get_user().get_username())
     return redirect(_next_address(request))
@@ -43,8 +48,11 @@ def log_in(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def log_out(request: HttpRequest) -> HttpResponse:
-    record_event(request.user, "log out", "user", request.user.get_username())
+    person = request.user
+    record_event(person, "log out", "user", person.get_username())
+    number = person.pk
     logout(request)
+    announce_rights(number)
     return redirect("login")
 
 

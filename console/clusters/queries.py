@@ -2,6 +2,9 @@
 
 from django.db.models import Count, F, Q, Sum
 
+from console.access.filters import within
+from console.access.objects import topics_within
+from console.access.reach import EVERYTHING, Reach, Resource
 from console.brokers.models import Broker
 from console.clusters.facts import health_facts, shown_processes
 from console.clusters.models import ClusterState
@@ -23,9 +26,9 @@ def cluster_state() -> ClusterState:
     return ClusterState.objects.filter(name=DEFAULT_CLUSTER).first() or ClusterState(name=DEFAULT_CLUSTER)
 
 
-def topic_totals() -> dict[str, int]:
-    """topic_count, internal_count, and over all topics the partitions: all of them, and those in each trouble."""
-    totals = Topic.objects.aggregate(
+def topic_totals(reach: Reach = EVERYTHING) -> dict[str, int]:
+    """topic_count, internal_count, and over the topics in reach the partitions: all, and those in each trouble."""
+    totals = topics_within(reach).aggregate(
         topic_count=Count("pk", filter=Q(is_internal=False)),
         internal_count=Count("pk", filter=Q(is_internal=True)),
         partitions=Sum("partition_count"),
@@ -36,13 +39,13 @@ def topic_totals() -> dict[str, int]:
     return {name: value or 0 for name, value in totals.items()}
 
 
-def overview_facts() -> dict:
-    """Everything the overview's partials show, for the page and for the push alike."""
-    state = cluster_state()
+def overview_facts(reach: Reach = EVERYTHING) -> dict:
+    """Everything the overview's partials show, for the page and for the push alike, of the topics in reach."""
+    state = state_within(reach)
     brokers = list(Broker.objects.all())
-    totals = topic_totals()
+    totals = topic_totals(reach)
     troubles = (totals["leaderless"], totals["under_replicated"], totals["under_min_isr"])
-    troubled = troubled_partitions() if any(troubles) else []
+    troubled = troubled_partitions(reach) if any(troubles) else []
     processes = shown_processes()
     return {
         "cluster": state,
@@ -54,22 +57,34 @@ def overview_facts() -> dict:
         "processes": processes,
         "troubled": troubled[:TROUBLED_PARTITIONS_SHOWN],
         "troubled_hidden_count": max(0, len(troubled) - TROUBLED_PARTITIONS_SHOWN),
-        "busiest": busiest_topics(),
-        "recent_changes": recent_changes(),
+        "busiest": busiest_topics(reach),
+        "recent_changes": recent_changes(reach),
     }
 
 
-def busiest_topics() -> list[Topic]:
-    topics = Topic.objects.filter(is_internal=False)
+def state_within(reach: Reach) -> ClusterState:
+    """For a limited reach without what only all topics together have: the past of the rate, and other topics' part."""
+    state = cluster_state()
+    if reach.is_limited(Resource.TOPIC):
+        seen = topics_within(reach).filter(is_internal=False)
+        state.records_per_second = seen.aggregate(rate=Sum("records_per_second"))["rate"]
+        state.rate_history = []
+    return state
+
+
+def busiest_topics(reach: Reach = EVERYTHING) -> list[Topic]:
+    topics = topics_within(reach).filter(is_internal=False)
     return list(topics.order_by(F("records_per_second").desc(nulls_last=True), "name")[:BUSIEST_TOPICS])
 
 
-def troubled_partitions() -> list[Partition]:
+def troubled_partitions(reach: Reach = EVERYTHING) -> list[Partition]:
     """Partitions without leader or short of replicas, the worst first, at most TROUBLED_PARTITIONS_MAX."""
     in_trouble = (
         Q(topic__leaderless_count__gt=0) | Q(topic__under_replicated_count__gt=0) | Q(topic__under_min_isr_count__gt=0)
     )
-    partitions = Partition.objects.filter(in_trouble).select_related("topic")
+    partitions = Partition.objects.filter(in_trouble & within(reach, Resource.TOPIC, "topic__name")).select_related(
+        "topic"
+    )
     partitions = partitions.order_by("topic__is_internal", "topic__name", "partition")
     found = [each for each in partitions[:TROUBLED_PARTITIONS_MAX] if each.isr_tone != "ok"]
     return sorted(found, key=lambda each: (each.leader is not None, not each.is_under_min_isr))

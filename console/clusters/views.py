@@ -7,7 +7,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
 
-from console.access.rights import Right, has_right, require
+from console.access.rights import Right, has_right, reach_of, require
 from console.audit.models import AuditEvent
 from console.clusters.charts import SPAN_WORDS, SPANS, overview_charts, sample_rows
 from console.clusters.export import SAMPLE_TITLES, sample_cells
@@ -28,7 +28,7 @@ def overview(request: HttpRequest) -> HttpResponse:
     context = {"span": span, "spans": SPAN_WORDS.items(), "charts": overview_charts(span)}
     if has_right(request.user, Right.ADMINISTER):
         context["recent_actions"] = AuditEvent.objects.all()[:RECENT_ACTIONS]
-    return render(request, "clusters/overview.html", overview_facts() | context)
+    return render(request, "clusters/overview.html", overview_facts(reach_of(request.user)) | context)
 
 
 @login_not_required

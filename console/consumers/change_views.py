@@ -4,17 +4,20 @@ Like retention these pages ask the coordinator while they are drawn: a plan is m
 """
 
 import json
+from collections.abc import Iterable
 
 from django.conf import settings
 from django.contrib import messages
+from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.html import format_html
 from django.views.decorators.http import require_http_methods
 
-from console.access.objects import access_group
-from console.access.rights import Right, require
+from console.access.objects import READS_BEYOND, access_group
+from console.access.reach import Resource
+from console.access.rights import Right, reach_of, require_on
 from console.consumers.actions import do_delete_group, do_forget_offsets, do_reset_offsets
 from console.consumers.forms import ResetForm
 from console.consumers.models import ConsumerGroup
@@ -47,7 +50,7 @@ OBJECT_TYPE = "consumer group"
 @require_http_methods(["GET", "POST"])
 def reset(request: HttpRequest, group: str) -> HttpResponse:
     """Also of a group that was deleted here, to put its offsets back."""
-    require(request.user, Right.OPERATE)
+    require_on(request.user, Resource.GROUP, group, Right.OPERATE)
     kept = inverses_of(OBJECT_TYPE, group)
     if not kept and not ConsumerGroup.objects.filter(name=group).exists():
         raise Http404(f"There is no consumer group {group}.")
@@ -55,6 +58,7 @@ def reset(request: HttpRequest, group: str) -> HttpResponse:
     status = 200
     try:
         view = cluster_gateway().groups.describe_one(group)
+        _require_topics(request, _places(view))
         context |= {"view": view, "obstacle": obstacle_of(view)}
         if request.method == "POST":
             return _apply_reset(request, view)
@@ -89,6 +93,7 @@ def _plan_asked(request: HttpRequest, view: GroupView, context: dict) -> int:
     undo = find_inverse(OBJECT_TYPE, view.group_id, request.GET.get("undo", ""))
     if undo is not None:
         context["undo"] = undo
+        _require_topics(request, flat(undo.values))
         _show_plan(context, view, flat(undo.values), None)
     if undo is not None or "to" not in request.GET:
         return 200
@@ -123,10 +128,18 @@ def _put(context: dict, view: GroupView, planned: Reset, aim: Aim | None) -> Non
 
 def _apply_reset(request: HttpRequest, view: GroupView) -> HttpResponse:
     wanted = _wanted(request)
+    _require_topics(request, wanted)
     planned = reset_to(view, wanted, cluster_gateway().groups.bounds(wanted))
     plan = reset_plan(view, planned, "")
     refused, kept = do_reset_offsets(request.user, plan, planned, Confirmation.parse(request.POST))
     return _told(request, plan, refused, kept, f"Offsets of {view.group_id} were reset.")
+
+
+def _require_topics(request: HttpRequest, places: Iterable[Place]) -> None:
+    """What it reads now, and what is put back, may be more than the collector has seen."""
+    reach = reach_of(request.user)
+    if any(Right.VIEW not in reach.rights_on(Resource.TOPIC, topic) for topic in {topic for topic, _ in places}):
+        raise PermissionDenied(READS_BEYOND)
 
 
 def _wanted(request: HttpRequest) -> dict[Place, int | None]:
@@ -142,6 +155,7 @@ def _removal(request: HttpRequest, name: str, topic: str) -> HttpResponse:
     status = 200
     try:
         view = cluster_gateway().groups.describe_one(name)
+        _require_topics(request, _places(view))
         planned = forgotten(view, topic)
         if topic:
             plan = forget_plan(view, topic, planned, settings.BOOTSTRAP_SERVERS)

@@ -1,11 +1,15 @@
 """Reading groups for pages: filtered, sorted and paged in the database."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from django.core.paginator import Page, Paginator
 from django.db.models import F, Q, QuerySet
 from django.http import QueryDict
 
+from console.access.objects import groups_within, places_within
+from console.access.reach import Reach, Resource
+from console.access.rights import Right
 from console.consumers.models import ConsumerGroup, GroupPlace, LagSample
 from console.consumers.verdict import Verdict
 
@@ -54,31 +58,40 @@ class GroupListQuery:
         )
 
 
-def chosen_groups(query: GroupListQuery) -> QuerySet[ConsumerGroup]:
-    """The search looks into the names of groups and of the topics they read."""
-    groups = ConsumerGroup.objects.all()
+def chosen_groups(query: GroupListQuery, reach: Reach) -> QuerySet[ConsumerGroup]:
+    """Those in reach; the search looks into the names of groups and of the topics they read."""
+    groups = groups_within(reach)
     if query.search:
-        in_topic = GroupPlace.objects.filter(topic__icontains=query.search).values("group")
+        in_topic = places_within(reach).filter(topic__icontains=query.search).values("group")
         groups = groups.filter(Q(name__icontains=query.search) | Q(pk__in=in_topic))
     if query.only_bad:
         groups = groups.filter(verdict__in=_BAD)
     return groups.defer("members").order_by(_order(query, SORTS), "name")
 
 
-def group_list_page(query: GroupListQuery) -> Page:
-    return Paginator(chosen_groups(query), GROUPS_PER_PAGE).get_page(query.page)
+def group_list_page(query: GroupListQuery, reach: Reach) -> Page:
+    page = Paginator(chosen_groups(query, reach), GROUPS_PER_PAGE).get_page(query.page)
+    page.object_list = list(with_topics_within(page.object_list, reach))
+    return page
 
 
-def chosen_places(group: ConsumerGroup, query: GroupListQuery) -> QuerySet[GroupPlace]:
-    places = GroupPlace.objects.filter(group=group)
+def with_topics_within(groups: Iterable[ConsumerGroup], reach: Reach) -> Iterator[ConsumerGroup]:
+    """The groups, each naming only the topics in reach."""
+    for group in groups:
+        group.topics = [each for each in group.topics if Right.VIEW in reach.rights_on(Resource.TOPIC, each)]
+        yield group
+
+
+def chosen_places(group: ConsumerGroup, query: GroupListQuery, reach: Reach) -> QuerySet[GroupPlace]:
+    places = places_within(reach).filter(group=group)
     if query.search:
         places = places.filter(topic__icontains=query.search)
     return _sorted_places(places, query, "topic")
 
 
-def places_in_topic(topic: str, query: GroupListQuery) -> QuerySet[GroupPlace]:
-    """Of every group that reads the topic."""
-    places = GroupPlace.objects.filter(topic=topic).select_related("group").defer("group__members")
+def places_in_topic(topic: str, query: GroupListQuery, reach: Reach) -> QuerySet[GroupPlace]:
+    """Of every group in reach that reads the topic."""
+    places = places_within(reach).filter(topic=topic).select_related("group").defer("group__members")
     if query.search:
         places = places.filter(group__name__icontains=query.search)
     return _sorted_places(places, query, "group__name")

@@ -4,11 +4,11 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from console.access.objects import access_group, access_topic
-from console.access.rights import Right, require
+from console.access.objects import access_group, access_topic, groups_within, reads_beyond
+from console.access.reach import Resource
+from console.access.rights import Right, reach_of, require_somewhere
 from console.consumers.chart import lag_chart
 from console.consumers.export import GROUP_TITLES, PLACE_TITLES, group_rows, place_rows
-from console.consumers.models import ConsumerGroup
 from console.consumers.queries import (
     PLACE_SORTS,
     GroupListQuery,
@@ -18,6 +18,7 @@ from console.consumers.queries import (
     lag_history,
     place_page,
     places_in_topic,
+    with_topics_within,
 )
 from console.exports.csv_table import csv_response, wants_csv
 from console.live.clock import now_ms
@@ -25,13 +26,14 @@ from console.live.clock import now_ms
 
 @require_safe
 def group_list(request: HttpRequest) -> HttpResponse:
-    require(request.user, Right.VIEW)
-    query = GroupListQuery.parse(request.GET)
+    require_somewhere(request.user, Resource.GROUP, Right.VIEW)
+    query, reach = GroupListQuery.parse(request.GET), reach_of(request.user)
     if wants_csv(request):
-        return csv_response(request, "consumers", GROUP_TITLES, group_rows(chosen_groups(query).iterator()))
+        found = with_topics_within(chosen_groups(query, reach).iterator(), reach)
+        return csv_response(request, "consumers", GROUP_TITLES, group_rows(found))
     is_part = request.htmx.target == "group-table"
     template = "consumers/partials/group-table.html" if is_part else "consumers/list.html"
-    context = {"query": query, "page": group_list_page(query), "has_groups": ConsumerGroup.objects.exists()}
+    context = {"query": query, "page": group_list_page(query, reach), "has_groups": groups_within(reach).exists()}
     return render(request, template, context)
 
 
@@ -39,12 +41,14 @@ def group_list(request: HttpRequest) -> HttpResponse:
 def group_page(request: HttpRequest, group: str) -> HttpResponse:
     found = access_group(request.user, group, Right.VIEW)
     query = GroupListQuery.parse(request.GET, PLACE_SORTS, "partition")
-    places = chosen_places(found, query)
+    reach = reach_of(request.user)
+    places = chosen_places(found, query, reach)
     if wants_csv(request):
         rows = place_rows(places.select_related("group").iterator())
         return csv_response(request, "consumer-group", PLACE_TITLES, rows)
     context = {
         "group": found,
+        "reads_beyond": reads_beyond(found, reach),
         "query": query,
         "page": place_page(places, query),
         "chart": lag_chart(lag_history(found), found.lag, now_ms()),
@@ -56,7 +60,7 @@ def group_page(request: HttpRequest, group: str) -> HttpResponse:
 def topic_consumers(request: HttpRequest, name: str) -> HttpResponse:
     topic = access_topic(request.user, name, Right.VIEW)
     query = GroupListQuery.parse(request.GET, PLACE_SORTS, "partition")
-    places = places_in_topic(topic.name, query)
+    places = places_in_topic(topic.name, query, reach_of(request.user))
     if wants_csv(request):
         return csv_response(request, "consumers-of-topic", PLACE_TITLES, place_rows(places.iterator()))
     page = place_page(places, query)

@@ -5,9 +5,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from django.core.paginator import Page, Paginator
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.http import QueryDict
 
+from console.access.filters import within
+from console.access.reach import EVERYTHING, Reach, Resource
 from console.history.models import Change, Kind
 from console.live.clock import moment_of
 
@@ -15,6 +17,8 @@ CHANGES_PER_PAGE = 50
 RECENT_CHANGES = 8
 #: "What happened at 03:12?" is answered with this much before and after it.
 AROUND = timedelta(minutes=10)
+#: Whose object is a topic.
+TOPIC_KINDS = (Kind.LEADER, Kind.ISR, Kind.REPLICAS, Kind.TOPIC)
 TITLES = ("time", "kind", "object", "partition", "what")
 
 
@@ -51,12 +55,22 @@ class HistoryQuery:
         return (self.since, self.until) if self.around is None else (self.around - AROUND, self.around + AROUND)
 
 
-def chosen_changes(query: HistoryQuery) -> QuerySet[Change]:
+def changes_within(reach: Reach) -> QuerySet[Change]:
+    """Those of the topics and processes in reach, and of brokers and controllers."""
+    if reach.is_unbound:
+        return Change.objects.all()
+    topics, processes = Q(kind__in=TOPIC_KINDS), Q(kind=Kind.PROCESS)
+    seen = ~(topics | processes)
+    seen |= topics & within(reach, Resource.TOPIC, "object_name")
+    return Change.objects.filter(seen | processes & within(reach, Resource.PROCESS, "object_name"))
+
+
+def chosen_changes(query: HistoryQuery, reach: Reach) -> QuerySet[Change]:
     """Newest first."""
-    changes = Change.objects.all()
+    changes = changes_within(reach)
     since, until = query.span
     if query.topic:
-        changes = changes.filter(object_name=query.topic, kind__in=("leader", "isr", "replicas", "topic"))
+        changes = changes.filter(object_name=query.topic, kind__in=TOPIC_KINDS)
     if query.search:
         changes = changes.filter(sentence__icontains=query.search)
     if query.kind:
@@ -68,12 +82,12 @@ def chosen_changes(query: HistoryQuery) -> QuerySet[Change]:
     return changes
 
 
-def change_page(query: HistoryQuery, page: str) -> Page:
-    return Paginator(chosen_changes(query), CHANGES_PER_PAGE).get_page(page)
+def change_page(query: HistoryQuery, page: str, reach: Reach) -> Page:
+    return Paginator(chosen_changes(query, reach), CHANGES_PER_PAGE).get_page(page)
 
 
-def recent_changes() -> list[Change]:
-    return list(Change.objects.all()[:RECENT_CHANGES])
+def recent_changes(reach: Reach = EVERYTHING) -> list[Change]:
+    return list(changes_within(reach)[:RECENT_CHANGES])
 
 
 def change_rows(changes: Iterable[Change]) -> Iterator[tuple]:

@@ -5,10 +5,10 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from console.access.objects import access_topic
-from console.access.rights import Right, require
+from console.access.rights import Right, reach_of, require
 from console.exports.csv_table import csv_response, wants_csv
 from console.history.models import Kind
-from console.history.queries import TITLES, HistoryQuery, change_page, change_rows, chosen_changes
+from console.history.queries import TITLES, TOPIC_KINDS, HistoryQuery, change_page, change_rows, chosen_changes
 
 
 @require_safe
@@ -20,12 +20,13 @@ def history(request: HttpRequest) -> HttpResponse:
 @require_safe
 def topic_history(request: HttpRequest, name: str) -> HttpResponse:
     topic = access_topic(request.user, name, Right.VIEW)
-    kinds = [each for each in Kind.choices if each[0] in ("leader", "isr", "replicas", "topic")]
+    kinds = [each for each in Kind.choices if each[0] in TOPIC_KINDS]
     return _page(request, HistoryQuery.parse(request.GET, name), "history/topic.html", {"topic": topic}, kinds)
 
 
 def _page(request: HttpRequest, query: HistoryQuery, template: str, context: dict, kinds: list) -> HttpResponse:
+    reach = reach_of(request.user)
     if wants_csv(request):
-        return csv_response(request, "history", TITLES, change_rows(chosen_changes(query).iterator()))
-    page = change_page(query, request.GET.get("page", "1"))
+        return csv_response(request, "history", TITLES, change_rows(chosen_changes(query, reach).iterator()))
+    page = change_page(query, request.GET.get("page", "1"), reach)
     return render(request, template, {"query": query, "page": page, "kinds": kinds, **context})

@@ -14,8 +14,10 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 from django.contrib.auth import HASH_SESSION_KEY, get_user_model
 from django.contrib.sessions.backends.db import SessionStore
 
-from console.access.rights import Right, has_right, rights_of
+from console.access.reach import Reach, Resource
+from console.access.rights import CLUSTER, Right, reach_of
 from console.live import groups
+from console.live.clock import now_ms
 
 KEEPALIVE_SECONDS = 10
 #: How long somebody who logged out or lost the role may still listen.
@@ -24,6 +26,10 @@ RECHECK_SECONDS = 30
 WAITING_MAX = 64
 #: Close codes the page's script knows: log in again, no right, no such page.
 CLOSE_LOGIN, CLOSE_FORBIDDEN, CLOSE_UNKNOWN_PAGE = 4401, 4403, 4404
+#: The person's rights are others now: the page loads itself again.
+CLOSE_RIGHTS_CHANGED = 4409
+#: Who may not see everything is told at most this often that there is news.
+HINT_SECONDS = 2
 
 KEEPALIVE = '<span id="live-keepalive" hidden></span>'
 RESYNC = '<span id="live-resync" data-version="overflow" hidden></span>'
@@ -53,12 +59,21 @@ def groups_for(page: str, rights: frozenset[Right]) -> list[str] | None:
     return [groups.HEARTBEAT, *by_page[kind]] if kind in by_page else None
 
 
+def may_show(page: str, reach: Reach) -> bool:
+    kind, _, name = page.partition(":")
+    return kind != "topic" or Right.VIEW in reach.rights_on(Resource.TOPIC, name)
+
+
 class PageConsumer(AsyncWebsocketConsumer):
     """`/ws/live/?page=overview|brokers|topics|placement|zookeeper|history|consumers|consumer-pages|topic:<name>|processes|other`."""
+
+    #: None: everything pushed to the page is for this person; otherwise only what is pushed to these.
+    open_groups: frozenset[str] | None = None
 
     async def connect(self) -> None:
         """Subscribed before it is accepted: what happens after the browser sees it open is not missed."""
         self.subscribed: list[str] = []
+        self.hint_timer: asyncio.TimerHandle | None = None
         self.waiting: deque[str] = deque()
         self.wake = asyncio.Event()
         self.tasks: list[asyncio.Task] = []
@@ -77,18 +92,24 @@ class PageConsumer(AsyncWebsocketConsumer):
         user = self.scope["user"]
         if not user.is_authenticated:
             return [], CLOSE_LOGIN
-        rights = await database_sync_to_async(rights_of)(user)
-        if Right.VIEW not in rights:
-            return [], CLOSE_FORBIDDEN
+        reach = self.scope["reach"] = await database_sync_to_async(reach_of)(user)
         page = parse_qs(self.scope["query_string"].decode("latin-1")).get("page", [""])[0]
-        names = groups_for(page, rights)
-        return ([], CLOSE_UNKNOWN_PAGE) if names is None else (names, None)
+        if Right.VIEW not in reach.rights_anywhere or not may_show(page, reach):
+            return [], CLOSE_FORBIDDEN
+        names = groups_for(page, reach.rights_on(Resource.CLUSTER, CLUSTER))
+        if names is None:
+            return [], CLOSE_UNKNOWN_PAGE
+        if reach.is_limited_somewhere:
+            self.open_groups = frozenset(names if page.startswith("topic:") else [groups.HEARTBEAT])
+        return [*names, groups.person(user.pk)], None
 
     async def disconnect(self, code: int) -> None:
         for task in self.tasks:
             task.cancel()
             with suppress(asyncio.CancelledError):
                 await task
+        if self.hint_timer is not None:
+            self.hint_timer.cancel()
         for name in self.subscribed:
             await self.channel_layer.group_discard(name, self.channel_name)
 
@@ -96,11 +117,26 @@ class PageConsumer(AsyncWebsocketConsumer):
         """A page has nothing to say here: changes go by POST, with CSRF and rights."""
 
     async def push_html(self, message: dict) -> None:
+        """What is rendered for all never reaches who may not see all: such a page is told to fetch itself."""
+        if self.open_groups is None or message["group"] in self.open_groups:
+            self.put(message["html"])
+        elif self.hint_timer is None:
+            self.hint_timer = asyncio.get_running_loop().call_later(HINT_SECONDS, self.hint)
+
+    def hint(self) -> None:
+        self.hint_timer = None
+        self.put(f'<span id="live-resync" data-version="{now_ms()}" hidden></span>')
+
+    async def rights_changed(self, message: dict) -> None:
+        """Sent to all sockets of a person; those that may go on go on."""
+        await self.end_without_right()
+
+    def put(self, html: str) -> None:
         if len(self.waiting) >= WAITING_MAX:
             self.waiting.clear()
             self.waiting.append(RESYNC)
         else:
-            self.waiting.append(message["html"])
+            self.waiting.append(html)
         self.wake.set()
 
     async def send_waiting(self) -> None:
@@ -117,18 +153,23 @@ class PageConsumer(AsyncWebsocketConsumer):
         """A page may stay open for days: log-out, a lost role and a closed account end it too."""
         while True:
             await asyncio.sleep(RECHECK_SECONDS)
-            code = await database_sync_to_async(refusal_now)(self.scope)
-            if code is not None:
-                await self.close(code)
-                return
+            await self.end_without_right()
+
+    async def end_without_right(self) -> None:
+        code = await database_sync_to_async(refusal_now)(self.scope)
+        if code is not None:
+            await self.close(code)
 
 
 def refusal_now(scope: dict) -> int | None:
-    """The code to close with if who opened the websocket may not look any more."""
+    """The code to close with if who opened the websocket may not look any more, or may look at something else."""
     user = get_user_model().objects.filter(pk=scope["user"].pk).first()
     if user is None or ("session" in scope and not is_logged_in(scope["session"].session_key, user)):
         return CLOSE_LOGIN
-    return None if has_right(user, Right.VIEW) else CLOSE_FORBIDDEN
+    reach = reach_of(user)
+    if Right.VIEW not in reach.rights_anywhere:
+        return CLOSE_FORBIDDEN
+    return None if reach == scope["reach"] else CLOSE_RIGHTS_CHANGED
 
 
 def is_logged_in(session_key: str, user) -> bool:

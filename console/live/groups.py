@@ -25,6 +25,11 @@ def broker(broker_id: int) -> str:
     return f"broker.{broker_id}"
 
 
+def person(user_id: int) -> str:
+    """Every socket of one person: told when the person's rights or logins changed."""
+    return f"person.{user_id}"
+
+
 def processes(can_operate: bool) -> str:
     """The processes page, once with buttons and once without: what is pushed differs by right."""
     return "processes.operate" if can_operate else "processes.view"

@@ -45,4 +45,4 @@ async def _send_all(by_group: dict[str, list[str]]) -> None:
 async def _send_in_order(group: str, parts: list[str]) -> None:
     layer = get_channel_layer()
     for html in parts:
-        await layer.group_send(group, {"type": "push.html", "html": html})
+        await layer.group_send(group, {"type": "push.html", "group": group, "html": html})

@@ -5,6 +5,10 @@ from dataclasses import dataclass
 from django.core.paginator import Page, Paginator
 from django.db.models import QuerySet
 
+from console.access.filters import within
+from console.access.objects import topics_within
+from console.access.reach import Reach, Resource
+from console.access.roles import Right
 from console.brokers.models import Broker
 from console.placement.election import ElectionPlan, plan_election
 from console.topics.models import Partition, Topic
@@ -54,20 +58,20 @@ class Balance:
     preferred_share: float | None
 
 
-def chosen_topics(search: str, shows_internal: bool) -> QuerySet[Topic]:
-    topics = Topic.objects.all() if shows_internal else Topic.objects.filter(is_internal=False)
+def chosen_topics(search: str, shows_internal: bool, reach: Reach) -> QuerySet[Topic]:
+    topics = topics_within(reach) if shows_internal else topics_within(reach).filter(is_internal=False)
     return topics.filter(name__icontains=search) if search else topics
 
 
-def chosen_partitions(search: str, shows_internal: bool) -> QuerySet[Partition]:
+def chosen_partitions(search: str, shows_internal: bool, reach: Reach) -> QuerySet[Partition]:
     """Every partition of the topics that the page's filters choose."""
-    partitions = Partition.objects.filter(topic__in=chosen_topics(search, shows_internal))
+    partitions = Partition.objects.filter(topic__in=chosen_topics(search, shows_internal, reach))
     return partitions.select_related("topic").order_by("topic__name", "partition")
 
 
-def matrix_page(search: str, shows_internal: bool, page: str) -> Page:
+def matrix_page(search: str, shows_internal: bool, page: str, reach: Reach) -> Page:
     """A page of topics whose rows are in `matrix_rows`."""
-    return Paginator(chosen_topics(search, shows_internal), TOPICS_PER_PAGE).get_page(page)
+    return Paginator(chosen_topics(search, shows_internal, reach), TOPICS_PER_PAGE).get_page(page)
 
 
 def matrix_rows(topics: list[Topic]) -> list[MatrixRow]:
@@ -126,7 +130,9 @@ def placement_facts() -> dict:
     return {"balances": shown, "preferred_count": preferred, "preferred_led_count": led, "movable": preferred - led}
 
 
-def election_plan() -> ElectionPlan:
+def election_plan(reach: Reach) -> ElectionPlan:
+    """Of the topics that `reach` may operate."""
     registered = frozenset(Broker.objects.filter(is_registered=True).values_list("broker_id", flat=True))
-    partitions = Partition.objects.select_related("topic").order_by("topic__name", "partition")
+    operable = within(reach, Resource.TOPIC, "topic__name", Right.OPERATE)
+    partitions = Partition.objects.filter(operable).select_related("topic").order_by("topic__name", "partition")
     return plan_election(partitions.iterator(chunk_size=2_000), registered)

@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
-from console.access.rights import Right, require
+from console.access.rights import Right, reach_of, require
 from console.brokers.models import Broker
 from console.exports.csv_table import csv_response, wants_csv
 from console.gateway.errors import GatewayError
@@ -25,10 +25,11 @@ def placement(request: HttpRequest) -> HttpResponse:
     require(request.user, Right.VIEW)
     search = request.GET.get("search", "").strip()[:249]
     shows_internal = request.GET.get("internal") == "on"
+    reach = reach_of(request.user)
     if wants_csv(request):
-        partitions = chosen_partitions(search, shows_internal).iterator()
+        partitions = chosen_partitions(search, shows_internal, reach).iterator()
         return csv_response(request, "placement", PARTITION_TITLES, partition_rows(partitions))
-    page = matrix_page(search, shows_internal, request.GET.get("page", "1"))
+    page = matrix_page(search, shows_internal, request.GET.get("page", "1"), reach)
     context = {
         "page": page,
         "rows": matrix_rows(list(page)),
@@ -43,7 +44,7 @@ def placement(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def elect(request: HttpRequest) -> HttpResponse:
     require(request.user, Right.OPERATE)
-    election = election_plan()
+    election = election_plan(reach_of(request.user))
     plan = election.as_plan(settings.BOOTSTRAP_SERVERS)
     error, status = "", 200
     if request.method == "POST":

@@ -19,9 +19,10 @@ from django.http import Http404, QueryDict
 from django.template.loader import render_to_string
 
 from console.access.objects import access_topic
-from console.access.rights import Right
+from console.access.rights import Right, reach_of
 from console.gateway.connect import cluster_gateway
 from console.gateway.errors import GatewayError
+from console.live import groups
 from console.live.consumers import CLOSE_FORBIDDEN, CLOSE_LOGIN, CLOSE_UNKNOWN_PAGE, RECHECK_SECONDS, refusal_now
 from console.records.query import RecordQuery
 from console.records.reels import Reel, SearchReel, TailReel, Turn
@@ -50,6 +51,7 @@ class RecordsConsumer(AsyncWebsocketConsumer):
         self.has_room = asyncio.Event()
         self.has_room.set()
         self.tasks: list[asyncio.Task] = []
+        self.person_group = ""
         await self.accept()
         parameters = QueryDict(self.scope["query_string"])
         mode, refusal = parameters.get("mode", ""), None
@@ -62,22 +64,30 @@ class RecordsConsumer(AsyncWebsocketConsumer):
         if refusal is not None:
             await self.close(refusal)
             return
+        self.person_group = groups.person(self.scope["user"].pk)
+        await self.channel_layer.group_add(self.person_group, self.channel_name)
         query = RecordQuery.parse(parameters)
         self.tasks = [asyncio.create_task(self.run(mode, topic, query)), asyncio.create_task(self.watch_right())]
 
     async def find_topic(self, name: str) -> tuple[Topic | None, int | None]:
         try:
-            return await database_sync_to_async(access_topic)(self.scope["user"], name, Right.VIEW), None
+            return await database_sync_to_async(self.open_topic)(name), None
         except PermissionDenied:
             return None, CLOSE_FORBIDDEN
         except Http404:
             return None, CLOSE_UNKNOWN_PAGE
+
+    def open_topic(self, name: str) -> Topic:
+        self.scope["reach"] = reach_of(self.scope["user"])
+        return access_topic(self.scope["user"], name, Right.VIEW)
 
     async def disconnect(self, code: int) -> None:
         for task in self.tasks:
             task.cancel()
             with suppress(asyncio.CancelledError):
                 await task
+        if self.person_group:
+            await self.channel_layer.group_discard(self.person_group, self.channel_name)
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         try:
@@ -144,10 +154,16 @@ class RecordsConsumer(AsyncWebsocketConsumer):
     async def watch_right(self) -> None:
         while True:
             await asyncio.sleep(RECHECK_SECONDS)
-            code = await database_sync_to_async(refusal_now)(self.scope)
-            if code is not None:
-                await self.close(code)
-                return
+            await self.end_without_right()
+
+    async def rights_changed(self, message: dict) -> None:
+        """Sent to all sockets of a person when the person's rights or logins changed."""
+        await self.end_without_right()
+
+    async def end_without_right(self) -> None:
+        code = await database_sync_to_async(refusal_now)(self.scope)
+        if code is not None:
+            await self.close(code)
 
     @staticmethod
     async def in_thread(function, *arguments):

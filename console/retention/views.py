@@ -16,7 +16,8 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from console.access.objects import access_topic
-from console.access.rights import Right
+from console.access.reach import Reach, Resource
+from console.access.rights import Right, reach_of
 from console.gateway.connect import cluster_gateway
 from console.gateway.errors import GatewayError
 from console.gateway.retention_views import CommittedView, RetentionView
@@ -35,6 +36,7 @@ class Outlook:
 
     view: RetentionView
     committed: CommittedView
+    reach: Reach
 
     @cached_property
     def totals(self) -> Totals:
@@ -42,7 +44,9 @@ class Outlook:
 
     @cached_property
     def losses(self) -> tuple[Loss, ...]:
-        return losses(self.view, self.committed)
+        """Of the groups in reach."""
+        found = losses(self.view, self.committed)
+        return tuple(each for each in found if Right.VIEW in self.reach.rights_on(Resource.GROUP, each.group))
 
     @cached_property
     def timeline(self) -> Timeline | None:
@@ -66,7 +70,7 @@ def configure(request: HttpRequest, name: str) -> HttpResponse:
     if not form.is_valid():
         return _page(request, topic, RetentionForm(request.POST), {}, "The plan could not be read.", 422)
     try:
-        facts = _facts(topic, form.changes)
+        facts = _facts(topic, form.changes, reach_of(request.user))
         if not facts["differences"]:
             messages.info(request, "Nothing differs: nothing was changed.")
             return redirect("topic-retention", topic.name)
@@ -85,21 +89,21 @@ def _page(
 ) -> HttpResponse:
     context = {"topic": topic, "form": form, "error": error, "undo": _undo(request)}
     try:
-        context |= _facts(topic, wanted)
+        context |= _facts(topic, wanted, reach_of(request.user))
     except GatewayError as refusal:
         context["error"] = error or str(refusal)
         context["differences"] = ()
     return render(request, "retention/page.html", context, status=status)
 
 
-def _facts(topic: Topic, wanted: dict[str, str]) -> dict:
+def _facts(topic: Topic, wanted: dict[str, str], reach: Reach) -> dict:
     gateway = cluster_gateway()
     known = [each for each in gateway.topic_settings(topic.name) if each.name in KEYS]
     changes = differences(known, wanted)
     committed = gateway.committed_offsets(topic.name)
-    now = Outlook(gateway.preview_retention(topic.name, {}), committed)
+    now = Outlook(gateway.preview_retention(topic.name, {}), committed, reach)
     asked = {each.name: each.new for each in changes}
-    then = Outlook(gateway.preview_retention(topic.name, asked), committed) if changes else None
+    then = Outlook(gateway.preview_retention(topic.name, asked), committed, reach) if changes else None
     loses_records = then is not None and deletes_more(now.totals, then.totals)
     return {
         "settings": known,

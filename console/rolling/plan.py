@@ -19,9 +19,14 @@ GAPS_SHOWN = 20
 class Gap:
     """A partition without a replica to spare: `is_offline` without the broker, otherwise it refuses acks=all."""
 
-    name: str
+    topic: str
+    partition: int
     broker_id: int
     is_offline: bool
+
+    @property
+    def name(self) -> str:
+        return f"{self.topic}-{self.partition}"
 
     @property
     def meaning(self) -> str:
@@ -77,7 +82,7 @@ def find_gaps() -> list[Gap]:
     single = Partition.objects.filter(topic__replication_factor=1)
     found = (tight | single).select_related("topic").order_by("topic__name", "partition")
     return [
-        Gap(str(partition), broker_id, is_offline=len(partition.replicas) == 1)
+        Gap(partition.topic.name, partition.partition, broker_id, is_offline=len(partition.replicas) == 1)
         for partition in found
         for broker_id in partition.replicas
     ]

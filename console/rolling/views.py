@@ -1,14 +1,17 @@
 """One page: the plan while nothing is under way, otherwise how far it is; and the buttons."""
 
+from itertools import islice
+
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
-from console.access.rights import Right, require
+from console.access.reach import Reach, Resource
+from console.access.rights import Right, reach_of, require, require_on
 from console.rolling.actions import AlreadyUnderWay, do_begin, do_cancel, do_pause, do_resume
 from console.rolling.models import RollingRestart
 from console.rolling.pages import open_restart
-from console.rolling.plan import GAPS_SHOWN, restart_plan
+from console.rolling.plan import GAPS_SHOWN, Gap, RestartPlan, restart_plan
 
 #: Those that are over, on the page.
 EARLIER_SHOWN = 5
@@ -26,6 +29,8 @@ def rolling_restart(request: HttpRequest) -> HttpResponse:
 def begin(request: HttpRequest) -> HttpResponse:
     require(request.user, Right.OPERATE)
     plan = restart_plan()
+    for each in plan.brokers:
+        require_on(request.user, Resource.PROCESS, each.name, Right.OPERATE)
     accepts_gaps = request.POST.get("accepts_gaps") == "on"
     if request.POST.get("digest") != plan.digest:
         return _page(request, MOVED_ON, 409)
@@ -60,14 +65,22 @@ def _change(request: HttpRequest, number: int, do) -> HttpResponse:
     return HttpResponse("") if request.htmx else redirect("rolling-restart")
 
 
+def _named_gaps(plan: RestartPlan, reach: Reach) -> list[Gap]:
+    """The first few of the topics in reach; the others are counted only."""
+    seen = (each for each in plan.gaps if Right.VIEW in reach.rights_on(Resource.TOPIC, each.topic))
+    return list(islice(seen, GAPS_SHOWN))
+
+
 def _page(request: HttpRequest, error: str = "", status: int = 200) -> HttpResponse:
     restart = open_restart()
     plan = None if restart else restart_plan()
+    gaps = _named_gaps(plan, reach_of(request.user)) if plan else []
     context = {
         "restart": restart,
         "plan": plan,
-        "gaps": plan.gaps[:GAPS_SHOWN] if plan else [],
-        "hidden_gap_count": max(0, len(plan.gaps) - GAPS_SHOWN) if plan else 0,
+        "gaps": gaps,
+        "hides_names": reach_of(request.user).is_limited(Resource.TOPIC),
+        "hidden_gap_count": len(plan.gaps) - len(gaps) if plan else 0,
         "earlier": RollingRestart.objects.exclude(state__in=("running", "paused"))[:EARLIER_SHOWN],
         "error": error,
     }

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from itertools import chain, islice
 
+from console.access.reach import Reach
 from console.topics.models import Partition, Topic
 from console.topics.queries import with_groups
 
@@ -44,8 +45,8 @@ PARTITION_TITLES = (
 )
 
 
-def topic_rows(topics: Iterable[Topic]) -> Iterator[tuple]:
-    for topic in chain.from_iterable(with_groups(batch) for batch in _batches(topics)):
+def topic_rows(topics: Iterable[Topic], reach: Reach) -> Iterator[tuple]:
+    for topic in chain.from_iterable(with_groups(batch, reach) for batch in _batches(topics)):
         yield (
             topic.name,
             topic.is_internal,

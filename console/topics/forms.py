@@ -3,6 +3,8 @@
 from django import forms
 from django.core.validators import RegexValidator
 
+from console.access.reach import Resource
+from console.access.rights import Right, reach_of
 from console.gateway.interface import PARTITIONS_PER_TOPIC_MAX, TOPIC_NAME_LENGTH_MAX
 from console.topics.models import Topic
 
@@ -16,16 +18,24 @@ class CreateTopicForm(forms.Form):
     partition_count = forms.IntegerField(label="Partitions", min_value=1, max_value=PARTITIONS_PER_TOPIC_MAX, initial=3)
     replication_factor = forms.IntegerField(min_value=1, max_value=100, initial=1)
 
+    def __init__(self, user, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self._reach = reach_of(user)
+
     def clean_name(self) -> str:
         """Kafka forbids two names that differ only in '.' and '_': their metrics could not be told apart."""
         name = self.cleaned_data["name"]
+        if Right.OPERATE not in self._reach.rights_on(Resource.TOPIC, name):
+            raise forms.ValidationError("Your rights do not reach a topic of this name.")
         pattern = f"^{''.join('[._]' if letter in '._' else letter for letter in name)}$"
         twin = Topic.objects.filter(name__regex=pattern).first()
         if twin is None:
             return name
         if twin.name == name:
             raise forms.ValidationError("A topic of this name exists already.")
-        raise forms.ValidationError(f"Kafka cannot tell this name from {twin.name} ('.' and '_' collide in metrics).")
+        is_seen = Right.VIEW in self._reach.rights_on(Resource.TOPIC, twin.name)
+        known_as = twin.name if is_seen else "that of another topic"
+        raise forms.ValidationError(f"Kafka cannot tell this name from {known_as} ('.' and '_' collide in metrics).")
 
 
 class DeleteTopicForm(forms.Form):

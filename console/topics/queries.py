@@ -7,7 +7,8 @@ from django.core.paginator import Page, Paginator
 from django.db.models import Count, F, OuterRef, QuerySet, Subquery, Sum
 from django.http import QueryDict
 
-from console.consumers.models import GroupPlace
+from console.access.objects import places_within, topics_within
+from console.access.reach import EVERYTHING, Reach
 from console.topics.models import Partition, Topic
 
 TOPICS_PER_PAGE = 50
@@ -59,32 +60,32 @@ class TopicListQuery:
         )
 
 
-def chosen_topics(query: TopicListQuery) -> QuerySet[Topic]:
-    """All that the search and the switch choose, in the order asked for."""
-    topics = Topic.objects.all()
+def chosen_topics(query: TopicListQuery, reach: Reach) -> QuerySet[Topic]:
+    """All that the search and the switch choose of what is in reach, in the order asked for."""
+    topics = topics_within(reach)
     if not query.shows_internal:
         topics = topics.filter(is_internal=False)
     if query.search:
         topics = topics.filter(name__icontains=query.search)
     if query.sort in _COUNTED:
         ((name, figure),) = _COUNTED[query.sort].items()
-        places = GroupPlace.objects.filter(topic=OuterRef("name")).order_by().values("topic")
+        places = places_within(reach).filter(topic=OuterRef("name")).order_by().values("topic")
         topics = topics.annotate(**{name: Subquery(places.annotate(figure=figure).values("figure"))})
     field = F(SORTS[query.sort])
     order = field.desc(nulls_last=True) if query.is_descending else field.asc(nulls_last=True)
     return topics.order_by(order, "name")
 
 
-def topic_page(query: TopicListQuery) -> Page:
-    page = Paginator(chosen_topics(query), TOPICS_PER_PAGE).get_page(query.page)
-    page.object_list = with_groups(page.object_list)
+def topic_page(query: TopicListQuery, reach: Reach) -> Page:
+    page = Paginator(chosen_topics(query, reach), TOPICS_PER_PAGE).get_page(query.page)
+    page.object_list = with_groups(page.object_list, reach)
     return page
 
 
-def with_groups(topics: Iterable[Topic]) -> list[Topic]:
-    """The topics, each with `group_count` and `lag` (None without groups), in one query for all."""
+def with_groups(topics: Iterable[Topic], reach: Reach = EVERYTHING) -> list[Topic]:
+    """The topics, each with `group_count` and `lag` (None without groups) of the groups in reach, in one query."""
     found = list(topics)
-    places = GroupPlace.objects.filter(topic__in=[topic.name for topic in found]).order_by().values_list("topic")
+    places = places_within(reach).filter(topic__in=[topic.name for topic in found]).order_by().values_list("topic")
     counted = {name: (groups, lag) for name, groups, lag in places.annotate(Count("group", distinct=True), Sum("lag"))}
     for topic in found:
         topic.group_count, topic.lag = counted.get(topic.name, (0, None))

@@ -7,7 +7,8 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
 from console.access.objects import access_topic
-from console.access.rights import Right, require
+from console.access.reach import Resource
+from console.access.rights import Right, reach_of, require_somewhere
 from console.brokers.models import Broker
 from console.exports.csv_table import csv_response, wants_csv
 from console.gateway.errors import GatewayError
@@ -25,12 +26,13 @@ _REPLICAS_WISE = 3
 
 @require_safe
 def topic_list(request: HttpRequest) -> HttpResponse:
-    require(request.user, Right.VIEW)
-    query = TopicListQuery.parse(request.GET)
+    require_somewhere(request.user, Resource.TOPIC, Right.VIEW)
+    query, reach = TopicListQuery.parse(request.GET), reach_of(request.user)
     if wants_csv(request):
-        return csv_response(request, "topics", TOPIC_TITLES, topic_rows(chosen_topics(query).iterator()))
+        rows = topic_rows(chosen_topics(query, reach).iterator(), reach)
+        return csv_response(request, "topics", TOPIC_TITLES, rows)
     template = "topics/partials/topic-table.html" if request.htmx.target == "topic-table" else "topics/list.html"
-    return render(request, template, {"query": query, "page": topic_page(query)})
+    return render(request, template, {"query": query, "page": topic_page(query, reach)})
 
 
 @require_safe
@@ -46,10 +48,10 @@ def topic_detail(request: HttpRequest, name: str) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def topic_create(request: HttpRequest) -> HttpResponse:
     """The form, then the plan it makes, then the topic: a post with the plan's digest confirms it."""
-    require(request.user, Right.OPERATE)
+    require_somewhere(request.user, Resource.TOPIC, Right.OPERATE)
     brokers = list(Broker.objects.filter(is_registered=True).values_list("broker_id", flat=True))
     replicas = max(1, min(_REPLICAS_WISE, len(brokers)))
-    form = CreateTopicForm(request.POST or None, initial={"replication_factor": replicas})
+    form = CreateTopicForm(request.user, request.POST or None, initial={"replication_factor": replicas})
     if request.method != "POST" or not form.is_valid():
         return render(request, "topics/create.html", {"form": form}, status=422 if form.errors else 200)
     plan = creation_plan(**form.cleaned_data, brokers=brokers, bootstrap_servers=settings.BOOTSTRAP_SERVERS)

@@ -31,7 +31,7 @@ document.addEventListener("htmx:wsOpen", (event) => {
 
 document.addEventListener("htmx:wsClose", (event) => {
   const code = event.detail.event.code;
-  if (code === 4401) { location.reload(); return; }
+  if (code === 4401 || code === 4409) { location.reload(); return; }
   if (code in CLOSED) { isOver = true; show("off", CLOSED[code]); return; }
   downSince ||= Date.now();
   show("waiting", "reconnecting");

@@ -1,6 +1,7 @@
 """Every address there is, taken from the routes themselves: a new one cannot be forgotten here."""
 
 import pytest
+from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import URLPattern, get_resolver, reverse
 
@@ -18,10 +19,16 @@ ARGUMENTS = {
     "group": {"group": "readers"},
     "rolling": {"number": 1},
     "ensemble": {"number": 1},
+    "user": {"number": 10_000},
 }
 #: Addresses that change something when posted to, and the least role that may.
 CHANGES = {
     "logout": "viewer",
+    "own-password": "viewer",
+    "user-create": "admin",
+    "user": "admin",
+    "user-password": "admin",
+    "user-logins": "admin",
     "topic-create": "operator",
     "topic-delete": "operator",
     "topic-produce": "operator",
@@ -61,7 +68,9 @@ FOR_OPERATORS = {
     "group-delete",
     "group-forget",
 }
-FOR_ADMINISTRATORS = {"audit", "audit-verify"}
+FOR_ADMINISTRATORS = {"audit", "audit-verify", "users", "user-create", "user", "user-password", "user-logins"}
+#: About oneself: for everybody who is logged in, without a role too.
+OWN = {"logout", "own-password"}
 
 
 def routes(resolver=None) -> list[URLPattern]:
@@ -88,6 +97,7 @@ def _objects(db, settings, cluster, ensemble):
     ConsumerGroup.objects.create(name="readers", state="Empty", coordinator=1, verdict="ok")
     Topic.objects.create(name="orders")
     Broker.objects.create(broker_id=1, host="127.0.0.1", port=9092)
+    User.objects.create_user("somebody", pk=10_000)
     ManagedProcess.objects.create(name="broker-1", kind="broker", host=settings.HOST_NAME, argv=["true"])
 
 
@@ -110,17 +120,17 @@ def test_nobody_is_sent_to_the_login_from_everywhere(method):
 @pytest.mark.parametrize("method", ["get", "post", "put", "patch", "delete"])
 def test_an_outsider_gets_in_nowhere(method, outsider, client_of):
     ask = getattr(client_of(outsider), method)
-    assert set(statuses([name for name in CLOSED if name != "logout"], ask).values()) <= {403, 405}
+    assert set(statuses([name for name in CLOSED if name not in OWN], ask).values()) <= {403, 405}
 
 
 def test_a_viewer_reads_what_is_not_for_others(viewer, client_of):
     seen = statuses(CLOSED, client_of(viewer).get)
     wanted = {name: 403 if name in FOR_OPERATORS | FOR_ADMINISTRATORS else 200 for name in CLOSED}
-    assert seen == wanted | dict.fromkeys(CHANGES.keys() - FOR_OPERATORS, 405)
+    assert seen == wanted | dict.fromkeys(CHANGES.keys() - FOR_OPERATORS - FOR_ADMINISTRATORS - {"own-password"}, 405)
 
 
 def test_a_viewer_changes_nothing(viewer, client_of):
-    seen = statuses([name for name in CLOSED if name != "logout"], client_of(viewer).post)
+    seen = statuses([name for name in CLOSED if name not in OWN], client_of(viewer).post)
     assert seen == {name: 403 if name in CHANGES else 405 for name in seen}
 
 

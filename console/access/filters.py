@@ -1,0 +1,23 @@
+"""A reach as a condition for the database: what a list shows, counts and sorts is chosen there, not afterwards."""
+
+from functools import reduce
+from operator import or_
+
+from django.db.models import Q
+
+from console.access import glob_lookup  # noqa: F401  (registers the lookup)
+from console.access.reach import Reach, Resource
+from console.access.roles import Right
+
+
+def within(reach: Reach, resource: Resource, field: str, right: Right = Right.VIEW) -> Q:
+    """Rows whose `field` names an object of `resource` on which `reach` has `right`."""
+    if reach.is_unbound:
+        return Q()
+    chosen = Q() if reach.holds_by_role(resource, right) else _any(field, reach.given(resource, right))
+    taken_away = reach.taken_away(resource)
+    return chosen & ~_any(field, taken_away) if taken_away else chosen
+
+
+def _any(field: str, patterns: tuple[str, ...]) -> Q:
+    return reduce(or_, (Q(**{f"{field}__glob": each}) for each in patterns), Q(pk__in=()))

@@ -1,0 +1,24 @@
+"""`name__glob="orders-*"`: patterns as the database matches them, with the capitals counted.
+
+Django's own `startswith` does not count capitals on SQLite, so it would show `Secret` by a rule on `secret`.
+"""
+
+from django.db.models import CharField, Lookup
+
+_LIKE = {"*": "%", "?": "_", "%": r"\%", "_": r"\_", "\\": r"\\"}
+
+
+@CharField.register_lookup
+class Glob(Lookup):
+    lookup_name = "glob"
+
+    def as_sql(self, compiler, connection) -> tuple[str, tuple]:
+        """LIKE counts capitals in PostgreSQL."""
+        return self._written(compiler, connection, "LIKE", "".join(_LIKE.get(letter, letter) for letter in self.rhs))
+
+    def as_sqlite(self, compiler, connection) -> tuple[str, tuple]:
+        return self._written(compiler, connection, "GLOB", self.rhs.replace("[", "[[]"))
+
+    def _written(self, compiler, connection, operator: str, pattern: str) -> tuple[str, tuple]:
+        column, parameters = self.process_lhs(compiler, connection)
+        return f"{column} {operator} %s", (*parameters, pattern)

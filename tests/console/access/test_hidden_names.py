@@ -1,0 +1,149 @@
+"""What a person may not see shows up nowhere: every address is asked, as a page and as a file."""
+
+import json
+
+import pytest
+from django.urls import reverse
+
+from console.clusters.queries import overview_facts
+from console.consumers.models import ConsumerGroup
+from console.processes.models import ManagedProcess
+from console.rolling.models import RollingRestart
+from console.topics.models import Topic
+from tests.console.access.test_every_address import CLOSED, ROUTES, address_of
+
+HIDDEN, HIDDEN_GROUP, HIDDEN_PROCESS = "secret-plans", "secret-readers", "secret-job"
+
+
+@pytest.fixture(autouse=True)
+def _objects(cluster, collect, settings):
+    """orders and the hidden topic, both in trouble; `orders-readers` reads both, `spies` only the hidden one."""
+    for name in ("orders", HIDDEN):
+        cluster.create_topic(name, 1, 3)
+        cluster.append(name, 0, 10)
+    for group, topics in (("orders-readers", ("orders", HIDDEN)), ("spies", (HIDDEN,)), (HIDDEN_GROUP, ("orders",))):
+        for topic in topics:
+            cluster.commit(group, topic, 0, 1)
+    collect()
+    cluster.stop_broker(3)
+    collect()
+    for name in ("broker-1", HIDDEN_PROCESS):
+        ManagedProcess.objects.create(name=name, kind="stream", host=settings.HOST_NAME, argv=[name])
+    RollingRestart.objects.create(actor_name="x", state="failed", sentence=f"waits for {HIDDEN}-0")
+
+
+def test_the_stage_shows_it_to_those_who_may(viewer, client_of):
+    pages = ("overview", "topics", "placement", "history", "consumers", "processes", "rolling-restart")
+    seen = {name: client_of(viewer).get(reverse(name)).content.decode() for name in pages}
+    assert {name for name, text in seen.items() if "secret-" not in text} == set()
+    assert Topic.objects.get(name=HIDDEN).under_replicated_count == 1
+    assert ConsumerGroup.objects.count() == 3
+
+
+def addresses() -> list[str]:
+    plain = [address_of(name) for name in CLOSED]
+    return [address + parameters for address in plain for parameters in ("", "?format=csv", "?search=secret")]
+
+
+@pytest.mark.parametrize("person", ["limited", "tenant"])
+def test_no_address_shows_a_hidden_name(person, request, client_of):
+    client = client_of(request.getfixturevalue(person))
+    leaks = {}
+    for address in addresses():
+        response = client.get(address)
+        text = b"".join(response.streaming_content) if response.streaming else response.content
+        text = text.decode().replace("?search=secret", "").replace("“secret”", "")
+        for name in (HIDDEN, HIDDEN_GROUP, HIDDEN_PROCESS, "spies"):
+            if name in text:
+                leaks[address] = name
+    assert leaks == {}
+
+
+@pytest.mark.parametrize("method", ["get", "post"])
+def test_an_object_out_of_reach_is_refused_as_one_that_is_not_there(method, limited, client_of):
+    client = client_of(limited)
+    for name in CLOSED:
+        values = {"name": HIDDEN_PROCESS if name.startswith("process") else HIDDEN, "group": HIDDEN_GROUP}
+        values |= {"partition": 0, "offset": 0, "action": "stop"}
+        arguments = ROUTES[name].pattern.converters
+        if not {"name", "group"} & set(arguments):
+            continue
+        kept = {key: values[key] for key in arguments}
+        answers = []
+        for each in (kept, {**kept, **{key: f"secret-nothing{key}" for key in ("name", "group") if key in kept}}):
+            response = getattr(client, method)(reverse(name, kwargs=each))
+            answers.append((response.status_code, response.content.decode().count("Your rights do not reach this")))
+        assert answers in ([(403, 1)] * 2, [(405, 0)] * 2), name
+    assert Topic.objects.filter(name=HIDDEN).exists()
+
+
+def test_a_group_that_reads_only_hidden_topics_is_not_there(limited, client_of):
+    assert client_of(limited).get(reverse("group", args=["spies"])).status_code == 404
+    assert client_of(limited).post(reverse("group-delete", args=["spies"])).status_code == 404
+
+
+@pytest.mark.parametrize("name", ["group-reset", "group-delete", "group-forget"])
+def test_a_group_that_reads_a_hidden_topic_too_is_not_changed(name, limited, client_of, cluster):
+    response = client_of(limited).post(reverse(name, args=["orders-readers"]), {"topic": "orders"})
+
+    assert response.status_code == 403
+    assert b"also reads topics that your rights do not reach" in response.content
+    assert cluster.groups.describe_one("orders-readers").committed[(HIDDEN, 0)]
+
+
+def test_a_group_shows_the_partitions_in_reach_and_says_that_there_are_others(limited, client_of):
+    text = client_of(limited).get(reverse("group", args=["orders-readers"])).content.decode()
+
+    assert ">orders</a>-0" in text
+    assert "also reads topics that you may not see" in text
+
+
+def test_counts_are_of_what_is_in_reach(limited, client_of):
+    text = client_of(limited).get(reverse("topics")).content.decode()
+    assert "1 topic<" in text
+    totals = client_of(limited).get("/").context["totals"]
+    assert (totals["topic_count"], totals["under_replicated"]) == (1, 1)
+    assert overview_facts()["totals"]["topic_count"] == 2
+
+
+def test_the_consumers_of_a_topic_are_those_in_reach(limited, client_of):
+    text = client_of(limited).get(reverse("topic-consumers", args=["orders"])).content.decode()
+
+    assert "orders-readers" in text
+    assert HIDDEN_GROUP not in text
+
+
+def test_a_topic_is_created_only_under_a_name_in_reach(tenant, client_of, cluster):
+    fields = {"partition_count": 1, "replication_factor": 1}
+    refused = client_of(tenant).post(reverse("topic-create"), {"name": "payments", **fields})
+    hidden = client_of(tenant).post(reverse("topic-create"), {"name": HIDDEN, **fields})
+    planned = client_of(tenant).post(reverse("topic-create"), {"name": "orders-2", **fields})
+
+    assert refused.status_code == hidden.status_code == 422
+    assert b"Your rights do not reach a topic of this name" in refused.content
+    assert b"exists already" not in hidden.content
+    assert planned.status_code == 200
+
+
+def test_a_person_without_a_role_sees_what_the_rules_give_and_no_process(tenant, client_of):
+    client = client_of(tenant)
+    assert ">orders</a>" in client.get(reverse("topics")).content.decode()
+    assert client.get(reverse("processes")).status_code == 403
+    assert client.get("/").status_code == 200
+
+
+def test_leaders_are_elected_only_of_topics_in_reach(limited, tenant, client_of):
+    plan = client_of(limited).get(reverse("elect-leaders")).context["election"]
+    named = {each.topic for each in plan.moves} | {each.move.topic for each in plan.stays}
+    assert named <= {"orders"}
+    assert client_of(tenant).get(reverse("elect-leaders")).status_code == 403
+
+
+def test_brokers_are_restarted_only_by_who_may_restart_each(limited, give_rule, client_of, settings):
+    ManagedProcess.objects.create(name="broker-2", kind="broker", host=settings.HOST_NAME, argv=["true"])
+    give_rule(limited, "nothing", "process", "broker-2")
+    assert client_of(limited).post(reverse("rolling-restart-begin"), {}).status_code == 403
+
+
+def test_nothing_of_it_is_in_what_a_metric_scrape_says(client_of, viewer):
+    assert "secret" not in json.dumps(client_of(viewer).get("/metrics").content.decode())
