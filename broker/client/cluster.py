@@ -27,9 +27,10 @@ class Cluster:
             connection.close()
         self._connections.clear()
 
-    def metadata(self, topic: str) -> MetadataResponse:
-        """Of one topic, which is not created by asking. Raises BrokerUnreachable if no broker answers."""
-        request = MetadataRequest(topics=[MetadataRequestTopic(name=topic)], allow_auto_topic_creation=False)
+    def metadata(self, *topics: str) -> MetadataResponse:
+        """Of these topics, which are not created by asking; of none, the brokers. BrokerUnreachable if none answers."""
+        named = [MetadataRequestTopic(name=topic) for topic in topics]
+        request = MetadataRequest(topics=named, allow_auto_topic_creation=False)
         failures = []
         for address in self._bootstrap_servers:
             try:

@@ -1,6 +1,6 @@
 """The words for what each broker says of itself: its settings, its log directories, the requests it answers."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -58,7 +58,9 @@ class BrokerGateway(Protocol):
         """Set what is named, and only that, for one broker or (None) for all; None takes the value away."""
         ...
 
-    def log_dirs(self) -> Mapping[int, tuple[LogDirView, ...]]: ...
+    def log_dirs(self, places: Collection[tuple[str, int]] | None = None) -> Mapping[int, tuple[LogDirView, ...]]:
+        """With every replica in them, or only those of `places`."""
+        ...
 
     def request_times(self) -> Mapping[int, tuple[RequestTimes, ...] | None]:
         """None for a broker that answers and does not tell: only Barnabas brokers do."""

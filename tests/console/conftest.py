@@ -81,6 +81,8 @@ def cluster(monkeypatch, clock) -> FakeGateway:
     for actions in (
         "console.topics.actions",
         "console.placement.actions",
+        "console.placement.moving",
+        "console.placement.change_views",
         "console.retention.actions",
         "console.retention.views",
         "console.records.actions",
@@ -111,6 +113,7 @@ def collect(collector):
         collector.collect_cluster()
         collector.collect_topics()
         collector.collect_groups()
+        collector.collect_moves()
         collector.collect_cluster()
         collector.beat()
 

@@ -27,6 +27,8 @@ CHANGES = {
     "topic-set": "operator",
     "broker-set": "operator",
     "elect-leaders": "operator",
+    "move-partitions": "operator",
+    "call-off-moves": "operator",
     "topic-configure": "operator",
     "group-reset": "operator",
     "group-delete": "operator",
@@ -41,6 +43,8 @@ CHANGES = {
 }
 FOR_OPERATORS = {
     "elect-leaders",
+    "move-partitions",
+    "call-off-moves",
     "topic-create",
     "topic-delete",
     "process-question",

@@ -1,0 +1,159 @@
+"""Partitions on the move in a real cluster.
+
+The admin client has no reassignments, so they are asked of the controller itself over the wire; throttles are settings
+like any others, and are the admin client's.
+"""
+
+import logging
+from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import contextmanager
+
+from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource
+
+from broker.client.cluster import Cluster, parse_bootstrap_servers
+from broker.client.errors import ApiNotServed, BrokerUnreachable
+from broker.common.errors import ApiError, BarnabasError, ErrorCode
+from broker.protocol.messages.alter_partition_reassignments import (
+    AlterPartitionReassignmentsRequest,
+    ReassignablePartition,
+    ReassignableTopic,
+)
+from broker.protocol.messages.list_partition_reassignments import ListPartitionReassignmentsRequest
+from broker.protocol.schema import Message
+from console.gateway.broker_views import BrokerGateway, ReplicaSizes, replica_sizes
+from console.gateway.errors import ClusterUnreachableError, GatewayError, refusal
+from console.gateway.group_views import Place
+from console.gateway.move_views import RATE_KEYS, REPLICA_KEYS, MoveView, Throttles
+from console.gateway.topic_settings import OWN_SOURCES
+
+logger = logging.getLogger(__name__)
+
+ALTER_TIMEOUT_SECONDS = 10.0
+#: The controller is asked for again when it has just become another.
+TRIES = 3
+TOPICS_PER_REQUEST = 500
+_BROKER, _TOPIC = ConfigResource.Type.BROKER, ConfigResource.Type.TOPIC
+
+
+class KafkaMoves:
+    """`wait(future, seconds)` gives the answer or raises GatewayError."""
+
+    def __init__(
+        self,
+        admin: AdminClient,
+        bootstrap_servers: str,
+        wait: Callable,
+        brokers: BrokerGateway,
+        timeout_seconds: float,
+    ):
+        self._admin = admin
+        self._bootstrap_servers = bootstrap_servers
+        self._wait = wait
+        self._brokers = brokers
+        self._timeout = timeout_seconds
+
+    def assignments(self, topics: Iterable[str]) -> dict[Place, tuple[int, ...]]:
+        names, found = sorted(set(topics)), {}
+        with self._cluster() as cluster:
+            for at in range(0, len(names), TOPICS_PER_REQUEST):
+                for topic in cluster.metadata(*names[at : at + TOPICS_PER_REQUEST]).topics:
+                    if not topic.error_code:
+                        for each in topic.partitions:
+                            found[topic.name, each.partition_index] = tuple(each.replica_nodes)
+        return found
+
+    def under_way(self) -> dict[Place, MoveView]:
+        request = ListPartitionReassignmentsRequest(timeout_ms=int(self._timeout * 1_000), topics=None)
+        with self._cluster() as cluster:
+            answer = _ask_controller(cluster, request)
+        return {
+            (topic.name, each.partition_index): MoveView(
+                tuple(each.replicas), tuple(each.adding_replicas), tuple(each.removing_replicas)
+            )
+            for topic in answer.topics
+            for each in topic.partitions
+        }
+
+    def alter(self, targets: Mapping[Place, tuple[int, ...] | None]) -> dict[Place, str]:
+        topics: dict[str, ReassignableTopic] = {}
+        for (name, partition), replicas in sorted(targets.items()):
+            asked = topics.setdefault(name, ReassignableTopic(name=name, partitions=[]))
+            wanted = None if replicas is None else list(replicas)
+            asked.partitions.append(ReassignablePartition(partition_index=partition, replicas=wanted))
+        timeout_ms = int(ALTER_TIMEOUT_SECONDS * 1_000)
+        request = AlterPartitionReassignmentsRequest(timeout_ms=timeout_ms, topics=list(topics.values()))
+        with self._cluster(ALTER_TIMEOUT_SECONDS + self._timeout) as cluster:
+            answer = _ask_controller(cluster, request)
+        return {
+            (topic.name, each.partition_index): str(refusal(each.error_code, each.error_message or ""))
+            for topic in answer.responses
+            for each in topic.partitions
+            if each.error_code
+        }
+
+    def bytes_held(self, places: Collection[Place]) -> ReplicaSizes:
+        return replica_sizes(self._brokers.log_dirs(places))
+
+    def throttles(self, brokers: Iterable[int], topics: Iterable[str]) -> Throttles:
+        return Throttles(
+            {each: self._own_values(ConfigResource(_BROKER, str(each)), RATE_KEYS) for each in sorted(set(brokers))},
+            {each: self._own_values(ConfigResource(_TOPIC, each), REPLICA_KEYS) for each in sorted(set(topics))},
+        )
+
+    def set_throttles(self, throttles: Throttles) -> None:
+        for broker_id, values in throttles.brokers.items():
+            self._change(_BROKER, str(broker_id), values)
+        for topic, values in throttles.topics.items():
+            self._change(_TOPIC, topic, values)
+
+    def _own_values(self, resource: ConfigResource, keys: Iterable[str]) -> dict[str, str | None]:
+        (future,) = self._admin.describe_configs([resource], request_timeout=self._timeout).values()
+        found = self._wait(future, self._timeout)
+        return {key: found[key].value if key in found and found[key].source in OWN_SOURCES else None for key in keys}
+
+    def _change(self, kind: ConfigResource.Type, name: str, values: Mapping[str, str | None]) -> None:
+        entries = [
+            ConfigEntry(
+                key,
+                value,
+                incremental_operation=AlterConfigOpType.DELETE if value is None else AlterConfigOpType.SET,
+            )
+            for key, value in values.items()
+        ]
+        resource = ConfigResource(kind, name, incremental_configs=entries)
+        (future,) = self._admin.incremental_alter_configs([resource], request_timeout=self._timeout).values()
+        self._wait(future, self._timeout)
+
+    @contextmanager
+    def _cluster(self, timeout_seconds: float | None = None):
+        """Whatever goes wrong on the wire inside is a GatewayError outside."""
+        servers = parse_bootstrap_servers(self._bootstrap_servers)
+        try:
+            with Cluster(servers, timeout_s=timeout_seconds or self._timeout) as cluster:
+                yield cluster
+        except ApiError as error:
+            raise refusal(error.code, error.message or "") from error
+        except BrokerUnreachable as error:
+            raise ClusterUnreachableError("No broker answered in time.") from error
+        except ApiNotServed as error:
+            raise GatewayError("These brokers cannot move partitions while they run.") from error
+        except BarnabasError as error:
+            raise GatewayError(str(error)) from error
+
+
+def _ask_controller(cluster: Cluster, request: Message) -> Message:
+    """Raises ApiError if the request as a whole is refused, GatewayError if there is no controller."""
+    for _ in range(TRIES):
+        metadata = cluster.metadata()
+        address = next(
+            ((each.host, each.port) for each in metadata.brokers if each.node_id == metadata.controller_id), None
+        )
+        if address is None:
+            raise GatewayError("The cluster has no controller at the moment.")
+        answer = cluster.connection(*address).ask(request)
+        if answer.error_code != ErrorCode.NOT_CONTROLLER:
+            break
+        logger.debug("%s:%s is not the controller any more", *address)
+    if answer.error_code:
+        raise ApiError(ErrorCode(answer.error_code), answer.error_message)
+    return answer
