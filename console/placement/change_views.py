@@ -13,6 +13,7 @@ from django.views.decorators.http import require_http_methods
 
 from console.access.objects import access_topic
 from console.access.rights import Right, require
+from console.brokers.models import Broker
 from console.gateway.connect import cluster_gateway
 from console.gateway.errors import GatewayError
 from console.gateway.group_views import Place
@@ -20,8 +21,9 @@ from console.placement.actions import do_call_off, do_move
 from console.placement.cancel import plan_cancel
 from console.placement.forms import MoveForm, ThrottleForm
 from console.placement.models import OngoingMove, Reassignment
-from console.placement.move import MOVE, UNDO, MovePlan, Targets, flat, parse_targets
-from console.placement.moving import planned
+from console.placement.move import DRAIN, FACTOR, MOVE, SPREAD, UNDO, MovePlan, Targets, flat, parse_targets
+from console.placement.moving import drain_proposal, factor_proposal, planned, spread_proposal
+from console.placement.propose import Proposal
 from console.plans.apply import Refusals
 from console.plans.plan import Confirmation, NotConfirmedError
 from console.topics.models import Partition, Topic
@@ -30,7 +32,7 @@ from console.topics.models import Partition, Topic
 MOVES_SHOWN = 200
 PARTITIONS_OFFERED = 100
 #: What may be asked for in the address, and the audit's word for it.
-ACTIONS = {"": MOVE, "undo": UNDO}
+ACTIONS = {"": MOVE, "undo": UNDO, "drain": DRAIN, "spread": SPREAD, "factor": FACTOR}
 
 
 @require_http_methods(["GET", "POST"])
@@ -47,7 +49,6 @@ def move(request: HttpRequest) -> HttpResponse:
         context["error"], status = str(refusal), refusal.status
     except (GatewayError, ValueError) as refusal:
         context["error"], status = str(refusal), 422
-    context.setdefault("throttle_form", ThrottleForm(request.GET if "throttle" in request.GET else None))
     return render(request, "placement/move.html", context, status=status)
 
 
@@ -82,19 +83,43 @@ def _ask(request: HttpRequest, context: dict) -> int:
         kept = get_object_or_404(Reassignment, pk=_number(request.GET.get("undo", "")))
         context["undo"] = kept
         return _show(request, context, flat(kept.former))
+    if context["kind"]:
+        return _propose(request, context)
     if "topic" not in request.GET:
-        context["topics"] = _topics_found(request, context)
+        context |= {"topics": _topics_found(request, context), "brokers": Broker.objects.all()}
         return 200
     topic = access_topic(request.user, request.GET["topic"], Right.OPERATE)
     form = MoveForm(_offered(request, topic), request.POST or None)
     context |= {"topic": topic, "form": form, "hidden_count": topic.partition_count - len(form.partitions)}
+    broker_count = Broker.objects.filter(is_registered=True).count()
+    context["factors"] = [each for each in range(1, min(broker_count, 5) + 1) if each != topic.replication_factor]
     if request.method != "POST":
         return 200
     if not form.is_valid():
         return 422
-    context["throttle_form"] = form
     _put(context, planned(form.targets, form.rate))
     return 200
+
+
+def _propose(request: HttpRequest, context: dict) -> int:
+    proposal = _proposal(request, context)
+    context |= {"proposal": proposal, "stuck": [*proposal.stuck.items()][:MOVES_SHOWN]}
+    return _show(request, context, proposal.targets)
+
+
+def _proposal(request: HttpRequest, context: dict) -> Proposal:
+    """Raises Http404 for a broker that was never seen, and for a topic that is not there."""
+    match context["kind"]:
+        case "drain":
+            broker = get_object_or_404(Broker, broker_id=_number(request.GET.get("drain", "")))
+            context["draining"] = broker.broker_id
+            return drain_proposal(broker.broker_id)
+        case "factor":
+            topic = access_topic(request.user, request.GET.get("topic", ""), Right.OPERATE)
+            context["topic"] = topic
+            return factor_proposal(topic.name, _number(request.GET["factor"]) or topic.replication_factor)
+        case _:
+            return spread_proposal()
 
 
 def _show(request: HttpRequest, context: dict, targets: Targets) -> int:
@@ -103,7 +128,6 @@ def _show(request: HttpRequest, context: dict, targets: Targets) -> int:
     form = context["throttle_form"] = ThrottleForm(request.GET if "throttle" in request.GET else None)
     if form.is_bound and not form.is_valid():
         return 422
-    context["may_throttle"] = True
     _put(context, planned(targets, form.rate if form.is_bound else None))
     return 200
 

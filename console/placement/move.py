@@ -15,7 +15,8 @@ from console.plans.plan import Line, Plan
 #: Where each partition shall live, preferred leader first.
 Targets = Mapping[Place, tuple[int, ...]]
 
-MOVE, DRAIN, UNDO = "move partitions", "drain broker", "undo move"
+MOVE, UNDO = "move partitions", "undo move"
+DRAIN, SPREAD, FACTOR = "drain broker", "spread replicas", "change replication factor"
 #: One plan moves no more: it is shown, sent back and handed to the controller as a whole.
 PARTITIONS_MAX = 2_000
 #: Obstacles of one kind that are named one by one.

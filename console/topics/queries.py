@@ -91,5 +91,11 @@ def with_groups(topics: Iterable[Topic]) -> list[Topic]:
     return found
 
 
+def groups_of(topic: str) -> list[str]:
+    """Names of the groups that have committed an offset in it."""
+    places = GroupPlace.objects.filter(topic=topic, committed__isnull=False)
+    return sorted(places.order_by().values_list("group__name", flat=True).distinct())
+
+
 def partition_page(topic: Topic, page: str) -> Page:
     return Paginator(Partition.objects.filter(topic=topic).select_related("topic"), PARTITIONS_PER_PAGE).get_page(page)

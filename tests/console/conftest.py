@@ -80,6 +80,7 @@ def cluster(monkeypatch, clock) -> FakeGateway:
     gateway = FakeGateway(broker_count=3, clock_ms=clock.now_ms)
     for actions in (
         "console.topics.actions",
+        "console.topics.change_views",
         "console.placement.actions",
         "console.placement.moving",
         "console.placement.change_views",
