@@ -88,7 +88,7 @@ class KafkaGateway:
         self.groups = KafkaGroups(
             self._admin, bootstrap_servers, self._wait, self._broker_addresses, request_timeout_seconds
         )
-        self.moves = KafkaMoves(self._admin, bootstrap_servers, self._wait, self.brokers, request_timeout_seconds)
+        self.moves = KafkaMoves(bootstrap_servers, self.brokers, self._administration, request_timeout_seconds)
 
     def describe_cluster(self) -> ClusterView:
         metadata = self._metadata(topic=NO_TOPIC)

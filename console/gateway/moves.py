@@ -1,14 +1,11 @@
-"""Partitions on the move in a real cluster.
+"""Partitions on the move in a real cluster: asked of the controller over the wire, for the admin client has no moves.
 
-The admin client has no reassignments, so they are asked of the controller itself over the wire; throttles are settings
-like any others, and are the admin client's.
+Their throttles are settings of brokers and topics like any others.
 """
 
 import logging
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import contextmanager
-
-from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource
 
 from broker.client.cluster import Cluster, parse_bootstrap_servers
 from broker.client.errors import ApiNotServed, BrokerUnreachable
@@ -24,7 +21,7 @@ from console.gateway.broker_views import BrokerGateway, ReplicaSizes, replica_si
 from console.gateway.errors import ClusterUnreachableError, GatewayError, refusal
 from console.gateway.group_views import Place
 from console.gateway.move_views import RATE_KEYS, REPLICA_KEYS, MoveView, Throttles
-from console.gateway.topic_settings import OWN_SOURCES
+from console.gateway.topic_settings import TopicAdministration
 
 logger = logging.getLogger(__name__)
 
@@ -32,24 +29,17 @@ ALTER_TIMEOUT_SECONDS = 10.0
 #: The controller is asked for again when it has just become another.
 TRIES = 3
 TOPICS_PER_REQUEST = 500
-_BROKER, _TOPIC = ConfigResource.Type.BROKER, ConfigResource.Type.TOPIC
 
 
 class KafkaMoves:
-    """`wait(future, seconds)` gives the answer or raises GatewayError."""
+    """Threads may share it."""
 
     def __init__(
-        self,
-        admin: AdminClient,
-        bootstrap_servers: str,
-        wait: Callable,
-        brokers: BrokerGateway,
-        timeout_seconds: float,
+        self, bootstrap_servers: str, brokers: BrokerGateway, topics: TopicAdministration, timeout_seconds: float
     ):
-        self._admin = admin
         self._bootstrap_servers = bootstrap_servers
-        self._wait = wait
         self._brokers = brokers
+        self._topics = topics
         self._timeout = timeout_seconds
 
     def assignments(self, topics: Iterable[str]) -> dict[Place, tuple[int, ...]]:
@@ -95,34 +85,25 @@ class KafkaMoves:
         return replica_sizes(self._brokers.log_dirs(places))
 
     def throttles(self, brokers: Iterable[int], topics: Iterable[str]) -> Throttles:
+        said = self._brokers.settings()
+        missing = set(brokers) - said.keys()
+        if missing:
+            raise ClusterUnreachableError(f"Broker {min(missing)} did not answer in time.")
+        own = {each: {one.name: one.said.get("broker") for one in said[each]} for each in sorted(set(brokers))}
         return Throttles(
-            {each: self._own_values(ConfigResource(_BROKER, str(each)), RATE_KEYS) for each in sorted(set(brokers))},
-            {each: self._own_values(ConfigResource(_TOPIC, each), REPLICA_KEYS) for each in sorted(set(topics))},
+            {each: {key: values.get(key) for key in RATE_KEYS} for each, values in own.items()},
+            {each: self._throttled_replicas(each) for each in sorted(set(topics))},
         )
 
     def set_throttles(self, throttles: Throttles) -> None:
         for broker_id, values in throttles.brokers.items():
-            self._change(_BROKER, str(broker_id), values)
+            self._brokers.change_settings(broker_id, values)
         for topic, values in throttles.topics.items():
-            self._change(_TOPIC, topic, values)
+            self._topics.change(topic, values)
 
-    def _own_values(self, resource: ConfigResource, keys: Iterable[str]) -> dict[str, str | None]:
-        (future,) = self._admin.describe_configs([resource], request_timeout=self._timeout).values()
-        found = self._wait(future, self._timeout)
-        return {key: found[key].value if key in found and found[key].source in OWN_SOURCES else None for key in keys}
-
-    def _change(self, kind: ConfigResource.Type, name: str, values: Mapping[str, str | None]) -> None:
-        entries = [
-            ConfigEntry(
-                key,
-                value,
-                incremental_operation=AlterConfigOpType.DELETE if value is None else AlterConfigOpType.SET,
-            )
-            for key, value in values.items()
-        ]
-        resource = ConfigResource(kind, name, incremental_configs=entries)
-        (future,) = self._admin.incremental_alter_configs([resource], request_timeout=self._timeout).values()
-        self._wait(future, self._timeout)
+    def _throttled_replicas(self, topic: str) -> dict[str, str | None]:
+        own = {each.name: each.value for each in self._topics.settings(topic) if each.source == "topic"}
+        return {key: own.get(key) for key in REPLICA_KEYS}
 
     @contextmanager
     def _cluster(self, timeout_seconds: float | None = None):

@@ -14,9 +14,6 @@ _SOURCES = {
     ConfigSource.STATIC_BROKER_CONFIG.value: "file",
 }
 
-#: What a topic or a broker sets itself.
-OWN_SOURCES = (ConfigSource.DYNAMIC_TOPIC_CONFIG.value, ConfigSource.DYNAMIC_BROKER_CONFIG.value)
-
 
 def setting_view(name: str, value: str | None, source: str) -> SettingView:
     known = BY_NAME.get(name)
