@@ -31,10 +31,6 @@ class Cluster:
             connection.close()
         self._connections.clear()
 
-    def metadata(self, topic: str) -> MetadataResponse:
-        """Of one topic, which is not created by asking. Raises BrokerUnreachable if no broker answers."""
-        return self.describe_topics([topic])
-
     def describe_topics(self, names: Collection[str] | None) -> MetadataResponse:
         """Of these topics, or of all there are (None); none is created by asking. Raises BrokerUnreachable."""
         topics = None if names is None else [MetadataRequestTopic(name=name) for name in names]

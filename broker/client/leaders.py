@@ -64,7 +64,7 @@ class Leaders:
         self._known = {known: at for known, at in self._known.items() if known.topic != partition.topic}
 
     def _learn(self, topic: str) -> None:
-        metadata = self._cluster.metadata(topic)
+        metadata = self._cluster.describe_topics([topic])
         (described,) = metadata.topics
         self._known = {known: at for known, at in self._known.items() if known.topic != topic}
         if described.error_code:

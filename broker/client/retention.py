@@ -41,7 +41,7 @@ def preview_retention(cluster: Cluster, question: PreviewQuestion) -> PreviewRet
     """
     gathered = _Gathered(question)
     for _ in range(_TRIES):
-        metadata = cluster.metadata(question.topic)
+        metadata = cluster.describe_topics([question.topic])
         for address, partitions in gathered.missing_by_leader(metadata).items():
             gathered.ask(cluster, address, partitions)
         if not gathered.has_moved:

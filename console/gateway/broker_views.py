@@ -1,6 +1,6 @@
 """The words for what each broker says of itself: its settings, its log directories, the requests it answers."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -68,7 +68,9 @@ class BrokerGateway(Protocol):
         """Set what is named, and only that, for one broker or (None) for all; None takes the value away."""
         ...
 
-    def log_dirs(self) -> Mapping[int, tuple[LogDirView, ...]]: ...
+    def log_dirs(self, places: Collection[tuple[str, int]] | None = None) -> Mapping[int, tuple[LogDirView, ...]]:
+        """With every replica in them, or only those of `places`."""
+        ...
 
     def software(self) -> Mapping[int, Software]:
         """Of those that have answered anything yet; nobody is asked for this."""

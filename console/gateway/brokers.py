@@ -1,7 +1,7 @@
 """Brokers asked one by one over the wire, for what the admin client does not have or does not tell in full."""
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 
 from broker.client.connection import BrokerConnection
@@ -15,7 +15,11 @@ from broker.protocol.messages.describe_configs import (
     DescribeConfigsResource,
     DescribeConfigsResourceResult,
 )
-from broker.protocol.messages.describe_log_dirs import DescribeLogDirsRequest, DescribeLogDirsResult
+from broker.protocol.messages.describe_log_dirs import (
+    DescribableLogDirTopic,
+    DescribeLogDirsRequest,
+    DescribeLogDirsResult,
+)
 from broker.protocol.messages.describe_requests import DescribeRequestsRequest, DescribeRequestsResult
 from broker.protocol.messages.incremental_alter_configs import (
     AlterableConfig,
@@ -72,8 +76,9 @@ class KafkaBrokers:
             return
         raise ClusterUnreachableError(f"Broker {broker_id} is not registered: it cannot be asked.")
 
-    def log_dirs(self) -> Mapping[int, tuple[LogDirView, ...]]:
-        answers = self._ask_each(lambda _: DescribeLogDirsRequest(topics=None))
+    def log_dirs(self, places: Collection[tuple[str, int]] | None = None) -> Mapping[int, tuple[LogDirView, ...]]:
+        request = DescribeLogDirsRequest(topics=None if places is None else _by_topic(places))
+        answers = self._ask_each(lambda _: request)
         return {
             broker_id: tuple(_log_dir(each) for each in answer.results)
             for broker_id, answer in answers.items()
@@ -164,6 +169,13 @@ def _setting(answer: DescribeConfigsResourceResult) -> BrokerSetting:
         is_sensitive=answer.is_sensitive,
         said=said,
     )
+
+
+def _by_topic(places: Collection[tuple[str, int]]) -> list[DescribableLogDirTopic]:
+    by_topic: dict[str, list[int]] = {}
+    for topic, partition in sorted(places):
+        by_topic.setdefault(topic, []).append(partition)
+    return [DescribableLogDirTopic(topic=topic, partitions=numbers) for topic, numbers in by_topic.items()]
 
 
 def _log_dir(answer: DescribeLogDirsResult) -> LogDirView:

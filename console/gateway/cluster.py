@@ -26,6 +26,7 @@ from confluent_kafka.admin import (
     ClusterMetadata,
     ConfigResource,
     ListOffsetsResultInfo,
+    NewPartitions,
     NewTopic,
     OffsetSpec,
     TopicMetadata,
@@ -35,6 +36,7 @@ from console.gateway.brokers import KafkaBrokers
 from console.gateway.errors import ClusterUnreachableError, GatewayError, error_from_kafka
 from console.gateway.groups import KafkaGroups
 from console.gateway.interface import BrokerView, ClusterView, PartitionView, TopicView
+from console.gateway.moves import KafkaMoves
 from console.gateway.record_views import Headers, OffsetSpan, RecordStream
 from console.gateway.records import KafkaRecordStream, produce
 from console.gateway.retention import ask_retention
@@ -86,6 +88,7 @@ class KafkaGateway:
         self.groups = KafkaGroups(
             self._admin, bootstrap_servers, self._wait, self._broker_addresses, request_timeout_seconds
         )
+        self.moves = KafkaMoves(bootstrap_servers, self.brokers, self._administration, request_timeout_seconds)
 
     def describe_cluster(self) -> ClusterView:
         metadata = self._metadata(topic=NO_TOPIC)
@@ -125,6 +128,14 @@ class KafkaGateway:
         topic = NewTopic(name, partition_count, replication_factor, config=configs or {})
         futures = self._admin.create_topics(
             [topic], operation_timeout=CHANGE_TIMEOUT_SECONDS, request_timeout=CHANGE_TIMEOUT_SECONDS
+        )
+        self._wait(futures[name], CHANGE_TIMEOUT_SECONDS)
+
+    def add_partitions(self, name: str, partition_count: int) -> None:
+        futures = self._admin.create_partitions(
+            [NewPartitions(name, partition_count)],
+            operation_timeout=CHANGE_TIMEOUT_SECONDS,
+            request_timeout=CHANGE_TIMEOUT_SECONDS,
         )
         self._wait(futures[name], CHANGE_TIMEOUT_SECONDS)
 

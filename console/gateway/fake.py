@@ -13,6 +13,7 @@ from console.gateway.broker_views import ReplicaSizes
 from console.gateway.errors import ClusterUnreachableError, refusal
 from console.gateway.fake_brokers import FakeBrokers
 from console.gateway.fake_groups import FakeGroups
+from console.gateway.fake_moves import FakeMoves
 from console.gateway.fake_records import FakeRecordStream
 from console.gateway.fake_retention import FakeSegment, FakeTopicState
 from console.gateway.interface import BrokerView, ClusterView, PartitionView, TopicView
@@ -44,6 +45,7 @@ class FakeGateway:
         self._now_ms = clock_ms
         self.groups = FakeGroups(self)
         self.brokers = FakeBrokers(self, self._brokers)
+        self.moves = FakeMoves(self)
 
     # What the console asks -------------------------------------------------------------------------------------------
 
@@ -72,18 +74,25 @@ class FakeGateway:
     ) -> None:
         alive = self._alive()
         self._check_new_topic(name, partition_count, replication_factor, len(alive))
-        partitions = []
-        for number in range(partition_count):
-            replicas = tuple(alive[(number + shift) % len(alive)] for shift in range(replication_factor))
-            partitions.append(PartitionView(number, replicas[0], replicas, tuple(sorted(replicas)), 0, 0, 0))
+        partitions = tuple(_new_partition(number, alive, replication_factor) for number in range(partition_count))
         self._states[name] = FakeTopicState(dict(configs or {}))
-        topic = TopicView(name, str(uuid.uuid4()), name.startswith("__"), tuple(partitions))
+        topic = TopicView(name, str(uuid.uuid4()), name.startswith("__"), partitions)
         self._topics[name] = replace(topic, **self._states[name].watched)
+
+    def add_partitions(self, name: str, partition_count: int) -> None:
+        self._state(name)
+        alive, known = self._alive(), self._topics[name].partitions
+        if not len(known) < partition_count <= PARTITIONS_PER_TOPIC_MAX:
+            raise refusal(ErrorCode.INVALID_PARTITIONS)
+        factor = len(known[0].replicas)
+        added = (_new_partition(number, alive, factor) for number in range(len(known), partition_count))
+        self._topics[name] = replace(self._topics[name], partitions=(*known, *added))
 
     def delete_topic(self, name: str) -> None:
         self._alive()
         if self._topics.pop(name, None) is None:
             raise refusal(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+        self.moves.forget(name)
 
     def preview_retention(self, topic: str, changes: Mapping[str, str | None]) -> RetentionView:
         state = self._state(topic)
@@ -151,6 +160,14 @@ class FakeGateway:
         ]
         self._topics[name] = replace(topic, partitions=tuple(grown))
 
+    def place_replicas(self, name: str, partition: int, replicas: tuple[int, ...]) -> None:
+        """As a move does when it begins and when it ends."""
+        topic = self._topics[name]
+        placed = [
+            replace(each, replicas=replicas) if each.partition == partition else each for each in topic.partitions
+        ]
+        self._topics[name] = replace(topic, partitions=tuple(placed))
+
     def stop_broker(self, broker_id: int) -> None:
         self._stopped.add(broker_id)
 
@@ -174,7 +191,7 @@ class FakeGateway:
         alive = set(self._alive())
         return {
             (topic.name, each.partition): {
-                broker_id: RECORD_BYTES * ((each.next_offset or 0) - (each.first_offset or 0))
+                broker_id: self._bytes_of(topic.name, each, broker_id)
                 for broker_id in each.replicas
                 if broker_id in alive
             }
@@ -215,13 +232,23 @@ class FakeGateway:
         return replace(topic, partitions=tuple(self._partition_as_seen(topic.name, each) for each in topic.partitions))
 
     def _partition_as_seen(self, name: str, partition: PartitionView) -> PartitionView:
-        alive = [broker_id for broker_id in partition.replicas if broker_id not in self._stopped]
+        alive = [
+            broker_id
+            for broker_id in partition.replicas
+            if broker_id not in self._stopped and not self.moves.is_copying((name, partition.partition), broker_id)
+        ]
         if not alive:
             last = (partition.leader,)
             return replace(partition, leader=None, isr=last, leader_epoch=None, first_offset=None, next_offset=None)
         moved_to = self._led_by.get((name, partition.partition))
         leader = moved_to if moved_to in alive else alive[0]
         return replace(partition, leader=leader, isr=tuple(sorted(alive)))
+
+    def _bytes_of(self, name: str, partition: PartitionView, broker_id: int) -> int:
+        place = (name, partition.partition)
+        if self.moves.is_copying(place, broker_id):
+            return self.moves.copied_bytes(place, broker_id)
+        return RECORD_BYTES * ((partition.next_offset or 0) - (partition.first_offset or 0))
 
     def _check_new_topic(self, name: str, partition_count: int, replication_factor: int, alive_count: int) -> None:
         if name in self._topics:
@@ -232,3 +259,8 @@ class FakeGateway:
             raise refusal(ErrorCode.INVALID_PARTITIONS)
         if not 1 <= replication_factor <= alive_count:
             raise refusal(ErrorCode.INVALID_REPLICATION_FACTOR)
+
+
+def _new_partition(number: int, alive: list[int], replication_factor: int) -> PartitionView:
+    replicas = tuple(alive[(number + shift) % len(alive)] for shift in range(replication_factor))
+    return PartitionView(number, replicas[0], replicas, tuple(sorted(replicas)), 0, 0, 0)

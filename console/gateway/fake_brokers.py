@@ -1,6 +1,6 @@
 """Brokers of the cluster in memory: their settings, their one log directory each, and no requests."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Protocol
 
 from broker.common.errors import ErrorCode
@@ -51,8 +51,9 @@ class FakeBrokers:
             else:
                 layer[name] = value
 
-    def log_dirs(self) -> Mapping[int, tuple[LogDirView, ...]]:
-        sizes = self._cluster.replica_sizes()
+    def log_dirs(self, places: Collection[tuple[str, int]] | None = None) -> Mapping[int, tuple[LogDirView, ...]]:
+        held = self._cluster.replica_sizes()
+        sizes = {place: size for place, size in held.items() if places is None or place in places}
         found = {}
         for broker_id in self._cluster.alive_brokers():
             path = self.files[broker_id]["log.dirs"]

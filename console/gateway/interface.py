@@ -11,6 +11,7 @@ from typing import Protocol
 from broker.common.limits import PARTITIONS_PER_TOPIC_MAX, TOPIC_NAME_LENGTH_MAX
 from console.gateway.broker_views import BrokerGateway
 from console.gateway.group_views import GroupGateway
+from console.gateway.move_views import MoveGateway
 from console.gateway.record_views import Headers, OffsetSpan, RecordStream
 from console.gateway.retention_views import CommittedView, RetentionView, SettingView
 
@@ -74,6 +75,7 @@ class TopicView:
 class ClusterGateway(Protocol):
     groups: GroupGateway
     brokers: BrokerGateway
+    moves: MoveGateway
 
     def describe_cluster(self) -> ClusterView:
         """Brokers, controller and cluster id as one live broker knows them."""
@@ -97,6 +99,10 @@ class ClusterGateway(Protocol):
         self, name: str, partition_count: int, replication_factor: int, configs: dict[str, str] | None = None
     ) -> None:
         """Create a topic; returns when the controller has accepted it. It may take a moment until it is listed."""
+        ...
+
+    def add_partitions(self, name: str, partition_count: int) -> None:
+        """Raise the topic's partitions to `partition_count`; returns when the controller has accepted it."""
         ...
 
     def delete_topic(self, name: str) -> None:

@@ -40,7 +40,7 @@ def ask_first_unread(
 
 
 def _ask_topic(cluster: Cluster, topic: str, offsets: Mapping[int, int]) -> dict[Place, UnreadView]:
-    metadata = cluster.metadata(topic)
+    metadata = cluster.describe_topics([topic])
     (described,) = metadata.topics
     found: dict[Place, UnreadView] = {}
     for address, partitions in _by_leader(metadata, described, offsets).items():

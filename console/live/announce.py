@@ -12,7 +12,7 @@ from console.live import groups
 from console.live.clock import now_ms
 from console.live.push import send_now
 from console.live.rows import TopicChanges
-from console.placement.queries import matrix_rows, placement_facts
+from console.placement.queries import matrix_rows, moves_facts, placement_facts
 from console.topics.models import Partition, Topic
 from console.topics.queries import with_groups
 from console.zookeeper.queries import ensemble_facts
@@ -64,6 +64,11 @@ class Announcer:
                 *self._topics(changes),
                 *self._placement(changes),
             ]
+        send_now(messages)
+
+    def moves_changed(self) -> None:
+        with self._lock:
+            messages = self._if_new(groups.PLACEMENT, "moves", "placement/partials/moves.html", moves_facts())
         send_now(messages)
 
     def _overview(self) -> list[tuple[str, str]]:

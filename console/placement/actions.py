@@ -1,9 +1,23 @@
-"""Electing preferred leaders: one request to the controller, one audit row, whatever the answer."""
+"""What an operator does to placement: elect preferred leaders, move partitions, call moves off. Each is audited."""
+
+from collections.abc import Collection
 
 from console.gateway.connect import cluster_gateway
+from console.gateway.errors import RefusedError
+from console.gateway.group_views import Place
+from console.gateway.interface import ClusterGateway
+from console.gateway.move_views import Throttles
+from console.placement.cancel import CancelPlan
 from console.placement.election import ElectionPlan
-from console.plans.apply import Refusals, carry_out
+from console.placement.models import Reassignment
+from console.placement.move import MovePlan, flat, nested
+from console.placement.throttle import as_stored, as_throttles, throttles_after, throttles_for
+from console.plans.apply import OBJECT_NAME_LENGTH_MAX, Refusals, carry_out
 from console.plans.plan import Confirmation, Plan
+
+#: What was refused, and the move that is kept with its inverse (None: nothing was begun).
+Begun = tuple[Refusals, Reassignment | None]
+State = Reassignment.State
 
 
 def do_elect_preferred_leaders(actor, plan: Plan, election: ElectionPlan, confirmation: Confirmation) -> Refusals:
@@ -11,7 +25,92 @@ def do_elect_preferred_leaders(actor, plan: Plan, election: ElectionPlan, confir
 
     def elect() -> Refusals:
         wanted = [(each.topic, each.partition) for each in election.moves]
-        refused = cluster_gateway().elect_preferred_leaders(wanted)
-        return {f"{topic}-{partition}": why for (topic, partition), why in refused.items()}
+        return _named(cluster_gateway().elect_preferred_leaders(wanted))
 
     return carry_out(actor, plan, confirmation, elect)
+
+
+def do_move(actor, plan: Plan, move: MovePlan, confirmation: Confirmation) -> Begun:
+    """Begin the moves of `move`, of which `plan` was shown. Raises NotConfirmedError, GatewayError.
+
+    The former replicas are kept first. With a throttle that is set before anything is copied; the collector takes it
+    away when nothing of the move is under way any more, also if this process does not live to see the answer.
+    """
+    kept: list[Reassignment] = []
+
+    def begin() -> Refusals:
+        kept.append(_keep(actor, plan, move))
+        try:
+            if move.rate is not None:
+                _throttle(kept[0], move, move.rate)
+            refused = cluster_gateway().moves.alter(flat(move.wanted))
+        except RefusedError:
+            end_throttle(cluster_gateway(), kept[0])
+            kept.pop().delete()
+            raise
+        _note_begun(kept[0], refused)
+        return _named(refused)
+
+    refused = carry_out(actor, plan, confirmation, begin)
+    return refused, kept[0] if kept else None
+
+
+def do_call_off(actor, plan: Plan, cancel: CancelPlan, confirmation: Confirmation) -> Refusals:
+    """Call the moves of `cancel` off; what was refused. Raises NotConfirmedError, GatewayError."""
+    targets = dict.fromkeys((each.place for each in cancel.moves), None)
+    return carry_out(actor, plan, confirmation, lambda: _named(cluster_gateway().moves.alter(targets)))
+
+
+def end_throttle(gateway: ClusterGateway, reassignment: Reassignment) -> None:
+    """Put back what was there before, unless somebody has set it anew. Raises GatewayError.
+
+    Only a broker that is registered can be told; for the others it is called again, and does what is left.
+    """
+    if reassignment.throttles is None:
+        return
+    set_then, former = (as_throttles(reassignment.throttles[which]) for which in ("set", "former"))
+    registered = {broker.id for broker in gateway.describe_cluster().brokers}
+    topics = {topic for topic, _ in gateway.moves.assignments(set_then.topics)}
+    present = gateway.moves.throttles(registered & set_then.brokers.keys(), topics)
+    gateway.moves.set_throttles(throttles_after(set_then, former, present))
+    untold = {each: values for each, values in set_then.brokers.items() if each not in registered}
+    left = {"set": as_stored(Throttles(untold)), "former": as_stored(former)}
+    reassignment.throttles = left if untold else None
+    reassignment.save(update_fields=["throttles"])
+
+
+def _keep(actor, plan: Plan, move: MovePlan) -> Reassignment:
+    return Reassignment.objects.create(
+        actor_name=actor.get_username(),
+        action=plan.action,
+        object_name=plan.object_name[:OBJECT_NAME_LENGTH_MAX],
+        former=move.former,
+        wanted=move.wanted,
+        partition_count=len(move.moves),
+        copied_bytes=move.copied_bytes,
+        rate=move.rate,
+    )
+
+
+def _throttle(reassignment: Reassignment, move: MovePlan, rate: int) -> None:
+    """Written down before it is set: whoever finds the row knows what to put back."""
+    moves = cluster_gateway().moves
+    former = moves.throttles(move.brokers, move.topics)
+    wanted = throttles_for(move.moves, rate, former)
+    reassignment.throttles = {"set": as_stored(wanted), "former": as_stored(former)}
+    reassignment.save(update_fields=["throttles"])
+    moves.set_throttles(wanted)
+
+
+def _note_begun(reassignment: Reassignment, refused: Collection[Place]) -> None:
+    """What was refused is neither waited for nor taken back."""
+    for name in ("former", "wanted"):
+        begun = {place: to for place, to in flat(getattr(reassignment, name)).items() if place not in refused}
+        setattr(reassignment, name, nested(begun))
+    reassignment.partition_count -= len(refused)
+    reassignment.state = State.RUNNING
+    reassignment.save(update_fields=["former", "wanted", "partition_count", "state"])
+
+
+def _named(refused: dict[Place, str]) -> Refusals:
+    return {f"{topic}-{partition}": why for (topic, partition), why in refused.items()}

@@ -11,11 +11,15 @@ from console.access.reach import Reach, Resource
 from console.access.roles import Right
 from console.brokers.models import Broker
 from console.placement.election import ElectionPlan, plan_election
+from console.placement.models import OngoingMove, Reassignment
 from console.topics.models import Partition, Topic
 
 TOPICS_PER_PAGE = 25
 #: Beyond this many partitions a topic's cells hold counts instead of one square for each.
 SQUARES_MAX = 48
+#: Partitions on the move that are listed one by one, and moves asked for here.
+MOVES_SHOWN = 50
+REASSIGNMENTS_SHOWN = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,3 +140,39 @@ def election_plan(reach: Reach) -> ElectionPlan:
     operable = within(reach, Resource.TOPIC, "topic__name", Right.OPERATE)
     partitions = Partition.objects.filter(operable).select_related("topic").order_by("topic__name", "partition")
     return plan_election(partitions.iterator(chunk_size=2_000), registered)
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Everything on the move, taken together."""
+
+    partition_count: int
+    copied_bytes: int
+    total_bytes: int
+    bytes_per_second: float
+
+    @property
+    def percent(self) -> int:
+        return min(99, 100 * self.copied_bytes // self.total_bytes) if self.total_bytes else 0
+
+    @property
+    def left_ms(self) -> int | None:
+        left = self.total_bytes - self.copied_bytes
+        return round(1_000 * left / self.bytes_per_second) if self.bytes_per_second else None
+
+
+def moves_facts() -> dict:
+    """The panel of moves, for the page and for the push alike."""
+    moves = list(OngoingMove.objects.all())
+    progress = Progress(
+        len(moves),
+        sum(each.copied_bytes for each in moves),
+        sum(each.total_bytes for each in moves),
+        sum(each.bytes_per_second or 0 for each in moves),
+    )
+    return {
+        "progress": progress,
+        "moves": moves[:MOVES_SHOWN],
+        "hidden_move_count": max(0, len(moves) - MOVES_SHOWN),
+        "reassignments": Reassignment.objects.all()[:REASSIGNMENTS_SHOWN],
+    }

@@ -2,9 +2,11 @@
 
 from django.urls import path
 
-from console.placement import views
+from console.placement import change_views, views
 
 urlpatterns = [
     path("", views.placement, name="placement"),
     path("+elect/", views.elect, name="elect-leaders"),
+    path("+move/", change_views.move, name="move-partitions"),
+    path("+call-off/", change_views.call_off, name="call-off-moves"),
 ]

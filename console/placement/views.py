@@ -11,7 +11,14 @@ from console.brokers.models import Broker
 from console.exports.csv_table import csv_response, wants_csv
 from console.gateway.errors import GatewayError
 from console.placement.actions import do_elect_preferred_leaders
-from console.placement.queries import chosen_partitions, election_plan, matrix_page, matrix_rows, placement_facts
+from console.placement.queries import (
+    chosen_partitions,
+    election_plan,
+    matrix_page,
+    matrix_rows,
+    moves_facts,
+    placement_facts,
+)
 from console.plans.apply import Refusals
 from console.plans.plan import Confirmation, NotConfirmedError
 from console.topics.export import PARTITION_TITLES, partition_rows
@@ -37,6 +44,7 @@ def placement(request: HttpRequest) -> HttpResponse:
         "search": search,
         "shows_internal": shows_internal,
         **placement_facts(),
+        **moves_facts(),
     }
     return render(request, "placement/page.html", context)
 

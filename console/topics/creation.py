@@ -4,6 +4,8 @@ from collections.abc import Sequence
 
 from console.plans.plan import Line, Plan
 
+CREATE = "create topic"
+
 
 def creation_plan(
     name: str, partition_count: int, replication_factor: int, brokers: Sequence[int], bootstrap_servers: str
@@ -11,13 +13,13 @@ def creation_plan(
     """`brokers` are the registered ones; none: nobody has seen the cluster, and it has the last word alone."""
     replicas = partition_count * replication_factor
     return Plan(
-        action="create topic",
+        action=CREATE,
         object_type="topic",
         object_name=name,
         lines=(Line("partition_count", None, partition_count), Line("replication_factor", None, replication_factor)),
         read=(f"name={name}", f"partitions={partition_count}", f"factor={replication_factor}", f"brokers={brokers}"),
         touches=(_spread(replicas, len(brokers)), *_warnings(replication_factor)),
-        undo="delete the topic, with whatever was written to it by then.",
+        undo="it is deleted again, as long as nothing was written to it.",
         command=f"kafka-topics.sh --bootstrap-server {bootstrap_servers} --create --topic {name} "
         f"--partitions {partition_count} --replication-factor {replication_factor}",
         obstacle=_obstacle(replication_factor, len(brokers)),

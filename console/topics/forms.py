@@ -38,17 +38,5 @@ class CreateTopicForm(forms.Form):
         raise forms.ValidationError(f"Kafka cannot tell this name from {known_as} ('.' and '_' collide in metrics).")
 
 
-class DeleteTopicForm(forms.Form):
-    """The name has to be typed, so that a row that moved under the pointer costs nothing."""
-
-    typed_name = forms.CharField(label="Type the topic's name to confirm", max_length=TOPIC_NAME_LENGTH_MAX)
-
-    def __init__(self, topic: Topic, *args, **kwargs):
-        super().__init__(*args, **kwargs)
-        self._topic = topic
-
-    def clean_typed_name(self) -> str:
-        typed = self.cleaned_data["typed_name"]
-        if typed != self._topic.name:
-            raise forms.ValidationError(f"Type the topic's name exactly: {self._topic.name}")
-        return typed
+class AddPartitionsForm(forms.Form):
+    partition_count = forms.IntegerField(label="Partitions then", min_value=1, max_value=PARTITIONS_PER_TOPIC_MAX)

@@ -9,6 +9,7 @@ from django.http import QueryDict
 
 from console.access.objects import places_within, topics_within
 from console.access.reach import EVERYTHING, Reach
+from console.consumers.models import GroupPlace
 from console.topics.models import Partition, Topic
 
 TOPICS_PER_PAGE = 50
@@ -90,6 +91,12 @@ def with_groups(topics: Iterable[Topic], reach: Reach = EVERYTHING) -> list[Topi
     for topic in found:
         topic.group_count, topic.lag = counted.get(topic.name, (0, None))
     return found
+
+
+def groups_of(topic: str) -> list[str]:
+    """Names of the groups that have committed an offset in it."""
+    places = GroupPlace.objects.filter(topic=topic, committed__isnull=False)
+    return sorted(places.order_by().values_list("group__name", flat=True).distinct())
 
 
 def partition_page(topic: Topic, page: str) -> Page:

@@ -81,7 +81,10 @@ def cluster(monkeypatch, clock) -> FakeGateway:
     gateway = FakeGateway(broker_count=3, clock_ms=clock.now_ms)
     for actions in (
         "console.topics.actions",
+        "console.topics.change_views",
         "console.placement.actions",
+        "console.placement.moving",
+        "console.placement.change_views",
         "console.retention.actions",
         "console.retention.views",
         "console.records.actions",
@@ -122,6 +125,7 @@ def collect(collector):
         collector.collect_cluster()
         collector.collect_topics()
         collector.collect_groups()
+        collector.collect_moves()
         collector.collect_cluster()
         collector.beat()
 

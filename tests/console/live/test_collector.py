@@ -224,7 +224,7 @@ class CountingCollector:
     def __init__(self):
         self.looked = {
             name: threading.Event()
-            for name in ("cluster", "topics", "zookeeper", "sizes", "requests", "groups", "beat")
+            for name in ("cluster", "topics", "zookeeper", "sizes", "requests", "groups", "moves", "beat")
         }
 
     def collect_cluster(self) -> None:
@@ -245,6 +245,9 @@ class CountingCollector:
 
     def collect_groups(self) -> None:
         self.looked["groups"].set()
+
+    def collect_moves(self) -> None:
+        self.looked["moves"].set()
 
     def beat(self) -> None:
         self.looked["beat"].set()

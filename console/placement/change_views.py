@@ -1,0 +1,194 @@
+"""Moving partitions and calling moves off: chosen by hand or proposed, the plan first, then the change.
+
+Like retention these pages ask the cluster while they are drawn: a plan is made from what is true now.
+"""
+
+import json
+
+from django.conf import settings
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods
+
+from console.access.objects import access_topic
+from console.access.rights import Right, require
+from console.brokers.models import Broker
+from console.gateway.connect import cluster_gateway
+from console.gateway.errors import GatewayError
+from console.gateway.group_views import Place
+from console.placement.actions import do_call_off, do_move
+from console.placement.cancel import plan_cancel
+from console.placement.forms import MoveForm, ThrottleForm
+from console.placement.models import OngoingMove, Reassignment
+from console.placement.move import DRAIN, FACTOR, MOVE, SPREAD, UNDO, MovePlan, Targets, flat, parse_targets
+from console.placement.moving import drain_proposal, factor_proposal, planned, spread_proposal
+from console.placement.propose import Proposal
+from console.plans.apply import Refusals
+from console.plans.plan import Confirmation, NotConfirmedError
+from console.topics.models import Partition, Topic
+
+#: Partitions listed one by one on a plan, and offered one by one in a form.
+MOVES_SHOWN = 200
+PARTITIONS_OFFERED = 100
+#: What may be asked for in the address, and the audit's word for it.
+ACTIONS = {"": MOVE, "undo": UNDO, "drain": DRAIN, "spread": SPREAD, "factor": FACTOR}
+
+
+@require_http_methods(["GET", "POST"])
+def move(request: HttpRequest) -> HttpResponse:
+    """Choose, see the plan, confirm: what is confirmed are the replicas shown, not the wish again."""
+    require(request.user, Right.OPERATE)
+    context: dict = {"error": "", "kind": _kind_asked(request)}
+    status = 200
+    try:
+        if "digest" in request.POST:
+            return _apply(request, context)
+        status = _ask(request, context)
+    except NotConfirmedError as refusal:
+        context["error"], status = str(refusal), refusal.status
+    except (GatewayError, ValueError) as refusal:
+        context["error"], status = str(refusal), 422
+    return render(request, "placement/move.html", context, status=status)
+
+
+@require_http_methods(["GET", "POST"])
+def call_off(request: HttpRequest) -> HttpResponse:
+    """`place`, as topic:partition and as often as wanted, chooses; without one everything under way is meant."""
+    require(request.user, Right.OPERATE)
+    chosen = _places(request.POST.getlist("place") or request.GET.getlist("place"))
+    context: dict = {"error": "", "fields": [("place", f"{topic}:{partition}") for topic, partition in chosen]}
+    status = 200
+    try:
+        under_way = cluster_gateway().moves.under_way()
+        copied = {(each.topic, each.partition): each.copied_bytes for each in OngoingMove.objects.all()}
+        cancel = plan_cancel(under_way, chosen, copied)
+        _check_rights(request.user, {each.place[0] for each in cancel.moves})
+        plan = cancel.as_plan(settings.BOOTSTRAP_SERVERS)
+        context |= {"plan": plan, "cancel": cancel, "shown": cancel.moves[:MOVES_SHOWN]}
+        if request.method == "POST":
+            refused = do_call_off(request.user, plan, cancel, Confirmation.parse(request.POST))
+            _tell(request, refused, "was not called off", len(plan.lines), "called off")
+            return redirect("placement")
+    except NotConfirmedError as refusal:
+        context["error"], status = str(refusal), refusal.status
+    except GatewayError as refusal:
+        context["error"], status = str(refusal), 422
+    return render(request, "placement/call-off.html", context, status=status)
+
+
+def _ask(request: HttpRequest, context: dict) -> int:
+    """Fill in what the address or the form asks for; the status of the answer."""
+    if context["kind"] == "undo":
+        kept = get_object_or_404(Reassignment, pk=_number(request.GET.get("undo", "")))
+        context["undo"] = kept
+        return _show(request, context, flat(kept.former))
+    if context["kind"]:
+        return _propose(request, context)
+    if "topic" not in request.GET:
+        context |= {"topics": _topics_found(request, context), "brokers": Broker.objects.all()}
+        return 200
+    topic = access_topic(request.user, request.GET["topic"], Right.OPERATE)
+    form = MoveForm(_offered(request, topic), request.POST or None)
+    context |= {"topic": topic, "form": form, "hidden_count": topic.partition_count - len(form.partitions)}
+    broker_count = Broker.objects.filter(is_registered=True).count()
+    context["factors"] = [each for each in range(1, min(broker_count, 5) + 1) if each != topic.replication_factor]
+    if request.method != "POST":
+        return 200
+    if not form.is_valid():
+        return 422
+    _put(context, planned(form.targets, form.rate))
+    return 200
+
+
+def _propose(request: HttpRequest, context: dict) -> int:
+    proposal = _proposal(request, context)
+    context |= {"proposal": proposal, "stuck": [*proposal.stuck.items()][:MOVES_SHOWN]}
+    return _show(request, context, proposal.targets)
+
+
+def _proposal(request: HttpRequest, context: dict) -> Proposal:
+    """Raises Http404 for a broker that was never seen, and for a topic that is not there."""
+    match context["kind"]:
+        case "drain":
+            broker = get_object_or_404(Broker, broker_id=_number(request.GET.get("drain", "")))
+            context["draining"] = broker.broker_id
+            return drain_proposal(broker.broker_id)
+        case "factor":
+            topic = access_topic(request.user, request.GET.get("topic", ""), Right.OPERATE)
+            context["topic"] = topic
+            return factor_proposal(topic.name, _number(request.GET["factor"]) or topic.replication_factor)
+        case _:
+            return spread_proposal()
+
+
+def _show(request: HttpRequest, context: dict, targets: Targets) -> int:
+    """The plan of targets that nobody typed, with the throttle that may be typed beside it."""
+    _check_rights(request.user, {topic for topic, _ in targets})
+    form = context["throttle_form"] = ThrottleForm(request.GET if "throttle" in request.GET else None)
+    if form.is_bound and not form.is_valid():
+        return 422
+    _put(context, planned(targets, form.rate if form.is_bound else None))
+    return 200
+
+
+def _apply(request: HttpRequest, context: dict) -> HttpResponse:
+    targets, rate = parse_targets(request.POST.get("moves", "")), _number(request.POST.get("rate", ""))
+    _check_rights(request.user, {topic for topic, _ in targets})
+    found = planned(targets, rate)
+    _put(context, found)
+    refused, kept = do_move(request.user, context["plan"], found, Confirmation.parse(request.POST))
+    _tell(request, refused, "does not move", len(found.moves), "on the way" if kept else "where they shall be")
+    return redirect("placement")
+
+
+def _put(context: dict, found: MovePlan) -> None:
+    plan = found.as_plan(settings.BOOTSTRAP_SERVERS, ACTIONS[context["kind"]])
+    fields = [("moves", json.dumps(found.wanted)), ("rate", found.rate or ""), ("kind", context["kind"])]
+    context |= {
+        "plan": plan,
+        "found": found,
+        "fields": fields,
+        "shown": found.moves[:MOVES_SHOWN],
+        "hidden_move_count": max(0, len(found.moves) - MOVES_SHOWN),
+        "verb": f"Move {len(found.moves)} partition{'' if len(found.moves) == 1 else 's'}",
+    }
+
+
+def _offered(request: HttpRequest, topic: Topic) -> list[Partition]:
+    partitions = Partition.objects.filter(topic=topic).select_related("topic")
+    chosen = [number for number in map(_number, request.GET.getlist("partition")) if number is not None]
+    return list((partitions.filter(partition__in=chosen) if chosen else partitions)[:PARTITIONS_OFFERED])
+
+
+def _topics_found(request: HttpRequest, context: dict) -> list[Topic]:
+    context["search"] = search = request.GET.get("search", "").strip()[:249]
+    return list(Topic.objects.filter(name__icontains=search)[:25]) if search else []
+
+
+def _check_rights(user, topics: set[str]) -> None:
+    for topic in sorted(topics & set(Topic.objects.values_list("name", flat=True))):
+        access_topic(user, topic, Right.OPERATE)
+
+
+def _kind_asked(request: HttpRequest) -> str:
+    sent = request.POST.get("kind")
+    return sent if sent in ACTIONS else next((kind for kind in ACTIONS if kind and kind in request.GET), "")
+
+
+def _places(texts: list[str]) -> list[Place]:
+    """A topic's name has no colon."""
+    parts = (text.rpartition(":") for text in texts)
+    return [(topic, int(number)) for topic, _, number in parts if _number(number) is not None]
+
+
+def _number(text: str) -> int | None:
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= 18 else None
+
+
+def _tell(request: HttpRequest, refused: Refusals, failed: str, asked: int, what: str) -> None:
+    done = asked - len(refused)
+    if done:
+        messages.success(request, f"{done} partition{' is' if done == 1 else 's are'} {what}.")
+    for name, why in sorted(refused.items())[:5]:
+        messages.error(request, f"{name} {failed}: {why}")

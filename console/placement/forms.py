@@ -1,0 +1,66 @@
+"""What a person may type about a move: replicas of each partition, and a throttle."""
+
+import re
+from decimal import Decimal
+
+from django import forms
+
+from console.placement.words import ids
+from console.topics.models import Partition
+
+_REPLICAS = re.compile(r"\d{1,9}(?:[ ,]+\d{1,9})*")
+_MEGABYTE = 1_000_000
+
+
+class ThrottleForm(forms.Form):
+    throttle = forms.DecimalField(
+        label="Throttle, MB/s on each broker",
+        required=False,
+        min_value=Decimal("0.001"),
+        max_value=1_000_000,
+        decimal_places=3,
+        widget=forms.NumberInput(attrs={"step": "any", "placeholder": "none"}),
+    )
+
+    @property
+    def rate(self) -> int | None:
+        """Bytes per second; None: no throttle."""
+        typed = self.cleaned_data.get("throttle")
+        return None if typed is None else int(typed * _MEGABYTE)
+
+
+class MoveForm(ThrottleForm):
+    """One text of brokers for each partition that is offered, filled in with those it has."""
+
+    def __init__(self, partitions: list[Partition], *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.partitions = partitions
+        for each in partitions:
+            self.fields[_field_of(each.partition)] = forms.CharField(
+                label=f"Replicas of partition {each.partition}", initial=ids(each.replicas), max_length=200
+            )
+
+    def clean(self) -> dict:
+        cleaned = super().clean()
+        for each in self.partitions:
+            text = cleaned.get(_field_of(each.partition), "").strip(" ,")
+            if text and not _REPLICAS.fullmatch(text):
+                self.add_error(_field_of(each.partition), "Numbers of brokers, with commas between them.")
+        return cleaned
+
+    @property
+    def targets(self) -> dict[tuple[str, int], tuple[int, ...]]:
+        return {
+            (each.topic.name, each.partition): tuple(
+                map(int, re.findall(r"\d+", self.cleaned_data[_field_of(each.partition)]))
+            )
+            for each in self.partitions
+        }
+
+    @property
+    def rows(self) -> list[tuple[Partition, forms.BoundField]]:
+        return [(each, self[_field_of(each.partition)]) for each in self.partitions]
+
+
+def _field_of(partition: int) -> str:
+    return f"replicas-{partition}"

@@ -1,0 +1,84 @@
+"""Plans of moves from what is true now: assignments, moves and brokers by the cluster, sizes as last seen."""
+
+from console.brokers.models import Broker
+from console.gateway.connect import cluster_gateway
+from console.gateway.group_views import Place
+from console.placement.models import Reassignment
+from console.placement.move import MovePlan, Targets, World, plan_moves
+from console.placement.propose import Held, Proposal, propose_drain, propose_factor, propose_spread
+from console.topics.models import Partition
+
+#: Topics asked of the database at once: SQLite takes no more values in one query.
+_TOPICS_AT_ONCE = 500
+
+
+def planned(targets: Targets, rate: int | None = None) -> MovePlan:
+    """`rate` in bytes per second. Raises GatewayError."""
+    return plan_moves(targets, world_around({topic for topic, _ in targets}), rate)
+
+
+def drain_proposal(*leaving: int) -> Proposal:
+    """All replicas away from `leaving`. Raises GatewayError."""
+    return propose_drain(_held(), _racks(), leaving)
+
+
+def spread_proposal() -> Proposal:
+    """Everything evenly over the brokers that are registered. Raises GatewayError."""
+    return propose_spread(_held(), _racks())
+
+
+def factor_proposal(topic: str, factor: int) -> Proposal:
+    """`factor` replicas for each partition of the topic. Raises GatewayError."""
+    return propose_factor(_held(), _racks(), factor, topic)
+
+
+def drain_plan(broker_id: int, rate: int | None = None) -> MovePlan:
+    """What `do_move` takes to empty a broker before it is removed. Raises GatewayError."""
+    return planned(drain_proposal(broker_id).targets, rate)
+
+
+def partitions_on(broker_id: int) -> int:
+    """Partitions that have a replica there, as last seen: 0 when it is drained."""
+    return sum(broker_id in each for each in Partition.objects.values_list("replicas", flat=True).iterator())
+
+
+def world_around(topics: set[str]) -> World:
+    """Everything a plan about `topics` hangs on. Raises GatewayError."""
+    gateway = cluster_gateway()
+    counts = list(Broker.objects.values_list("broker_id", "replica_count", "preferred_count"))
+    throttled = Reassignment.objects.filter(throttles__isnull=False).first()
+    return World(
+        present=gateway.moves.assignments(topics),
+        under_way=gateway.moves.under_way(),
+        alive=frozenset(broker.id for broker in gateway.describe_cluster().brokers),
+        sizes=_sizes(sorted(topics)),
+        replica_counts={broker_id: replicas for broker_id, replicas, _ in counts},
+        preferred_counts={broker_id: preferred for broker_id, _, preferred in counts},
+        throttled_by=str(throttled.object_name) if throttled else "",
+    )
+
+
+def _sizes(topics: list[str]) -> dict[Place, int]:
+    """Bytes of one replica of each partition that has said: the largest, for others may be behind."""
+    found: dict[Place, int] = {}
+    for at in range(0, len(topics), _TOPICS_AT_ONCE):
+        rows = Partition.objects.filter(topic__name__in=topics[at : at + _TOPICS_AT_ONCE])
+        for name, partition, sizes in rows.values_list("topic__name", "partition", "sizes"):
+            if sizes:
+                found[name, partition] = max(size for _, size in sizes)
+    return found
+
+
+def _held() -> list[Held]:
+    """Every partition as last seen, but those on the move: where they go is decided."""
+    under_way = cluster_gateway().moves.under_way()
+    rows = Partition.objects.values_list("topic__name", "partition", "replicas", "sizes")
+    return [
+        Held((topic, partition), tuple(replicas), max((size for _, size in sizes), default=0))
+        for topic, partition, replicas, sizes in rows.order_by("topic__name", "partition").iterator(chunk_size=2_000)
+        if (topic, partition) not in under_way
+    ]
+
+
+def _racks() -> dict[int, str]:
+    return {broker.id: broker.rack for broker in cluster_gateway().describe_cluster().brokers}

@@ -1,0 +1,102 @@
+"""Deleting a topic as a plan, and taking a creation back while nothing was lost by it. Pure."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from console.gateway.record_views import OffsetSpan
+from console.live.templatetags.figures import grouped, rate, size
+from console.plans.plan import Line, Plan
+
+DELETE, UNDO_CREATION = "delete topic", "undo create topic"
+#: Groups that are named one by one.
+_GROUPS_NAMED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class DoomedTopic:
+    """What is known of a topic that shall go. `record_count` is an upper bound where compaction leaves gaps."""
+
+    name: str
+    topic_id: str
+    partition_count: int
+    replication_factor: int
+    record_count: int
+    size_bytes: int
+    records_per_second: float | None
+    is_internal: bool
+    #: Groups that have committed an offset in it.
+    groups: Sequence[str] = ()
+
+
+def deletion_plan(topic: DoomedTopic, bootstrap_servers: str) -> Plan:
+    """Its records and growth change all the time, so they are told and not confirmed; who reads it is both."""
+    return Plan(
+        action=DELETE,
+        object_type="topic",
+        object_name=topic.name,
+        lines=_lines(topic),
+        read=(topic.topic_id, f"partitions={topic.partition_count}", *sorted(topic.groups)),
+        touches=tuple(_touches(topic)),
+        losses=tuple(_losses(topic)),
+        command=_command(topic.name, bootstrap_servers),
+        typed_name=topic.name,
+    )
+
+
+def undo_creation_plan(topic: DoomedTopic, spans: Mapping[int, OffsetSpan], bootstrap_servers: str) -> Plan:
+    """`spans` are asked now: only a topic that nothing was ever written to is taken back without typing its name."""
+    return Plan(
+        action=UNDO_CREATION,
+        object_type="topic",
+        object_name=topic.name,
+        lines=_lines(topic),
+        read=(topic.topic_id, f"partitions={topic.partition_count}", *sorted(topic.groups)),
+        touches=("It is still empty: no record is lost.", *_touches(topic)),
+        undo="create it again; it has another topic id then.",
+        command=_command(topic.name, bootstrap_servers),
+        obstacle=_not_empty(topic, spans),
+    )
+
+
+def _lines(topic: DoomedTopic) -> tuple[Line, ...]:
+    named = ("topic_id", "partition_count", "replication_factor", "record_count", "size_bytes")
+    return tuple(Line(name, getattr(topic, name), None) for name in named)
+
+
+def _command(name: str, bootstrap_servers: str) -> str:
+    return f"kafka-topics.sh --bootstrap-server {bootstrap_servers} --delete --topic {name}"
+
+
+def _losses(topic: DoomedTopic) -> Iterable[str]:
+    records = f"{grouped(topic.record_count)} record{'' if topic.record_count == 1 else 's'}"
+    yield (
+        f"Up to {records} ({size(topic.size_bytes)} on all replicas) in {topic.partition_count} "
+        f"partition{'' if topic.partition_count == 1 else 's'} are lost for good, and its own settings with them."
+    )
+    if topic.groups:
+        count = len(topic.groups)
+        yield f"{count} consumer group{' loses its' if count == 1 else 's lose their'} place: {_some(topic.groups)}."
+    if topic.is_internal:
+        yield "This topic is Kafka's own. Without it groups lose their positions, or producers their transactions."
+
+
+def _touches(topic: DoomedTopic) -> Iterable[str]:
+    if topic.records_per_second:
+        yield (
+            f"Somebody is writing to it now: {rate(topic.records_per_second)} records per second. "
+            "Where topics are created by themselves, the next record brings back an empty one."
+        )
+
+
+def _not_empty(topic: DoomedTopic, spans: Mapping[int, OffsetSpan]) -> str:
+    written = sum(span.next for span in spans.values())
+    if written:
+        return f"{grouped(written)} records were written to it since: it can only be deleted by typing its name."
+    if len(spans) < topic.partition_count:
+        return "Not every partition answers, so nobody can say that it is still empty. Try again in a moment."
+    return ""
+
+
+def _some(names: Sequence[str]) -> str:
+    more = len(names) - _GROUPS_NAMED
+    return ", ".join(sorted(names)[:_GROUPS_NAMED]) + (f" and {more} more" if more > 0 else "")
