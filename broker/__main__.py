@@ -10,6 +10,9 @@ COMMANDS = {
     "zookeeper": "become a ZooKeeper server",
     "connect": "copy records from sources into topics",
     "stream": "run a Spark stream job",
+    "stream-jobs": "tell which stream jobs there are, and their parameters",
+    "stream-template": "write the beginning of a stream job of one's own",
+    "stream-table": "ask a table of counts that a stream job keeps",
     "dump-log": "print a segment of a log",
     "retention-preview": "tell what would be deleted from a topic",
 }

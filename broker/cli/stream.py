@@ -13,7 +13,11 @@ from broker.spark.config import read_stream_config
 
 def main(argv: list[str]) -> int:
     """Returns 0 after a clean stop, 1 when the query failed; raises StartupError when the job cannot run."""
-    parser = argparse.ArgumentParser(prog="broker stream", description="Run a stream job on Spark.")
+    parser = argparse.ArgumentParser(
+        prog="broker stream",
+        description="Run a stream job on Spark.",
+        epilog="Which keys the file may have is told by `python -m broker stream-jobs JOB`.",
+    )
     parser.add_argument("--config", type=Path, required=True, metavar="FILE", help="a properties file")
     file = parser.parse_args(argv).config
     try:

@@ -108,6 +108,10 @@ class Key:
         return types.get(self.parse, ConfigType.LIST if self.parse is parse_list else ConfigType.STRING)
 
     @property
+    def is_required(self) -> bool:
+        return self.default is REQUIRED
+
+    @property
     def default_text(self) -> str | None:
         return None if self.default is REQUIRED else render_value(self.default)
 
@@ -138,13 +142,14 @@ def render_value(value: Any) -> str | None:
 
 
 def _kind(parse: Callable[[str], Any]) -> str:
+    """What a text must be; a parser of somebody else's says it in its attribute `accepts`."""
     kinds = {
         parse_int: "a whole number",
         parse_int32: f"a whole number up to {2**31 - 1}",
         parse_boolean: "true or false",
         float: "a number",
     }
-    return kinds.get(parse, "a valid value")
+    return kinds.get(parse) or getattr(parse, "accepts", "a valid value")
 
 
 def read_values(keys: Iterable[Key], texts: Mapping[str, str]) -> dict[str, Any]:

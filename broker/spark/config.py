@@ -1,43 +1,46 @@
-"""The properties file of a stream job. `checkpoint.dir` is the job's own directory, see below.
+"""The properties file of a stream job: keys that every job has, and the parameters the job declares.
 
-It holds `checkpoint/` (Spark's and the sink's), `progress.json`, `driver.lock`, `scratch/` and `java/`.
+`checkpoint.dir` is the job's own directory. It holds `checkpoint/` (Spark's and the sink's), `progress.json`,
+`driver.lock`, `scratch/` and `java/`. Keys that begin with `spark.` are handed to Spark: a cluster's master needs some.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from broker.common.errors import StartupError
 from broker.config.definition import REQUIRED, ConfigError, Key, parse_boolean, parse_int, read_values
 from broker.config.properties import parse_properties
+from broker.spark.catalog import find_job
+from broker.spark.definition import Job, Settings
 
-JOBS = ("access_counts",)
-
+SPARK_PREFIX = "spark."
 KEYS = (
-    Key("job", str, REQUIRED, "Which job to run.", choices=JOBS),
+    Key("job", str, REQUIRED, "Which job to run."),
     Key("bootstrap.servers", str, REQUIRED, "Brokers to ask for the cluster, host:port, comma separated."),
     Key("checkpoint.dir", str, REQUIRED, "The job's own directory; where it continues after a restart."),
-    Key("master", str, "local[2]", "Spark master: local[N] or spark://host:port."),
+    Key("jobs.dir", str, "", "Where an administrator puts jobs of this host's own, NAME.py each."),
+    Key("files.dir", str, "", "What the paths of Parquet files are below; blank: files/ in the job's own directory."),
+    Key("master", str, "local[2]", "Spark master: local[N], spark://host:port, yarn or k8s://https://host:port."),
     Key("driver.memory", str, "512m", "Java heap of the driver; Spark refuses less than 450 MiB."),
     Key("ui.enable", parse_boolean, False, "Serve Spark's own pages."),
-    Key("trigger.interval.ms", parse_int, 1_000, "Time between two batches.", at_least=0),
+    Key("trigger.interval.ms", parse_int, 1_000, "Time between two batches.", at_least=0, at_most=86_400_000),
     Key("max.offsets.per.trigger", parse_int, 50_000, "Records one batch reads at most.", at_least=1),
-    Key("starting.offsets", str, "earliest", "Where a job without checkpoint starts."),
+    Key("starting.offsets", str, "earliest", "Where a job without checkpoint starts.", choices=("earliest", "latest")),
     Key("fail.on.data.loss", parse_boolean, True, "Stop when records are gone before they were read."),
-    Key("input.topic", str, "console.access", "The topic to read."),
-    Key("output.topic", str, "console.access.counts", "The topic to write."),
-    Key("topic.partitions", parse_int, 1, "Partitions of a topic the job creates.", at_least=1),
-    Key("window.ms", parse_int, 60_000, "Length of a window.", at_least=1_000),
-    Key("watermark.ms", parse_int, 600_000, "How late a record may come and still be counted.", at_least=0),
+    Key("topic.partitions", parse_int, 1, "Partitions of a topic the job creates.", at_least=1, at_most=10_000),
 )
 
 
 @dataclass(frozen=True)
 class StreamConfig:
-    """One attribute per key, dots as underscores."""
+    """One attribute per key of every job, dots as underscores; `settings` are the values of the job's parameters."""
 
     job: str
     bootstrap_servers: str
     checkpoint_dir: str
+    jobs_dir: str
+    files_dir: str
     master: str
     driver_memory: str
     ui_enable: bool
@@ -45,24 +48,39 @@ class StreamConfig:
     max_offsets_per_trigger: int
     starting_offsets: str
     fail_on_data_loss: bool
-    input_topic: str
-    output_topic: str
     topic_partitions: int
-    window_ms: int
-    watermark_ms: int
+    definition: Job
+    settings: Settings
+    spark: Mapping[str, str]
 
     @property
     def directory(self) -> Path:
         return Path(self.checkpoint_dir).absolute()
 
+    def path_of_files(self, name: str) -> str:
+        """`files.dir` may be an address that Spark knows, as hdfs://host/directory."""
+        return f"{(self.files_dir or str(self.directory / 'files')).rstrip('/')}/{name}"
+
 
 def read_stream_config(text: str) -> StreamConfig:
-    """StartupError with one sentence when the file cannot be right."""
+    """StartupError with one sentence when the file cannot be right. Runs the file of a user's job."""
     texts = parse_properties(text)
-    unknown = sorted(set(texts) - {key.name for key in KEYS})
+    if not texts.get("job"):
+        raise StartupError("job must be set: which job to run.")
+    directory = texts.get("jobs.dir", "").strip()
+    definition = find_job(texts["job"], Path(directory).absolute() if directory else None)
+    spark = {key: value for key, value in texts.items() if key.startswith(SPARK_PREFIX)}
+    unknown = sorted(texts.keys() - spark.keys() - {key.name for key in (*KEYS, *definition.keys)})
     if unknown:
-        raise StartupError(f"{unknown[0]} is not a key of a stream job.")
+        raise StartupError(f"{unknown[0]} is not a key of the stream job {definition.name}.")
     try:
-        return StreamConfig(**read_values(KEYS, texts))
+        settings = read_settings(definition, texts)
+        return StreamConfig(**read_values(KEYS, texts), definition=definition, settings=settings, spark=spark)
     except ConfigError as error:
         raise StartupError(str(error)) from None
+
+
+def read_settings(definition: Job, texts: dict[str, str]) -> Settings:
+    """The job's parameters by name. ConfigError names the one that is wrong."""
+    values = read_values(definition.keys, texts)
+    return {key.name: values[key.attribute] for key in definition.keys}

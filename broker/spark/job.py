@@ -1,39 +1,60 @@
 """The driver of one stream job: session, query, progress, and a clean end on SIGTERM.
 
-Run as a Python process of its own, never by spark-submit: a signal to that reaches the JVM and not this code.
+Run as a Python process of its own, never by spark-submit: a signal to that reaches the JVM and not this code. What the
+job needs and is away for a while (brokers, a partition without leader) is waited for without end, and `progress.json`
+says what it is; the query then goes on from its checkpoint, as it would in a new driver.
 """
 
 import fcntl
 import json
-import logging
 import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Event
-from types import ModuleType
 from typing import TYPE_CHECKING
 
-from confluent_kafka import KafkaException
+from confluent_kafka import KafkaError, KafkaException
 
 from broker.common.clock import Clock
 from broker.common.errors import NotNowError, StartupError
 from broker.common.logs import logger
 from broker.spark.cluster import connect_admin, create_topic
 from broker.spark.config import StreamConfig
-from broker.spark.progress import ProgressFile, progress_facts
+from broker.spark.input_watch import InputWatch
+from broker.spark.progress import (
+    RECENT_EVERY_MS,
+    ProgressFile,
+    lag_by_partition,
+    progress_facts,
+    read_up_to,
+    rows_after,
+)
+from broker.spark.query import start_query
 from broker.spark.session import build_session
-from broker.spark.sink import BatchSink, KafkaOutputTopic
-from broker.spark.sink_state import SinkState
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
     from pyspark.sql.streaming import StreamingQuery
 
 HEARTBEAT_S = 1.0
-TOPICS_TIMEOUT_S = 60.0
+#: Between two tries of a query that something away has ended.
+RETRY_S = 5.0
 ERROR_LENGTH_MAX = 4_000
+
+#: Refusals that waiting does not mend.
+_FINAL_REFUSALS = frozenset(
+    {
+        KafkaError.TOPIC_AUTHORIZATION_FAILED,
+        KafkaError.CLUSTER_AUTHORIZATION_FAILED,
+        KafkaError.POLICY_VIOLATION,
+        KafkaError.TOPIC_EXCEPTION,
+        KafkaError._AUTHENTICATION,
+    }
+)
+#: In the message of a query that ended because something stayed away: nothing is wrong with the job or its data.
+_AWAY = ("TimeoutError: ", "SinkError: ")
 
 _log = logger("broker.spark")
 
@@ -44,22 +65,22 @@ def run_job(config: StreamConfig, stop: Event, clock: Clock) -> int:
         progress = ProgressFile(config.directory, clock, config.job)
         progress.write("starting")
         try:
-            return _run(config, progress, stop)
+            return _run(config, progress, stop, clock)
         except Exception as error:
             progress.write("failed", error=str(error)[:ERROR_LENGTH_MAX])
             raise
 
 
-def _run(config: StreamConfig, progress: ProgressFile, stop: Event) -> int:
-    job = _load(config.job)
-    if not _topics_exist(config, job, stop):
+def _run(config: StreamConfig, progress: ProgressFile, stop: Event, clock: Clock) -> int:
+    if not _topics_exist(config, progress, stop):
         progress.write("stopped")
         return 0
     shutil.rmtree(config.directory / "scratch", ignore_errors=True)
-    spark = build_session(config.job, config.master, config.driver_memory, config.directory, config.ui_enable)
-    logging.getLogger("py4j").setLevel(logging.WARNING)
+    spark = build_session(config)
+    topics = config.definition.input_topics(config.settings)
     try:
-        return _follow(_start_query(spark, job, config), progress, stop)
+        with InputWatch({"bootstrap.servers": config.bootstrap_servers}, topics) as watch:
+            return _run_queries(spark, config, Reporter(progress, watch, clock), stop)
     finally:
         spark.stop()
 
@@ -76,75 +97,101 @@ def _only_driver(directory: Path) -> Iterator[None]:
         yield
 
 
-def _load(job: str) -> ModuleType:
-    match job:
-        case "access_counts":
-            from broker.spark.jobs import access_counts
-
-            return access_counts
-    raise StartupError(f"There is no stream job {job}.")
-
-
-def _topics_exist(config: StreamConfig, job: ModuleType, stop: Event) -> bool:
-    """Create what is missing, waiting for brokers. False when told to stop; StartupError after TOPICS_TIMEOUT_S."""
+def _topics_exist(config: StreamConfig, progress: ProgressFile, stop: Event) -> bool:
+    """Create what is missing, waiting for brokers. False when told to stop; StartupError for a final refusal."""
+    job, settings = config.definition, config.settings
+    wanted = {topic: {} for topic in job.input_topics(settings)}
+    wanted |= {topic: dict(job.output_configs) for topic in job.output_topics(settings)}
     admin = connect_admin({"bootstrap.servers": config.bootstrap_servers})
-    deadline = time.monotonic() + TOPICS_TIMEOUT_S
     while not stop.is_set():
         try:
-            create_topic(admin, config.input_topic, config.topic_partitions, {})
-            create_topic(admin, config.output_topic, config.topic_partitions, job.OUTPUT_CONFIGS)
+            for topic, configs in wanted.items():
+                create_topic(admin, topic, config.topic_partitions, configs)
             return True
         except KafkaException as error:
-            if time.monotonic() > deadline:
-                raise NotNowError(f"{config.bootstrap_servers} gave no topics: {error.args[0].str()}.") from error
+            reason = f"{config.bootstrap_servers} gave no topics: {error.args[0].str()}"
+            if error.args[0].code() in _FINAL_REFUSALS:
+                raise StartupError(f"{reason}.") from error
+            progress.write("waiting", waiting_for=reason)
             stop.wait(1)
     return False
 
 
-def _start_query(spark: "SparkSession", job: ModuleType, config: StreamConfig) -> "StreamingQuery":
-    from broker.spark.source import BarnabasDataSource
-
-    spark.dataSource.register(BarnabasDataSource)
-    client = {"bootstrap.servers": config.bootstrap_servers}
-    sink = BatchSink(KafkaOutputTopic(client, config.output_topic), SinkState(config.directory / "checkpoint" / "sink"))
-
-    def write(changed: "DataFrame", batch: int) -> None:
-        sink.write(batch, job.output_records(changed.toArrow()))
-
-    records = (
-        spark.readStream.format("barnabas")
-        .option("kafka.bootstrap.servers", config.bootstrap_servers)
-        .option("subscribe", config.input_topic)
-        .option("startingOffsets", config.starting_offsets)
-        .option("maxOffsetsPerTrigger", config.max_offsets_per_trigger)
-        .option("failOnDataLoss", str(config.fail_on_data_loss).lower())
-        .load()
-    )
-    # A window's count changes only when a record comes, so there is nothing to say in a batch without any.
-    spark.conf.set("spark.sql.streaming.noDataMicroBatches.enabled", "false")
-    return (
-        job.build(records, config)
-        .writeStream.queryName(config.job)
-        .outputMode("update")
-        .trigger(processingTime=f"{config.trigger_interval_ms} milliseconds")
-        .option("checkpointLocation", str(config.directory / "checkpoint"))
-        .foreachBatch(write)
-        .start()
-    )
+def _run_queries(spark: "SparkSession", config: StreamConfig, report: "Reporter", stop: Event) -> int:
+    """One query after the other, as long as each ends only because something it needs is away."""
+    while True:
+        query = start_query(spark, config)
+        _log.info("query started", query=str(query.id), run=str(query.runId))
+        failure = _follow(query, report, stop)
+        if failure is None or stop.is_set():
+            _log.info("query stopped")
+            report.say("stopped")
+            return 0
+        if not any(word in failure for word in _AWAY):
+            _log.error("query failed", reason=failure)
+            report.say("failed", error=failure[:ERROR_LENGTH_MAX])
+            return 1
+        _log.warning("query waits", reason=failure)
+        _wait(report, _last_words(failure), stop)
 
 
-def _follow(query: "StreamingQuery", progress: ProgressFile, stop: Event) -> int:
-    _log.info("query started", query=str(query.id), run=str(query.runId))
+def _follow(query: "StreamingQuery", report: "Reporter", stop: Event) -> str | None:
+    """Why the query ended; None: it was told to."""
     while query.isActive and not stop.wait(HEARTBEAT_S):
-        last = query.lastProgress
-        progress.write("running", **progress_facts(json.loads(last.json) if last is not None else None))
+        report.running(query)
     if query.isActive:
         query.stop()
     failure = query.exception()
-    if failure is not None and not stop.is_set():
-        _log.error("query failed", reason=str(failure))
-        progress.write("failed", error=str(failure)[:ERROR_LENGTH_MAX])
-        return 1
-    _log.info("query stopped")
-    progress.write("stopped")
-    return 0
+    return None if failure is None else str(failure)
+
+
+def _wait(report: "Reporter", reason: str, stop: Event) -> None:
+    deadline = time.monotonic() + RETRY_S
+    while time.monotonic() < deadline and not stop.wait(HEARTBEAT_S):
+        report.say("waiting", waiting_for=reason)
+
+
+def _last_words(failure: str) -> str:
+    """The line of a traceback that says what was away."""
+    named = [line.strip() for line in failure.splitlines() if any(word in line for word in _AWAY)]
+    return (named[-1] if named else failure)[:ERROR_LENGTH_MAX]
+
+
+class Reporter:
+    """Puts together what the query and the watch know, every second; and a point for the chart now and then."""
+
+    def __init__(self, progress: ProgressFile, watch: InputWatch, clock: Clock):
+        self._progress = progress
+        self._watch = watch
+        self._clock = clock
+        self._point_ms = clock.now_ms()
+        self._batch = -1
+        self._ends_sum: int | None = None
+
+    def say(self, state: str, **facts: object) -> None:
+        self._progress.write(state, **facts)
+
+    def running(self, query: "StreamingQuery") -> None:
+        reports = [json.loads(each.json) for each in query.recentProgress]
+        last = reports[-1] if reports else None
+        position, ends = read_up_to(last), self._watch.ends
+        lags = lag_by_partition(position, ends) if position and ends else None
+        lag = sum(sum(each.values()) for each in lags.values()) if lags else None
+        self._add_point(reports, lag)
+        facts = progress_facts(last) | {"lag": lag, "lags": lags, "error": ""}
+        trouble = self._watch.trouble
+        self.say("waiting" if trouble else "running", waiting_for=trouble, doing=query.status["message"], **facts)
+
+    def _add_point(self, reports: list[dict], lag: int | None) -> None:
+        now_ms = self._clock.now_ms()
+        elapsed_s = (now_ms - self._point_ms) / 1000
+        if elapsed_s * 1000 < RECENT_EVERY_MS:
+            return
+        ends_sum = sum(self._watch.ends.values()) if self._watch.ends else None
+        arrived = None if None in (ends_sum, self._ends_sum) else max(0, ends_sum - self._ends_sum) / elapsed_s
+        newest = reports[-1]["batchId"] if reports else self._batch
+        processed = rows_after(self._batch, reports) / elapsed_s if self._batch >= 0 else 0.0
+        if newest < self._batch:
+            processed = 0.0
+        self._progress.add_point({"at_ms": now_ms, "arrived": arrived, "processed": round(processed, 1), "lag": lag})
+        self._point_ms, self._batch, self._ends_sum = now_ms, newest, ends_sum

@@ -1,30 +1,50 @@
 """What a running job shows of itself: `progress.json` in its directory, written again every second, always whole.
 
-`heartbeat_ms` says when; a reader that finds it old knows that the job is not running, whatever `state` says.
+`heartbeat_ms` says when; a reader that finds it old knows that the job is not running, whatever `state` says. `recent`
+is the last minutes, a point every RECENT_EVERY_MS, carried over from driver to driver.
 """
 
 import json
 import os
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from broker.common.clock import Clock
+from broker.common.types import TopicPartition
+from broker.spark.offsets import OffsetJson, from_json
 
 FILE_NAME = "progress.json"
+RECENT_EVERY_MS = 2_000
+#: Five minutes.
+RECENT_POINTS = 150
 
 
 class ProgressFile:
     def __init__(self, directory: Path, clock: Clock, job: str):
         self._path = directory / FILE_NAME
         self._clock = clock
-        self._facts = {"job": job, "pid": os.getpid(), "started_ms": clock.now_ms()}
+        recent = _read(self._path).get("recent")
+        self._facts = {"job": job, "pid": os.getpid(), "started_ms": clock.now_ms(), "recent": recent or []}
 
     def write(self, state: str, **facts: Any) -> None:
-        """`state`: starting, running, stopped or failed. Facts given once stay."""
-        self._facts |= facts | {"state": state, "heartbeat_ms": self._clock.now_ms()}
+        """`state`: starting, running, waiting, stopped or failed. Facts given once stay; `waiting_for` is of now."""
+        self._facts |= {"waiting_for": ""} | facts | {"state": state, "heartbeat_ms": self._clock.now_ms()}
         fresh = self._path.with_name(f"{FILE_NAME}.new")
         fresh.write_text(json.dumps(self._facts))
         fresh.replace(self._path)
+
+    def add_point(self, point: dict[str, Any]) -> None:
+        """Kept with the next write."""
+        self._facts["recent"] = [*self._facts["recent"], point][-RECENT_POINTS:]
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        facts = json.loads(path.read_text())
+    except (OSError, ValueError):
+        return {}
+    return facts if isinstance(facts, dict) else {}
 
 
 def progress_facts(progress: dict[str, Any] | None) -> dict[str, Any]:
@@ -43,11 +63,39 @@ def progress_facts(progress: dict[str, Any] | None) -> dict[str, Any]:
         "duration_ms": progress.get("durationMs"),
         "watermark": (progress.get("eventTime") or {}).get("watermark"),
         "state_rows": sum(operator.get("numRowsTotal", 0) for operator in operators),
-        "late_rows": sum(
-            operator.get("numRowsDroppedByWatermark", 0) for operator in progress.get("stateOperators") or ()
-        ),
+        "state_bytes": sum(operator.get("memoryUsedBytes", 0) for operator in operators),
+        "late_rows": sum(operator.get("numRowsDroppedByWatermark", 0) for operator in operators),
+        "is_stateful": bool(operators),
         "sources": [
             {"start": source.get("startOffset"), "end": source.get("endOffset"), "latest": source.get("latestOffset")}
             for source in progress.get("sources") or ()
         ],
     }
+
+
+def read_up_to(progress: Mapping[str, Any] | None) -> dict[TopicPartition, int]:
+    """The next offset of each partition, by Spark's report; of sources that are no topics nothing is said."""
+    positions: dict[TopicPartition, int] = {}
+    for source in (progress or {}).get("sources") or ():
+        if is_offsets(source.get("endOffset")):
+            positions |= from_json(source["endOffset"])
+    return positions
+
+
+def is_offsets(document: object) -> bool:
+    """Whether it is an `OffsetJson`: Spark's sources have offsets of forms of their own."""
+    return isinstance(document, dict) and all(isinstance(partitions, dict) for partitions in document.values())
+
+
+def lag_by_partition(position: Mapping[TopicPartition, int], ends: Mapping[TopicPartition, int]) -> OffsetJson:
+    """How many offsets lie between where the job is and each end; a partition that was not begun counts whole."""
+    lags: OffsetJson = {}
+    for partition in sorted(ends):
+        behind = max(0, ends[partition] - position.get(partition, 0))
+        lags.setdefault(partition.topic, {})[str(partition.partition)] = behind
+    return lags
+
+
+def rows_after(batch: int, reports: Iterable[dict[str, Any]]) -> int:
+    """Rows read by the batches behind `batch`."""
+    return sum(report.get("numInputRows", 0) for report in reports if report.get("batchId", -1) > batch)

@@ -11,6 +11,7 @@ twice (same key, same value). Nothing is ever left out.
 
 import logging
 import time
+from collections import Counter
 from typing import Protocol
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
@@ -19,7 +20,7 @@ from broker.common.errors import BarnabasError
 from broker.common.logs import logger
 from broker.spark.cluster import ClientConfig, connect_admin, latest_offsets, partitions_of, read_range
 from broker.spark.offsets import Offsets, ranges
-from broker.spark.sink_state import OutputRecord, SinkState, check_one_record_per_key, is_marked, marked, missing
+from broker.spark.sink_state import Content, OutputRecord, SinkState, is_marked, marked, missing
 
 #: How long a batch is tried before the query fails (and is started again from its checkpoint).
 WRITE_TIMEOUT_S = 120.0
@@ -40,8 +41,8 @@ class OutputTopic(Protocol):
 
     def end_offsets(self) -> Offsets: ...
 
-    def written_since(self, begin: Offsets, query: str, batch: int) -> dict[bytes, bytes | None]:
-        """The newest value by key of this batch's records between `begin` and the end of each partition."""
+    def written_since(self, begin: Offsets, query: str, batch: int) -> Counter[Content]:
+        """This batch's records between `begin` and the end of each partition, and how often each is there."""
         ...
 
     def send(self, records: list[OutputRecord], query: str, batch: int) -> str | None:
@@ -59,7 +60,6 @@ class BatchSink:
 
     def write(self, batch: int, records: list[OutputRecord]) -> int:
         """Returns, with how many were sent, when each record is in the topic. SinkError after WRITE_TIMEOUT_S."""
-        check_one_record_per_key(records)
         deadline = time.monotonic() + WRITE_TIMEOUT_S
         sent = 0
         while True:
@@ -99,15 +99,15 @@ class KafkaOutputTopic:
     def end_offsets(self) -> Offsets:
         return latest_offsets(self._admin, partitions_of(self._admin, [self._topic]))
 
-    def written_since(self, begin: Offsets, query: str, batch: int) -> dict[bytes, bytes | None]:
+    def written_since(self, begin: Offsets, query: str, batch: int) -> Counter[Content]:
         client = self._client | {"isolation.level": "read_uncommitted"}
-        return {
-            message.key(): message.value()
+        return Counter(
+            (message.key(), message.value())
             for wanted in ranges(begin, self.end_offsets())
             for messages in read_range(client, wanted, fail_on_data_loss=False)
             for message in messages
             if is_marked(message.headers(), query, batch)
-        }
+        )
 
     def send(self, records: list[OutputRecord], query: str, batch: int) -> str | None:
         producer = self._producer = self._producer or _connect_producer(self._client)

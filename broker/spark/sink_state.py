@@ -7,11 +7,11 @@ such a file may have been written in part; everything of it lies behind those of
 import json
 import os
 import uuid
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from broker.common.errors import InvariantViolation
 from broker.spark.offsets import Offsets, from_json, to_json
 
 #: Headers of every record the sink writes.
@@ -21,10 +21,14 @@ QUERY_HEADER, BATCH_HEADER = "barnabas.query", "barnabas.batch"
 BATCH_FILES_KEPT = 5
 
 
-class OutputRecord(NamedTuple):
-    """One record to be written. In one batch there is one record per key."""
+#: Key and value: what tells a record of a batch from another.
+Content = tuple[bytes | None, bytes | None]
 
-    key: bytes
+
+class OutputRecord(NamedTuple):
+    """One record to be written."""
+
+    key: bytes | None
     value: bytes | None
     headers: tuple[tuple[str, bytes], ...] = ()
 
@@ -69,20 +73,19 @@ def is_marked(headers: Iterable[tuple[str, bytes | None]] | None, query: str, ba
     return found.get(QUERY_HEADER) == query.encode() and found.get(BATCH_HEADER) == str(batch).encode()
 
 
-def missing(records: list[OutputRecord], written: Mapping[bytes, bytes | None]) -> list[OutputRecord]:
-    """The records not among those read back, in order.
+def missing(records: list[OutputRecord], written: Counter[Content]) -> list[OutputRecord]:
+    """The records not among those read back, in order; of records that are the same, as many as are missing.
 
-    A repeated batch has the same records. Should it not (Spark's own log was lost with the machine), the record that
-    counts is the one of the repetition.
+    A repeated batch has the same records. Should it not (Spark's own log was lost with the machine), the records of the
+    repetition are written too.
     """
-    return [record for record in records if record.key not in written or written[record.key] != record.value]
-
-
-def check_one_record_per_key(records: list[OutputRecord]) -> None:
-    """A key tells a record of a batch from the others; without one a repeat could not be recognised."""
-    keys = {record.key for record in records}
-    if None in keys or len(keys) != len(records):
-        raise InvariantViolation("the records of a batch must have keys, each another one")
+    there, left = Counter(written), []
+    for record in records:
+        if there[record.key, record.value] > 0:
+            there[record.key, record.value] -= 1
+        else:
+            left.append(record)
+    return left
 
 
 def _write_whole(path: Path, text: str) -> None:

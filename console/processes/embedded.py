@@ -102,8 +102,12 @@ def demo_properties(setup: Setup, directory: Path, request_log: Path) -> dict[st
 
 def stream_properties(setup: Setup, directory: Path) -> dict[str, str]:
     return {
-        "job": STREAM_JOB.replace("-", "_"),
+        "job": "windowed_counts",
         "bootstrap.servers": setup.bootstrap_servers,
         "checkpoint.dir": str(directory),
         "master": setup.spark_master,
+        "input.topic": "console.access",
+        "output.topic": "console.access.counts",
+        "group.by": "$.path,$.status",
+        "time.field": "$.time_ms",
     }

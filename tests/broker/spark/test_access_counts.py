@@ -1,72 +1,22 @@
-"""The access job on a real Spark: killed in mid-batch, it loses and doubles nothing; told to stop, it stops."""
+"""Windowed counts on a real Spark: killed in mid-batch, they lose and double nothing; told to stop, they stop."""
 
-import contextlib
 import json
-import os
 import random
-import signal
-import subprocess
-import sys
 import time
 from collections import Counter
 from datetime import UTC, datetime
-from pathlib import Path
 from threading import Event, Thread
 
-import psutil
 import pytest
 from confluent_kafka import Message, Producer
 
 from broker.spark.sink_state import BATCH_HEADER, QUERY_HEADER
 from tests.barnabas_cluster import await_true, running_cluster
 from tests.broker.connect.mock_cluster import all_records
+from tests.broker.spark.driver import Driver, write_config
 
-_ROOT = Path(__file__).resolve().parents[3]
 MINUTE_MS = 60_000
-#: A Spark that starts on a busy machine takes this long to its first batch.
-BATCH_DEADLINE_S = 90
-
-
-class Driver:
-    """The job's process and all it starts, in a process group of its own."""
-
-    def __init__(self, config: Path):
-        self._config = config
-        self._log = config.parent / "driver.log"
-        self.directory = config.parent / "job"
-        self._process: subprocess.Popen | None = None
-
-    def start(self) -> None:
-        command = [sys.executable, "-m", "broker", "stream", "--config", str(self._config)]
-        with self._log.open("ab") as log:
-            self._process = subprocess.Popen(
-                command, cwd=_ROOT, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
-            )
-
-    def batches_begun(self) -> int:
-        """The number of the newest batch the sink has begun to write, -1 before the first."""
-        assert self._process.poll() is None, f"driver ended: {self._log.read_text()[-3000:]}"
-        files = (self.directory / "checkpoint" / "sink").glob("batch-*.json")
-        return max((int(file.stem.removeprefix("batch-")) for file in files), default=-1)
-
-    def kill(self) -> None:
-        """As `kill -9` of everything; no process of the job is left when this returns."""
-        if self._process is None or self._process.poll() is not None:
-            return
-        family = psutil.Process(self._process.pid).children(recursive=True)
-        os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
-        for member in family:
-            with contextlib.suppress(psutil.NoSuchProcess):
-                member.kill()
-        psutil.wait_procs(family, timeout=10)
-
-    def terminate(self) -> int:
-        self._process.send_signal(signal.SIGTERM)
-        return self._process.wait(30)
-
-    def progress(self) -> dict:
-        return json.loads((self.directory / "progress.json").read_text())
+MISSING = "(missing)"
 
 
 class Traffic:
@@ -106,7 +56,10 @@ class Traffic:
         path, status = f"/page/{self._random.randrange(8)}", self._random.choice([200, 200, 404])
         line = json.dumps({"time_ms": time_ms, "path": path, "status": status, "user": "x"})
         if self.lines % 50 == 0:
-            line, path, status = self._random.choice(["", "{", "[1]", '{"path": "/only"}']), "(malformed)", 0
+            line, path = self._random.choice(
+                [("", MISSING), ("{", MISSING), ("[1]", MISSING), ('{"path": "/only"}', "/only")]
+            )
+            status = MISSING
         self._producer.produce("console.access", line, timestamp=time_ms)
         self.truth[f"{window}|{path}|{status}"] += 1
         self.lines += 1
@@ -120,27 +73,15 @@ def cluster(tmp_path):
 
 @pytest.fixture
 def driver(tmp_path, cluster):
-    config = tmp_path / "stream.properties"
-    config.write_text(
-        f"job=access_counts\nbootstrap.servers={cluster.bootstrap_servers}\ncheckpoint.dir={tmp_path / 'job'}\n"
-        "trigger.interval.ms=200\ntopic.partitions=3\n"
-    )
-    driver = Driver(config)
+    counted = {"input_topic": "console.access", "output_topic": "console.access.counts"}
+    counted |= {"group_by": "$.path,$.status", "time_field": "$.time_ms", "topic_partitions": "3"}
+    driver = Driver(write_config(tmp_path, "windowed_counts", cluster.bootstrap_servers, **counted))
     yield driver
     driver.kill()
 
 
 def latest_counts(records: list[Message]) -> dict[str, int]:
     return {record.key().decode(): json.loads(record.value())["count"] for record in records}
-
-
-def await_batch_after(driver: Driver, batch: int) -> int:
-    """The number of a later batch, within a millisecond or so of the moment it began to be written."""
-    deadline = time.monotonic() + BATCH_DEADLINE_S
-    while (newest := driver.batches_begun()) <= batch:
-        assert time.monotonic() < deadline, f"no batch after {batch}"
-        time.sleep(0.001)
-    return newest
 
 
 @pytest.mark.spark
@@ -150,10 +91,10 @@ def test_counts_are_exact_after_two_kills_in_mid_stream(cluster, driver):
         newest = 1
         for _ in range(2):
             driver.start()
-            newest = await_batch_after(driver, newest)
+            newest = driver.await_batch_after(newest)
             driver.kill()
         driver.start()
-        await_batch_after(driver, newest)
+        driver.await_batch_after(newest)
         traffic.finish()
 
     def counts() -> dict[str, int]:

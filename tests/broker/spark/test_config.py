@@ -13,7 +13,12 @@ from broker.spark.config import read_stream_config
 from broker.spark.job import _only_driver
 from broker.spark.progress import ProgressFile, progress_facts
 
-GOOD = "job=access_counts\nbootstrap.servers=127.0.0.1:9092\ncheckpoint.dir=streams/access_counts\n"
+GOOD = """job=windowed_counts
+bootstrap.servers=127.0.0.1:9092
+checkpoint.dir=streams/counts
+input.topic=visits
+output.topic=visits.counts
+"""
 
 
 def test_defaults_are_those_of_a_small_machine():
@@ -25,7 +30,10 @@ def test_defaults_are_those_of_a_small_machine():
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("job=word_count", "job=word_count must be one of access_counts"),
+        ("job=word_count", "job=word_count must be one of windowed_counts, count_table"),
+        ("group.by=$.path,", r"group\.by=.* is not a field .key, value"),
+        ("group.by=$.path,path:key", r"group\.by"),
+        ("input.topic=a b", r"input\.topic='a b' is not a topic's name"),
         ("tigger.interval.ms=5", r"tigger\.interval\.ms"),
         ("window.ms=1", r"window\.ms=1"),
     ],
@@ -33,6 +41,19 @@ def test_defaults_are_those_of_a_small_machine():
 def test_mistake_is_named(line, said):
     with pytest.raises(StartupError, match=said):
         read_stream_config(GOOD + line)
+
+
+def test_declared_parameters_are_read_with_their_types():
+    settings = read_stream_config(GOOD + "group.by=$.path, agent:/UA=(\\S+)/\nsum.field=$.bytes\n").settings
+    assert [(field.name, field.source) for field in settings["group.by"]] == [
+        ("path", "$.path"),
+        ("agent", r"/UA=(\S+)/"),
+    ]
+    assert (settings["window.ms"], settings["emit"], settings["sum.field"].name) == (60_000, "changes", "bytes")
+
+
+def test_settings_of_spark_are_handed_over():
+    assert read_stream_config(GOOD + "spark.executor.memory=1g\n").spark == {"spark.executor.memory": "1g"}
 
 
 def test_second_driver_of_a_checkpoint_does_not_start(tmp_path):

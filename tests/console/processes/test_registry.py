@@ -60,7 +60,7 @@ def test_demo_reads_the_file_we_write_and_documents_come_and_go(data):
 def test_stream_job_reads_the_file_we_write(data):
     register(read_setup({}, "spark://host:7077"))
     config = read_stream_config((data / "streams" / "access-counts" / "stream.properties").read_text())
-    assert (config.job, config.master) == ("access_counts", "spark://host:7077")
+    assert (config.job, config.master) == ("windowed_counts", "spark://host:7077")
     assert config.checkpoint_dir == str(data / "streams" / "access-counts")
 
 

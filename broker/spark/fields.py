@@ -1,0 +1,151 @@
+r"""What a record says, named in a parameter: `key`, `value`, `timestamp`, `$.path.in.json`, `/regex/`.
+
+A regex gives its first group, or the whole match if it has none. `status:/ (\d+) /` gives a field a name of its own;
+the name of `$.a.b` is `a.b`. Several are divided by commas.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
+
+FIELD_LENGTH_MAX = 300
+FIELDS_MAX = 16
+#: Longer texts are cut: each is a key of an output and of a state.
+TEXT_LENGTH_MAX = 256
+#: A record cannot say it is later than its own timestamp by more than this: one wrong clock must not end all windows.
+FUTURE_MAX_MS = 60_000
+#: Names of what jobs add to the fields in their output.
+RESERVED = frozenset({"count", "sum", "window_start", "window_end", "session_start", "session_end", "length_ms"})
+
+_FIELD = re.compile(
+    r"(?:(?P<name>[A-Za-z_][\w.-]*):)?(?P<source>key|value|timestamp|\$(?:\.[\w-]+)+|/(?:[^/\\]|\\.)+/)", re.ASCII
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """`source` as it was written, without the name."""
+
+    name: str
+    source: str
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def parse_field(text: str) -> Field:
+    fields = parse_fields(text)
+    if len(fields) != 1:
+        raise ValueError(text)
+    return fields[0]
+
+
+def parse_optional_field(text: str) -> Field | None:
+    return parse_field(text) if text.strip() else None
+
+
+def parse_fields(text: str) -> tuple[Field, ...]:
+    """ValueError if it is not a list of fields, or two have one name, or one has a name that jobs use."""
+    fields, at = [], 0
+    while True:
+        found = _FIELD.match(text, at)
+        if found is None or len(text) > FIELD_LENGTH_MAX:
+            raise ValueError(text)
+        fields.append(_named(found))
+        at = found.end()
+        if at == len(text):
+            break
+        comma = re.compile(r"\s*,\s*").match(text, at)
+        if comma is None:
+            raise ValueError(text)
+        at = comma.end()
+    names = {field.name for field in fields}
+    if len(names) < len(fields) or len(fields) > FIELDS_MAX or names & RESERVED:
+        raise ValueError(text)
+    return tuple(fields)
+
+
+#: What an error says was expected.
+_ACCEPTED = "a field (key, value, timestamp, $.path.in.json or /regex/, each perhaps with a name: in front)"
+parse_field.accepts = parse_optional_field.accepts = _ACCEPTED
+parse_fields.accepts = f"{_ACCEPTED}, or several with commas between"
+
+
+def _named(found: re.Match[str]) -> Field:
+    source = found["source"]
+    if source.startswith("/"):
+        try:
+            re.compile(source[1:-1])
+        except re.error:
+            raise ValueError(source) from None
+    name = found["name"] or ("match" if source.startswith("/") else source.removeprefix("$."))
+    return Field(name, source, found[0])
+
+
+def text_of(field: Field) -> "Column":
+    """Null if the record does not say it."""
+    from pyspark.sql import functions as f
+
+    value = f.col("value").cast("string")
+    match field.source[0]:
+        case "$":
+            return f.get_json_object(value, field.source)
+        case "/":
+            pattern = field.source[1:-1]
+            found = f.regexp_extract(value, pattern, min(1, re.compile(pattern).groups))
+            return f.nullif(found, f.lit(""))
+    return (
+        f.unix_millis("timestamp").cast("string") if field.source == "timestamp" else f.col(field.source).cast("string")
+    )
+
+
+def group_columns(fields: Iterable[Field], missing: str) -> "list[Column]":
+    """The fields as columns g0, g1, …: cut to TEXT_LENGTH_MAX, `missing` in place of what is not said."""
+    from pyspark.sql import functions as f
+
+    return [
+        f.substring(f.coalesce(text_of(field), f.lit(missing)), 1, TEXT_LENGTH_MAX).alias(f"g{index}")
+        for index, field in enumerate(fields)
+    ]
+
+
+def number_of(field: Field) -> "Column":
+    """Null if the record does not say it, or says no number."""
+    return text_of(field).try_cast("double")
+
+
+def time_of(field: Field, time_format: str) -> "Column":
+    """When it happened: milliseconds, ISO 8601 or as `time_format`; else, and if it is in the future, the record's."""
+    from pyspark.sql import functions as f
+
+    recorded = f.col("timestamp")
+    if field.source == "timestamp":
+        return recorded
+    text = text_of(field)
+    said = f.try_to_timestamp(text, f.lit(time_format)) if time_format else f.try_to_timestamp(text)
+    if not time_format:
+        milliseconds = f.when(text.rlike(r"^\d{1,15}$"), text).try_cast("bigint")
+        said = f.coalesce(f.timestamp_millis(milliseconds), said)
+    is_sound = f.unix_millis(said).between(0, f.unix_millis(recorded) + FUTURE_MAX_MS)
+    return f.when(is_sound, said).otherwise(recorded)
+
+
+def instant(column: str) -> "Column":
+    """2026-01-31T12:00:00Z, with milliseconds if there are any."""
+    from pyspark.sql import functions as f
+
+    whole = f.date_format(column, "yyyy-MM-dd'T'HH:mm:ss'Z'")
+    exact = f.date_format(column, "yyyy-MM-dd'T'HH:mm:ss.SSS'Z'")
+    return f.when(f.unix_millis(column) % 1000 == 0, whole).otherwise(exact)
+
+
+def as_json(text: "Column") -> "Column":
+    """The text as what it is in JSON, or as a JSON string if it is none: to be put into an object with to_json."""
+    from pyspark.sql import functions as f
+
+    return f.coalesce(f.try_parse_json(text), text.cast("variant"))

@@ -1,0 +1,44 @@
+"""Each record once: of those that say the same in `by`, the first is passed on as it is, the rest are dropped.
+
+A repetition is recognised for at least `watermark.ms` after the first, by the time things happened; the state forgets
+what is older, so it does not grow without end.
+"""
+
+from typing import TYPE_CHECKING
+
+from broker.config.definition import Key
+from broker.spark.definition import Inputs, Job, Settings
+from broker.spark.fields import parse_fields, text_of, time_of
+from broker.spark.parameters import INPUT_TOPIC, OUTPUT_TOPIC, TIME_FIELD, TIME_FORMAT, duration_key
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+def build(inputs: Inputs, settings: Settings) -> "DataFrame":
+    from pyspark.sql import functions as f
+
+    records = inputs.topic(settings["input.topic"])
+    time = time_of(settings["time.field"], settings["time.format"])
+    said = f.to_json(f.array(*(text_of(field) for field in settings["by"])))
+    return (
+        records.select("key", "value", f.sha2(said, 256).alias("said"), time.alias("time"))
+        .withWatermark("time", f"{settings['watermark.ms']} milliseconds")
+        .dropDuplicatesWithinWatermark(["said"])
+        .select("key", "value")
+    )
+
+
+JOB = Job(
+    name="dedupe",
+    meaning="Passes each record on once, though it comes twice.",
+    keys=(
+        INPUT_TOPIC,
+        OUTPUT_TOPIC,
+        Key("by", parse_fields, parse_fields("key"), "Two records that say the same here are the same."),
+        duration_key("watermark.ms", 3_600_000, "How long a repetition is recognised.", at_least=1),
+        TIME_FIELD,
+        TIME_FORMAT,
+    ),
+    build=build,
+)

@@ -1,0 +1,188 @@
+"""High values and suspicious payments, found with what is remembered of each account.
+
+An alert is written for a payment that is high in itself (`high.value`), the one too many in a short time
+(`count.max` within `count.ms`), many times what the account usually pays (`unusual.factor`), or large right after tiny
+ones (`probe.value`, a stolen card being tried out). What is remembered of an account is a few numbers; it is forgotten
+when nothing was heard of it for `forget.ms`.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from broker.config.definition import Key, parse_int
+from broker.spark.definition import Inputs, Job, Settings
+from broker.spark.fields import number_of, text_of, time_of
+from broker.spark.parameters import (
+    DAY_MS,
+    INPUT_TOPIC,
+    OUTPUT_TOPIC,
+    TIME_FIELD,
+    TIME_FORMAT,
+    WATERMARK_MS,
+    duration_key,
+    field_key,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from pyspark.sql import DataFrame
+
+#: Before that many payments nothing is unusual.
+USUAL_AFTER = 5
+_ALERTS = "key STRING, value STRING"
+#: As JSON: a state with an array in it does not survive Spark's Python workers.
+_STATE = "history STRING"
+
+
+class Payment(NamedTuple):
+    """`place` is partition and offset: with the time it orders payments, and it names the payment in its alert."""
+
+    time_ms: int
+    amount: float
+    place: str
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """What is remembered of an account: when its last payments were, how many, how much, and its last tiny one."""
+
+    times: tuple[int, ...] = ()
+    count: int = 0
+    total: float = 0.0
+    probed_ms: int | None = None
+
+    @property
+    def written(self) -> str:
+        return json.dumps([self.times, self.count, self.total, self.probed_ms])
+
+    @classmethod
+    def read(cls, text: str) -> "History":
+        times, *rest = json.loads(text)
+        return cls(tuple(times), *rest)
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    high_value: float
+    count_max: int
+    count_ms: int
+    unusual_factor: float
+    probe_value: float
+    probe_ms: int
+
+
+def judge(history: History, payment: Payment, rules: Rules) -> tuple[History, list[str]]:
+    """The history with the payment in it, and why the payment is suspicious; no reason: it is not. Pure."""
+    recent = tuple(time for time in history.times if payment.time_ms - time < rules.count_ms)
+    reasons = []
+    if payment.amount >= rules.high_value:
+        reasons.append("high value")
+    if len(recent) >= rules.count_max:
+        reasons.append("too many")
+    if history.count >= USUAL_AFTER and payment.amount >= rules.unusual_factor * history.total / history.count > 0:
+        reasons.append("unusual")
+    is_probe = payment.amount <= rules.probe_value
+    probed = history.probed_ms is not None and 0 <= payment.time_ms - history.probed_ms <= rules.probe_ms
+    if probed and not is_probe and payment.amount >= rules.unusual_factor * rules.probe_value:
+        reasons.append("large after tiny")
+    return (
+        History(
+            (*recent, payment.time_ms)[-rules.count_max :],
+            history.count + 1,
+            history.total + payment.amount,
+            payment.time_ms if is_probe else history.probed_ms,
+        ),
+        reasons,
+    )
+
+
+def build(inputs: Inputs, settings: Settings) -> "DataFrame":
+    from pyspark.sql import functions as f
+
+    payments = inputs.topic(settings["input.topic"]).select(
+        text_of(settings["account.field"]).alias("account"),
+        number_of(settings["amount.field"]).alias("amount"),
+        time_of(settings["time.field"], settings["time.format"]).alias("time"),
+        f.concat_ws("-", "topic", "partition", "offset").alias("place"),
+    )
+    sound = payments.where("account IS NOT NULL AND amount IS NOT NULL AND time IS NOT NULL")
+    judged = sound.withColumn("time_ms", f.unix_millis("time"))
+    return (
+        judged.withWatermark("time", f"{settings['watermark.ms']} milliseconds")
+        .groupBy("account")
+        .applyInPandasWithState(_judge_account(settings), _ALERTS, _STATE, "append", "EventTimeTimeout")
+    )
+
+
+def _judge_account(settings: Settings):
+    rules = Rules(
+        high_value=settings["high.value"],
+        count_max=settings["count.max"],
+        count_ms=settings["count.ms"],
+        unusual_factor=settings["unusual.factor"],
+        probe_value=settings["probe.value"],
+        probe_ms=settings["probe.ms"],
+    )
+    forget_ms = settings["forget.ms"]
+
+    def judge_account(key: tuple, frames: "Iterator[pd.DataFrame]", state) -> "Iterator[pd.DataFrame]":
+        import pandas as pd
+
+        if state.hasTimedOut:
+            state.remove()
+            return
+        history = History.read(state.get[0]) if state.exists else History()
+        alerts = []
+        for payment in sorted(_payments(frames)):
+            history, reasons = judge(history, payment, rules)
+            if reasons:
+                alerts.append(_alert(key[0], payment, reasons))
+        state.update((history.written,))
+        newest_ms = max(history.times, default=0)
+        state.setTimeoutTimestamp(max(newest_ms + forget_ms, state.getCurrentWatermarkMs() + 1))
+        yield pd.DataFrame({"key": [key[0]] * len(alerts), "value": alerts}, dtype=object)
+
+    return judge_account
+
+
+def _payments(frames: "Iterator[pd.DataFrame]") -> Iterator[Payment]:
+    for frame in frames:
+        for each in frame.itertuples(index=False):
+            yield Payment(int(each.time_ms), float(each.amount), each.place)
+
+
+def _alert(account: str, payment: Payment, reasons: list[str]) -> str:
+    return json.dumps(
+        {
+            "account": account,
+            "amount": payment.amount,
+            "time_ms": payment.time_ms,
+            "reasons": reasons,
+            "record": payment.place,
+        }
+    )
+
+
+JOB = Job(
+    name="fraud_detection",
+    meaning="Alerts for high values and suspicious payments, from what is remembered of each account.",
+    keys=(
+        INPUT_TOPIC,
+        OUTPUT_TOPIC,
+        field_key("account.field", "$.account", "Who pays."),
+        field_key("amount.field", "$.amount", "How much."),
+        Key("high.value", float, 10_000.0, "A payment of this much is always told.", at_least=0),
+        Key("count.max", parse_int, 5, "So many payments within count.ms are usual.", at_least=1, at_most=1_000),
+        duration_key("count.ms", 60_000, "The time in which payments are counted.", at_least=1),
+        Key("unusual.factor", float, 10.0, "So many times the account's mean is unusual.", at_least=1),
+        Key("probe.value", float, 2.0, "A payment up to this is tiny.", at_least=0),
+        duration_key("probe.ms", 600_000, "How long after a tiny payment a large one is told."),
+        duration_key("forget.ms", 30 * DAY_MS, "An account is forgotten after so much silence.", at_least=1_000),
+        TIME_FIELD,
+        TIME_FORMAT,
+        WATERMARK_MS,
+    ),
+    build=build,
+)

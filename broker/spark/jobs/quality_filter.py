@@ -1,0 +1,129 @@
+"""Sound records pass on as they are; unsound ones go to a dead-letter topic, with the reason and where they came from.
+
+A rule is `FIELD is present`, `FIELD is number`, `FIELD >= 0` (also <, <=, >, =, !=), `FIELD in a b c` or `FIELD matches
+REGEX`; rules are divided by semicolons. `value is json` is the rule that the whole value is JSON. A field that is not
+said breaks every rule about it but `is json`. A rule is never code: it compares, nothing else.
+"""
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from broker.config.definition import REQUIRED, Key
+from broker.spark.definition import Inputs, Job, Settings
+from broker.spark.fields import Field, parse_field, text_of
+from broker.spark.parameters import INPUT_TOPIC, OUTPUT_TOPIC, topic_key
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+RULES_MAX = 50
+RULE_LENGTH_MAX = 300
+REASON_HEADER, PLACE_HEADER = "barnabas.dead.reason", "barnabas.dead.record"
+_RULE = re.compile(r"(\S+)\s+(is|in|matches|>=|<=|!=|>|<|=)\s+(\S.*)")
+
+
+class Rule(NamedTuple):
+    """`operand` is a number for <, <=, >, >=; a text for all others."""
+
+    field: Field
+    operator: str
+    operand: str
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def parse_rules(text: str) -> tuple[Rule, ...]:
+    rules = tuple(_parse_rule(each.strip()) for each in text.split(";") if each.strip())
+    if not 0 < len(rules) <= RULES_MAX:
+        raise ValueError(text)
+    return rules
+
+
+parse_rules.accepts = "rules divided by semicolons (as $.amount >= 0; $.account is present; $.kind in a b)"
+
+
+def _parse_rule(text: str) -> Rule:
+    found = _RULE.fullmatch(text)
+    if found is None or len(text) > RULE_LENGTH_MAX:
+        raise ValueError(text)
+    rule = Rule(parse_field(found[1]), found[2], found[3].strip(), text)
+    if rule.operator == "is" and rule.operand not in ("present", "number", "json"):
+        raise ValueError(text)
+    if rule.operator in (">", ">=", "<", "<="):
+        float(rule.operand)
+    if rule.operator == "matches":
+        try:
+            re.compile(rule.operand)
+        except re.error:
+            raise ValueError(text) from None
+    return rule
+
+
+def holds(rule: Rule) -> "Column":
+    """True, false or, if the field is not said, null."""
+    from pyspark.sql import functions as f
+
+    text = text_of(rule.field)
+    number = text.try_cast("double")
+    match rule.operator, rule.operand:
+        case "is", "present":
+            return text.isNotNull()
+        case "is", "number":
+            return number.isNotNull()
+        case "is", "json":
+            return f.try_parse_json(text).isNotNull()
+        case "in", words:
+            return text.isin(words.split())
+        case "matches", pattern:
+            return text.rlike(pattern)
+        case "=", wanted:
+            return text == wanted
+        case "!=", wanted:
+            return text != wanted
+    bound = float(rule.operand)
+    comparisons = {">": number > bound, ">=": number >= bound, "<": number < bound, "<=": number <= bound}
+    return comparisons[rule.operator]
+
+
+def build(inputs: Inputs, settings: Settings) -> "DataFrame":
+    from pyspark.sql import functions as f
+
+    broken = f.array_compact(
+        f.array(
+            *(f.when(f.coalesce(holds(rule), f.lit(False)), None).otherwise(rule.text) for rule in settings["rules"])
+        )
+    )
+    records = inputs.topic(settings["input.topic"]).withColumn("broken", broken)
+    is_dead = f.size("broken") > 0
+    headers = f.array(
+        _header(REASON_HEADER, f.concat_ws("; ", "broken")),
+        _header(PLACE_HEADER, f.concat_ws("-", "topic", "partition", "offset")),
+    )
+    return records.select(
+        "key",
+        "value",
+        f.when(is_dead, settings["dead.letter.topic"]).otherwise(settings["output.topic"]).alias("topic"),
+        f.when(is_dead, headers).alias("headers"),
+    )
+
+
+def _header(name: str, text: "Column") -> "Column":
+    from pyspark.sql import functions as f
+
+    return f.struct(f.lit(name).alias("key"), text.cast("binary").alias("value"))
+
+
+JOB = Job(
+    name="quality_filter",
+    meaning="Passes sound records on; unsound ones go to a dead-letter topic with the reason.",
+    keys=(
+        INPUT_TOPIC,
+        OUTPUT_TOPIC,
+        topic_key("dead.letter.topic", "Where unsound records go."),
+        Key("rules", parse_rules, REQUIRED, "What a sound record says, as $.amount >= 0; $.account is present."),
+    ),
+    build=build,
+    writes=("output.topic", "dead.letter.topic"),
+)

@@ -1,0 +1,70 @@
+"""A job's query on a session: from the topics it reads to what it writes, checkpointed in the job's directory."""
+
+from typing import TYPE_CHECKING
+
+from broker.spark.config import StreamConfig
+from broker.spark.outputs import TopicOutputs
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming import DataStreamWriter, StreamingQuery
+
+
+class ClusterInputs:
+    """A job's `Inputs`: topics of the cluster, Parquet files below `files.dir`."""
+
+    def __init__(self, spark: "SparkSession", config: StreamConfig):
+        from broker.spark.source import BarnabasDataSource
+
+        spark.dataSource.register(BarnabasDataSource)
+        self._spark = spark
+        self._config = config
+
+    def topic(self, name: str) -> "DataFrame":
+        return self._read(name, {"maxOffsetsPerTrigger": str(self._config.max_offsets_per_trigger)})
+
+    def whole_topic(self, name: str) -> "DataFrame":
+        return self._read(name, {"startingOffsets": "earliest"})
+
+    def parquet(self, path: str, max_files: int) -> "DataFrame":
+        """AnalysisException while there is no file below the path."""
+        directory = self._config.path_of_files(path)
+        schema = self._spark.read.parquet(directory).schema
+        return self._spark.readStream.schema(schema).option("maxFilesPerTrigger", max_files).parquet(directory)
+
+    def _read(self, topic: str, options: dict[str, str]) -> "DataFrame":
+        config = self._config
+        common = {
+            "kafka.bootstrap.servers": config.bootstrap_servers,
+            "subscribe": topic,
+            "startingOffsets": config.starting_offsets,
+            "failOnDataLoss": str(config.fail_on_data_loss).lower(),
+        }
+        return self._spark.readStream.format("barnabas").options(**common | options).load()
+
+
+def start_query(spark: "SparkSession", config: StreamConfig) -> "StreamingQuery":
+    """ValueError or Spark's AnalysisException when the job cannot be built from its settings."""
+    job = config.definition
+    mode = job.output_mode(config.settings)
+    # Only what is written when a window closes has something to say in a batch without records.
+    spark.conf.set("spark.sql.streaming.noDataMicroBatches.enabled", str(mode == "append").lower())
+    writer = (
+        job.build(ClusterInputs(spark, config), config.settings)
+        .writeStream.queryName(config.job)
+        .outputMode(mode)
+        .trigger(processingTime=f"{config.trigger_interval_ms} milliseconds")
+        .option("checkpointLocation", str(config.directory / "checkpoint"))
+    )
+    return _to_files(writer, config) if job.files else _to_topics(writer, config)
+
+
+def _to_files(writer: "DataStreamWriter", config: StreamConfig) -> "StreamingQuery":
+    path = config.path_of_files(config.settings[config.definition.files])
+    return writer.format("parquet").option("path", path).partitionBy("date").start()
+
+
+def _to_topics(writer: "DataStreamWriter", config: StreamConfig) -> "StreamingQuery":
+    client = {"bootstrap.servers": config.bootstrap_servers}
+    topics = config.definition.output_topics(config.settings)
+    return writer.foreachBatch(TopicOutputs(client, config.directory / "checkpoint" / "sink", topics).write).start()

@@ -1,0 +1,141 @@
+"""One Spark session for all tests of jobs, and topics as files: what a job makes of small batches, one by one."""
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from broker.spark.catalog import find_job
+from broker.spark.config import read_settings, read_stream_config
+from broker.spark.session import build_session
+
+_RECORDS = pa.schema(
+    [
+        ("key", pa.binary()),
+        ("value", pa.binary()),
+        ("topic", pa.string()),
+        ("partition", pa.int32()),
+        ("offset", pa.int64()),
+        ("timestamp", pa.timestamp("us", tz="UTC")),
+        ("timestampType", pa.int32()),
+    ]
+)
+
+
+class Row(NamedTuple):
+    """A record of a topic in a test."""
+
+    key: str | None
+    value: object
+    time_ms: int = 0
+
+
+class Written(NamedTuple):
+    key: str | None
+    value: object
+    topic: str | None
+    headers: dict[str, bytes]
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory):
+    """Java starts once for all of them."""
+    directory = tmp_path_factory.mktemp("spark")
+    text = f"job=dedupe\nbootstrap.servers=none:1\ncheckpoint.dir={directory}\ninput.topic=i\noutput.topic=o\n"
+    session = build_session(read_stream_config(text))
+    yield session
+    session.stop()
+
+
+class TopicFiles:
+    """A job's `Inputs` over files: a file for each batch of a topic, read one in each batch."""
+
+    def __init__(self, spark, directory: Path):
+        self._spark = spark
+        self._directory = directory
+        self._offset = 0
+
+    def append(self, topic: str, rows: Iterable[Row]) -> None:
+        directory = self._directory / topic
+        directory.mkdir(parents=True, exist_ok=True)
+        columns: dict[str, list] = {name: [] for name in _RECORDS.names}
+        for row in rows:
+            values = (_bytes(row.key), _bytes(row.value), topic, 0, self._offset, row.time_ms * 1000, 0)
+            for column, value in zip(columns.values(), values, strict=True):
+                column.append(value)
+            self._offset += 1
+        number = len(list(directory.iterdir()))
+        path = directory / f"{number:04}.parquet"
+        pq.write_table(pa.table(columns, _RECORDS), path)
+        os.utime(path, (1_000_000 + number, 1_000_000 + number))
+
+    def topic(self, name: str):
+        return self._read(name, 1)
+
+    def whole_topic(self, name: str):
+        return self._read(name, 1_000)
+
+    def parquet(self, path: str, max_files: int):
+        return self._read(path, max_files)
+
+    def _read(self, name: str, files: int):
+        directory = str(self._directory / name)
+        schema = self._spark.read.parquet(directory).schema
+        return self._spark.readStream.schema(schema).option("maxFilesPerTrigger", files).parquet(directory)
+
+
+@pytest.fixture
+def topics(spark, tmp_path):
+    return TopicFiles(spark, tmp_path / "topics")
+
+
+@pytest.fixture
+def written_by(spark, topics, tmp_path):
+    """written_by(job, settings): what the job writes of all there is in `topics`, in the order it was written."""
+
+    def run(name: str, settings: Mapping[str, str], directory: Path | None = None) -> list[Written]:
+        job = find_job(name, directory)
+        values = read_settings(job, dict(settings))
+        found: list[Written] = []
+        mode = job.output_mode(values)
+        spark.conf.set("spark.sql.streaming.noDataMicroBatches.enabled", str(mode == "append").lower())
+        query = (
+            job.build(topics, values)
+            .writeStream.outputMode(mode)
+            .option("checkpointLocation", str(tmp_path / "checkpoint"))
+            .foreachBatch(lambda rows, _batch: found.extend(map(_written, rows.collect())))
+            .trigger(availableNow=True)
+            .start()
+        )
+        query.awaitTermination()
+        return found
+
+    return run
+
+
+def _bytes(said: object) -> bytes | None:
+    if said is None or isinstance(said, bytes):
+        return said
+    return (said if isinstance(said, str) else json.dumps(said)).encode()
+
+
+def _written(row) -> Written:
+    said = row.asDict()
+    headers = {pair["key"]: bytes(pair["value"]) for pair in said.get("headers") or ()}
+    return Written(_text(said["key"]), _read_json(_text(said["value"])), said.get("topic"), headers)
+
+
+def _text(said: object) -> str | None:
+    return bytes(said).decode() if isinstance(said, bytes | bytearray) else said
+
+
+def _read_json(text: str | None) -> object:
+    try:
+        return json.loads(text)
+    except (TypeError, ValueError):
+        return text

@@ -1,0 +1,35 @@
+"""Sessions end with a pause; a record that comes twice passes once."""
+
+import pytest
+
+from tests.broker.spark.conftest import Row
+
+pytestmark = pytest.mark.spark
+
+
+def test_pause_ends_a_session(topics, written_by):
+    clicks = [Row("ann", {"n": 1}, time_ms) for time_ms in (0, 1_000, 1_900, 10_000)]
+    topics.append("clicks", [*clicks, Row("bob", {"n": 5}, 500)])
+    topics.append("clicks", [Row("clock", {}, 100_000)])
+    settings = {"input.topic": "clicks", "output.topic": "sessions", "gap.ms": "1000", "watermark.ms": "1000"}
+    written = written_by("sessions", settings | {"sum.field": "$.n"})
+    found = sorted((each.key, each.value["count"], each.value["sum"], each.value["length_ms"]) for each in written)
+    assert found == [
+        ("ann|1970-01-01T00:00:00Z", 3, 3.0, 1_900),
+        ("ann|1970-01-01T00:00:10Z", 1, 1.0, 0),
+        ("bob|1970-01-01T00:00:00.500Z", 1, 5.0, 0),
+    ]
+
+
+def test_repetition_is_dropped_within_a_batch_and_after_it(topics, written_by):
+    topics.append("orders", [Row("a", "1", 0), Row("a", "2", 1), Row("b", "1", 2)])
+    topics.append("orders", [Row("a", "3", 3), Row("c", "1", 4), Row(None, "1", 5), Row(None, "2", 6)])
+    settings = {"input.topic": "orders", "output.topic": "once"}
+    written = written_by("dedupe", settings)
+    assert sorted(each.key or "-" for each in written) == ["-", "a", "b", "c"]
+
+
+def test_records_may_be_told_apart_by_what_they_say(topics, written_by):
+    topics.append("orders", [Row("a", {"id": n, "line": n % 2}, n) for n in (1, 1, 2, 3)])
+    settings = {"input.topic": "orders", "output.topic": "once", "by": "$.line, key"}
+    assert len(written_by("dedupe", settings)) == 2

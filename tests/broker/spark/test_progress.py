@@ -1,0 +1,53 @@
+"""How far a job is, from what Spark reports and where the topics end."""
+
+import json
+
+from broker.common.clock import ManualClock
+from broker.common.types import TopicPartition
+from broker.spark.progress import (
+    RECENT_POINTS,
+    ProgressFile,
+    lag_by_partition,
+    progress_facts,
+    read_up_to,
+    rows_after,
+)
+
+P0, P1 = TopicPartition("t", 0), TopicPartition("t", 1)
+
+
+def test_lag_is_what_lies_between_position_and_end():
+    assert lag_by_partition({P0: 5}, {P0: 9, P1: 3}) == {"t": {"0": 4, "1": 3}}
+    assert lag_by_partition({P0: 9}, {P0: 5}) == {"t": {"0": 0}}, "the end is from an earlier look"
+
+
+def test_position_is_taken_from_every_source_that_is_a_topic():
+    files, topic = {"endOffset": {"logOffset": 3}}, {"endOffset": {"t": {"0": 7}}}
+    assert read_up_to({"sources": [files, topic, {"endOffset": None}]}) == {P0: 7}
+    assert read_up_to(None) == {}
+
+
+def test_rows_of_batches_already_counted_do_not_count_again():
+    reports = [{"batchId": batch, "numInputRows": 10} for batch in range(5)]
+    assert rows_after(2, reports) == 20
+    assert rows_after(-1, reports) == 50
+
+
+def test_state_of_all_operators_is_added_up():
+    operators = [{"numRowsTotal": 3, "memoryUsedBytes": 100}, {"numRowsTotal": 4, "memoryUsedBytes": 50}]
+    facts = progress_facts({"stateOperators": operators, "eventTime": {"watermark": "2026-01-01T00:00:00.000Z"}})
+    assert (facts["state_rows"], facts["state_bytes"]) == (7, 150)
+    assert facts["watermark"] == "2026-01-01T00:00:00.000Z"
+
+
+def test_recent_past_is_bounded_and_outlives_the_driver(tmp_path):
+    for _ in range(2):
+        progress = ProgressFile(tmp_path, ManualClock(), "dedupe")
+        for number in range(RECENT_POINTS):
+            progress.add_point({"at_ms": number})
+        progress.add_point({"at_ms": 999})
+        progress.write("running")
+    recent = json.loads((tmp_path / "progress.json").read_text())["recent"]
+    assert (len(recent), recent[-1]) == (RECENT_POINTS, {"at_ms": 999})
+    ProgressFile(tmp_path, ManualClock(), "dedupe").write("starting")
+    assert json.loads((tmp_path / "progress.json").read_text())["recent"] == recent
