@@ -99,14 +99,9 @@ def _only_driver(directory: Path) -> Iterator[None]:
 
 def _topics_exist(config: StreamConfig, progress: ProgressFile, stop: Event) -> bool:
     """Create what is missing, waiting for brokers. False when told to stop; StartupError for a final refusal."""
-    job, settings = config.definition, config.settings
-    wanted = {topic: {} for topic in job.input_topics(settings)}
-    wanted |= {topic: dict(job.output_configs) for topic in job.output_topics(settings)}
-    admin = connect_admin({"bootstrap.servers": config.bootstrap_servers})
     while not stop.is_set():
         try:
-            for topic, configs in wanted.items():
-                create_topic(admin, topic, config.topic_partitions, configs)
+            make_topics(config)
             return True
         except KafkaException as error:
             reason = f"{config.bootstrap_servers} gave no topics: {error.args[0].str()}"
@@ -115,6 +110,16 @@ def _topics_exist(config: StreamConfig, progress: ProgressFile, stop: Event) -> 
             progress.write("waiting", waiting_for=reason)
             stop.wait(1)
     return False
+
+
+def make_topics(config: StreamConfig) -> None:
+    """Create what the job needs and is not there; KafkaException when the cluster does not let it."""
+    job, settings = config.definition, config.settings
+    wanted = {topic: {} for topic in job.input_topics(settings)}
+    wanted |= {topic: dict(job.output_configs) for topic in job.output_topics(settings)}
+    admin = connect_admin({"bootstrap.servers": config.bootstrap_servers})
+    for topic, configs in wanted.items():
+        create_topic(admin, topic, config.topic_partitions, configs)
 
 
 def _run_queries(spark: "SparkSession", config: StreamConfig, report: "Reporter", stop: Event) -> int:
