@@ -31,7 +31,7 @@ from broker.spark.progress import (
     read_up_to,
     rows_after,
 )
-from broker.spark.query import start_query
+from broker.spark.query import NothingToRead, start_query
 from broker.spark.session import build_session
 
 if TYPE_CHECKING:
@@ -125,7 +125,14 @@ def make_topics(config: StreamConfig) -> None:
 def _run_queries(spark: "SparkSession", config: StreamConfig, report: "Reporter", stop: Event) -> int:
     """One query after the other, as long as each ends only because something it needs is away."""
     while True:
-        query = start_query(spark, config)
+        try:
+            query = start_query(spark, config)
+        except NothingToRead as reason:
+            _wait(report, str(reason), stop)
+            if not stop.is_set():
+                continue
+            report.say("stopped")
+            return 0
         _log.info("query started", query=str(query.id), run=str(query.runId))
         failure = _follow(query, report, stop)
         if failure is None or stop.is_set():

@@ -2,12 +2,21 @@
 
 from typing import TYPE_CHECKING
 
+from broker.common.errors import BarnabasError
 from broker.spark.config import StreamConfig
 from broker.spark.outputs import TopicOutputs
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming import DataStreamWriter, StreamingQuery
+
+
+#: Spark's words for it.
+_NO_FILES = ("PATH_NOT_FOUND", "UNABLE_TO_INFER_SCHEMA")
+
+
+class NothingToRead(BarnabasError):
+    """A job cannot begin before there is something for it to read."""
 
 
 class ClusterInputs:
@@ -27,9 +36,16 @@ class ClusterInputs:
         return self._read(name, {"startingOffsets": "earliest"})
 
     def parquet(self, path: str, max_files: int) -> "DataFrame":
-        """AnalysisException while there is no file below the path."""
+        """NothingToRead while there is no file below the path."""
+        from pyspark.errors import AnalysisException
+
         directory = self._config.path_of_files(path)
-        schema = self._spark.read.parquet(directory).schema
+        try:
+            schema = self._spark.read.parquet(directory).schema
+        except AnalysisException as error:
+            if error.getCondition() in _NO_FILES:
+                raise NothingToRead(f"there is no Parquet file in {directory} yet") from None
+            raise
         return self._spark.readStream.schema(schema).option("maxFilesPerTrigger", max_files).parquet(directory)
 
     def _read(self, topic: str, options: dict[str, str]) -> "DataFrame":
@@ -44,7 +60,7 @@ class ClusterInputs:
 
 
 def start_query(spark: "SparkSession", config: StreamConfig) -> "StreamingQuery":
-    """ValueError or Spark's AnalysisException when the job cannot be built from its settings."""
+    """NothingToRead if it is too early; ValueError, AnalysisException if the job cannot be built from its settings."""
     job = config.definition
     mode = job.output_mode(config.settings)
     # Only what is written when a window closes has something to say in a batch without records.

@@ -45,9 +45,9 @@ def test_history_stays_small_however_long_it_is():
 
 @pytest.mark.spark
 def test_account_is_remembered_from_batch_to_batch(topics, written_by):
-    for batch in range(4):
+    for batch in range(1, 5):
         paid = [Row(None, {"account": "a", "amount": 5}, batch), Row(None, {"account": "b", "amount": 9}, batch)]
-        topics.append("payments", [*paid[: 1 if batch else 2], Row(None, "no json", batch)])
+        topics.append("payments", [*paid[: 1 if batch > 1 else 2], Row(None, "no json", batch)])
     topics.append("payments", [Row(None, {"account": "b", "amount": 20_000}, 10)])
     settings = {"input.topic": "payments", "output.topic": "alerts", "count.max": "3"}
     written = written_by("fraud_detection", settings)
@@ -56,10 +56,11 @@ def test_account_is_remembered_from_batch_to_batch(topics, written_by):
 
 
 @pytest.mark.spark
-def test_account_that_was_silent_for_long_is_forgotten(topics, written_by):
-    topics.append("payments", [Row(None, {"account": "a", "amount": 5}, time_ms) for time_ms in (0, 1, 2)])
-    topics.append("payments", [Row(None, {"account": "clock", "amount": 5}, 100_000)])
-    topics.append("payments", [Row(None, {"account": "clock", "amount": 5}, 100_001)])
+@pytest.mark.parametrize(("forget_ms", "alerts"), [("1000", 0), ("86400000", 1)])
+def test_account_that_was_silent_for_long_is_forgotten(topics, written_by, forget_ms, alerts):
+    topics.append("payments", [Row(None, {"account": "a", "amount": 5}, time_ms) for time_ms in (1, 2, 3)])
+    for time_ms in (100_000, 100_001):
+        topics.append("payments", [Row(None, {"account": "clock", "amount": 5}, time_ms)])
     topics.append("payments", [Row(None, {"account": "a", "amount": 5}, 100_002)])
-    settings = {"input.topic": "payments", "output.topic": "alerts", "count.max": "3", "count.ms": "900000"}
-    assert len(written_by("fraud_detection", settings)) == 1
+    settings = {"input.topic": "payments", "output.topic": "alerts", "watermark.ms": "1000", "forget.ms": forget_ms}
+    assert len(written_by("fraud_detection", settings | {"count.max": "3", "count.ms": "900000"})) == alerts
