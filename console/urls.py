@@ -12,6 +12,7 @@ urlpatterns = [
     path("topics/", include("console.consumers.topic_urls")),
     path("consumers/", include("console.consumers.urls")),
     path("brokers/", include("console.brokers.urls")),
+    path("retention/", include("console.retention.cluster_urls")),
     path("placement/", include("console.placement.urls")),
     path("zookeeper/", include("console.zookeeper.urls")),
     path("", include("console.history.urls")),

@@ -7,7 +7,7 @@ the controller; they do not change while a topic or broker lives, so they are as
 
 import logging
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from itertools import islice
@@ -39,7 +39,7 @@ from console.gateway.interface import BrokerView, ClusterView, PartitionView, To
 from console.gateway.moves import KafkaMoves
 from console.gateway.record_views import Headers, OffsetSpan, RecordStream
 from console.gateway.records import KafkaRecordStream, produce
-from console.gateway.retention import ask_retention
+from console.gateway.retention import ask_outlook, ask_retention
 from console.gateway.retention_views import CommittedView, RetentionView, SettingView
 from console.gateway.topic_settings import TopicAdministration
 from console.gateway.topic_watch import TopicWatch, WatchedSettings
@@ -148,6 +148,21 @@ class KafkaGateway:
 
     def preview_retention(self, topic: str, changes: Mapping[str, str | None]) -> RetentionView:
         return ask_retention(self._bootstrap_servers, topic, changes, self._timeout)
+
+    def retention_outlook(self, topics: Collection[str]) -> Mapping[str, RetentionView]:
+        return ask_outlook(self._bootstrap_servers, topics, self._timeout)
+
+    def oldest_records(self, places: Collection[tuple[str, int]]) -> Mapping[tuple[str, int], int | None]:
+        found: dict[tuple[str, int], int | None] = {}
+        for names in _batches(iter(places), PARTITIONS_PER_OFFSET_REQUEST):
+            # The first record that is not older than time itself.
+            for partition, future in self._ask_offsets(names, OffsetSpec.for_timestamp(0)).items():
+                try:
+                    answer = self._wait(future, self._timeout)
+                    found[partition.topic, partition.partition] = _known(answer.timestamp)
+                except GatewayError as error:
+                    logger.debug("no oldest record of %s-%s: %s", partition.topic, partition.partition, error)
+        return found
 
     def topic_settings(self, topic: str) -> tuple[SettingView, ...]:
         return self._administration.settings(topic)

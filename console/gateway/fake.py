@@ -4,7 +4,7 @@ import re
 import time
 import uuid
 import zlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 
 from broker.common.errors import ErrorCode
@@ -97,6 +97,20 @@ class FakeGateway:
     def preview_retention(self, topic: str, changes: Mapping[str, str | None]) -> RetentionView:
         state = self._state(topic)
         return state.preview(self._as_seen(self._topics[topic]).partitions, changes, self._now_ms())
+
+    def retention_outlook(self, topics: Collection[str]) -> Mapping[str, RetentionView]:
+        self._alive()
+        return {topic: self.preview_retention(topic, {}) for topic in topics if topic in self._topics}
+
+    def oldest_records(self, places: Collection[tuple[str, int]]) -> Mapping[tuple[str, int], int | None]:
+        spans = {topic: self.record_spans(topic, False) for topic in {each[0] for each in places} & self._topics.keys()}
+        return {
+            (topic, partition): self.written_at_ms(topic, partition, spans[topic][partition].first)
+            if spans[topic][partition].next > spans[topic][partition].first
+            else None
+            for topic, partition in places
+            if partition in spans.get(topic, ())
+        }
 
     def topic_settings(self, topic: str) -> tuple[SettingView, ...]:
         return self._state(topic).settings()

@@ -4,7 +4,7 @@ Two implementations pass the same tests: `cluster.KafkaGateway` speaks to any Ka
 memory. Every call returns within its timeout or raises a `GatewayError`.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -114,6 +114,17 @@ class ClusterGateway(Protocol):
 
         Nothing is deleted by asking. A partition that could not be asked carries its own error.
         """
+        ...
+
+    def retention_outlook(self, topics: Collection[str]) -> Mapping[str, RetentionView]:
+        """What retention would delete now of many topics, without a pass of compaction; one nobody told is missing.
+
+        Raises GatewayError, also for a cluster that does not know the question.
+        """
+        ...
+
+    def oldest_records(self, places: Collection[tuple[str, int]]) -> Mapping[tuple[str, int], int | None]:
+        """When the first record of each was written, ms since the epoch; None without one, silent ones are missing."""
         ...
 
     def topic_settings(self, topic: str) -> tuple[SettingView, ...]:

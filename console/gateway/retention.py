@@ -1,12 +1,19 @@
 """What retention would delete, asked by our brokers' own API over the wire, in the console's words."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 
 from broker.client.cluster import Cluster, parse_bootstrap_servers
 from broker.client.errors import ApiNotServed, BrokerUnreachable
 from broker.client.retention import PreviewQuestion, preview_retention
-from broker.common.errors import ApiError, BarnabasError, ErrorCode
-from broker.protocol.messages.preview_retention import DeletionReason, PreviewRetentionPartitionResult
+from broker.common.errors import ApiError, BarnabasError, ErrorCode, ProtocolError
+from broker.protocol.messages.preview_retention import (
+    DeletionReason,
+    PreviewRetentionPartitionResult,
+    PreviewRetentionRequest,
+    PreviewRetentionTopic,
+    PreviewRetentionTopicResult,
+)
 from console.gateway.errors import ClusterUnreachableError, GatewayError, refusal
 from console.gateway.retention_views import DoomedSegment, PartitionRetention, RetentionView
 
@@ -21,14 +28,73 @@ _REASONS = {
 }
 
 
+#: Topics of one question: a broker answers them one after the other.
+TOPICS_PER_QUESTION = 100
+
+
+def ask_outlook(bootstrap_servers: str, topics: Collection[str], timeout_seconds: float) -> dict[str, RetentionView]:
+    """What retention alone would delete now, from each broker for what it leads; what is led by nobody is missing.
+
+    A broker that does not answer costs its own partitions. Raises GatewayError if none answers or none knows how.
+    """
+    found: dict[str, RetentionView] = {}
+    with _cluster(bootstrap_servers, timeout_seconds) as cluster:
+        addresses = [(each.host, each.port) for each in cluster.metadata().brokers]
+        silent = 0
+        for address in addresses:
+            try:
+                for answer in _outlook_of(cluster, address, sorted(topics)):
+                    found[answer.name] = _joined(found.get(answer.name), answer)
+            except (BrokerUnreachable, ProtocolError):
+                cluster.forget(*address)
+                silent += 1
+        if silent == len(addresses):
+            raise BrokerUnreachable("no broker answers")
+    return found
+
+
+def _outlook_of(cluster: Cluster, address: tuple[str, int], topics: list[str]) -> Iterator[PreviewRetentionTopicResult]:
+    timeout_ms = int(PREVIEW_TIMEOUT_SECONDS * 1_000)
+    for at in range(0, len(topics), TOPICS_PER_QUESTION):
+        asked = [
+            PreviewRetentionTopic(name=each, partitions=None, configs=[]) for each in topics[at:][:TOPICS_PER_QUESTION]
+        ]
+        request = PreviewRetentionRequest(topics=asked, include_compaction=False, timeout_ms=timeout_ms)
+        answer = cluster.connection(*address).ask(request, timeout_s=PREVIEW_TIMEOUT_SECONDS + 1)
+        yield from (each for each in answer.topics if not each.error_code and each.partitions)
+
+
+def _joined(known: RetentionView | None, answer: PreviewRetentionTopicResult) -> RetentionView:
+    partitions = (*(known.partitions if known else ()), *(_partition(each) for each in answer.partitions))
+    return RetentionView(
+        answer.cleanup_policy,
+        answer.retention_ms,
+        answer.retention_bytes,
+        tuple(sorted(partitions, key=lambda each: each.partition)),
+    )
+
+
 def ask_retention(
     bootstrap_servers: str, topic: str, configs: Mapping[str, str | None], timeout_seconds: float
 ) -> RetentionView:
     """Raises GatewayError: refused, unreachable, or a cluster that does not know the question."""
     question = PreviewQuestion(topic, configs=configs, timeout_s=PREVIEW_TIMEOUT_SECONDS)
+    with _cluster(bootstrap_servers, timeout_seconds) as cluster:
+        answer = preview_retention(cluster, question)
+    return RetentionView(
+        answer.cleanup_policy,
+        answer.retention_ms,
+        answer.retention_bytes,
+        tuple(_partition(each) for each in answer.partitions),
+    )
+
+
+@contextmanager
+def _cluster(bootstrap_servers: str, timeout_seconds: float) -> Iterator[Cluster]:
+    """Whatever goes wrong on the wire inside is a GatewayError outside."""
     try:
         with Cluster(parse_bootstrap_servers(bootstrap_servers), timeout_s=timeout_seconds) as cluster:
-            answer = preview_retention(cluster, question)
+            yield cluster
     except ApiError as error:
         raise refusal(error.code, error.message or "") from error
     except BrokerUnreachable as error:
@@ -37,12 +103,6 @@ def ask_retention(
         raise GatewayError("These brokers cannot preview retention: only Barnabas brokers can.") from error
     except BarnabasError as error:
         raise GatewayError(str(error)) from error
-    return RetentionView(
-        answer.cleanup_policy,
-        answer.retention_ms,
-        answer.retention_bytes,
-        tuple(_partition(each) for each in answer.partitions),
-    )
 
 
 def _partition(answer: PreviewRetentionPartitionResult) -> PartitionRetention:

@@ -25,6 +25,8 @@ from console.live.clock import now_ms
 from console.live.rates import RateWindow
 from console.live.rows import compare, topic_rows, total_rate
 from console.placement.watch import MoveWatch
+from console.retention.announce import RetentionAnnouncer
+from console.retention.sweep import RetentionSweep
 
 logger = logging.getLogger(__name__)
 
@@ -32,6 +34,7 @@ CLUSTER_INTERVAL_SECONDS = 1.0
 TOPICS_INTERVAL_SECONDS = 1.5
 GROUPS_INTERVAL_SECONDS = 2.0
 MOVES_INTERVAL_SECONDS = 2.0
+RETENTION_INTERVAL_SECONDS = 5.0
 #: Sizes are for people: nobody watches them by the second, and asking walks every log directory.
 SIZES_INTERVAL_SECONDS = 10.0
 #: How long requests take is told of the last minute, so it moves slowly.
@@ -60,6 +63,7 @@ class Collector:
         self._groups = GroupCollector(gateway, clock_ms)
         self._each_broker = BrokerCollector(gateway.brokers, clock_ms)
         self._moves = MoveWatch(gateway, clock_ms)
+        self._retention, self._retention_pages = RetentionSweep(gateway, clock_ms), RetentionAnnouncer()
         self._brokers = store.load_brokers()
         state = store.ensure_state()
         self._cluster_id, self._controller_id = state.cluster_id, state.controller_id
@@ -122,6 +126,9 @@ class Collector:
     def collect_moves(self) -> None:
         if self._moves.look():
             self._pages.moves_changed()
+
+    def collect_retention(self) -> None:
+        self._retention_pages.looked_at(self._retention.look())
 
     def collect_groups(self) -> None:
         """After the first look at the topics: a lag is counted from the ends of their logs."""
@@ -224,6 +231,7 @@ def run_collector(collector: Collector, stop: threading.Event) -> None:
         Tier("topics", TOPICS_INTERVAL_SECONDS, collector.collect_topics, collector.topics_failed),
         Tier("groups", GROUPS_INTERVAL_SECONDS, collector.collect_groups, collector.groups_failed),
         Tier("moves", MOVES_INTERVAL_SECONDS, collector.collect_moves),
+        Tier("retention", RETENTION_INTERVAL_SECONDS, collector.collect_retention),
         Tier("zookeeper", CLUSTER_INTERVAL_SECONDS, collector.collect_zookeeper),
         Tier("sizes", SIZES_INTERVAL_SECONDS, collector.collect_sizes),
         Tier("requests", REQUESTS_INTERVAL_SECONDS, collector.collect_requests),

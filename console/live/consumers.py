@@ -50,6 +50,7 @@ def groups_for(page: str, rights: frozenset[Right]) -> list[str] | None:
         "topics": [groups.TOPICS],
         "placement": [groups.PLACEMENT],
         "zookeeper": [groups.ZOOKEEPER, groups.ensemble_changes(Right.OPERATE in rights)],
+        "retention": [groups.RETENTION],
         "history": [groups.HISTORY],
         "consumers": [groups.CONSUMERS],
         "consumer-pages": [groups.CONSUMER_PAGES],

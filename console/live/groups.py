@@ -9,6 +9,7 @@ BROKERS = "brokers"
 TOPICS = "topics"
 PLACEMENT = "placement"
 ZOOKEEPER = "zookeeper"
+RETENTION = "retention"
 HISTORY = "history"
 #: The list of consumer groups, and every page that shows some of them.
 CONSUMERS = "consumers"

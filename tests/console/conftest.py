@@ -126,6 +126,7 @@ def collect(collector):
         collector.collect_topics()
         collector.collect_groups()
         collector.collect_moves()
+        collector.collect_retention()
         collector.collect_cluster()
         collector.beat()
 

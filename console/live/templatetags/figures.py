@@ -71,6 +71,12 @@ _LARGEST = (2**63 - 1, 2**31 - 1)
 
 
 @register.filter
+def signed_size(count: int) -> str:
+    """Bytes that come or go: +1.2 MB, −3 KB, 0 B."""
+    return f"{'+' if count > 0 else '−' if count < 0 else ''}{size(abs(count))}"
+
+
+@register.filter
 def limit_in_words(setting) -> str:
     """`(7 d)` behind 604800000 of a setting in ms, `(1.5 GB)` behind one in bytes, `(no limit)` behind the largest
     number and a retention of -1; nothing behind other settings."""

@@ -1,5 +1,7 @@
 """Previews, settings, commits and elections: the cluster in memory and real brokers say the same."""
 
+import time
+
 import pytest
 
 from console.gateway.errors import RefusedError
@@ -97,3 +99,24 @@ def test_electing_in_an_unknown_partition_says_so(gateway, topic):
 
     assert list(refused) == [(topic.name, 9)]
     assert refused[topic.name, 9]
+
+
+def test_an_outlook_covers_many_topics_at_once(gateway, topic, append):
+    append(topic.name, 1, 7)
+    gateway.change_topic_settings(topic.name, {"retention.ms": "1"})
+    outlook = eventually(
+        lambda: gateway.retention_outlook([topic.name, "no-such-topic"]),
+        lambda seen: topic.name in seen and seen[topic.name].retention_ms == 1,
+    )
+
+    assert outlook.keys() == {topic.name}
+    assert [each.partition for each in outlook[topic.name].partitions] == [0, 1]
+
+
+def test_the_oldest_record_has_a_time_and_an_empty_partition_none(gateway, topic, append):
+    before_ms = time.time_ns() // 1_000_000
+    append(topic.name, 1, 3)
+    oldest = gateway.oldest_records([(topic.name, 0), (topic.name, 1)])
+
+    assert oldest[topic.name, 0] is None
+    assert before_ms - 5_000 <= oldest[topic.name, 1] <= time.time_ns() // 1_000_000 + 5_000

@@ -224,7 +224,7 @@ class CountingCollector:
     def __init__(self):
         self.looked = {
             name: threading.Event()
-            for name in ("cluster", "topics", "zookeeper", "sizes", "requests", "groups", "moves", "beat")
+            for name in ("cluster", "topics", "zookeeper", "sizes", "requests", "groups", "moves", "retention", "beat")
         }
 
     def collect_cluster(self) -> None:
@@ -248,6 +248,9 @@ class CountingCollector:
 
     def collect_moves(self) -> None:
         self.looked["moves"].set()
+
+    def collect_retention(self) -> None:
+        self.looked["retention"].set()
 
     def beat(self) -> None:
         self.looked["beat"].set()

@@ -1,0 +1,27 @@
+"""The push of what the sweep saw: rows of the topics looked at, and the disks when they read differently."""
+
+from collections.abc import Collection
+
+from django.template.loader import render_to_string
+
+from console.live import groups
+from console.live.push import send_now
+from console.retention.queries import disks, with_outlooks
+from console.topics.models import Topic
+
+
+class RetentionAnnouncer:
+    def __init__(self):
+        self._disks = ""
+
+    def looked_at(self, topics: Collection[int]) -> None:
+        """`topics` are primary keys."""
+        messages = []
+        found = with_outlooks(Topic.objects.filter(pk__in=topics).select_related("outlook"))
+        if found:
+            messages.append((groups.RETENTION, render_to_string("retention/partials/rows.html", {"topics": found})))
+        html = render_to_string("retention/partials/disks.html", {"disks": disks()})
+        if html != self._disks:
+            self._disks = html
+            messages.append((groups.RETENTION, html))
+        send_now(messages)
