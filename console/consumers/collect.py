@@ -8,6 +8,7 @@ from console.consumers.rows import GroupRow, compare_groups
 from console.consumers.watch import GroupWatch
 from console.gateway.interface import ClusterGateway
 from console.live.rows import TopicRow
+from console.topics.reading import ReadRates
 
 #: A point of the past at most this often, and only where the lag is another.
 SAMPLE_INTERVAL_MS = 15_000
@@ -23,6 +24,7 @@ class GroupCollector:
         self._now_ms = clock_ms
         self._watch = GroupWatch(gateway, clock_ms, store.load_groups())
         self._pages = GroupAnnouncer()
+        self._reading = ReadRates()
         self._sampled: dict[str, tuple[int, int | None]] = {}
         self._sampled_at_ms = 0
 
@@ -33,6 +35,9 @@ class GroupCollector:
         changes = compare_groups(before, after)
         if changes:
             store.apply_group_changes(changes)
+        self._reading.forget_all_but(topics)
+        changed = (after[name] for name in after if before.get(name) != after[name])
+        self._reading.store(self._reading.observe(before, changed, self._now_ms()))
         self._sample(after)
         self._pages.groups_changed(changes)
 

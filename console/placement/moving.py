@@ -1,4 +1,6 @@
-"""Plans of moves from what is true now: assignments, moves and brokers by the cluster, sizes as last seen."""
+"""Plans of moves from what is true now, which the cluster is asked; proposals start from what was last seen of all."""
+
+from collections.abc import Collection
 
 from console.brokers.models import Broker
 from console.gateway.connect import cluster_gateway
@@ -8,13 +10,10 @@ from console.placement.move import MovePlan, Targets, World, plan_moves
 from console.placement.propose import Held, Proposal, propose_drain, propose_factor, propose_spread
 from console.topics.models import Partition
 
-#: Topics asked of the database at once: SQLite takes no more values in one query.
-_TOPICS_AT_ONCE = 500
-
 
 def planned(targets: Targets, rate: int | None = None) -> MovePlan:
     """`rate` in bytes per second. Raises GatewayError."""
-    return plan_moves(targets, world_around({topic for topic, _ in targets}), rate)
+    return plan_moves(targets, world_around(targets), rate)
 
 
 def drain_proposal(*leaving: int) -> Proposal:
@@ -42,31 +41,22 @@ def partitions_on(broker_id: int) -> int:
     return sum(broker_id in each for each in Partition.objects.values_list("replicas", flat=True).iterator())
 
 
-def world_around(topics: set[str]) -> World:
-    """Everything a plan about `topics` hangs on. Raises GatewayError."""
+def world_around(places: Collection[Place]) -> World:
+    """Everything that a plan about `places` hangs on. Raises GatewayError."""
     gateway = cluster_gateway()
     counts = list(Broker.objects.values_list("broker_id", "replica_count", "preferred_count"))
     throttled = Reassignment.objects.filter(throttles__isnull=False).first()
+    held = gateway.moves.bytes_held(places)
     return World(
-        present=gateway.moves.assignments(topics),
+        present=gateway.moves.assignments({topic for topic, _ in places}),
         under_way=gateway.moves.under_way(),
         alive=frozenset(broker.id for broker in gateway.describe_cluster().brokers),
-        sizes=_sizes(sorted(topics)),
+        # The largest: others may be behind.
+        sizes={place: max(sizes.values()) for place, sizes in held.items() if sizes},
         replica_counts={broker_id: replicas for broker_id, replicas, _ in counts},
         preferred_counts={broker_id: preferred for broker_id, _, preferred in counts},
-        throttled_by=str(throttled.object_name) if throttled else "",
+        throttled_by=throttled.object_name if throttled else "",
     )
-
-
-def _sizes(topics: list[str]) -> dict[Place, int]:
-    """Bytes of one replica of each partition that has said: the largest, for others may be behind."""
-    found: dict[Place, int] = {}
-    for at in range(0, len(topics), _TOPICS_AT_ONCE):
-        rows = Partition.objects.filter(topic__name__in=topics[at : at + _TOPICS_AT_ONCE])
-        for name, partition, sizes in rows.values_list("topic__name", "partition", "sizes"):
-            if sizes:
-                found[name, partition] = max(size for _, size in sizes)
-    return found
 
 
 def _held() -> list[Held]:

@@ -18,6 +18,8 @@ class Topic(models.Model):
     #: Sum over partitions of next offset - first offset: an upper bound of the records (compaction leaves gaps).
     record_count = models.BigIntegerField(default=0)
     records_per_second = models.FloatField(null=True)
+    #: Records that groups' commits moved by, all groups together; None: not known yet, or nobody commits.
+    read_per_second = models.FloatField(null=True)
     #: On disk, all replicas together, as far as their brokers have said.
     size_bytes = models.BigIntegerField(default=0)
     #: When the collector last saw records arrive, ms since the epoch; 0: never.

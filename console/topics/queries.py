@@ -23,6 +23,7 @@ SORTS = {
     "urp": "under_replicated_count",
     "records": "record_count",
     "rate": "records_per_second",
+    "out": "read_per_second",
     "leaderless": "leaderless_count",
     "size": "size_bytes",
     "last": "last_record_at_ms",
