@@ -11,6 +11,8 @@ from console.brokers.models import Broker
 from console.exports.csv_table import csv_response, wants_csv
 from console.gateway.errors import GatewayError
 from console.placement.actions import do_elect_preferred_leaders
+from console.placement.export import MOVE_TITLES, REASSIGNMENT_TITLES, move_rows, reassignment_rows
+from console.placement.models import OngoingMove, Reassignment
 from console.placement.queries import (
     chosen_partitions,
     election_plan,
@@ -34,8 +36,7 @@ def placement(request: HttpRequest) -> HttpResponse:
     shows_internal = request.GET.get("internal") == "on"
     reach = reach_of(request.user)
     if wants_csv(request):
-        partitions = chosen_partitions(search, shows_internal, reach).iterator()
-        return csv_response(request, "placement", PARTITION_TITLES, partition_rows(partitions))
+        return _file(request, search, shows_internal)
     page = matrix_page(search, shows_internal, request.GET.get("page", "1"), reach)
     context = {
         "page": page,
@@ -47,6 +48,19 @@ def placement(request: HttpRequest) -> HttpResponse:
         **moves_facts(),
     }
     return render(request, "placement/page.html", context)
+
+
+def _file(request: HttpRequest, search: str, shows_internal: bool) -> HttpResponse:
+    """`table` chooses moves or reassignments; otherwise it is what the matrix is drawn from."""
+    match request.GET.get("table"):
+        case "moves":
+            return csv_response(request, "moves", MOVE_TITLES, move_rows(OngoingMove.objects.iterator()))
+        case "reassignments":
+            rows = reassignment_rows(Reassignment.objects.iterator())
+            return csv_response(request, "reassignments", REASSIGNMENT_TITLES, rows)
+        case _:
+            partitions = chosen_partitions(search, shows_internal, reach_of(request.user)).iterator()
+            return csv_response(request, "placement", PARTITION_TITLES, partition_rows(partitions))
 
 
 @require_http_methods(["GET", "POST"])

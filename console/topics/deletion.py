@@ -68,16 +68,21 @@ def _command(name: str, bootstrap_servers: str) -> str:
 
 
 def _losses(topic: DoomedTopic) -> Iterable[str]:
-    records = f"{grouped(topic.record_count)} record{'' if topic.record_count == 1 else 's'}"
-    yield (
-        f"Up to {records} ({size(topic.size_bytes)} on all replicas) in {topic.partition_count} "
-        f"partition{'' if topic.partition_count == 1 else 's'} are lost for good, and its own settings with them."
-    )
+    yield _records_lost(topic)
     if topic.groups:
         count = len(topic.groups)
         yield f"{count} consumer group{' loses its' if count == 1 else 's lose their'} place: {_some(topic.groups)}."
     if topic.is_internal:
         yield "This topic is Kafka's own. Without it groups lose their positions, or producers their transactions."
+
+
+def _records_lost(topic: DoomedTopic) -> str:
+    if not topic.record_count:
+        return "No record was seen in it; what was written since is lost for good, and its own settings with it."
+    records = f"{grouped(topic.record_count)} record{'' if topic.record_count == 1 else 's'}"
+    partitions = f"{topic.partition_count} partition{'' if topic.partition_count == 1 else 's'}"
+    volume = f"{size(topic.size_bytes)} on all replicas"
+    return f"Up to {records} ({volume}) in {partitions} are lost for good, and its own settings with them."
 
 
 def _touches(topic: DoomedTopic) -> Iterable[str]:

@@ -54,7 +54,7 @@ def test_a_topic_is_created_by_plan_and_taken_back(page, product, chromium):
 
 def test_a_partition_is_moved_watched_called_off_and_taken_back(page, product, topic, chromium):
     target = topic % 3 + 1
-    plan_move(page, product, target, throttle="0.2")
+    plan_move(page, product, target, throttle="0.05")
     take_pictures(chromium, product, "form", {"move": f"/placement/+move/?topic={TOPIC}&partition=0"})
     page.get_by_role("button", name="Move 1 partition").click()
     expect(page.get_by_text("1 partition is on the way.")).to_be_visible()

@@ -213,3 +213,14 @@ def test_what_the_controller_refuses_is_told_and_not_waited_for(cluster, operato
     assert b"orders-0 does not move: the disk is full" in response.content
     assert AuditEvent.objects.get().result == "refused"
     assert Reassignment.objects.get().wanted == {}
+
+
+def test_moves_are_taken_home_as_files(collect, viewer, operator, client_of):
+    move(client_of(operator))
+    collect()
+    client = client_of(viewer)
+    moves = b"".join(client.get("/placement/?format=csv&table=moves").streaming_content).decode()
+    asked = b"".join(client.get("/placement/?format=csv&table=reassignments").streaming_content).decode()
+
+    assert "orders,0,3 2 1,3,1,5000,3:0,0," in moves
+    assert "move partitions,orders,running,,1,5000,,operator," in asked
