@@ -25,6 +25,8 @@ BEGINS_WITHIN_MS = 60_000
 #: Looks in a row that find nothing under way before a move that did not arrive is called off: leaders and metadata
 #: may be a moment apart.
 QUIET_LOOKS = 2
+#: A throttled copy comes in bursts.
+PACE_WINDOW_MS = 60_000
 _FIELDS = ["replicas", "adding", "removing", "size_bytes", "copied", "bytes_per_second"]
 
 
@@ -34,7 +36,7 @@ class MoveWatch:
     def __init__(self, gateway: ClusterGateway, clock_ms: Callable[[], int] = now_ms):
         self._gateway = gateway
         self._now_ms = clock_ms
-        self._rates = RateWindow()
+        self._rates = RateWindow(PACE_WINDOW_MS)
         self._quiet: dict[int, int] = {}
 
     def look(self) -> bool:
@@ -56,12 +58,14 @@ class MoveWatch:
         seen = [self._row(place, view, known.get(place), held.get(place, {})) for place, view in under_way.items()]
         changed = [each for each in seen if _is_news(each, known.get((each.topic, each.partition)))]
         self._rates.forget_all_but(set(under_way))
+        if not gone and not changed:
+            return False
         with transaction.atomic():
             OngoingMove.objects.filter(pk__in=gone).delete()
             OngoingMove.objects.bulk_create(
                 changed, update_conflicts=True, unique_fields=["topic", "partition"], update_fields=_FIELDS
             )
-        return bool(gone or changed)
+        return True
 
     def _row(self, place: Place, view: MoveView, known: OngoingMove | None, held: Mapping[int, int]) -> OngoingMove:
         before = dict(known.copied) if known else {}

@@ -3,6 +3,8 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
+from django.db import transaction
+
 from console.consumers.rows import GroupRow
 from console.live.rates import RateWindow
 from console.topics.models import Topic
@@ -27,9 +29,11 @@ class ReadRates:
 
     def store(self, rates: Mapping[str, float]) -> None:
         """Write those that are otherwise than what was written last."""
-        for topic, rate in rates.items():
-            if self._written.get(topic) != rate:
-                Topic.objects.filter(name=topic).update(read_per_second=rate)
+        changed = {topic: rate for topic, rate in rates.items() if self._written.get(topic) != rate}
+        if changed:
+            with transaction.atomic():
+                for topic, rate in changed.items():
+                    Topic.objects.filter(name=topic).update(read_per_second=rate)
         self._written = dict(rates)
 
     def forget_all_but(self, topics: Iterable[str]) -> None:

@@ -132,6 +132,13 @@ def test_nonsense_in_the_form_is_refused(operator, client_of):
     assert client_of(operator).post(ADDRESS, {"digest": "x", "moves": "nonsense"}).status_code == 422
 
 
+def test_a_topic_nobody_has_seen_is_not_moved(cluster, operator, client_of):
+    cluster.create_topic("unseen", 1, 1)
+    sent = {"digest": "x", "moves": json.dumps({"unseen": {"0": [3]}})}
+
+    assert client_of(operator).post(ADDRESS, sent).status_code == 404
+
+
 def test_nothing_to_move_is_said(operator, client_of):
     text = preview(client_of(operator), {"replicas-0": "1,2"}).content.decode()
 
