@@ -4,6 +4,7 @@ Like retention these pages ask the cluster while they are drawn: a plan is made 
 """
 
 import json
+from collections.abc import Mapping
 
 from django.conf import settings
 from django.contrib import messages
@@ -11,12 +12,14 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods
 
-from console.access.objects import access_topic
-from console.access.rights import Right, require
+from console.access.objects import access_topic, topics_within
+from console.access.reach import Resource
+from console.access.rights import Right, reach_of, require
 from console.brokers.models import Broker
 from console.gateway.connect import cluster_gateway
 from console.gateway.errors import GatewayError
 from console.gateway.group_views import Place
+from console.gateway.move_views import MoveView
 from console.placement.actions import do_call_off, do_move
 from console.placement.cancel import plan_cancel
 from console.placement.forms import MoveForm, ThrottleForm
@@ -31,6 +34,7 @@ from console.topics.models import Partition, Topic
 #: Partitions listed one by one on a plan, and offered one by one in a form.
 MOVES_SHOWN = 200
 PARTITIONS_OFFERED = 100
+TOPICS_FOUND = 25
 #: What may be asked for in the address, and the audit's word for it.
 ACTIONS = {"": MOVE, "undo": UNDO, "drain": DRAIN, "spread": SPREAD, "factor": FACTOR}
 
@@ -60,10 +64,9 @@ def call_off(request: HttpRequest) -> HttpResponse:
     context: dict = {"error": "", "fields": [("place", f"{topic}:{partition}") for topic, partition in chosen]}
     status = 200
     try:
-        under_way = cluster_gateway().moves.under_way()
+        under_way = _within_reach(request.user, cluster_gateway().moves.under_way())
         copied = {(each.topic, each.partition): each.copied_bytes for each in OngoingMove.objects.all()}
         cancel = plan_cancel(under_way, chosen, copied)
-        _check_rights(request.user, {each.place[0] for each in cancel.moves})
         plan = cancel.as_plan(settings.BOOTSTRAP_SERVERS)
         context |= {"plan": plan, "cancel": cancel, "shown": cancel.moves[:MOVES_SHOWN]}
         if request.method == "POST":
@@ -163,12 +166,20 @@ def _offered(request: HttpRequest, topic: Topic) -> list[Partition]:
 
 def _topics_found(request: HttpRequest, context: dict) -> list[Topic]:
     context["search"] = search = request.GET.get("search", "").strip()[:249]
-    return list(Topic.objects.filter(name__icontains=search)[:25]) if search else []
+    found = topics_within(reach_of(request.user), Right.OPERATE).filter(name__icontains=search)
+    return list(found[:TOPICS_FOUND]) if search else []
 
 
 def _check_rights(user, topics: set[str]) -> None:
     for topic in sorted(topics):
         access_topic(user, topic, Right.OPERATE)
+
+
+def _within_reach(user, under_way: Mapping[Place, MoveView]) -> dict[Place, MoveView]:
+    reach = reach_of(user)
+    return {
+        place: move for place, move in under_way.items() if Right.OPERATE in reach.rights_on(Resource.TOPIC, place[0])
+    }
 
 
 def _kind_asked(request: HttpRequest) -> str:

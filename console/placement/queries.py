@@ -7,7 +7,7 @@ from django.db.models import QuerySet
 
 from console.access.filters import within
 from console.access.objects import topics_within
-from console.access.reach import Reach, Resource
+from console.access.reach import EVERYTHING, Reach, Resource
 from console.access.roles import Right
 from console.brokers.models import Broker
 from console.placement.election import ElectionPlan, plan_election
@@ -161,9 +161,22 @@ class Progress:
         return round(1_000 * left / self.bytes_per_second) if self.bytes_per_second else None
 
 
-def moves_facts() -> dict:
+def moves_within(reach: Reach) -> QuerySet[OngoingMove]:
+    return OngoingMove.objects.filter(within(reach, Resource.TOPIC, "topic"))
+
+
+def reassignments_within(reach: Reach) -> list[Reassignment]:
+    """Those that moved nothing beyond reach."""
+    return [
+        each
+        for each in Reassignment.objects.all()
+        if all(Right.VIEW in reach.rights_on(Resource.TOPIC, topic) for topic in each.wanted)
+    ]
+
+
+def moves_facts(reach: Reach = EVERYTHING) -> dict:
     """The panel of moves, for the page and for the push alike."""
-    moves = list(OngoingMove.objects.all())
+    moves = list(moves_within(reach))
     progress = Progress(
         len(moves),
         sum(each.copied_bytes for each in moves),
@@ -174,5 +187,5 @@ def moves_facts() -> dict:
         "progress": progress,
         "moves": moves[:MOVES_SHOWN],
         "hidden_move_count": max(0, len(moves) - MOVES_SHOWN),
-        "reassignments": Reassignment.objects.all()[:REASSIGNMENTS_SHOWN],
+        "reassignments": reassignments_within(reach)[:REASSIGNMENTS_SHOWN],
     }

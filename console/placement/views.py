@@ -12,14 +12,15 @@ from console.exports.csv_table import csv_response, wants_csv
 from console.gateway.errors import GatewayError
 from console.placement.actions import do_elect_preferred_leaders
 from console.placement.export import MOVE_TITLES, REASSIGNMENT_TITLES, move_rows, reassignment_rows
-from console.placement.models import OngoingMove, Reassignment
 from console.placement.queries import (
     chosen_partitions,
     election_plan,
     matrix_page,
     matrix_rows,
     moves_facts,
+    moves_within,
     placement_facts,
+    reassignments_within,
 )
 from console.plans.apply import Refusals
 from console.plans.plan import Confirmation, NotConfirmedError
@@ -45,21 +46,22 @@ def placement(request: HttpRequest) -> HttpResponse:
         "search": search,
         "shows_internal": shows_internal,
         **placement_facts(),
-        **moves_facts(),
+        **moves_facts(reach),
     }
     return render(request, "placement/page.html", context)
 
 
 def _file(request: HttpRequest, search: str, shows_internal: bool) -> HttpResponse:
     """`table` chooses moves or reassignments; otherwise it is what the matrix is drawn from."""
+    reach = reach_of(request.user)
     match request.GET.get("table"):
         case "moves":
-            return csv_response(request, "moves", MOVE_TITLES, move_rows(OngoingMove.objects.iterator()))
+            return csv_response(request, "moves", MOVE_TITLES, move_rows(moves_within(reach).iterator()))
         case "reassignments":
-            rows = reassignment_rows(Reassignment.objects.iterator())
+            rows = reassignment_rows(reassignments_within(reach))
             return csv_response(request, "reassignments", REASSIGNMENT_TITLES, rows)
         case _:
-            partitions = chosen_partitions(search, shows_internal, reach_of(request.user)).iterator()
+            partitions = chosen_partitions(search, shows_internal, reach).iterator()
             return csv_response(request, "placement", PARTITION_TITLES, partition_rows(partitions))
 
 

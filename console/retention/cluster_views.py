@@ -4,17 +4,19 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from console.access.rights import Right, require
+from console.access.reach import Resource
+from console.access.rights import Right, reach_of, require_somewhere
 from console.exports.csv_table import csv_response, wants_csv
 from console.retention.queries import TITLES, RetentionQuery, chosen_topics, disks, export_rows, retention_page
 
 
 @require_safe
 def cluster_retention(request: HttpRequest) -> HttpResponse:
-    require(request.user, Right.VIEW)
-    query = RetentionQuery.parse(request.GET)
+    require_somewhere(request.user, Resource.TOPIC, Right.VIEW)
+    query, reach = RetentionQuery.parse(request.GET), reach_of(request.user)
     if wants_csv(request):
-        return csv_response(request, "retention", TITLES, export_rows(chosen_topics(query).iterator(chunk_size=2_000)))
-    context = {"query": query, "page": retention_page(query), "disks": disks()}
+        rows = export_rows(chosen_topics(query, reach).iterator(chunk_size=2_000), reach)
+        return csv_response(request, "retention", TITLES, rows)
+    context = {"query": query, "page": retention_page(query, reach), "disks": disks()}
     template = "retention/partials/table.html" if request.htmx.target == "retention-table" else "retention/cluster.html"
     return render(request, template, context)

@@ -8,6 +8,8 @@ from django.core.paginator import Page, Paginator
 from django.db.models import F, QuerySet
 from django.http import QueryDict
 
+from console.access.objects import topics_within
+from console.access.reach import EVERYTHING, Reach, Resource
 from console.brokers.models import BrokerReport, Directory
 from console.retention.growth import full_in_ms
 from console.retention.models import DiskGrowth, TopicOutlook
@@ -92,8 +94,8 @@ class Disk:
         return "critical" if self.full_in_ms < SOON_MS else "warning" if self.full_in_ms < COMING_MS else ""
 
 
-def chosen_topics(query: RetentionQuery) -> QuerySet[Topic]:
-    topics = Topic.objects.select_related("outlook")
+def chosen_topics(query: RetentionQuery, reach: Reach) -> QuerySet[Topic]:
+    topics = topics_within(reach).select_related("outlook")
     if not query.shows_internal:
         topics = topics.filter(is_internal=False)
     if query.search:
@@ -103,22 +105,26 @@ def chosen_topics(query: RetentionQuery) -> QuerySet[Topic]:
     return topics.order_by(order, "name")
 
 
-def retention_page(query: RetentionQuery) -> Page:
-    page = Paginator(chosen_topics(query), TOPICS_PER_PAGE).get_page(query.page)
-    page.object_list = with_outlooks(page.object_list)
+def retention_page(query: RetentionQuery, reach: Reach) -> Page:
+    page = Paginator(chosen_topics(query, reach), TOPICS_PER_PAGE).get_page(query.page)
+    page.object_list = with_outlooks(page.object_list, reach)
     return page
 
 
-def with_outlooks(topics: Iterable[Topic]) -> list[Topic]:
+def with_outlooks(topics: Iterable[Topic], reach: Reach = EVERYTHING) -> list[Topic]:
     """The topics, each with `seen`: its outlook, or one that knows nothing."""
     found = list(topics)
     for topic in found:
-        topic.seen = _outlook_of(topic)
+        topic.seen = _outlook_of(topic, reach)
     return found
 
 
-def _outlook_of(topic: Topic) -> TopicOutlook:
-    return getattr(topic, "outlook", None) or TopicOutlook()
+def _outlook_of(topic: Topic, reach: Reach) -> TopicOutlook:
+    """Without what groups lose where some may be beyond reach: the sum would tell of them."""
+    outlook = getattr(topic, "outlook", None) or TopicOutlook()
+    if reach.is_limited(Resource.GROUP):
+        outlook.lost_records, outlook.losing_groups = None, []
+    return outlook
 
 
 def disks() -> list[Disk]:
@@ -131,9 +137,9 @@ def disks() -> list[Disk]:
     return found
 
 
-def export_rows(topics: Iterable[Topic]) -> Iterator[tuple]:
+def export_rows(topics: Iterable[Topic], reach: Reach) -> Iterator[tuple]:
     for topic in topics:
-        outlook = _outlook_of(topic)
+        outlook = _outlook_of(topic, reach)
         yield (
             topic.name,
             topic.size_bytes,

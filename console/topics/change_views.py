@@ -11,8 +11,8 @@ from django.utils.html import format_html
 from django.views.decorators.http import require_http_methods
 
 from console.access.objects import access_topic
-from console.access.reach import Resource
-from console.access.rights import Right, require_somewhere
+from console.access.reach import Reach, Resource
+from console.access.rights import Right, reach_of, require_somewhere
 from console.brokers.models import Broker
 from console.gateway.connect import cluster_gateway
 from console.gateway.errors import GatewayError
@@ -66,7 +66,7 @@ def topic_delete(request: HttpRequest, name: str) -> HttpResponse:
         _check_creation(name, undo)
     context, status = {"topic": topic, "undo": undo, "fields": [("undo", undo)] if undo else []}, 200
     try:
-        plan = context["plan"] = _deletion(topic, is_undo=bool(undo))
+        plan = context["plan"] = _deletion(topic, reach_of(request.user), is_undo=bool(undo))
     except GatewayError as refusal:
         context["error"], status = str(refusal), 422
     else:
@@ -86,7 +86,7 @@ def topic_add_partitions(request: HttpRequest, name: str) -> HttpResponse:
     context, status = {"topic": topic, "form": form, "error": ""}, 200
     if request.method == "POST" and form.is_valid():
         wanted = form.cleaned_data["partition_count"]
-        plan = enlargement_plan(topic, wanted, len(groups_of(name)), settings.BOOTSTRAP_SERVERS)
+        plan = enlargement_plan(topic, wanted, len(groups_of(name, reach_of(request.user))), settings.BOOTSTRAP_SERVERS)
         context |= {"plan": plan, "fields": [("partition_count", wanted)]}
         if "digest" in request.POST:
             context["error"], status = _tried(do_add_partitions, request, plan)
@@ -103,10 +103,10 @@ def _check_creation(name: str, number: str) -> None:
         raise Http404("This creation is not kept any more.")
 
 
-def _deletion(topic: Topic, *, is_undo: bool) -> Plan:
+def _deletion(topic: Topic, reach: Reach, *, is_undo: bool) -> Plan:
     """Raises GatewayError if it hangs on how much is written now and nobody says."""
     named = {field: getattr(topic, field) for field in DoomedTopic.__slots__ if field != "groups"}
-    doomed = DoomedTopic(**named, groups=groups_of(topic.name))
+    doomed = DoomedTopic(**named, groups=groups_of(topic.name, reach))
     if not is_undo:
         return deletion_plan(doomed, settings.BOOTSTRAP_SERVERS)
     spans = cluster_gateway().record_spans(topic.name, committed_only=False)

@@ -9,7 +9,6 @@ from django.http import QueryDict
 
 from console.access.objects import places_within, topics_within
 from console.access.reach import EVERYTHING, Reach
-from console.consumers.models import GroupPlace
 from console.topics.models import Partition, Topic
 
 TOPICS_PER_PAGE = 50
@@ -94,9 +93,9 @@ def with_groups(topics: Iterable[Topic], reach: Reach = EVERYTHING) -> list[Topi
     return found
 
 
-def groups_of(topic: str) -> list[str]:
-    """Names of the groups that have committed an offset in it."""
-    places = GroupPlace.objects.filter(topic=topic, committed__isnull=False)
+def groups_of(topic: str, reach: Reach) -> list[str]:
+    """Names of the groups in reach that have committed an offset in it."""
+    places = places_within(reach).filter(topic=topic, committed__isnull=False)
     return sorted(places.order_by().values_list("group__name", flat=True).distinct())
 
 
