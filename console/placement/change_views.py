@@ -4,6 +4,7 @@ Like retention these pages ask the cluster while they are drawn: a plan is made 
 """
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 
 from django.conf import settings
@@ -106,8 +107,19 @@ def _ask(request: HttpRequest, context: dict) -> int:
 
 def _propose(request: HttpRequest, context: dict) -> int:
     proposal = _proposal(request, context)
-    context |= {"proposal": proposal, "stuck": [*proposal.stuck.items()][:MOVES_SHOWN]}
+    context |= {"proposal": proposal, "stuck": _stuck_by_topic(request.user, proposal)}
     return _show(request, context, proposal.targets)
+
+
+def _stuck_by_topic(user, proposal: Proposal) -> list[tuple[str, str, int]]:
+    """(topic, why, partitions), the topics in reach only."""
+    counted = Counter((topic, why) for (topic, _), why in proposal.stuck.items())
+    reach = reach_of(user)
+    return [
+        (topic, why, count)
+        for (topic, why), count in sorted(counted.items())
+        if Right.VIEW in reach.rights_on(Resource.TOPIC, topic)
+    ][:MOVES_SHOWN]
 
 
 def _proposal(request: HttpRequest, context: dict) -> Proposal:

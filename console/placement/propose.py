@@ -14,6 +14,8 @@ from console.gateway.group_views import Place
 
 #: A proposal changes no more partitions than one plan holds; what is left is proposed the next time.
 CHANGES_MAX = 2_000
+#: A move ends when every replica of its target is in sync.
+_AWAY = "Broker {} holds a replica and is away: the move could not end."
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +50,11 @@ def propose_drain(held: Iterable[Held], racks: Mapping[int, str], leaving: Colle
             continue
         if len(targets) >= CHANGES_MAX:
             return Proposal(targets, stuck, is_cut=True)
-        replicas = board.replaced(each, leaving)
-        if replicas is None:
+        away = board.away(each, leaving)
+        replicas = None if away else board.replaced(each, leaving)
+        if away:
+            stuck[each.place] = _AWAY.format(min(away))
+        elif replicas is None:
             stuck[each.place] = f"{len(each.replicas)} replicas need as many other brokers; {len(board.racks)} stay."
         else:
             targets[each.place] = replicas
@@ -79,6 +84,9 @@ def propose_factor(held: Iterable[Held], racks: Mapping[int, str], factor: int, 
     board = _Board(held, racks)
     stuck: dict[Place, str] = {}
     for each in (one for one in board.partitions if one.place[0] == topic):
+        if board.away(each):
+            stuck[each.place] = _AWAY.format(min(board.away(each)))
+            continue
         if len(board.changed) >= CHANGES_MAX:
             return Proposal(board.changed, stuck, is_cut=True)
         replicas = each.replicas
@@ -117,6 +125,10 @@ class _Board:
 
     def load(self, broker_id: int) -> float:
         return self.counts[broker_id] / self._all_counts + self.bytes[broker_id] / self._all_bytes
+
+    def away(self, partition: Held, leaving: Collection[int] = ()) -> set[int]:
+        """Brokers that hold a replica which would stay, and are not open to any."""
+        return set(partition.replicas) - self.racks.keys() - set(leaving)
 
     def replicas_of(self, partition: Held) -> tuple[int, ...]:
         return self.changed.get(partition.place, partition.replicas)
@@ -168,7 +180,7 @@ class _Board:
                 replicas = self.replicas_of(each)
                 open_ones = [one for one in replicas[1:] if one in self.racks]
                 under = min(open_ones, key=lambda one: (preferred[one], one), default=over)
-                if preferred[over] - preferred[under] < 2 or not self._has_room_for(each):
+                if preferred[over] - preferred[under] < 2 or self.away(each) or not self._has_room_for(each):
                     continue
                 self.place(each, (under, *(one if one != under else over for one in replicas[1:])))
                 preferred.subtract([over])
@@ -221,7 +233,7 @@ class _Levels:
 
     def _may_move(self, partition: Held, over: int, under: int) -> bool:
         replicas = self._board.replicas_of(partition)
-        if under in replicas:
+        if under in replicas or self._board.away(partition):
             return False
         racks = self._board.racks
         before = {racks.get(each, "") for each in replicas}

@@ -68,3 +68,14 @@ def test_the_retention_page_tells_nothing_of_hidden_topics_and_groups(cluster, c
     assert "orders" in text
     assert "5 records" in text
     assert "secret-" not in text
+
+
+def test_a_proposal_names_no_hidden_topic_that_cannot_move(cluster, collect, limited, client_of):
+    cluster.moves.arrive()
+    for broker_id in (1, 2):
+        cluster.stop_broker(broker_id)
+    collect()
+    text = client_of(limited).get("/placement/+move/?drain=3").content.decode()
+
+    assert "Drain broker 3" in text
+    assert HIDDEN not in text

@@ -50,7 +50,9 @@ def test_what_cannot_leave_is_said_and_stays(cluster, collect, operator, client_
     collect()
     text = client_of(operator).get(f"{ADDRESS}?drain=3").content.decode()
 
-    assert re.search(r"payments-\d</td><td[^>]*>2 replicas need as many other brokers; 1 stay", text)
+    assert re.search(r"payments</td><td[^>]*>1</td><td[^>]*>2 replicas need as many other brokers; 1 stay", text)
+    assert re.search(r"payments</td><td[^>]*>1</td><td[^>]*>Broker 2 holds a replica and is away", text)
+    assert 'name="digest"' in text
 
 
 def test_others_may_not_even_look(viewer, outsider, client_of):

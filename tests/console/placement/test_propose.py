@@ -156,3 +156,12 @@ def test_one_proposal_is_no_longer_than_a_plan():
 
     assert len(proposal.targets) == CHANGES_MAX
     assert proposal.is_cut
+
+
+def test_a_partition_with_a_replica_on_a_broker_that_is_away_waits_for_it():
+    held = [Held(("t", n), (1, 9), 10) for n in range(6)]
+    racks = dict.fromkeys((1, 2, 3), "")
+
+    assert propose_drain(held, racks, {1}).stuck.keys() == {each.place for each in held}
+    assert propose_spread(held, racks).targets == {}
+    assert propose_factor(held, racks, 3, "t").stuck.keys() == {each.place for each in held}
