@@ -82,11 +82,16 @@ def tight_directories(broker_ids: set[int]) -> tuple[TightDirectory, ...]:
 def _troubled_processes(processes: Iterable[Shown], missing: Iterable[int]) -> tuple[TroubledProcess, ...]:
     missing = set(missing)
     return tuple(
-        TroubledProcess(each.process.name, each.process.observed, each.sentence, each.tone == "critical")
+        TroubledProcess(each.process.name, each.process.observed, each.sentence, _is_needed(each.process))
         for each in processes
         if each.tone in ("critical", "warning")
         and not (_is_broker(each.process) and _broker_of(each.process) in missing)
     )
+
+
+def _is_needed(process: ManagedProcess) -> bool:
+    """The cluster is not well without it: sources and stream jobs are its clients."""
+    return process.kind in (ManagedProcess.Kind.BROKER, ManagedProcess.Kind.ZOOKEEPER)
 
 
 def _is_broker(process: ManagedProcess) -> bool:

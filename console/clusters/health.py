@@ -71,6 +71,7 @@ class TroubledProcess:
     name: str
     observed: str
     sentence: str
+    #: The cluster is not well without it.
     is_critical: bool
 
 

@@ -207,7 +207,10 @@ def test_an_offline_directory_is_critical_and_a_filling_one_a_warning():
 
 
 def test_a_process_in_trouble_leads_to_its_log():
-    process = TroubledProcess("demo", "exited", "ended by itself with status 1", is_critical=True)
+    process = TroubledProcess("broker-1", "unresponsive", "alive, but port 9092 does not answer", is_critical=True)
     (reason,) = assess(facts(processes=(process,))).reasons
-    assert (reason.level, reason.text) == (Level.CRITICAL, "The process demo is exited.")
-    assert (reason.action.page, reason.action.argument) == ("process", "demo")
+    assert (reason.level, reason.text) == (
+        Level.CRITICAL,
+        "The process broker-1 is in trouble: unresponsive.",
+    )
+    assert (reason.action.page, reason.action.argument) == ("process", "broker-1")
