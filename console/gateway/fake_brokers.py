@@ -52,16 +52,19 @@ class FakeBrokers:
                 layer[name] = value
 
     def log_dirs(self) -> Mapping[int, tuple[LogDirView, ...]]:
-        sizes = self._cluster.replica_sizes()
+        alive = self._cluster.alive_brokers()
+        held: dict[int, list[tuple[str, int, int]]] = {each: [] for each in alive}
+        for (topic, partition), sizes in sorted(self._cluster.replica_sizes().items()):
+            for broker_id, size in sizes.items():
+                held[broker_id].append((topic, partition, size))
         found = {}
-        for broker_id in self._cluster.alive_brokers():
+        for broker_id in alive:
             path = self.files[broker_id]["log.dirs"]
             if broker_id in self.failed_dirs:
                 found[broker_id] = (LogDirView(path, "the disk could not be read or written"),)
                 continue
-            held = tuple((*place, size[broker_id]) for place, size in sorted(sizes.items()) if broker_id in size)
             usable = self.usable_bytes.get(broker_id, VOLUME_BYTES)
-            found[broker_id] = (LogDirView(path, "", VOLUME_BYTES, usable, held),)
+            found[broker_id] = (LogDirView(path, "", VOLUME_BYTES, usable, tuple(held[broker_id])),)
         return found
 
     def software(self) -> Mapping[int, Software]:
