@@ -7,6 +7,7 @@ from django.template.loader import render_to_string
 from console.brokers.models import Broker
 from console.brokers.queries import broker_facts
 from console.live import groups
+from console.live.clock import now_ms
 from console.live.push import send_now
 
 PARTIALS = ("summary", "process", "log-dirs", "biggest", "requests")
@@ -18,6 +19,8 @@ class BrokerAnnouncer:
     def __init__(self):
         self._lock = threading.Lock()
         self._sent: dict[tuple[int, str], str] = {}
+        #: What a broker held when it was last looked at.
+        self._held: dict[int, tuple[int, int, int]] = {}
 
     def looked_at(self) -> None:
         with self._lock:
@@ -31,4 +34,13 @@ class BrokerAnnouncer:
             if self._sent.get((broker.broker_id, name)) != html:
                 self._sent[broker.broker_id, name] = html
                 messages.append((groups.broker(broker.broker_id), html))
-        return messages
+        return [*messages, *self._partitions_of(broker)]
+
+    def _partitions_of(self, broker: Broker) -> list[tuple[str, str]]:
+        """Pages that list its partitions fetch themselves when it holds or leads others than before."""
+        held = (broker.leader_count, broker.replica_count, broker.out_of_sync_count)
+        known = self._held.get(broker.broker_id)
+        self._held[broker.broker_id] = held
+        if known in (None, held):
+            return []
+        return [(groups.broker(broker.broker_id), render_to_string("live/resync.html", {"version": now_ms()}))]

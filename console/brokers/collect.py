@@ -28,6 +28,7 @@ class BrokerCollector:
         found = self._gateway.log_dirs()
         at_ms = self._now_ms()
         sizes = replica_sizes(found)
+        store.forget_unknown()
         store.keep_log_dirs(found, at_ms)
         store.keep_software(self._gateway.software())
         self._keep_rates(sizes, topics, frozenset(found), at_ms)

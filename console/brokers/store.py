@@ -23,6 +23,8 @@ def keep_software(found: Mapping[int, Software]) -> None:
 
 
 def keep_byte_rates(rates: Mapping[int, float]) -> None:
+    """Of a broker that is not among them nobody knows."""
+    Broker.objects.exclude(broker_id__in=list(rates)).update(bytes_per_second=None)
     for broker_id, rate in rates.items():
         Broker.objects.filter(broker_id=broker_id).update(bytes_per_second=rate)
 
@@ -33,8 +35,9 @@ def keep_latencies(broker_id: int, latencies: list[ApiLatency] | None, at_ms: in
     _keep(broker_id, requests=rows, is_untold=latencies is None, requests_at_ms=at_ms)
 
 
-def forget_reports_but(broker_ids: set[int]) -> None:
-    BrokerReport.objects.exclude(broker_id__in=broker_ids).delete()
+def forget_unknown() -> None:
+    """Reports of brokers that the collector has forgotten."""
+    BrokerReport.objects.exclude(broker_id__in=Broker.objects.values("broker_id")).delete()
 
 
 def _keep(broker_id: int, **fields: object) -> None:

@@ -2,14 +2,13 @@
 
 from collections.abc import Iterable, Sequence
 
-from django.db.models import Q
 from django.utils import timezone
 
 from console.brokers.models import Broker, BrokerReport
 from console.clusters.health import Facts, TightDirectory, TroubledGroup, TroubledPartition, TroubledProcess
 from console.clusters.models import ClusterState
 from console.consumers.models import ConsumerGroup
-from console.consumers.verdict import Verdict
+from console.consumers.queries import groups_in_trouble
 from console.live.clock import now_ms
 from console.processes.models import ManagedProcess
 from console.processes.pages import Shown
@@ -19,8 +18,6 @@ from console.topics.models import Partition
 
 #: Groups in trouble that reasons are worked out from.
 TROUBLED_GROUPS_MAX = 20
-#: What expires later than this is nobody's trouble yet: `is_expiring` decides among the rest.
-EXPIRY_LOOKED_AT_MS = 7 * 86_400_000
 
 
 def health_facts(
@@ -56,12 +53,8 @@ def shown_processes() -> list[Shown]:
 
 def troubled_groups() -> tuple[tuple[TroubledGroup, ...], int]:
     """The worst of those that read badly or will lose records, and how many there are of both."""
-    horizon_ms = now_ms() + EXPIRY_LOOKED_AT_MS
-    suspects = ConsumerGroup.objects.filter(
-        Q(severity__gte=Verdict.STOPPED.severity) | Q(expires_at_ms__lt=horizon_ms, lag__gt=0)
-    ).order_by("-severity", "expires_at_ms", "name")
-    found = [each for each in suspects if each.judgement.is_bad or each.is_expiring]
-    return tuple(_as_group(each) for each in found[:TROUBLED_GROUPS_MAX]), len(found)
+    found = groups_in_trouble(now_ms())
+    return tuple(_as_group(each) for each in found[:TROUBLED_GROUPS_MAX]), found.count()
 
 
 def tight_directories(broker_ids: set[int]) -> tuple[TightDirectory, ...]:
@@ -84,9 +77,15 @@ def tight_directories(broker_ids: set[int]) -> tuple[TightDirectory, ...]:
 def _troubled_processes() -> tuple[TroubledProcess, ...]:
     rows = ManagedProcess.objects.filter(desired=Desired.RUNNING, state__in=TROUBLED_STATES)
     return tuple(
-        TroubledProcess(row.name, row.state, row.state_sentence, row.state == State.FAILED, row.spec.get("broker_id"))
+        TroubledProcess(row.name, row.state, row.state_sentence, _is_lost(row), row.spec.get("broker_id"))
         for row in rows
     )
+
+
+def _is_lost(process: ManagedProcess) -> bool:
+    """The cluster is not well without it, and it is not coming back: sources and stream jobs are only its clients."""
+    needed = process.kind in (ManagedProcess.Kind.BROKER, ManagedProcess.Kind.ZOOKEEPER)
+    return needed and process.state == State.FAILED
 
 
 def _is_broker(process: ManagedProcess) -> bool:

@@ -5,6 +5,8 @@ from collections.abc import Iterable
 from console.clusters.health import Action, Level, Reason, TightDirectory, TroubledProcess
 from console.live.templatetags.figures import size
 
+_EVIDENCE_LENGTH_MAX = 160
+
 
 def directory_reasons(directories: Iterable[TightDirectory]) -> Iterable[Reason]:
     for each in directories:
@@ -32,8 +34,15 @@ def _nearly_full(directory: TightDirectory) -> Reason:
     return Reason(level, f"Broker {directory.broker_id}", text, action, evidence)
 
 
+def _short(sentence: str) -> str:
+    """The last words of a process may be a whole traceback; its page has them."""
+    return sentence if len(sentence) <= _EVIDENCE_LENGTH_MAX else f"{sentence[:_EVIDENCE_LENGTH_MAX]}…"
+
+
 def process_reasons(processes: Iterable[TroubledProcess]) -> Iterable[Reason]:
     for each in processes:
         level = Level.CRITICAL if each.is_lost else Level.WARNING
         action = Action("Read the end of its log, cure the cause, start it", "process", each.name)
-        yield Reason(level, each.name, f"{each.name} is meant to run and is {each.state}.", action, each.sentence)
+        yield Reason(
+            level, each.name, f"{each.name} is meant to run and is {each.state}.", action, _short(each.sentence)
+        )

@@ -1,5 +1,7 @@
 """The cluster's recent past: a row every few seconds, kept for hours."""
 
+from django.db.models import Sum
+
 from console.clusters.models import ClusterSample
 from console.consumers.models import ConsumerGroup
 
@@ -31,5 +33,4 @@ def newest_sample_ms() -> int:
 
 def _total_lag() -> int | None:
     """Of all groups whose lag is known."""
-    lags = ConsumerGroup.objects.filter(lag__isnull=False).values_list("lag", flat=True)
-    return sum(lags) if lags else None
+    return ConsumerGroup.objects.aggregate(lag=Sum("lag"))["lag"]

@@ -58,6 +58,15 @@ class GroupListQuery:
         )
 
 
+def groups_in_trouble(at_ms: int) -> QuerySet[ConsumerGroup]:
+    """Those that read badly, and those `ConsumerGroup.is_expiring` holds for; the worst first."""
+    bad = Q(severity__gte=Verdict.STOPPED.severity)
+    soon = Q(expires_at_ms__lt=at_ms + 3_600_000) | Q(expires_at_ms__lt=(10 * at_ms - F("behind_since_ms")) / 9)
+    sooner_than_it_waited = Q(expires_at_ms__lt=2 * at_ms - F("behind_since_ms"))
+    groups = ConsumerGroup.objects.filter(bad | (soon & sooner_than_it_waited)).defer("members", "topics")
+    return groups.order_by("-severity", F("expires_at_ms").asc(nulls_last=True), "name")
+
+
 def chosen_groups(query: GroupListQuery, reach: Reach) -> QuerySet[ConsumerGroup]:
     """Those in reach; the search looks into the names of groups and of the topics they read."""
     groups = groups_within(reach)

@@ -52,17 +52,20 @@ class FakeBrokers:
                 layer[name] = value
 
     def log_dirs(self, places: Collection[tuple[str, int]] | None = None) -> Mapping[int, tuple[LogDirView, ...]]:
-        held = self._cluster.replica_sizes()
-        sizes = {place: size for place, size in held.items() if places is None or place in places}
+        alive = self._cluster.alive_brokers()
+        held: dict[int, list[tuple[str, int, int]]] = {each: [] for each in alive}
+        for (topic, partition), sizes in sorted(self._cluster.replica_sizes().items()):
+            if places is None or (topic, partition) in places:
+                for broker_id, size in sizes.items():
+                    held[broker_id].append((topic, partition, size))
         found = {}
-        for broker_id in self._cluster.alive_brokers():
+        for broker_id in alive:
             path = self.files[broker_id]["log.dirs"]
             if broker_id in self.failed_dirs:
                 found[broker_id] = (LogDirView(path, "the disk could not be read or written"),)
                 continue
-            held = tuple((*place, size[broker_id]) for place, size in sorted(sizes.items()) if broker_id in size)
             usable = self.usable_bytes.get(broker_id, VOLUME_BYTES)
-            found[broker_id] = (LogDirView(path, "", VOLUME_BYTES, usable, held),)
+            found[broker_id] = (LogDirView(path, "", VOLUME_BYTES, usable, tuple(held[broker_id])),)
         return found
 
     def software(self) -> Mapping[int, Software]:

@@ -66,7 +66,8 @@ def may_show(page: str, reach: Reach) -> bool:
 
 
 class PageConsumer(AsyncWebsocketConsumer):
-    """`/ws/live/?page=overview|brokers|topics|placement|zookeeper|history|consumers|consumer-pages|topic:<name>|processes|other`."""
+    """`/ws/live/?page=…`: overview, brokers, broker:<id>, topics, topic:<name>, placement, history, consumers,
+    consumer-pages, processes, zookeeper, or other."""
 
     #: None: everything pushed to the page is for this person; otherwise only what is pushed to these.
     open_groups: frozenset[str] | None = None

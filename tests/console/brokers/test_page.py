@@ -92,6 +92,7 @@ def test_what_a_silent_broker_said_last_stays(cluster, look, page):
     text = page()
     assert ">missing</span>" in text
     assert "/data/1" in text
+    assert "this is what it said last" in text
 
 
 def test_partitions_are_chosen_by_role_and_name(cluster, look, page, viewer, client_of):
@@ -123,6 +124,16 @@ def test_bytes_that_come_in_are_told_by_leader(cluster, collector, look, clock):
     clock.advance(10_000)
     collector.collect_sizes()
     assert list(Broker.objects.values_list("broker_id", "bytes_per_second")) == [(1, 500.0), (2, 0.0), (3, 0.0)]
+    cluster.stop_broker(2)
+    clock.advance(10_000)
+    collector.collect_sizes()
+    assert list(Broker.objects.values_list("broker_id", "bytes_per_second")) == [(1, 0.0), (2, None), (3, 0.0)]
+
+
+def test_the_report_of_a_forgotten_broker_goes_with_it(look):
+    BrokerReport.objects.create(broker_id=99)
+    look()
+    assert sorted(BrokerReport.objects.values_list("broker_id", flat=True)) == [1, 2, 3]
 
 
 def test_a_broker_nobody_has_seen_is_not_found(viewer, client_of, outsider):

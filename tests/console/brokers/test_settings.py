@@ -7,6 +7,7 @@ import re
 import pytest
 
 from console.audit.models import AuditEvent
+from console.gateway.broker_views import BrokerSetting
 from console.processes.models import ManagedProcess
 
 PAGE, CHANGE = "/brokers/1/settings/", "/brokers/1/set/"
@@ -141,3 +142,15 @@ def test_a_broker_that_is_silent_says_so_instead_of_a_table(cluster, viewer, cli
     assert "Broker 1 does not answer" in client_of(viewer).get(PAGE).content.decode()
     cluster.cut_off()
     assert "No broker answered in time." in client_of(viewer).get(PAGE).content.decode()
+
+
+def test_a_secret_is_masked_everywhere_and_changed_nowhere(cluster, operator, client_of, monkeypatch):
+    secret = BrokerSetting("ssl.key.password", None, "file", None, "", is_sensitive=True)
+    monkeypatch.setattr(cluster.brokers, "settings", lambda: {1: (secret,)})
+    client = client_of(operator)
+    assert "•••••• secret" in client.get(PAGE).content.decode()
+    (row,) = csv.DictReader(io.StringIO(b"".join(client.get(PAGE, {"format": "csv"}).streaming_content).decode()))
+    assert row["value"] == "(secret)"
+    asked = client.get(PAGE, {"setting": "ssl.key.password", "value": "hunter2"}).content.decode()
+    assert "changed at a shell" in asked
+    assert 'name="digest"' not in asked

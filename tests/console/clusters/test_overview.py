@@ -111,7 +111,7 @@ def test_groups_disks_and_processes_in_trouble_are_named_where_one_looks_first(
 
     assert "Group readers will lose records" in text
     assert "The volume of broker 2 is nearly full" in text
-    assert "The process demo is exited." in text
+    assert "The process demo is in trouble: exited." in text
 
 
 def test_what_people_did_is_for_administrators(administrator, viewer, client_of):

@@ -189,6 +189,12 @@ def test_pages_of_consumers_listen_to_groups_and_to_nothing_named():
     assert groups_for("consumers:readers", ROLES["viewer"]) is None
 
 
+def test_the_page_of_a_broker_hears_of_that_broker():
+    assert groups_for("broker:7", ROLES["viewer"]) == [groups.HEARTBEAT, groups.broker(7)]
+    for nonsense in ("broker:", "broker:x", "broker:-1", "broker:²"):
+        assert groups_for(nonsense, ROLES["viewer"]) is None
+
+
 def test_a_group_name_fits_the_longest_topic_name():
     assert len(groups.topic("t" * 249)) < 100
     assert groups.topic("a" * 249) != groups.topic("a" * 248 + "b")
