@@ -13,7 +13,7 @@ from tests.faults.streams.run import run_stream_kills
 def test_query_killed_at_random_moments_writes_each_record_once(tmp_path):
     run = run_stream_kills(tmp_path, "pass-through", 2, random.randrange(10**6))
     assert run.violations == [], f"seed {run.seed}, in {tmp_path}"
-    assert run.records > 1_000
+    assert run.records > 500
 
 
 def test_windows_are_counted_when_they_are_closed():

@@ -7,8 +7,8 @@ from broker.spark.session import build_session
 from broker.spark.source import BarnabasDataSource
 from tests.faults.streams.queries import QUERIES
 
-#: Small batches, many commits: more places to die at.
-_OFFSETS_PER_BATCH = 400
+#: What a start finds waiting is read in a few batches.
+_OFFSETS_PER_BATCH = 2_000
 _TASKS = "4"
 
 

@@ -29,7 +29,7 @@ from tests.faults.streams.queries import LATENESS_S, QUERIES, Written
 
 PARTITIONS = 3
 _ROOT = Path(__file__).resolve().parents[3]
-_PER_SECOND = 400
+_PER_SECOND = 100
 #: A Spark that starts on a busy machine takes this long to its first batch.
 _BATCH_DEADLINE_S = 300
 _DRAINED_WITHIN_S = 400
