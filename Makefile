@@ -10,7 +10,7 @@ VENV := .venv
 STAMPS := $(VENV)/stamps
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-test up down test faults chaos simulate bench bench-console lint clean-data lock
+.PHONY: help setup setup-test up down test faults chaos simulate bench bench-console bench-streams lint clean-data lock
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -58,6 +58,9 @@ bench: setup-test ## Measure the brokers; BENCH="--against HOST:PORT" runs the s
 
 bench-console: setup-test ## Measure the console before 10,000 topics and 200 browsers
 	@$(VENV)/bin/python -m tests.bench.console $(BENCH)
+
+bench-streams: setup-test ## Measure the Spark source and sink beside librdkafka and Spark's own files
+	@$(VENV)/bin/python -m tests.bench.streams $(BENCH)
 
 simulate: setup-test ## Run the cluster under simulated time, network and faults; SEEDS=500 of them, or SEED=N alone
 	@$(VENV)/bin/python -m tests.simulation.campaign $(if $(SEED),--first $(SEED) --seeds 1,--seeds $(or $(SEEDS),500))

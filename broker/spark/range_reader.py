@@ -14,6 +14,7 @@ from broker.client.errors import BrokerUnreachable
 from broker.client.leaders import MOVED, Leaders
 from broker.client.offsets import list_offsets
 from broker.common.errors import ApiError, ErrorCode
+from broker.common.logs import logger
 from broker.common.types import IsolationLevel
 from broker.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic, PartitionData
 from broker.protocol.messages.list_offsets import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP
@@ -29,6 +30,8 @@ CATCH_UP_TIMEOUT_S = 10.0
 _PAUSE_S = 0.1
 #: The newest version that names topics by name.
 _FETCH_BY_NAME = 12
+
+_log = logger("broker.spark.source")
 
 _clusters: dict[ClientSettings, Cluster] = {}
 
@@ -176,6 +179,7 @@ class _RangeReader:
                 f"{self._description()} is gone at {self._position}: {finding}. Start with a new checkpoint, or set "
                 "failOnDataLoss=false to go on."
             )
+        _log.warning("records are gone", range=self._description(), position=self._position, found=finding)
 
     def _description(self) -> str:
         return f"{self._wanted.partition} from {self._wanted.start} to {self._wanted.end}"

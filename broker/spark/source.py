@@ -27,6 +27,7 @@ from pyspark.sql.types import (
 
 from broker.client.errors import BrokerUnreachable
 from broker.common.errors import ApiError
+from broker.common.logs import logger
 from broker.spark import offsets as stream
 from broker.spark.range_reader import read_range
 from broker.spark.source_options import SourceOptions, boolean, read_source_options
@@ -35,6 +36,8 @@ from broker.spark.transactional_sink import BatchWriter, StreamWriter, read_sink
 
 #: Looks at a partition that seems to have lost records, and the pause between them.
 LOSS_LOOKS, LOSS_PAUSE_S = 10, 1.0
+
+_log = logger("broker.spark.source")
 
 _COLUMNS = (
     StructType()
@@ -163,8 +166,12 @@ class BarnabasStreamReader(_RangeSource, DataSourceStreamReader, SupportsTrigger
             time.sleep(LOSS_PAUSE_S)
             end = self._look()
             looks += 1
-        if self._options.fail_on_data_loss:
+        try:
             stream.check_nothing_lost(begin, end)
+        except stream.DataLossError as error:
+            if self._options.fail_on_data_loss:
+                raise
+            _log.warning("the stream goes on without what is gone", reason=str(error))
         return end
 
     def _look(self) -> stream.Offsets:

@@ -67,10 +67,10 @@ class TaskProducer:
             try:
                 for led in self._leaders.by_address(batches).values():
                     trouble = self._ask_leader(led, batches) or trouble
-            except ApiError as error:
-                if not error.code.retriable:
+            except (ApiError, BrokerUnreachable) as error:
+                if isinstance(error, ApiError) and not error.code.retriable:
                     raise
-                trouble = error.message
+                trouble = str(error)
             if batches and trouble:
                 time.sleep(_PAUSE_S)
 

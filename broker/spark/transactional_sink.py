@@ -86,15 +86,17 @@ class _Sink:
         self._client = options.client
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> TaskResult:
-        """In a task."""
+        """In a task. SinkError when brokers stay away; ApiError for what waiting does not mend."""
         result = self._identify(TaskContext.get())
         task = _Task(self._options, result)
         try:
             for batch in iterator:
                 if batch.num_rows and result.found is None:
                     task.write(batch)
-        except BaseException:
+        except BaseException as error:
             task.give_up()
+            if isinstance(error, BrokerUnreachable):
+                raise SinkError(f"{result.name}: {error}") from error
             raise
         return result
 
@@ -105,8 +107,14 @@ class _Sink:
         cluster = cluster_of(self._client)
         return Ledger(name, cluster, Coordinators(cluster))
 
-    def _commit(self, results: list[TaskResult]) -> None:
-        """On the driver, when every task has a result."""
+    def _commit(self, messages: list[TaskResult | None]) -> None:
+        """On the driver, when every task has a result. SinkError when brokers stay away."""
+        try:
+            self._end_batch([message for message in messages if message is not None])
+        except BrokerUnreachable as error:
+            raise SinkError(str(error)) from error
+
+    def _end_batch(self, results: list[TaskResult]) -> None:
         written = [result for result in results if result.producer is not None]
         if not written:
             found = next((result for result in results if result.found), None)
@@ -124,9 +132,9 @@ class _Sink:
         except (ApiError, BrokerUnreachable) as error:
             _log.warning("transactions of repeated tasks stay open until they time out", reason=str(error))
 
-    def _abort(self, results: list[TaskResult]) -> None:
+    def _abort(self, messages: list[TaskResult | None]) -> None:
         """Nothing decided is touched. What stays open is aborted by the next run, or by its coordinator."""
-        written = [result for result in results if result.producer is not None]
+        written = [result for result in messages if result is not None and result.producer is not None]
         try:
             if not written:
                 return
@@ -152,10 +160,10 @@ class StreamWriter(_Sink, DataSourceStreamArrowWriter):
         return TaskResult(_PREFIX + query, run, int(batch))
 
     def commit(self, messages: list[TaskResult | None], batchId: int) -> None:
-        self._commit([message for message in messages if message is not None])
+        self._commit(messages)
 
     def abort(self, messages: list[TaskResult | None], batchId: int) -> None:
-        self._abort([message for message in messages if message is not None])
+        self._abort(messages)
 
 
 class BatchWriter(_Sink, DataSourceArrowWriter):
@@ -172,10 +180,10 @@ class BatchWriter(_Sink, DataSourceArrowWriter):
         return TaskResult(_PREFIX + options.query, context.getLocalProperty(_RUN) or self._run, options.batch)
 
     def commit(self, messages: list[TaskResult | None]) -> None:
-        self._commit([message for message in messages if message is not None])
+        self._commit(messages)
 
     def abort(self, messages: list[TaskResult | None]) -> None:
-        self._abort([message for message in messages if message is not None])
+        self._abort(messages)
 
 
 class _Task:

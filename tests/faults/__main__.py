@@ -4,6 +4,7 @@ python -m tests.faults crash --kills 50 --seed N
 python -m tests.faults hostile
 python -m tests.faults --row 4 --seed N
 python -m tests.faults copy --minutes 10 --seed N
+python -m tests.faults streams --kills 20 --query pass-through --seed N
 """
 
 import argparse
@@ -19,6 +20,8 @@ from tests.faults.hostile import run_attacks
 from tests.faults.matrix.rows import ROWS
 from tests.faults.matrix.run import play
 from tests.faults.matrix.table import write_table
+from tests.faults.streams.queries import QUERIES
+from tests.faults.streams.run import run_stream_kills
 
 
 def main() -> int:
@@ -59,6 +62,18 @@ def _copy(directory: Path, arguments: argparse.Namespace) -> int:
     return len(run.violations)
 
 
+def _streams(directory: Path, arguments: argparse.Namespace) -> int:
+    violations = 0
+    for query in arguments.query or QUERIES:
+        home = directory / query
+        home.mkdir()
+        seed = random.randrange(10**6) if arguments.seed is None else arguments.seed
+        run = run_stream_kills(home, query, arguments.kills, seed)
+        print(run, flush=True)
+        violations += len(run.violations)
+    return violations
+
+
 def _matrix(directory: Path, arguments: argparse.Namespace) -> int:
     """Every history stays in `directory`; of a row without violations nothing else does."""
     played = []
@@ -81,7 +96,7 @@ def _keep_the_history_only(home: Path) -> None:
             shutil.rmtree(path)
 
 
-_SCENARIOS = {"crash": _crash, "hostile": _hostile, "matrix": _matrix, "copy": _copy}
+_SCENARIOS = {"crash": _crash, "hostile": _hostile, "matrix": _matrix, "copy": _copy, "streams": _streams}
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -89,11 +104,12 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m tests.faults", description="Long runs of faults against real processes."
     )
     parser.add_argument("scenario", nargs="?", choices=sorted(_SCENARIOS), help="all, unless one is named")
-    parser.add_argument("--kills", type=int, default=50, help="crash: how often a broker is killed (default 50)")
+    parser.add_argument("--kills", type=int, default=50, help="crash, streams: how often (default 50)")
     parser.add_argument("--seed", type=int, help="crash, copy, matrix: repeats the moments of an earlier run")
     parser.add_argument("--minutes", type=float, default=10, help="copy: how long faults go on (default 10)")
     parser.add_argument("--seconds", type=float, default=10, help="hostile: how long each attack lasts (default 10)")
     parser.add_argument("--row", type=int, action="append", choices=sorted(ROWS), help="matrix: only this row, or rows")
+    parser.add_argument("--query", action="append", choices=sorted(QUERIES), help="streams: only this query")
     parser.add_argument("--times", type=int, default=1, help="matrix: how often the rows are played (default 1)")
     return parser
 

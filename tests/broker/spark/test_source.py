@@ -4,7 +4,8 @@ import pickle
 
 import pyarrow as pa
 import pytest
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka import TopicPartition as ConsumerPosition
+from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxRows
 
@@ -14,7 +15,7 @@ from broker.spark.client_settings import read_source_settings
 from broker.spark.offsets import DataLossError, OffsetRange
 from broker.spark.range_reader import read_range
 from broker.spark.source import BarnabasDataSource
-from tests.barnabas_cluster import running_cluster
+from tests.barnabas_cluster import await_true, running_cluster
 from tests.broker.connect.mock_cluster import produce_all
 
 
@@ -159,3 +160,72 @@ def test_large_partition_is_shared_by_tasks(bootstrap_servers):
     del reader.options["subscribe"]
     pieces = [partition.wanted for partition in reader.reader(None).partitions()]
     assert [(piece.start, piece.end) for piece in pieces] == [(0, 625), (625, 1250), (1250, 1875), (1875, 2500)]
+
+
+def made(bootstrap_servers: str, topic: str, values=(), **timestamp) -> AdminClient:
+    admin = AdminClient({"bootstrap.servers": bootstrap_servers})
+    admin.create_topics([NewTopic(topic, 1)])[topic].result(20)
+    produce_all(bootstrap_servers, topic, values, partition=0, **timestamp)
+    return admin
+
+
+def test_partition_that_is_added_is_read_from_its_first_record(bootstrap_servers):
+    admin = made(bootstrap_servers, "growing", [b"1"])
+    reader = stream_reader(bootstrap_servers, subscribe="growing", startingOffsets="latest")
+    start = reader.initialOffset()
+    admin.create_partitions([NewPartitions("growing", 2)])["growing"].result(20)
+    await_true(lambda: len(admin.list_topics("growing", 5).topics["growing"].partitions) == 2, "two partitions")
+    produce_all(bootstrap_servers, "growing", [b"2", b"3"], partition=1)
+    end = reader.latestOffset(start, ReadAllAvailable())
+    assert [each.wanted for each in reader.partitions(start, end)] == [OffsetRange(TopicPartition("growing", 1), 0, 2)]
+
+
+def test_topic_that_begins_to_match_is_taken_in(bootstrap_servers):
+    options = {"kafka.bootstrap.servers": bootstrap_servers, "subscribePattern": "match-.*"}
+    reader = BarnabasDataSource(options).streamReader(None)
+    assert reader.initialOffset() == {}
+    made(bootstrap_servers, "match-1", [b"1"])
+    assert reader.latestOffset({}, ReadAllAvailable()) == {"match-1": {"0": 1}}
+
+
+def test_records_that_were_deleted_are_data_loss(bootstrap_servers):
+    admin = made(bootstrap_servers, "cut", [b"%d" % n for n in range(10)])
+    admin.delete_records([ConsumerPosition("cut", 0, 4)])[ConsumerPosition("cut", 0)].result(20)
+    wanted = OffsetRange(TopicPartition("cut", 0), 2, 8)
+    with pytest.raises(DataLossError, match="cut-0 from 2 to 8 is gone at 2: it begins at 4"):
+        values(bootstrap_servers, wanted)
+    assert values(bootstrap_servers, wanted, fail_on_data_loss=False) == [4, 5, 6, 7]
+
+
+def test_topic_that_is_deleted_is_data_loss(bootstrap_servers, monkeypatch):
+    monkeypatch.setattr(source, "LOSS_PAUSE_S", 0.05)
+    admin = made(bootstrap_servers, "doomed", [b"1"])
+    reader = stream_reader(bootstrap_servers, subscribe="doomed", startingOffsets="earliest")
+    start = reader.initialOffset()
+    admin.delete_topics(["doomed"])["doomed"].result(20)
+    await_true(lambda: "doomed" not in admin.list_topics(timeout=5).topics, "the topic is gone")
+    with pytest.raises(DataLossError, match="doomed-0 was read up to 0 and now ends at no partition"):
+        reader.latestOffset(start, ReadAllAvailable())
+    patient = stream_reader(bootstrap_servers, subscribe="doomed", failOnDataLoss="false")
+    assert patient.latestOffset(start, ReadAllAvailable()) == {}
+
+
+def test_moment_is_the_first_record_not_before_it(bootstrap_servers):
+    made(bootstrap_servers, "timed", [b"1", b"2"], timestamp=1_000_000_000_000)
+    produce_all(bootstrap_servers, "timed", [b"3"], partition=0, timestamp=1_000_000_005_000)
+
+    def start_of(**options: str) -> int:
+        return stream_reader(bootstrap_servers, subscribe="timed", **options).initialOffset()["timed"]["0"]
+
+    assert start_of(startingTimestamp="1000000000001") == 2
+    assert start_of(startingOffsetsByTimestamp='{"timed": {"0": 1000000000000}}') == 0
+    with pytest.raises(ValueError, match="timed-0 has no record at or after 1000000009000"):
+        start_of(startingTimestamp="1000000009000")
+    assert start_of(startingTimestamp="1000000009000", startingOffsetsByTimestampStrategy="latest") == 3
+    batch = data_source(bootstrap_servers, subscribe="timed", endingTimestamp="1000000005000").reader(None)
+    assert [each.wanted for each in batch.partitions()] == [OffsetRange(TopicPartition("timed", 0), 0, 2)]
+
+
+def test_offsets_of_a_partition_that_is_not_there_are_refused(bootstrap_servers):
+    with pytest.raises(ValueError, match="must name every partition"):
+        stream_reader(bootstrap_servers, startingOffsets='{"t": {"0": 5}}').initialOffset()

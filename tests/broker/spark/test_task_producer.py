@@ -1,0 +1,107 @@
+"""A task's records are in its transaction once, whatever its broker does meanwhile."""
+
+import signal
+import threading
+
+import pyarrow as pa
+import pytest
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from broker.client.cluster import Cluster, parse_bootstrap_servers
+from broker.client.coordinators import Coordinators
+from broker.client.leaders import Leaders
+from broker.client.transactions import end_transaction, init_producer
+from broker.common.errors import ApiError
+from broker.common.types import TopicPartition
+from broker.records.compression import Compression
+from broker.spark import record_encoding, task_producer
+from broker.spark.record_encoding import Rows
+from broker.spark.task_producer import TaskProducer
+from tests.barnabas_cluster import running_cluster
+from tests.broker.connect.mock_cluster import all_records
+
+VALUES = [b"%d" % number for number in range(5_000)]
+PARTITIONS = [TopicPartition("out", partition) for partition in range(2)]
+
+
+@pytest.fixture
+def kafka(tmp_path):
+    with running_cluster(tmp_path / "cluster") as cluster:
+        admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
+        admin.create_topics([NewTopic("out", 2)])["out"].result(20)
+        yield cluster
+
+
+@pytest.fixture
+def cluster(kafka):
+    with Cluster(parse_bootstrap_servers(kafka.bootstrap_servers)) as cluster:
+        yield cluster
+
+
+def rows() -> dict[TopicPartition, Rows]:
+    values = pa.array(VALUES, pa.binary())
+    return dict.fromkeys(PARTITIONS, Rows(pa.nulls(len(values), pa.binary()), values, None))
+
+
+def producer_of(cluster: Cluster) -> tuple[TaskProducer, Coordinators]:
+    coordinators = Coordinators(cluster)
+    who = init_producer(coordinators, "task", 60_000)
+    return TaskProducer(Leaders(cluster), coordinators, who, Compression.ZSTD), coordinators
+
+
+def check_each_is_there_once(servers: str) -> None:
+    records = all_records(servers, "out")
+    for partition in range(2):
+        assert [record.value() for record in records if record.partition() == partition] == VALUES
+
+
+def test_requests_that_a_broker_finds_when_it_goes_on_are_written_once(kafka, cluster, monkeypatch):
+    """It stands still until the producer has given up its first try and sent the same again."""
+    monkeypatch.setattr(task_producer, "_REPLICAS_TIMEOUT_MS", -4_000)
+    producer, coordinators = producer_of(cluster)
+    broker = kafka.broker(1).process
+    asked = []
+
+    def stand_still_once(*request):
+        if not asked:
+            broker.send_signal(signal.SIGSTOP)
+            threading.Timer(2.5, broker.send_signal, [signal.SIGCONT]).start()
+        asked.append(request)
+        return ask_leader(producer, *request)
+
+    ask_leader = TaskProducer._ask_leader
+    monkeypatch.setattr(producer, "_ask_leader", stand_still_once)
+    producer.write(dict(list(rows().items())[:1]))
+    assert len(asked) > 1
+    producer.write(dict(list(rows().items())[1:]))
+    end_transaction(coordinators, producer._who, commit=True)
+    check_each_is_there_once(kafka.bootstrap_servers)
+
+
+def test_transaction_goes_on_after_its_broker_was_killed(kafka, cluster, monkeypatch):
+    monkeypatch.setattr(record_encoding, "BATCH_RECORDS", 500)
+    producer, coordinators = producer_of(cluster)
+    sent = []
+
+    def kill_in_the_middle(batches):
+        sent.append(None)
+        if len(sent) == 5:
+            kafka.broker(1).kill()
+            kafka.broker(1).start()
+        return send(batches)
+
+    send = producer._send
+    monkeypatch.setattr(producer, "_send", kill_in_the_middle)
+    producer.write(rows())
+    end_transaction(coordinators, producer._who, commit=True)
+    check_each_is_there_once(kafka.bootstrap_servers)
+
+
+def test_fenced_task_writes_nothing_more(kafka, cluster):
+    zombie, _ = producer_of(cluster)
+    chosen, coordinators = producer_of(cluster)
+    with pytest.raises(ApiError):
+        zombie.write(rows())
+    chosen.write(rows())
+    end_transaction(coordinators, chosen._who, commit=True)
+    check_each_is_there_once(kafka.bootstrap_servers)

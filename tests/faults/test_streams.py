@@ -1,0 +1,24 @@
+"""A short slice of the kills of Spark queries; `python -m tests.faults streams` is the long run."""
+
+import random
+
+import pytest
+
+from tests.faults.streams.queries import LATENESS_S, QUERIES, Written
+from tests.faults.streams.run import run_stream_kills
+
+
+@pytest.mark.spark
+@pytest.mark.timeout(1200)
+def test_query_killed_at_random_moments_writes_each_record_once(tmp_path):
+    run = run_stream_kills(tmp_path, "pass-through", 2, random.randrange(10**6))
+    assert run.violations == [], f"seed {run.seed}, in {tmp_path}"
+    assert run.records > 500
+
+
+def test_windows_are_counted_when_they_are_closed():
+    last = Written(0, b"last", b"last", 10_000_000 + LATENESS_S * 1_000)
+    early = [Written(0, b"1", b"", 9_999_999), Written(1, b"1", b"", 9_998_000), Written(1, b"2", b"", 9_997_999)]
+    late = Written(0, b"1", b"", 10_000_000)
+    expected = QUERIES["windowed-count"].expected([*early, late, last])
+    assert dict(expected) == {(b"9998000/1", b"2"): 1, (b"9996000/2", b"1"): 1}
