@@ -7,6 +7,7 @@ soon a change is seen, what 200 browsers cost, and the memory of all services.
 import argparse
 import asyncio
 import itertools
+import json
 import re
 import statistics
 import tempfile
@@ -51,7 +52,9 @@ def main() -> None:
         for name, path in PAGES.items():
             _print_page(name, _page_times(browser, house.address + path))
         _print_rounds(house, arguments.seconds)
-        asyncio.run(_watch_pages(house, browser.cookies, arguments.browsers, arguments.seconds))
+        with browser.open(house.address + "/topics/") as answer:
+            rows = sorted(set(re.findall(r"topic-row-\d+", answer.read().decode())))
+        asyncio.run(_watch_pages(house, browser.cookies, rows, arguments.browsers, arguments.seconds))
         _print_memory(house)
 
 
@@ -89,11 +92,13 @@ def _print_rounds(house: House, seconds: float) -> None:
     print(f"collector: takes {share:.0f} % of a core")
 
 
-async def _watch_pages(house: House, cookies: str, count: int, seconds: float) -> None:
+async def _watch_pages(house: House, cookies: str, rows: list[str], count: int, seconds: float) -> None:
     """`count` browsers look at the first page of the topics; the first topic there tells the time of each look."""
     address = f"ws://127.0.0.1:{house.port}/ws/live/?page=topics"
     headers = {"Cookie": cookies, "Origin": house.address}
     sockets = [await connect(address, additional_headers=headers, max_size=None) for _ in range(count)]
+    for each in sockets:
+        await each.send(json.dumps({"rows": rows}))
     web = house.processes()["web"][0]
     delays: list[float] = []
     received = [0]

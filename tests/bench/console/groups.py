@@ -1,4 +1,4 @@
-"""The groups of the large cluster: each reads a topic; those of topics that grow commit a little behind the log's end."""
+"""The groups of the large cluster: each reads a topic; those of topics that grow commit a little behind its end."""
 
 import time
 from collections.abc import Iterable, Mapping
