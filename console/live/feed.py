@@ -40,7 +40,7 @@ class Feed:
         self._watched = WatchedRows()
         self._numbers: dict[str, int] = {}
         self._recent: deque[tuple[float, Mapping[str, frozenset[int]]]] = deque()
-        #: Pages to be told to fetch themselves, in their order; and when each was last told.
+        #: Pages to be told to fetch themselves, in their order; and when each was last told, or joined.
         self._due: dict[LivePage, None] = {}
         self._told_at: dict[LivePage, float] = {}
         self._wake = asyncio.Event()
@@ -51,6 +51,7 @@ class Feed:
         """When this returns nothing is missed any more."""
         async with self._lock:
             self._watched.show(page, Shown())
+            self._told_at[page] = _now()
             if not self._tasks:
                 channel = await self._subscribe()
                 self._tasks = [asyncio.create_task(self._listen(channel)), asyncio.create_task(self._tell_in_turn())]
@@ -93,7 +94,7 @@ class Feed:
     def _is_out_of_order(self, page: LivePage, rows: Mapping[str, frozenset[int]]) -> bool:
         if not self._watched.shown[page].moves or not rows.get(_ROWS_OF_LIST.get(page.name, "")):
             return False
-        return _now() - self._told_at.setdefault(page, _now()) >= ORDER_SECONDS
+        return _now() - self._told_at[page] >= ORDER_SECONDS
 
     async def _send(self, wanted: Mapping[LivePage, set[Key]], partitions: Mapping[int, list[int]]) -> None:
         for reach in {page.reach for page in wanted}:

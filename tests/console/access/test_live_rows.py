@@ -33,8 +33,8 @@ async def test_a_row_out_of_reach_is_not_sent_whatever_a_page_says_it_shows(limi
 
 
 async def test_the_page_of_a_hidden_group_learns_nothing_of_its_changes(limited, db):
-    hidden = await sync_to_async(ConsumerGroup.objects.create)(name="secret-readers")
-    shown = await sync_to_async(ConsumerGroup.objects.create)(name="readers")
+    hidden = await sync_to_async(ConsumerGroup.objects.create)(name="secret-readers", coordinator=1, verdict="ok")
+    shown = await sync_to_async(ConsumerGroup.objects.create)(name="readers", coordinator=1, verdict="ok")
     page = await open_page(limited, "consumer-pages", f"group-page-{hidden.pk}", f"group-row-{shown.pk}")
     await look(1, {"group-page": [hidden.pk]}, tier="groups")
     await look(2, {"group-row": [shown.pk]}, tier="groups")
