@@ -40,7 +40,7 @@ def send_now(messages: Iterable[tuple[str, str]]) -> None:
 
 def resync_html(version: object) -> str:
     """What tells a page to fetch itself again, if it has not been told with this version already."""
-    return f'<span id="live-resync" data-version="{version}" hidden></span>'
+    return render_to_string("live/resync.html", {"version": version})
 
 
 def send_message(group: str, message: dict) -> None:

@@ -89,7 +89,9 @@ def _print_rounds(house: House, seconds: float) -> None:
         rounds = [(b - a) / 1_000 - INTERVALS_SECONDS[tier] for a, b in itertools.pairwise(seen)]
         said = f"median {statistics.median(rounds):6.2f} s   slowest {max(rounds):6.2f} s" if rounds else "none came"
         print(f"collector: a round of {tier:7} {said}   (< 5)")
-    print(f"collector: takes {share:.0f} % of a core")
+    looks = max(1, len(ends["topics"]) - 1)
+    each = (_cpu_seconds(collector) - used) / looks
+    print(f"collector: takes {share:.0f} % of a core, {each:.2f} s of CPU for each look at the topics")
 
 
 async def _watch_pages(house: House, cookies: str, rows: list[str], count: int, seconds: float) -> None:
