@@ -20,6 +20,6 @@ class GroupAnnouncer:
         rows = {
             "group-row": keys,
             "group-page": keys,
-            "topic-row": [topic.pk for topic in Topic.objects.only("pk").in_bulk(topics, field_name="name").values()],
+            "topic-row": [topic.pk for topic in Topic.objects.only("name").in_bulk(topics, field_name="name").values()],
         }
         self._changes.send(rows, ["consumers", "consumer-pages"] if changes.is_list_changed else [])
