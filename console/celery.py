@@ -1,10 +1,12 @@
 """The Celery application: one queue per host, so that a process is started by the worker that lives beside it."""
 
+import gc
 import os
 from importlib import import_module
 from importlib.util import find_spec
 
 from celery import Celery
+from celery.signals import worker_init
 from django.conf import settings
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "console.settings")
@@ -17,6 +19,13 @@ app.autodiscover_tasks()
 def host_queue(host_name: str) -> str:
     """The queue that the Celery worker of `host_name` consumes (`celery -A console worker -Q host.<name>`)."""
     return f"host.{host_name}"
+
+
+@worker_init.connect
+def share_memory(**_kwargs: object) -> None:
+    """What is there before the worker forks is looked at by no collection afterwards, so it stays shared."""
+    gc.collect()
+    gc.freeze()
 
 
 @app.on_after_finalize.connect

@@ -1,36 +1,25 @@
-"""What is pushed when groups changed: rows of the list, and to the pages of groups and topics that they should look."""
+"""What is said after a look at the groups: which rows read differently now, of groups and of the topics they read."""
 
-from django.template.loader import render_to_string
+from collections.abc import Iterable
 
-from console.consumers.models import ConsumerGroup
 from console.consumers.rows import GroupChanges
-from console.live import groups
-from console.live.clock import now_ms
-from console.live.push import send_now
-
-#: With more changed groups at once, every page is told to fetch what it shows.
-ROWS_PER_PUSH_MAX = 200
+from console.live.changes import ChangeSender
+from console.topics.models import Topic
 
 
 class GroupAnnouncer:
     """For one thread."""
 
-    def groups_changed(self, changes: GroupChanges) -> None:
-        if not changes:
-            return
-        version = now_ms()
-        names = changes.names
-        resync = render_to_string("live/resync.html", {"version": version})
-        if changes.is_list_changed or len(names) > ROWS_PER_PUSH_MAX:
-            html = render_to_string("consumers/partials/list-version.html", {"version": version})
-            send_now([(groups.CONSUMERS, html)])
-        else:
-            rows = ConsumerGroup.objects.filter(name__in=names).defer("members")
-            html = render_to_string("consumers/partials/group-rows.html", {"groups": rows})
-            send_now([(groups.CONSUMERS, html)])
-        if len(names) > ROWS_PER_PUSH_MAX:
-            send_now([(groups.CONSUMER_PAGES, resync)])
-            return
-        known = ConsumerGroup.objects.filter(name__in=names).values_list("pk", flat=True)
-        html = render_to_string("consumers/partials/page-versions.html", {"keys": known, "version": version})
-        send_now([(groups.CONSUMER_PAGES, html if not changes.deleted else html + resync)])
+    def __init__(self):
+        self._changes = ChangeSender("groups")
+
+    def groups_changed(self, changes: GroupChanges, keys: Iterable[int]) -> None:
+        """After each look, also one without changes. `keys`: the primary keys of groups created or changed."""
+        topics = {place.topic for _, places in changes.changed for place in places}
+        topics.update(place.topic for row in (*changes.created, *changes.reshaped) for place in row.places)
+        rows = {
+            "group-row": keys,
+            "group-page": keys,
+            "topic-row": [topic.pk for topic in Topic.objects.only("name").in_bulk(topics, field_name="name").values()],
+        }
+        self._changes.send(rows, ["consumers", "consumer-pages"] if changes.is_list_changed else [])

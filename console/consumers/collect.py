@@ -33,13 +33,12 @@ class GroupCollector:
         before = self._watch.rows
         after = self._watch.look(topics, ends_at_ms)
         changes = compare_groups(before, after)
-        if changes:
-            store.apply_group_changes(changes)
+        keys = store.apply_group_changes(changes) if changes else []
         self._reading.forget_all_but(topics)
         changed = (after[name] for name in after if before.get(name) != after[name])
         self._reading.store(self._reading.observe(before, changed, self._now_ms()))
         self._sample(after)
-        self._pages.groups_changed(changes)
+        self._pages.groups_changed(changes, keys)
 
     def _sample(self, rows: Mapping[str, GroupRow]) -> None:
         at_ms = self._now_ms()

@@ -74,7 +74,8 @@ def load_groups() -> dict[str, GroupRow]:
     }
 
 
-def apply_group_changes(changes: GroupChanges) -> None:
+def apply_group_changes(changes: GroupChanges) -> list[int]:
+    """The primary keys of what was created or changed."""
     with transaction.atomic():
         ConsumerGroup.objects.filter(name__in=changes.deleted).delete()
         rows = [*changes.created, *changes.reshaped, *(row for row, _ in changes.changed)]
@@ -92,6 +93,7 @@ def apply_group_changes(changes: GroupChanges) -> None:
             batch_size=_ROWS_PER_STATEMENT,
         )
         _update_places((by_name[row.name].pk, each) for row, places in changes.changed for each in places)
+    return [group.pk for group in groups]
 
 
 def _update_places(changed: Iterable[tuple[int, PlaceRow]]) -> None:

@@ -1,8 +1,9 @@
 """Whether what is unread grows or shrinks, how fast, and when it is worked off. Pure."""
 
-from collections import deque
 from dataclasses import dataclass, field
 from enum import StrEnum
+
+from console.live.rates import RecentValues
 
 WINDOW_MS = 60_000
 #: Looked at for a shorter time, a lag says nothing of where it goes.
@@ -27,16 +28,14 @@ class Trend(StrEnum):
 class LagWindow:
     """The lags of the last minute."""
 
-    _seen: deque[tuple[int, int]] = field(default_factory=deque)
+    _seen: RecentValues = field(default_factory=RecentValues)
 
     def observe(self, lag: int, at_ms: int) -> float | None:
         """Records gained per second; below zero they are worked off; None while it has not been watched for long."""
-        if self._seen and at_ms <= self._seen[-1][0]:
+        last = self._seen.last
+        if last is not None and at_ms <= last[0]:
             return None
-        self._seen.append((at_ms, lag))
-        while len(self._seen) > 2 and self._seen[1][0] <= at_ms - WINDOW_MS:
-            self._seen.popleft()
-        from_ms, before = self._seen[0]
+        from_ms, before = self._seen.add(lag, at_ms, WINDOW_MS)
         if at_ms - from_ms < WINDOW_MIN_MS:
             return None
         return round((lag - before) * 1_000 / (at_ms - from_ms), 1)

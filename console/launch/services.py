@@ -1,4 +1,4 @@
-"""The console's own processes: Redis, web, worker, beat, collector. Which commands they are."""
+"""The console's own processes: Redis, web, worker (beat is a child of it), collector. Which commands they are."""
 
 import os
 import sys
@@ -11,7 +11,7 @@ from console.celery import host_queue
 from console.processes.setup import Setup
 
 #: Order of stop; of start it is the reverse but for the worker, which everything else waits for.
-STOP_ORDER = ("collector", "web", "beat", "worker", "redis")
+STOP_ORDER = ("collector", "web", "worker", "redis")
 
 #: Used once, to make the first user; nobody else needs it.
 _WITHHELD = frozenset({"BARNABAS_ADMIN_PASSWORD"})
@@ -35,6 +35,9 @@ def console_services() -> list[Service]:
     python = sys.executable
     celery = [python, "-m", "celery", "-A", "console.celery:app"]
     worker = ["worker", "--concurrency=2", "--without-gossip", "--without-mingle", "--without-heartbeat"]
+    # Forked from the worker beat shares its memory. A house has one worker that is given it; workers of other hosts are
+    # not. Its schedule is in the code, so nothing of it needs a file that a kill could leave half written.
+    beat = ["--beat", "--scheduler=celery.beat:Scheduler"]
     queue = host_queue(settings.HOST_NAME)
     named = [f"--queues={queue}", f"--hostname=barnabas@{settings.HOST_NAME}", "--loglevel=WARNING"]
     web = [python, "-m", "uvicorn", "console.asgi:application", "--host=127.0.0.1", f"--port={settings.CONSOLE_PORT}"]
@@ -42,13 +45,7 @@ def console_services() -> list[Service]:
     # Only a proxy in front of us may say who asks: logins are counted by address.
     trust = [] if settings.SECURE else ["--no-proxy-headers"]
     return [
-        Service("worker", [*celery, *worker, *named], grace_s=10),
-        # Its schedule is in the code, so nothing of it needs a file that a kill could leave half written.
-        Service(
-            "beat",
-            [*celery, "beat", "--scheduler=celery.beat:Scheduler", "--loglevel=WARNING", "--pidfile="],
-            grace_s=2,
-        ),
+        Service("worker", [*celery, *worker, *named, *beat], grace_s=10),
         Service("web", [*web, *calm, *trust], grace_s=6),
         Service("collector", [python, str(settings.BASE_DIR / "manage.py"), "collect"]),
     ]

@@ -1,6 +1,10 @@
-"""What the collector pushes, and to whom: a partial goes out only if it reads differently from what went out before."""
+"""What the collector pushes, and to whom: a partial goes out only if it reads differently from what went out before.
+
+Of rows only the keys go out; who shows them renders them.
+"""
 
 import threading
+from collections.abc import Mapping
 
 from django.template.loader import render_to_string
 
@@ -9,16 +13,12 @@ from console.clusters.charts import SPANS, overview_charts
 from console.clusters.queries import cluster_state, overview_facts
 from console.clusters.samples import newest_sample_ms
 from console.live import groups
-from console.live.clock import now_ms
+from console.live.changes import ChangeSender
 from console.live.push import send_now
 from console.live.rows import TopicChanges
-from console.placement.queries import matrix_rows, moves_facts, placement_facts
-from console.topics.models import Partition, Topic
-from console.topics.queries import with_groups
+from console.placement.queries import moves_facts, placement_facts
 from console.zookeeper.queries import ensemble_facts
 
-#: With more changed topics than this at once, the list is told to fetch its own page instead of getting every row.
-ROWS_PER_PUSH_MAX = 200
 OVERVIEW_PARTIALS = (
     "health",
     "tiles",
@@ -37,7 +37,7 @@ class Announcer:
     def __init__(self):
         self._lock = threading.Lock()
         self._sent: dict[tuple[str, str], str] = {}
-        self._list_version = now_ms()
+        self._changes = ChangeSender("topics")
         self._charted_ms = 0
 
     def heartbeat(self) -> None:
@@ -55,15 +55,11 @@ class Announcer:
             messages = [*self._overview(), *table]
         send_now(messages)
 
-    def topics_changed(self, changes: TopicChanges) -> None:
+    def topics_changed(self, changes: TopicChanges, keys: Mapping[str, int]) -> None:
+        """After each look, also one without changes. `keys`: the primary keys of what was created or changed."""
+        self._send_rows(changes, keys)
         with self._lock:
-            messages = [
-                *self._overview(),
-                *self._charts(),
-                *self._brokers(),
-                *self._topics(changes),
-                *self._placement(changes),
-            ]
+            messages = [*self._overview(), *self._charts(), *self._brokers(), *self._placement()]
         send_now(messages)
 
     def moves_changed(self) -> None:
@@ -100,43 +96,17 @@ class Announcer:
         self._sent[(group, name)] = html
         return [(group, html)]
 
-    def _topics(self, changes: TopicChanges) -> list[tuple[str, str]]:
-        if not changes:
-            return []
-        names = [row.name for row, _ in changes.changed]
-        if changes.is_list_changed or len(names) > ROWS_PER_PUSH_MAX:
-            self._list_version += 1
-            version = render_to_string("topics/partials/list-version.html", {"version": self._list_version})
-            messages = [(groups.TOPICS, version)]
-        else:
-            topics = Topic.objects.filter(name__in=names)
-            messages = [
-                (groups.TOPICS, render_to_string("topics/partials/topic-rows.html", {"topics": with_groups(topics)}))
-            ]
-        return [*messages, *self._topic_pages(changes)]
+    def _placement(self) -> list[tuple[str, str]]:
+        return self._if_new(groups.PLACEMENT, "balance", "placement/partials/balance.html", placement_facts())
 
-    def _placement(self, changes: TopicChanges) -> list[tuple[str, str]]:
-        balance = self._if_new(groups.PLACEMENT, "balance", "placement/partials/balance.html", placement_facts())
-        if changes.is_list_changed or len(changes.moved) > ROWS_PER_PUSH_MAX:
-            version = render_to_string("placement/partials/version.html", {"version": now_ms()})
-            return [*balance, (groups.PLACEMENT, version)]
-        if not changes.moved:
-            return balance
-        rows = matrix_rows(list(Topic.objects.filter(name__in=changes.moved)))
-        html = render_to_string("placement/partials/matrix-rows.html", {"rows": rows})
-        return [*balance, (groups.PLACEMENT, html)]
-
-    def _topic_pages(self, changes: TopicChanges) -> list[tuple[str, str]]:
-        resync = render_to_string("live/resync.html", {"version": now_ms()})
-        messages = [(groups.topic(name), resync) for name in changes.deleted]
-        for row, partitions in changes.changed[:ROWS_PER_PUSH_MAX]:
-            topic = Topic.objects.filter(name=row.name).first()
-            if topic is None:
-                continue
-            numbers = [each.partition for each in partitions]
-            changed = Partition.objects.filter(topic=topic, partition__in=numbers).select_related("topic")
-            for template in ("topics/partials/topic-summary.html", "topics/partials/partition-rows.html"):
-                html = render_to_string(template, {"topic": topic, "partitions": changed})
-                messages.append((groups.topic(row.name), html))
-        beyond = changes.changed[ROWS_PER_PUSH_MAX:]
-        return [*messages, *((groups.topic(row.name), resync) for row, _ in beyond)]
+    def _send_rows(self, changes: TopicChanges, keys: Mapping[str, int]) -> None:
+        partitions = {keys[row.name]: [each.partition for each in changed] for row, changed in changes.changed}
+        pages = [f"topic:{name}" for name in changes.deleted]
+        if changes.is_list_changed:
+            pages += ["topics", "placement"]
+        rows = {
+            "topic-row": partitions.keys(),
+            "topic-page": partitions.keys(),
+            "placement-row": [keys[name] for name in changes.moved],
+        }
+        self._changes.send(rows, pages, partitions)

@@ -106,15 +106,14 @@ class Collector:
         at_ms = self._now_ms()
         after = topic_rows(views, self._topics, self._rates, at_ms, self._sizes)
         changes = compare(self._topics, after)
-        if changes:
-            store.apply_topic_changes(changes)
-            if self._has_seen_topics:
-                write_events(topic_events(self._topics, changes), at_ms)
+        keys = store.apply_topic_changes(changes) if changes else {}
+        if changes and self._has_seen_topics:
+            write_events(topic_events(self._topics, changes), at_ms)
         self._has_seen_topics = True
         self._topics, self._topics_at_ms = after, at_ms
         self._store_replica_counts()
         self._store_rate(at_ms)
-        self._pages.topics_changed(changes)
+        self._pages.topics_changed(changes, keys)
 
     def collect_sizes(self) -> None:
         """Kept until the next look at the topics, which writes them."""

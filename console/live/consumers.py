@@ -1,10 +1,13 @@
-"""One websocket per open page: it says which page it shows and receives rendered partials, nothing else.
+"""One websocket per open page: it says what it shows and receives that rendered, nothing else.
+
+Rows come from the feed of this process (console/live/feed.py), everything else through groups of the channel layer.
 
 A slow reader never holds memory: what waits for it is bounded, and at the bound everything waiting is thrown away
 and the page is told to fetch itself again.
 """
 
 import asyncio
+import json
 from collections import deque
 from contextlib import suppress
 from urllib.parse import parse_qs
@@ -18,6 +21,9 @@ from console.access.reach import Reach, Resource
 from console.access.rights import CLUSTER, Right, reach_of
 from console.live import groups
 from console.live.clock import now_ms
+from console.live.feed import feed_here
+from console.live.push import resync_html
+from console.live.watched import Shown
 
 KEEPALIVE_SECONDS = 10
 #: How long somebody who logged out or lost the role may still listen.
@@ -32,7 +38,6 @@ CLOSE_RIGHTS_CHANGED = 4409
 HINT_SECONDS = 2
 
 KEEPALIVE = '<span id="live-keepalive" hidden></span>'
-RESYNC = '<span id="live-resync" data-version="overflow" hidden></span>'
 
 
 def groups_for(page: str, rights: frozenset[Right]) -> list[str] | None:
@@ -47,13 +52,13 @@ def groups_for(page: str, rights: frozenset[Right]) -> list[str] | None:
     by_page = {
         "overview": [groups.CLUSTER_OVERVIEW],
         "brokers": [groups.BROKERS],
-        "topics": [groups.TOPICS],
+        "topics": [],
         "placement": [groups.PLACEMENT],
         "zookeeper": [groups.ZOOKEEPER, groups.ensemble_changes(Right.OPERATE in rights)],
         "retention": [groups.RETENTION],
         "history": [groups.HISTORY],
-        "consumers": [groups.CONSUMERS],
-        "consumer-pages": [groups.CONSUMER_PAGES],
+        "consumers": [],
+        "consumer-pages": [],
         "processes": [groups.processes(Right.OPERATE in rights)],
         "other": [],
     }
@@ -83,6 +88,8 @@ class PageConsumer(AsyncWebsocketConsumer):
         for name in names:
             await self.channel_layer.group_add(name, self.channel_name)
             self.subscribed.append(name)
+        if refusal is None:
+            await feed_here().join(self)
         await self.accept()
         if refusal is not None:
             await self.close(refusal)
@@ -95,7 +102,8 @@ class PageConsumer(AsyncWebsocketConsumer):
         if not user.is_authenticated:
             return [], CLOSE_LOGIN
         reach = self.scope["reach"] = await database_sync_to_async(reach_of)(user)
-        page = parse_qs(self.scope["query_string"].decode("latin-1")).get("page", [""])[0]
+        self.reach = reach
+        self.name = page = parse_qs(self.scope["query_string"].decode("latin-1")).get("page", [""])[0]
         if Right.VIEW not in reach.rights_anywhere or not may_show(page, reach):
             return [], CLOSE_FORBIDDEN
         names = groups_for(page, reach.rights_on(Resource.CLUSTER, CLUSTER))
@@ -112,11 +120,18 @@ class PageConsumer(AsyncWebsocketConsumer):
                 await task
         if self.hint_timer is not None:
             self.hint_timer.cancel()
+        await feed_here().leave(self)
         for name in self.subscribed:
             await self.channel_layer.group_discard(name, self.channel_name)
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
-        """A page has nothing to say here: changes go by POST, with CSRF and rights."""
+        """A page says which rows it shows, and nothing else: changes go by POST, with CSRF and rights."""
+        try:
+            said = json.loads(text_data or "")
+        except (ValueError, RecursionError):
+            return
+        if self.tasks:
+            await feed_here().show(self, Shown.parse(said))
 
     async def push_html(self, message: dict) -> None:
         """What is rendered for all never reaches who may not see all: such a page is told to fetch itself."""
@@ -127,7 +142,7 @@ class PageConsumer(AsyncWebsocketConsumer):
 
     def hint(self) -> None:
         self.hint_timer = None
-        self.put(f'<span id="live-resync" data-version="{now_ms()}" hidden></span>')
+        self.put(resync_html(now_ms()))
 
     async def rights_changed(self, message: dict) -> None:
         """Sent to all sockets of a person; those that may go on go on."""
@@ -136,7 +151,7 @@ class PageConsumer(AsyncWebsocketConsumer):
     def put(self, html: str) -> None:
         if len(self.waiting) >= WAITING_MAX:
             self.waiting.clear()
-            self.waiting.append(RESYNC)
+            self.waiting.append(resync_html(now_ms()))
         else:
             self.waiting.append(html)
         self.wake.set()

@@ -6,14 +6,12 @@ import hashlib
 HEARTBEAT = "heartbeat"
 CLUSTER_OVERVIEW = "cluster.overview"
 BROKERS = "brokers"
-TOPICS = "topics"
 PLACEMENT = "placement"
 ZOOKEEPER = "zookeeper"
 RETENTION = "retention"
 HISTORY = "history"
-#: The list of consumer groups, and every page that shows some of them.
-CONSUMERS = "consumers"
-CONSUMER_PAGES = "consumers.pages"
+#: Which rows are others now: each web process listens once, for all its pages.
+CHANGES = "changes"
 
 
 def topic(name: str) -> str:

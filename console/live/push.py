@@ -38,6 +38,19 @@ def send_now(messages: Iterable[tuple[str, str]]) -> None:
         logger.warning("push failed: %s", error)
 
 
+def resync_html(version: object) -> str:
+    """What tells a page to fetch itself again, if it has not been told with this version already."""
+    return render_to_string("live/resync.html", {"version": version})
+
+
+def send_message(group: str, message: dict) -> None:
+    """Send one message of any type; never raises because of the channel layer."""
+    try:
+        async_to_sync(get_channel_layer().group_send)(group, message)
+    except Exception as error:
+        logger.warning("push failed: %s", error)
+
+
 async def _send_all(by_group: dict[str, list[str]]) -> None:
     await asyncio.gather(*(_send_in_order(group, parts) for group, parts in by_group.items()))
 

@@ -94,7 +94,8 @@ def load_brokers() -> dict[int, BrokerRow]:
     }
 
 
-def apply_topic_changes(changes: TopicChanges) -> None:
+def apply_topic_changes(changes: TopicChanges) -> dict[str, int]:
+    """The primary keys of what was created or changed, by name."""
     with transaction.atomic():
         Topic.objects.filter(name__in=changes.deleted).delete()
         partitions_by_topic = [(row, row.partitions) for row in changes.created] + changes.changed
@@ -114,6 +115,7 @@ def apply_topic_changes(changes: TopicChanges) -> None:
             unique_fields=["topic", "partition"],
             update_fields=_PARTITION_FIELDS,
         )
+    return {topic.name: topic.pk for topic in topics}
 
 
 def _topic(row: TopicRow) -> Topic:

@@ -8,4 +8,5 @@ import "./focus.js";
 import "./moments.js";
 import "./question.js";
 import "./records.js";
+import "./shown.js";
 import "./times.js";

@@ -7,6 +7,7 @@ soon a change is seen, what 200 browsers cost, and the memory of all services.
 import argparse
 import asyncio
 import itertools
+import json
 import re
 import statistics
 import tempfile
@@ -17,7 +18,8 @@ from urllib.request import OpenerDirector
 import psutil
 from websockets.asyncio.client import connect
 
-from tests.bench.console.cluster import CLOCK_TOPIC, GROUPS, PARTITIONS_PER_TOPIC, TOPICS
+from tests.bench.console.cluster import CLOCK_TOPIC, PARTITIONS_PER_TOPIC, TOPICS
+from tests.bench.console.groups import GROUPS
 from tests.bench.console.house import House, running_house
 
 PAGES = {
@@ -25,13 +27,18 @@ PAGES = {
     "topics": "/topics/",
     "topics, searched": "/topics/?search=topic-07",
     "topics, by rate": "/topics/?sort=-rate",
+    "topics, by lag": "/topics/?sort=-lag",
+    "consumers": "/consumers/",
+    "consumers, in trouble": "/consumers/?bad=on",
+    "consumers, by lag": "/consumers/?sort=-lag",
+    "one group": "/consumers/group-00020/",
     "placement": "/placement/",
     "brokers": "/brokers/",
     "one topic": "/topics/topic-00020/",
 }
 _BOUND_MS = 300
-#: What the collector pauses between two looks at the topics.
-TOPICS_INTERVAL_SECONDS = 1.5
+#: What the collector pauses between two looks.
+INTERVALS_SECONDS = {"topics": 1.5, "groups": 2.0}
 
 
 def main() -> None:
@@ -45,7 +52,9 @@ def main() -> None:
         for name, path in PAGES.items():
             _print_page(name, _page_times(browser, house.address + path))
         _print_rounds(house, arguments.seconds)
-        asyncio.run(_watch_pages(house, browser.cookies, arguments.browsers, arguments.seconds))
+        with browser.open(house.address + "/topics/") as answer:
+            rows = sorted(set(re.findall(r"topic-row-\d+", answer.read().decode())))
+        asyncio.run(_watch_pages(house, browser.cookies, rows, arguments.browsers, arguments.seconds))
         _print_memory(house)
 
 
@@ -65,22 +74,33 @@ def _print_page(name: str, times: list[float]) -> None:
 
 
 def _print_rounds(house: House, seconds: float) -> None:
-    """A round is what lies between two looks at the topics, without the pause between them."""
-    ends, deadline = [], time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        seen = house.state("topics_at_ms")
-        if not ends or seen != ends[-1]:
-            ends.append(seen)
+    """A round is what lies between two looks, without the pause between them."""
+    ends: dict[str, list[int]] = {tier: [] for tier in INTERVALS_SECONDS}
+    collector = house.processes()["collector"][0]
+    used, began = _cpu_seconds(collector), time.monotonic()
+    while time.monotonic() - began < seconds:
+        for tier, seen in ends.items():
+            at_ms = house.state(f"{tier}_at_ms")
+            if not seen or at_ms != seen[-1]:
+                seen.append(at_ms)
         time.sleep(0.02)
-    rounds = [(b - a) / 1_000 - TOPICS_INTERVAL_SECONDS for a, b in itertools.pairwise(ends)]
-    print(f"collector: a round   median {statistics.median(rounds):6.2f} s   slowest {max(rounds):6.2f} s   (< 5)")
+    share = 100 * (_cpu_seconds(collector) - used) / (time.monotonic() - began)
+    for tier, seen in ends.items():
+        rounds = [(b - a) / 1_000 - INTERVALS_SECONDS[tier] for a, b in itertools.pairwise(seen)]
+        said = f"median {statistics.median(rounds):6.2f} s   slowest {max(rounds):6.2f} s" if rounds else "none came"
+        print(f"collector: a round of {tier:7} {said}   (< 5)")
+    looks = max(1, len(ends["topics"]) - 1)
+    each = (_cpu_seconds(collector) - used) / looks
+    print(f"collector: takes {share:.0f} % of a core, {each:.2f} s of CPU for each look at the topics")
 
 
-async def _watch_pages(house: House, cookies: str, count: int, seconds: float) -> None:
+async def _watch_pages(house: House, cookies: str, rows: list[str], count: int, seconds: float) -> None:
     """`count` browsers look at the first page of the topics; the first topic there tells the time of each look."""
     address = f"ws://127.0.0.1:{house.port}/ws/live/?page=topics"
     headers = {"Cookie": cookies, "Origin": house.address}
     sockets = [await connect(address, additional_headers=headers, max_size=None) for _ in range(count)]
+    for each in sockets:
+        await each.send(json.dumps({"rows": rows}))
     web = house.processes()["web"][0]
     delays: list[float] = []
     received = [0]
@@ -95,7 +115,7 @@ async def _watch_pages(house: House, cookies: str, count: int, seconds: float) -
     share, rate = 100 * used / passed, received[0] / passed
     print(f"{count} browsers: web takes {share:.0f} % of a core (< 50), {rate:.0f} messages/s")
     shown = f"median {statistics.median(delays):.2f} s, slowest {max(delays):.2f} s" if delays else "never"
-    print(f"seen after the look: {shown}; a look comes every {TOPICS_INTERVAL_SECONDS} s and a round (< 2)")
+    print(f"seen after the look: {shown}; a look comes every {INTERVALS_SECONDS['topics']} s and a round (< 2)")
 
 
 _CLOCK = re.compile(rf'title="{CLOCK_TOPIC}".*?data-cell="records">([\d\s\u202f\u00a0,]+)<', re.S)

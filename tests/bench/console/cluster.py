@@ -6,11 +6,11 @@ from dataclasses import replace
 from console.gateway.broker_views import ReplicaSizes
 from console.gateway.fake import FakeGateway
 from console.gateway.interface import BrokerView, ClusterView, PartitionView, TopicView
+from tests.bench.console.groups import LargeGroups
 
 BROKERS = 12
 TOPICS = 10_000
 PARTITIONS_PER_TOPIC = 5
-GROUPS = 5_000
 #: Of all topics, those that grow.
 BUSY_SHARE = 0.05
 #: Grows by a record each millisecond, so whoever sees its offset knows when it was looked at.
@@ -18,27 +18,28 @@ CLOCK_TOPIC = "a-clock"
 
 
 class LargeCluster(FakeGateway):
-    """Each look at the topics finds the busy ones grown; nothing else ever changes."""
+    """Each look at the topics finds the busy ones grown, each look at the groups finds their readers further on."""
 
     def __init__(self) -> None:
         super().__init__(broker_count=BROKERS)
-        self._views = [_topic(number) for number in range(TOPICS)]
-        self._busy = range(0, TOPICS, round(1 / BUSY_SHARE))
+        self.views = [_topic(number) for number in range(TOPICS)]
+        self.busy = range(0, TOPICS, round(1 / BUSY_SHARE))
+        self.groups = LargeGroups(self, BROKERS)
 
     def describe_cluster(self) -> ClusterView:
         brokers = tuple(BrokerView(n, "127.0.0.1", 9091 + n, f"rack-{n % 3}") for n in range(1, BROKERS + 1))
         return ClusterView("large", 1, brokers)
 
     def describe_topics(self) -> list[TopicView]:
-        for index in self._busy:
-            self._views[index] = _grown(self._views[index])
+        for index in self.busy:
+            self.views[index] = _grown(self.views[index])
         clock = PartitionView(0, 1, (1, 2, 3), (1, 2, 3), 0, 0, time.time_ns() // 1_000_000)
-        return [TopicView(CLOCK_TOPIC, "", False, (clock,), 2), *self._views]
+        return [TopicView(CLOCK_TOPIC, "", False, (clock,), 2), *self.views]
 
     def replica_sizes(self) -> ReplicaSizes:
         return {
             (topic.name, each.partition): dict.fromkeys(each.replicas, 100 * (each.next_offset or 0))
-            for topic in self._views
+            for topic in self.views
             for each in topic.partitions
         }
 

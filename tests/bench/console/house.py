@@ -72,7 +72,7 @@ class House:
 
 def _service_of(argv: list[str]) -> str:
     line = " ".join(argv)
-    names = {"uvicorn": "web", "celery:app beat": "beat", "celery:app worker": "worker", "collect": "collector"}
+    names = {"uvicorn": "web", "celery:app worker": "worker", "collect": "collector"}
     return next((name for word, name in names.items() if word in line), "redis")
 
 
@@ -104,7 +104,8 @@ def running_house(directory: Path) -> Iterator[House]:
     try:
         said = directory / "up.log"
         await_true(lambda: "bootstrap servers" in said.read_text(), "up", _UP_DEADLINE_S)
-        await_true(lambda: house.state("topics_at_ms"), "the first look at all topics", _FIRST_LOOK_DEADLINE_S)
+        for tier in ("topics", "groups"):
+            await_true(lambda tier=tier: house.state(f"{tier}_at_ms"), f"the first {tier}", _FIRST_LOOK_DEADLINE_S)
         yield house
     finally:
         process.terminate()

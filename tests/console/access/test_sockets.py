@@ -40,9 +40,7 @@ def _soon(monkeypatch):
     ("page", "group"),
     [
         ("overview", groups.CLUSTER_OVERVIEW),
-        ("topics", groups.TOPICS),
         ("placement", groups.PLACEMENT),
-        ("consumers", groups.CONSUMERS),
         ("history", groups.HISTORY),
         ("processes", groups.processes(True)),
     ],

@@ -6,8 +6,8 @@ from console.clusters.queries import cluster_state
 from console.consumers.collect import SAMPLE_INTERVAL_MS, SAMPLES_KEPT_MS
 from console.consumers.models import ConsumerGroup, GroupPlace, LagSample
 from console.consumers.watch import FORGET_AFTER_MS
-from console.live import groups
 from console.live.collector import Collector
+from console.topics.models import Topic
 
 ORDERS = ("orders", 0)
 
@@ -235,20 +235,23 @@ def test_an_unreachable_cluster_keeps_the_rows_and_says_why(cluster, collector, 
     assert cluster_state().groups_error == "No broker answered in time."
 
 
-def test_a_moved_lag_pushes_the_row_and_wakes_the_groups_page(cluster, collect, monkeypatch):
+def rows_of_groups(sent: list[dict]) -> dict:
+    """The newest look at the groups."""
+    return [each for each in sent if each["tier"] == "groups"][-1]["rows"]
+
+
+def test_a_moved_lag_tells_of_the_group_and_of_the_topic_it_reads(cluster, collect, monkeypatch):
     cluster.commit("readers", "orders", 0, 0)
     collect()
-    sent: list[tuple[str, str]] = []
-    monkeypatch.setattr("console.consumers.announce.send_now", sent.extend)
+    sent: list[dict] = []
+    monkeypatch.setattr("console.live.changes.send_message", lambda _group, message: sent.append(message))
     collect()
-    assert sent == []
+    assert rows_of_groups(sent) == {"group-row": [], "group-page": [], "topic-row": []}
 
     cluster.append("orders", 0, 7)
     collect()
-    rows = [html for name, html in sent if name == groups.CONSUMERS]
-    assert len(rows) == 1
-    assert f'id="group-row-{group().pk}"' in rows[0]
-    assert any(f'id="group-version-{group().pk}"' in html for name, html in sent if name == groups.CONSUMER_PAGES)
+    key, topic = group().pk, Topic.objects.get(name="orders").pk
+    assert rows_of_groups(sent) == {"group-row": [key], "group-page": [key], "topic-row": [topic]}
 
 
 def test_a_group_with_a_name_too_long_to_store_does_no_harm_to_others(cluster, collect):
@@ -260,9 +263,9 @@ def test_a_group_with_a_name_too_long_to_store_does_no_harm_to_others(cluster, c
 
 
 def test_a_new_group_tells_the_list_to_look_again(cluster, collect, monkeypatch):
-    sent: list[tuple[str, str]] = []
-    monkeypatch.setattr("console.consumers.announce.send_now", sent.extend)
+    sent: list[dict] = []
+    monkeypatch.setattr("console.live.changes.send_message", lambda _group, message: sent.append(message))
     cluster.commit("readers", "orders", 0, 0)
     collect()
 
-    assert ['data-refreshes="group-table"' in html for name, html in sent if name == groups.CONSUMERS] == [True]
+    assert sent[-1]["pages"] == ["consumers", "consumer-pages"]

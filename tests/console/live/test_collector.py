@@ -21,6 +21,19 @@ def pushed(monkeypatch):
     return sent
 
 
+@pytest.fixture
+def told(monkeypatch) -> list[dict]:
+    """What is said of looks at the topics, oldest first."""
+    messages: list[dict] = []
+
+    def keep(_group: str, message: dict) -> None:
+        if message["tier"] == "topics":
+            messages.append(message)
+
+    monkeypatch.setattr("console.live.changes.send_message", keep)
+    return messages
+
+
 def html_for(pushed, group: str) -> str:
     return "\n".join(html for name, html in pushed if name == group)
 
@@ -61,35 +74,28 @@ def test_growth_becomes_records_per_second(cluster, collect, clock):
     assert cluster_state().rate_history == [15.0]
 
 
-def test_a_topic_page_gets_its_changed_partitions_only(cluster, collect, clock, pushed):
+def test_a_changed_topic_is_told_of_with_its_changed_partitions_only(cluster, collect, clock, told):
     cluster.create_topic("orders", 3, 1)
     collect()
     clock.advance(1_000)
-    collect()
-    pushed.clear()
-    cluster.append("orders", 2, 5)
-    clock.advance(1_000)
-    collect()
-
-    html = html_for(pushed, groups.topic("orders"))
-    assert 'id="topic-summary"' in html
-    assert 'id="partition-2"' in html
-    assert 'id="partition-0"' not in html
-    assert 'id="topic-row-' in html_for(pushed, groups.TOPICS)
-
-
-def test_rows_and_other_elements_never_share_a_message(cluster, collect, clock, pushed):
-    cluster.create_topic("orders", 3, 1)
     collect()
     cluster.append("orders", 2, 5)
     clock.advance(1_000)
     collect()
 
-    assert any(html.lstrip().startswith("<tr") for _, html in pushed)
-    for _, html in pushed:
-        if html.lstrip().startswith("<tr"):
-            assert html.rstrip().endswith("</tr>")
-            assert html.count("<tr ") == html.count("</tr>")
+    key = Topic.objects.get().pk
+    assert told[-1]["rows"] == {"topic-row": [key], "topic-page": [key], "placement-row": []}
+    assert told[-1]["partitions"] == [[key, [2]]]
+    assert told[-1]["pages"] == []
+
+
+def test_every_look_is_told_of_and_numbered_also_a_quiet_one(cluster, collect, told):
+    cluster.create_topic("orders", 3, 1)
+    for _ in range(3):
+        collect()
+
+    first = told[0]["number"]
+    assert [each["number"] for each in told] == [first, first + 1, first + 2]
 
 
 def test_a_quiet_cluster_pushes_nothing(cluster, collector, clock, pushed):
@@ -104,21 +110,21 @@ def test_a_quiet_cluster_pushes_nothing(cluster, collector, clock, pushed):
     assert pushed == []
 
 
-def test_a_new_topic_makes_the_list_fetch_itself(cluster, collect, pushed):
+def test_a_new_topic_makes_the_lists_fetch_themselves(cluster, collect, told):
     cluster.create_topic("orders", 1, 1)
     collect()
 
-    assert 'id="topics-version"' in html_for(pushed, groups.TOPICS)
+    assert told[0]["pages"] == ["topics", "placement"]
 
 
-def test_a_deleted_topic_is_gone_and_its_page_is_told(cluster, collect, pushed):
+def test_a_deleted_topic_is_gone_and_its_page_is_told(cluster, collect, told):
     cluster.create_topic("orders", 1, 1)
     collect()
     cluster.delete_topic("orders")
     collect()
 
     assert not Topic.objects.exists()
-    assert 'id="live-resync"' in html_for(pushed, groups.topic("orders"))
+    assert "topic:orders" in told[-1]["pages"]
 
 
 def test_a_topic_created_again_under_its_name_replaces_the_old_one(cluster, collect):
@@ -196,14 +202,13 @@ def test_an_error_that_cannot_be_stored_does_not_end_the_tier(caplog):
     assert "the error could not be stored" in caplog.text
 
 
-def test_a_new_collector_goes_on_from_the_stored_rows(cluster, collect, zookeeper, clock, pushed):
+def test_a_new_collector_goes_on_from_the_stored_rows(cluster, collect, zookeeper, clock, told):
     cluster.create_topic("orders", 3, 1)
     collect()
     before = list(Topic.objects.values())
-    pushed.clear()
     Collector(cluster, lambda: zookeeper, clock.now_ms).collect_topics()
 
-    assert html_for(pushed, groups.TOPICS) == ""
+    assert (told[-1]["rows"]["topic-row"], told[-1]["pages"]) == ([], [])
     assert list(Topic.objects.values()) == before
 
 

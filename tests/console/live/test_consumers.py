@@ -127,7 +127,7 @@ async def test_a_slow_reader_holds_a_bounded_queue_and_fetches_its_page_again():
         await consumer.push_html({"html": f"<p>{number}</p>"})
 
     assert len(consumer.waiting) == 3
-    assert consumer.waiting[0] == consumers.RESYNC
+    assert 'id="live-resync"' in consumer.waiting[0]
 
 
 async def test_a_closed_page_leaves_its_groups():
@@ -183,9 +183,9 @@ def test_the_processes_page_differs_by_right():
     assert groups.processes(False) in groups_for("processes", frozenset({Right.VIEW}))
 
 
-def test_pages_of_consumers_listen_to_groups_and_to_nothing_named():
-    assert groups_for("consumers", ROLES["viewer"]) == [groups.HEARTBEAT, groups.CONSUMERS]
-    assert groups_for("consumer-pages", ROLES["viewer"]) == [groups.HEARTBEAT, groups.CONSUMER_PAGES]
+def test_pages_of_rows_hear_of_them_through_the_feed_and_have_no_named_ones():
+    assert groups_for("consumers", ROLES["viewer"]) == [groups.HEARTBEAT]
+    assert groups_for("consumer-pages", ROLES["viewer"]) == [groups.HEARTBEAT]
     assert groups_for("consumers:readers", ROLES["viewer"]) is None
 
 

@@ -1,4 +1,4 @@
-from console.live.rates import RateWindow
+from console.live.rates import RateWindow, RecentValues
 
 
 def test_the_first_value_has_no_rate():
@@ -52,3 +52,19 @@ def test_a_clock_set_back_starts_anew():
 
     assert window.observe("a", 10, at_ms=1_000) is None
     assert window.observe("a", 30, at_ms=2_000) == 20.0
+
+
+def test_a_burst_after_a_long_rest_counts_from_the_beginning_of_the_window():
+    window = RateWindow(window_ms=10_000)
+    for second in range(0, 3_600, 2):
+        window.observe("a", 500, at_ms=1_000 * second)
+
+    assert window.observe("a", 600, at_ms=3_600_000) == 10.0
+
+
+def test_a_number_that_rests_takes_no_more_room_however_often_it_is_looked_at():
+    values = RecentValues()
+    for second in range(9):
+        values.add(500, 1_000 * second, 10_000)
+
+    assert values._moments == [0, 8_000]

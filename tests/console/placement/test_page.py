@@ -1,6 +1,9 @@
 import pytest
 
+from console.access.reach import EVERYTHING
 from console.live import groups
+from console.live.shown_rows import render_rows
+from console.topics.models import Topic
 
 
 @pytest.fixture(autouse=True)
@@ -71,20 +74,24 @@ def test_an_outsider_sees_nothing(outsider, client_of):
     assert b"orders" not in response.content
 
 
-def test_a_move_pushes_the_row_of_its_topic_and_records_do_not(cluster, collect, clock, monkeypatch):
+def test_a_move_is_told_of_as_a_row_of_the_matrix_and_records_are_not(cluster, collect, clock, monkeypatch):
     sent: list[tuple[str, str]] = []
+    told: list[list[int]] = []
     monkeypatch.setattr("console.live.announce.send_now", sent.extend)
+    monkeypatch.setattr(
+        "console.live.changes.send_message",
+        lambda _group, message: told.append(message["rows"].get("placement-row", [])),
+    )
     cluster.append("orders", 0, 5)
     clock.advance(1_000)
     collect()
-    sent.clear()
-    cluster.append("orders", 0, 5)
-    clock.advance(1_000)
-    collect()
-    assert [html for group, html in sent if group == groups.PLACEMENT and "placement-row" in html] == []
+    assert not any(told)
     cluster.move_leader("orders", 0, 2)
+    sent.clear()
     collect()
 
-    pushed = [html for group, html in sent if group == groups.PLACEMENT]
-    assert any("placement-balance" in html for html in pushed)
-    assert any('title="orders-0 on broker 2: leader"' in html for html in pushed)
+    topic = Topic.objects.get(name="orders")
+    assert [topic.pk] in told
+    assert any("placement-balance" in html for group, html in sent if group == groups.PLACEMENT)
+    (html,) = render_rows([("placement-row", topic.pk)], {}, EVERYTHING)["placement-row", topic.pk]
+    assert 'title="orders-0 on broker 2: leader"' in html
