@@ -80,6 +80,7 @@ INSTALLED_APPS = [
     "console.processes",
     "console.history",
     "console.rolling",
+    "console.departures",
     "console.launch",
     "console.zookeeper",
 ]

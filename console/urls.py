@@ -18,6 +18,7 @@ urlpatterns = [
     path("", include("console.history.urls")),
     path("audit/", include("console.audit.urls")),
     path("processes/+rolling-restart/", include("console.rolling.urls")),
+    path("processes/+departures/", include("console.departures.urls")),
     path("processes/", include("console.processes.urls")),
 ]
 

@@ -105,6 +105,8 @@ def _planned(request: HttpRequest, process: ManagedProcess, plan, verb: str, do,
         else:
             return redirect(then, *([process.name] if then == "process" else []))
     context = {"process": process, "plan": plan, "verb": verb, "error": error}
+    if plan.action == REMOVE and process.kind == ManagedProcess.Kind.BROKER:
+        context["drain_address"] = reverse("departure", args=[process.name])
     context |= {"address": request.path, "back": reverse("process", args=[process.name])}
     return render(request, "processes/plan.html", context, status=status)
 

@@ -39,7 +39,7 @@ def _why_not_removed(process, held: list[str], unknown: str) -> str:
         named = ", ".join(held[:NAMED_MAX]) + (f" and {len(held) - NAMED_MAX:,} more" if len(held) > NAMED_MAX else "")
         plural = "" if len(held) == 1 else "s"
         return (
-            f"It holds {len(held):,} replica{plural} ({named}). Move them to other brokers on the placement page: "
+            f"It holds {len(held):,} replica{plural} ({named}). They have to be moved to other brokers first: "
             "removed now, every one of those partitions would have a replica less for good."
         )
     return ""

@@ -13,6 +13,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from console.access.rights import Right, require
+from console.departures.pages import open_departure
 from console.exports.csv_table import csv_response, wants_csv
 from console.processes.access import access_process, access_processes
 from console.processes.actions import do_restart, do_start, do_stop
@@ -37,6 +38,7 @@ def process_list(request: HttpRequest) -> HttpResponse:
 def process_page(request: HttpRequest, name: str) -> HttpResponse:
     process = access_process(request.user, name)
     context = {"shown": Shown(process, timezone.now()), "tail_lines": TAIL_LINES, **_log_of(process)}
+    context["departure"] = open_departure(name)
     return render(request, "processes/page.html", context)
 
 

@@ -20,6 +20,7 @@ ARGUMENTS = {
     "rolling": {"number": 1},
     "ensemble": {"number": 1},
     "user": {"number": 10_000},
+    "departure": {"name": "broker-1"},
 }
 #: Addresses that change something when posted to, and the least role that may.
 CHANGES = {
@@ -52,6 +53,9 @@ CHANGES = {
     "process-add-broker": "operator",
     "ensemble-change": "operator",
     "ensemble-call-off": "operator",
+    "departure": "operator",
+    "departure-resume": "operator",
+    "departure-call-off": "operator",
     "rolling-restart-begin": "operator",
     "rolling-restart-pause": "operator",
     "rolling-restart-resume": "operator",
@@ -67,6 +71,7 @@ FOR_OPERATORS = {
     "topic-add-partitions",
     "process-question",
     "process-no-question",
+    "departure",
     "process-kill",
     "process-remove",
     "process-add-broker",

@@ -1,0 +1,96 @@
+"""One beat of a departure: gather facts, decide, do, write, push. It may come twice or not at all."""
+
+import logging
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+from console.clusters.queries import cluster_state
+from console.departures.actions import do_drain
+from console.departures.decide import Decision, Do, Facts, decide
+from console.departures.models import Departure
+from console.departures.pages import push_departure
+from console.gateway.errors import GatewayError
+from console.live.clock import now_ms
+from console.placement.models import OngoingMove, Reassignment
+from console.placement.moving import drain_proposal, partitions_on, planned
+from console.placement.words import count_of
+from console.plans.plan import NotConfirmedError
+from console.processes.actions import do_remove
+from console.processes.models import ManagedProcess
+from console.processes.surroundings import replicas_of
+
+logger = logging.getLogger(__name__)
+State = Departure.State
+_UNDER_WAY = (Reassignment.State.BEGINNING, Reassignment.State.RUNNING)
+
+
+def advance(departure: Departure) -> Decision:
+    """Take the next step; a cluster that does not answer is asked again by the next beat."""
+    process = ManagedProcess.objects.filter(name=departure.name).first()
+    facts = _facts(departure, process)
+    decision = decide(facts)
+    state, sentence = departure.state, decision.sentence
+    try:
+        state, sentence = _do(departure, process, decision)
+    except GatewayError as error:
+        sentence = f"Waits: {error}"
+    except NotConfirmedError as error:
+        state, sentence = State.PAUSED, f"Paused: {error}"
+    _write(departure, state, sentence or departure.sentence, facts.left)
+    return decision
+
+
+def _facts(departure: Departure, process: ManagedProcess | None) -> Facts:
+    state = cluster_state()
+    return Facts(
+        state=departure.state,
+        now_ms=now_ms(),
+        seen_at_ms=0 if state.topics_error else state.topics_at_ms,
+        held=departure.held,
+        left=partitions_on(departure.broker_id),
+        is_moving=Reassignment.objects.filter(state__in=_UNDER_WAY).exists() or OngoingMove.objects.exists(),
+        is_managed=process is not None,
+        process=process.state_sentence if process else "",
+    )
+
+
+def _do(departure: Departure, process: ManagedProcess | None, decision: Decision) -> tuple[str, str]:
+    """State and sentence from now on. Raises GatewayError, NotConfirmedError."""
+    match decision.do:
+        case Do.FINISH:
+            return State.DONE, decision.sentence
+        case Do.REMOVE:
+            if held := replicas_of(departure.broker_id):
+                return departure.state, f"Waits: the cluster says that it still holds {len(held):,} replicas."
+            do_remove(departure.actor, process)
+            return State.STOPPING, decision.sentence
+        case Do.DRAIN:
+            return _drain(departure, decision)
+    return departure.state, decision.sentence
+
+
+def _drain(departure: Departure, decision: Decision) -> tuple[str, str]:
+    proposal = drain_proposal(departure.broker_id)
+    if not proposal.targets:
+        why = next(iter(proposal.stuck.values()), "nothing can be moved.")
+        return State.PAUSED, f"Paused: {count_of(len(proposal.stuck), 'partition')} cannot move elsewhere. {why}"
+    do_drain(departure, planned(proposal.targets, departure.rate), settings.BOOTSTRAP_SERVERS)
+    return departure.state, decision.sentence
+
+
+def _write(departure: Departure, state: str, sentence: str, left: int) -> None:
+    """A departure that was called off meanwhile stays so."""
+    if (state, sentence, left) == (departure.state, departure.sentence, departure.left):
+        return
+    with transaction.atomic():
+        locked = Departure.objects.select_for_update().get(pk=departure.pk)
+        if locked.state != departure.state:
+            return
+        locked.state, locked.sentence, locked.left = state, sentence[:500], left
+        locked.held = max(locked.held, left)
+        locked.ended_at = None if locked.is_open else timezone.now()
+        locked.save(update_fields=["state", "sentence", "left", "held", "ended_at"])
+        logger.info("departure of %s: %s", locked.name, locked.sentence)
+        push_departure(locked)

@@ -1,0 +1,43 @@
+"""A departure as a plan: every replica that moves, and the broker's end. Pure."""
+
+from collections.abc import Mapping
+
+from console.placement.move import MovePlan
+from console.plans.plan import Line, Plan
+
+ACTION = "drain and remove broker"
+#: Partitions named that have nowhere to go.
+NAMED_MAX = 3
+
+
+def departure_plan(process, move: MovePlan, stuck: Mapping, bootstrap_servers: str) -> Plan:
+    """`move` empties the broker; `stuck` are partitions that have nowhere to go, with why."""
+    moving = move.as_plan(bootstrap_servers)
+    end = Line(process.name, process.state, None)
+    return Plan(
+        action=ACTION,
+        object_type="process",
+        object_name=process.name,
+        lines=(*moving.lines, end),
+        read=(process.name, *moving.read, *(f"stuck={place}" for place in stuck)),
+        touches=(
+            *moving.touches,
+            f"When it holds nothing any more {process.name} is stopped in order and the console forgets it. Its files "
+            f"stay, in {process.data_dir}.",
+        ),
+        undo="while it is drained it can be called off, and what has moved be moved back on the placement page; "
+        "afterwards the broker can be added again, empty.",
+        command=moving.command,
+        typed_name=process.name,
+        obstacle=_stuck_sentence(stuck) or moving.obstacle,
+    )
+
+
+def _stuck_sentence(stuck: Mapping) -> str:
+    if not stuck:
+        return ""
+    named = ", ".join(f"{topic}-{partition}" for topic, partition in list(stuck)[:NAMED_MAX])
+    more = f" and {len(stuck) - NAMED_MAX:,} more" if len(stuck) > NAMED_MAX else ""
+    return (
+        f"Nowhere to go for {named}{more}: {next(iter(stuck.values()))} Add a broker first, or ask for fewer replicas."
+    )

@@ -1,0 +1,166 @@
+"""A broker leaves: planned, drained by the cluster itself, stopped, forgotten; and what is in its way."""
+
+import re
+
+import pytest
+
+from console.audit.models import AuditEvent
+from console.departures import advance as advancing
+from console.departures.advance import advance
+from console.departures.models import Departure
+from console.processes import tasks
+from console.processes.models import ManagedProcess
+from console.processes.states import Desired
+
+ADDRESS = "/processes/+departures/broker-3/"
+State = Departure.State
+
+
+@pytest.fixture(autouse=True)
+def _no_worker(monkeypatch, clock):
+    monkeypatch.setattr(tasks, "enqueue", lambda task, process: None)
+    monkeypatch.setattr(advancing, "now_ms", clock.now_ms)
+
+
+@pytest.fixture
+def broker(cluster, collect, settings) -> ManagedProcess:
+    """Broker 3 of three; each of six partitions has two replicas, so that two brokers can hold them all."""
+    cluster.create_topic("orders", 6, 2)
+    collect()
+    running = {"observed": "running", "desired": "running", "pid": 1, "host": settings.HOST_NAME}
+    return ManagedProcess.objects.create(name="broker-3", kind="broker", spec={"broker_id": 3}, **running)
+
+
+def held(cluster) -> list[str]:
+    return [
+        f"{topic.name}-{partition.partition}"
+        for topic in cluster.describe_topics()
+        for partition in topic.partitions
+        if 3 in partition.replicas
+    ]
+
+
+def begin(client, name: str = "broker-3"):
+    digest = re.search(r'name="digest" value="(\w+)"', client.get(ADDRESS).content.decode())[1]
+    return client.post(ADDRESS, {"digest": digest, "typed_name": name, "throttle": ""})
+
+
+def step() -> Departure:
+    """One beat."""
+    advance(Departure.objects.get())
+    return Departure.objects.get()
+
+
+def test_broker_is_drained_then_stopped_then_forgotten(broker, cluster, collect, operator, client_of):
+    client = client_of(operator)
+    assert len(held(cluster)) == 4
+    assert begin(client).status_code == 302
+    assert "Moves away what is still there: 4 partitions." in step().sentence
+    moving = list(cluster.moves.under_way())
+    assert len(moving) == 4
+    collect()
+    assert step().sentence == "0 of 4 partitions have left it; the others are on the move."
+    assert ManagedProcess.objects.get().desired == Desired.RUNNING
+    cluster.moves.arrive(*moving)
+    collect()
+    assert held(cluster) == []
+    assert step().state == State.STOPPING
+    row = ManagedProcess.objects.get()
+    assert (row.desired, row.is_leaving) == (Desired.STOPPED, True)
+    row.delete()
+    done = step()
+    assert (done.state, done.left) == (State.DONE, 0)
+    assert done.ended_at is not None
+    actions = list(AuditEvent.objects.order_by("id").values_list("action", flat=True))
+    assert actions[0] == "drain and remove broker"
+    assert actions[-1] == "remove"
+
+
+def test_broker_is_not_stopped_while_the_cluster_itself_says_it_holds_replicas(
+    broker, cluster, collect, operator, client_of
+):
+    begin(client_of(operator))
+    step()
+    cluster.moves.arrive(*cluster.moves.under_way())
+    collect()
+    cluster.create_topic("late", 3, 2)  # the collector has not seen it yet
+    assert step().state == State.DRAINING
+    assert "still holds" in Departure.objects.get().sentence
+    assert ManagedProcess.objects.get().desired == Desired.RUNNING
+    collect()
+    assert "Moves away what is still there" in step().sentence
+
+
+def test_departure_without_room_elsewhere_is_refused(broker, cluster, collect, operator, client_of):
+    cluster.create_topic("wide", 1, 3)
+    collect()
+    page = client_of(operator).get(ADDRESS).content.decode()
+    assert "Nowhere to go for wide-0" in page
+    assert 'name="digest"' not in page
+
+
+def test_departure_that_runs_out_of_room_pauses_and_goes_on_when_resumed(broker, cluster, collect, operator, client_of):
+    client = client_of(operator)
+    begin(client)
+    step()
+    cluster.moves.arrive(*cluster.moves.under_way())
+    cluster.create_topic("wide", 1, 3)
+    collect()
+    paused = step()
+    assert paused.state == State.PAUSED
+    assert "1 partition cannot move elsewhere" in paused.sentence
+    cluster.delete_topic("wide")
+    collect()
+    client.post(f"{ADDRESS}resume")
+    assert step().state == State.STOPPING
+
+
+def test_departure_called_off_leaves_the_broker_running(broker, cluster, collect, operator, client_of):
+    client = client_of(operator)
+    begin(client)
+    step()
+    client.post(f"{ADDRESS}call-off")
+    cluster.moves.arrive(*cluster.moves.under_way())
+    collect()
+    assert step().state == State.CANCELLED
+    assert ManagedProcess.objects.get().desired == Desired.RUNNING
+    assert AuditEvent.objects.filter(action="call off departure").exists()
+
+
+def test_cluster_that_does_not_answer_is_waited_for(broker, cluster, operator, client_of):
+    begin(client_of(operator))
+    cluster.cut_off()
+    waiting = step()
+    assert waiting.state == State.DRAINING
+    assert waiting.sentence.startswith("Waits: ")
+
+
+def test_departure_begins_once_and_needs_the_name_typed(broker, operator, client_of):
+    client = client_of(operator)
+    assert begin(client, "broker-2").status_code == 422
+    assert not Departure.objects.exists()
+    begin(client)
+    assert client.post(ADDRESS, {"digest": "", "typed_name": "broker-3"}).status_code == 200
+    assert Departure.objects.count() == 1
+
+
+@pytest.mark.parametrize("cast", ["viewer", "outsider"])
+def test_without_the_right_to_operate_no_broker_leaves(cast, broker, request, client_of):
+    client = client_of(request.getfixturevalue(cast))
+    assert client.post(ADDRESS, {"digest": "", "typed_name": "broker-3"}).status_code == 403
+    Departure.objects.create(name="broker-3", broker_id=3)
+    for action in ("resume", "call-off"):
+        assert client.post(f"{ADDRESS}{action}").status_code == 403
+    assert Departure.objects.get().state == State.DRAINING
+
+
+def test_progress_stands_on_the_page_of_the_process(broker, viewer, client_of):
+    Departure.objects.create(name="broker-3", broker_id=3, held=4, left=1, sentence="On its way.", actor_name="olga")
+    page = client_of(viewer).get("/processes/broker-3/").content.decode()
+    for text in ("On its way.", "3 of 4 partitions moved away", "olga"):
+        assert text in page
+
+
+def test_page_of_what_is_no_broker_is_not_found(broker, operator, client_of):
+    ManagedProcess.objects.create(name="demo", kind="connect")
+    assert client_of(operator).get("/processes/+departures/demo/").status_code == 404
