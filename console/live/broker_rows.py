@@ -1,7 +1,7 @@
 """What the collector keeps of brokers: the registered ones, and those that are missed. Pure."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 
 from console.gateway.interface import BrokerView
@@ -38,9 +38,16 @@ class ReplicaCounts:
 
 
 def broker_rows(
-    views: Iterable[BrokerView], before: Mapping[int, BrokerRow], holding_replicas: set[int], at_ms: int
+    views: Iterable[BrokerView],
+    before: Mapping[int, BrokerRow],
+    holding_replicas: set[int],
+    at_ms: int,
+    removed: Collection[int] = (),
 ) -> dict[int, BrokerRow]:
-    """Registered brokers as they are; missing ones as last seen; those only named in a replica list with no address."""
+    """Registered brokers as they are; missing ones as last seen; those only named in a replica list with no address.
+
+    Who was `removed` here and holds nothing is not missed.
+    """
     rows = {}
     for view in views:
         previous = before.get(view.id)
@@ -53,7 +60,8 @@ def broker_rows(
         if previous.is_registered:
             departures = (*previous.departures, at_ms)[-DEPARTURES_MAX:]
             previous = replace(previous, is_registered=False, changed_at_ms=at_ms, departures=departures)
-        if broker_id in holding_replicas or at_ms - previous.changed_at_ms < FORGET_AFTER_MS:
+        is_missed = broker_id not in removed and at_ms - previous.changed_at_ms < FORGET_AFTER_MS
+        if broker_id in holding_replicas or is_missed:
             rows[broker_id] = previous
     return rows
 

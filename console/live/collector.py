@@ -89,7 +89,7 @@ class Collector:
         view = self._gateway.describe_cluster()
         at_ms = self._now_ms()
         before = self._brokers if view.cluster_id == self._cluster_id else {}
-        after = broker_rows(view.brokers, before, self._holding_replicas, at_ms)
+        after = broker_rows(view.brokers, before, self._holding_replicas, at_ms, store.removed_brokers())
         changed = [row for broker_id, row in after.items() if before.get(broker_id) != row]
         forgotten = sorted(self._brokers.keys() - after.keys())
         if changed or forgotten:

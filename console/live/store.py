@@ -10,6 +10,7 @@ from console.clusters.models import ClusterState
 from console.clusters.queries import DEFAULT_CLUSTER
 from console.live.broker_rows import BrokerRow, ReplicaCounts
 from console.live.rows import PartitionRow, TopicChanges, TopicRow
+from console.processes.models import WithdrawnProcess
 from console.topics.models import Partition, Topic
 
 _TOPIC_FIELDS = [
@@ -134,6 +135,12 @@ def _partition(topic: Topic, row: PartitionRow) -> Partition:
         partition=row.partition,
         **{name: list(value) if isinstance(value, tuple) else value for name, value in fields.items()},
     )
+
+
+def removed_brokers() -> set[int]:
+    """Brokers whose process an operator removed, and did not add again."""
+    names = WithdrawnProcess.objects.filter(name__startswith="broker-").values_list("name", flat=True)
+    return {int(number) for name in names if (number := name.rpartition("-")[2]).isdecimal()}
 
 
 def apply_broker_changes(changed: Iterable[BrokerRow], forgotten: Iterable[int]) -> None:

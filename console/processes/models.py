@@ -91,7 +91,7 @@ class ManagedProcess(models.Model):
 
 
 class WithdrawnProcess(models.Model):
-    """A process of the setup that an operator removed: the next start of the console does not make it again."""
+    """A process that an operator removed: the setup does not make it again, and a broker is not missed."""
 
     name = models.SlugField(max_length=60, unique=True)
 

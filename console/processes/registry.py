@@ -67,8 +67,7 @@ def change_process(process: ManagedProcess, spec: dict) -> None:
 
 def forget_process(process: ManagedProcess) -> None:
     """Remove the row of a process that does not run; its files stay. The setup does not make it again."""
-    if process.is_from_setup:
-        WithdrawnProcess.objects.get_or_create(name=process.name)
+    WithdrawnProcess.objects.get_or_create(name=process.name)
     process.delete()
 
 

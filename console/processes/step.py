@@ -139,6 +139,7 @@ def _write_state(process: ManagedProcess, facts: Facts, before: dict, look: Clus
         sentence=process.sentence.removeprefix(process.observed).lstrip(": "),
         suspended=facts.suspended,
         running_since_ms=int(since.timestamp() * 1000) if is_running and since else None,
+        ended_ms=int(process.ended_at.timestamp() * 1000) if process.ended_at else None,
         deaths=len(deaths_within(process.deaths, now_ms)),
         cluster=cluster,
     )

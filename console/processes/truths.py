@@ -12,6 +12,8 @@ from console.processes.states import Observed
 
 #: How long the collector may take to see who has just come.
 ARRIVAL_MS = 5_000
+#: And who has just gone.
+DEPARTURE_MS = 2_000
 #: What dies again and again is called well only after it has stayed that long.
 CALM_MS = 60_000
 #: What was seen longer ago proves nothing.
@@ -98,13 +100,15 @@ TROUBLED_STATES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Truths:
-    """`sentence` is the life's own. `deaths` are those within FLAPPING_WINDOW_S; `running_since_ms` None: it is not."""
+    """`sentence` is the life's own. `deaths` are those within FLAPPING_WINDOW_S; `running_since_ms` None: it is not;
+    `ended_ms` None: it never did."""
 
     now_ms: int
     observed: Observed
     sentence: str
     suspended: bool = False
     running_since_ms: int | None = None
+    ended_ms: int | None = None
     deaths: int = 0
     cluster: ClusterTruth
 
@@ -129,7 +133,8 @@ def honest_state(truths: Truths) -> Honest:
 
 
 def _gone(truths: Truths) -> Honest:
-    if truths.cluster.standing is Standing.PRESENT:
+    seen_after_ms = truths.cluster.at_ms - (truths.ended_ms or 0)
+    if truths.cluster.standing is Standing.PRESENT and seen_after_ms >= DEPARTURE_MS:
         return Honest(State.DEAD_REGISTERED, f"the cluster counts on it until its session ends; {truths.sentence}")
     if truths.observed is Observed.EXITED and truths.deaths >= FLAPPING_DEATHS:
         return Honest(State.FLAPPING, f"{_deaths(truths)}; {truths.sentence}")

@@ -5,6 +5,7 @@ import re
 import signal
 
 import pytest
+from confluent_kafka.admin import AdminClient, NewTopic
 from playwright.sync_api import expect
 
 from tests.browser.conftest import take_pictures
@@ -70,10 +71,31 @@ def test_a_broker_is_added_by_plan_and_removed_again(page, product, chromium):
     expect(page.get_by_role("link", name="Add it again…")).to_be_visible()
 
 
-def test_a_broker_that_holds_replicas_cannot_be_removed(page, product):
-    go(page, product, "/processes/broker-1/remove")
-    expect(page.locator("#plan")).to_contain_text(re.compile("It holds .* replicas"))
-    expect(page.get_by_role("button", name="Remove broker-1")).to_have_count(0)
+def test_a_broker_that_holds_replicas_is_drained_before_it_goes(page, product, chromium):
+    go(page, product, "/processes/+add-broker/")
+    page.get_by_role("button", name="Preview").click()
+    page.get_by_role("button", name="Add and start it").click()
+    expect(page.locator("[data-cell=state]")).to_have_text("registered", timeout=STARTS_MS)
+    admin = AdminClient({"bootstrap.servers": product.bootstrap_servers})
+    on_the_fourth = NewTopic("journey.leaving", 2, replica_assignment=[[4, 1], [2, 4]])
+    admin.create_topics([on_the_fourth])["journey.leaving"].result(30)
+    expect(page.locator("[data-cell=state]")).to_have_text("healthy", timeout=STARTS_MS)
+    page.get_by_role("link", name="Remove…").click()
+    expect(page.locator("#plan")).to_contain_text("It holds 2 replicas (journey.leaving-0, journey.leaving-1).")
+    expect(page.get_by_role("button", name="Remove broker-4")).to_have_count(0)
+    page.get_by_role("link", name="Drain and remove it…").click()
+    expect(page.locator("#plan")).to_contain_text("journey.leaving-0")
+    take_pictures(chromium, product, "plan", {"departure": "/processes/+departures/broker-4/"})
+    page.get_by_label("Type the name to confirm").fill("broker-4")
+    page.get_by_role("button", name="Drain and remove it").click()
+    expect(page.locator("[data-cell=departure]")).to_have_text(re.compile("draining|stopping|done"), timeout=LIVE_MS)
+    take_pictures(chromium, product, "under-way", {"processes": "/processes/"})
+    go(page, product, "/processes/")
+    expect(page.locator("#process-broker-4")).to_have_count(0, timeout=STARTS_MS)
+    partitions = admin.list_topics("journey.leaving", timeout=10).topics["journey.leaving"].partitions.values()
+    assert all(4 not in partition.replicas and len(partition.replicas) == 2 for partition in partitions)
+    go(page, product, "/")
+    expect(page.get_by_text("Healthy", exact=True)).to_be_visible(timeout=STARTS_MS)
 
 
 def test_a_process_is_killed_by_plan_and_stays_stopped(page, product):

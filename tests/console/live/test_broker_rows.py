@@ -1,5 +1,7 @@
+from dataclasses import replace
+
 from console.gateway.interface import BrokerView
-from console.live.broker_rows import DEPARTURES_MAX, FORGET_AFTER_MS, broker_rows, count_replicas
+from console.live.broker_rows import DEPARTURES_MAX, FORGET_AFTER_MS, BrokerRow, broker_rows, count_replicas
 from console.live.rows import PartitionRow, TopicRow
 
 ONE, TWO = BrokerView(1, "host-a", 9092), BrokerView(2, "host-b", 9092, "rack-b")
@@ -39,6 +41,13 @@ def test_a_missing_broker_is_forgotten_after_a_day_unless_it_holds_replicas():
     assert 2 in broker_rows([ONE], gone, set(), at_ms=FORGET_AFTER_MS - 1)
     assert 2 not in broker_rows([ONE], gone, set(), at_ms=FORGET_AFTER_MS)
     assert 2 in broker_rows([ONE], gone, {2}, at_ms=FORGET_AFTER_MS)
+
+
+def test_a_broker_that_was_removed_here_is_not_missed_unless_it_holds_replicas():
+    gone = {2: BrokerRow(2, changed_at_ms=0)}
+    assert 2 not in broker_rows([ONE], gone, set(), at_ms=1, removed={2})
+    assert 2 in broker_rows([ONE], gone, {2}, at_ms=1, removed={2})
+    assert 2 in broker_rows([replace(ONE, id=2)], {}, set(), at_ms=1, removed={2})
 
 
 def test_replicas_are_counted_per_broker():

@@ -66,6 +66,7 @@ TABLE = [
         State.DEAD_REGISTERED,
         "the cluster counts on it until its session ends; since 12:03",
     ),
+    (truths(STOPPED, present(), ended_ms=NOW - 1_999), State.STOPPED, "since 12:03"),
     (truths(Observed.FAILED, ABSENT), State.FAILED, "since 12:03"),
     # on the way
     (truths(Observed.STARTING, ABSENT), State.STARTING, "since 12:03"),
