@@ -97,7 +97,9 @@ class House:
 
     def _refuse_taken_ports(self) -> None:
         running = frozenset(row.name for row in self.rows if is_alive(row))
-        if complaints := port_complaints(needed_ports(self.setup, settings.CONSOLE_PORT), running):
+        managed = {"", *(row.name for row in self.rows)}  # a broker that was removed needs none
+        needed = [each for each in needed_ports(self.setup, settings.CONSOLE_PORT) if each.owner in managed]
+        if complaints := port_complaints(needed, running):
             raise SetupError("\n".join(complaints))
 
     def _open_redis(self) -> None:

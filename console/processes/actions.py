@@ -98,7 +98,9 @@ def _wish(
         locked = ManagedProcess.objects.select_for_update().get(pk=process.pk)
         before = {"desired": locked.desired, "observed": locked.observed}
         locked.desired, locked.request = desired, request
-        locked.save(update_fields=["desired", "request"])
+        if desired is Desired.RUNNING:
+            locked.is_leaving = False  # wanted again before it had gone
+        locked.save(update_fields=["desired", "request", "is_leaving"])
         if action:
             record_event(actor, action, "process", locked.name, before, {"desired": str(desired)})
         push_process(locked)

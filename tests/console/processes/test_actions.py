@@ -104,3 +104,11 @@ def test_wish_stays_when_the_task_cannot_be_enqueued(
     with django_capture_on_commit_callbacks(execute=True):
         actions.do_start(operator, process)
     assert ManagedProcess.objects.get().request == Request.START
+
+
+def test_start_of_a_process_that_is_leaving_keeps_it(make_process, sent, pushed):
+    process = make_process()
+    actions.do_remove(None, process)
+    assert ManagedProcess.objects.get().is_leaving
+    actions.do_start(None, process)
+    assert not ManagedProcess.objects.get().is_leaving
