@@ -39,11 +39,16 @@ def with_every_zookeeper(setup: Setup) -> Setup:
     """
     if setup.zookeeper_port is None:
         return setup
-    rows = ManagedProcess.objects.filter(kind=ManagedProcess.Kind.ZOOKEEPER, is_leaving=False)
-    addresses = [f"{row.spec['host']}:{row.spec['client_port']}" for row in rows.exclude(name=ZOOKEEPER) if row.spec]
-    if not addresses or not WithdrawnProcess.objects.filter(name=ZOOKEEPER).exists():
-        addresses = [setup.zookeeper, *addresses]
-    return replace(setup, zookeeper=",".join(addresses))
+    others = managed_zookeepers(but=ZOOKEEPER)
+    if not others or not WithdrawnProcess.objects.filter(name=ZOOKEEPER).exists():
+        others = [setup.zookeeper, *others]
+    return replace(setup, zookeeper=",".join(others))
+
+
+def managed_zookeepers(but: str = "") -> list[str]:
+    """host:port of each ZooKeeper server this console runs, without the one of the process named `but`."""
+    rows = ManagedProcess.objects.filter(kind=ManagedProcess.Kind.ZOOKEEPER, is_leaving=False).exclude(name=but)
+    return [f"{row.spec['host']}:{row.spec['client_port']}" for row in rows if row.spec]
 
 
 def broker_spec(setup: Setup, data: Path, number: int) -> dict:

@@ -7,7 +7,7 @@ from django.conf import settings
 from console.brokers.models import Broker
 from console.gateway.connect import cluster_gateway
 from console.processes.addition import METRICS_PORT_DISTANCE, Surroundings, next_broker_id, next_port
-from console.processes.embedded import broker_directory, first_broker_properties
+from console.processes.embedded import broker_directory, first_broker_properties, managed_zookeepers
 from console.processes.models import ManagedProcess
 from console.processes.readiness import port_answers
 
@@ -69,7 +69,7 @@ def broker_spec_of(values: dict) -> dict:
         "directory": str(broker_directory(settings.DATA_DIR, broker_id)),
         "log_dirs": [line.strip() for line in values["log_dirs"].splitlines() if line.strip()],
         "rack": values["rack"],
-        "zookeeper": settings.ZOOKEEPER,
+        "zookeeper": ",".join(managed_zookeepers()) or settings.ZOOKEEPER,
         "first_properties": first_broker_properties(max(brokers, 1)),
     }
 

@@ -17,6 +17,24 @@ SPECS = {
 }
 
 
+def test_a_zookeeper_server_that_joins_is_told_its_number_the_members_and_where_the_password_lies(tmp_path):
+    member = "server.1=127.0.0.1:2888:3888:participant;127.0.0.1:2181"
+    password_file = tmp_path / "super"
+    joining = {"number": 2, "join": [member], "super_password_file": str(password_file)}
+    spec = KINDS["zookeeper"].check(SPECS["zookeeper"] | joining)
+    KINDS["zookeeper"].write_files(spec)
+    arguments = KINDS["zookeeper"].launch(spec).arguments
+
+    assert arguments[-6:] == ["--number", "2", "--join", member, "--super-password-file", str(password_file)]
+    assert stat.S_IMODE(password_file.stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize("wrong", [{"number": 0}, {"number": 256}, {"join": "server.1=x"}, {"join": ["--host"]}])
+def test_a_zookeeper_server_of_nonsense_is_refused(wrong):
+    with pytest.raises(SpecError):
+        KINDS["zookeeper"].check(SPECS["zookeeper"] | wrong)
+
+
 def test_zookeeper_starts_before_brokers_and_clients_after_them():
     assert START_ORDER == ("zookeeper", "broker", "connect", "stream")
 

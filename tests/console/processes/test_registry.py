@@ -5,6 +5,7 @@ import pytest
 from broker.config.broker import read_broker_config
 from broker.connect.config import read_worker_config
 from broker.spark.config import read_stream_config
+from console.processes.embedded import managed_zookeepers, with_every_zookeeper
 from console.processes.kinds.spec import SpecError
 from console.processes.models import ManagedProcess
 from console.processes.registry import add_process, change_process, forget_process, register
@@ -17,6 +18,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def data(settings, tmp_path):
     settings.DATA_DIR, settings.LOG_DIR = tmp_path, tmp_path / "logs"
+    settings.ZOOKEEPER_SECRET_FILE = tmp_path / "secrets" / "zookeeper-super"
     return tmp_path
 
 
@@ -125,3 +127,34 @@ def test_removed_broker_of_the_setup_stays_away_until_it_is_added_again(data):
     assert "broker-3" not in {row.name for row in register(read_setup({}, ""))}
     add_process("broker", "broker-3", spec)
     assert "broker-3" in {row.name for row in register(read_setup({}, ""))}
+
+
+def test_brokers_connect_to_every_zookeeper_server_the_console_runs(data):
+    setup = read_setup({}, "")
+    register(with_every_zookeeper(setup))
+    joined = {"directory": str(data / "zookeeper-2"), "client_port": 2182, "number": 2}
+    add_process("zookeeper", "zookeeper-2", joined)
+    register(with_every_zookeeper(setup))
+    config = read_broker_config((data / "broker-1" / "server.properties").read_text())
+    assert config.zookeeper_connect == "127.0.0.1:2181,127.0.0.1:2182"
+
+
+def test_a_zookeeper_server_that_was_replaced_is_no_address_any_more(data):
+    setup = read_setup({}, "")
+    register(setup)
+    add_process("zookeeper", "zookeeper-2", {"directory": str(data / "zookeeper-2"), "client_port": 2182, "number": 2})
+    forget_process(ManagedProcess.objects.get(name="zookeeper"))
+    assert with_every_zookeeper(setup).zookeeper == "127.0.0.1:2182"
+    assert managed_zookeepers() == ["127.0.0.1:2182"]
+
+
+def test_a_zookeeper_from_elsewhere_stays_what_brokers_connect_to(data):
+    setup = read_setup({"BARNABAS_ZOOKEEPER": "zk1:2181,zk2:2181/kafka"}, "")
+    assert with_every_zookeeper(setup) == setup
+
+
+def test_the_super_password_is_a_file_for_its_owner_alone(data, settings):
+    register(read_setup({}, ""))
+    argv = ManagedProcess.objects.get(name="zookeeper").argv
+    assert settings.ZOOKEEPER_SECRET_FILE.stat().st_mode & 0o777 == 0o600
+    assert settings.ZOOKEEPER_SECRET_FILE.read_text().strip() not in " ".join(argv)
