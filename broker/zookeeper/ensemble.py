@@ -246,7 +246,8 @@ def super_digest(password: str) -> str:
 
 def _with_super_digest(text: str, password: str) -> str:
     """ZooKeeper reads a key it does not know as the system property `zookeeper.` + key: so it is on no command line."""
-    return f"{_SUPER_DIGEST_KEY}={super_digest(password)}\n" + _SUPER_DIGEST_LINE.sub("", text)
+    line = f"{_SUPER_DIGEST_KEY}={super_digest(password)}\n"
+    return text if line in text else line + _SUPER_DIGEST_LINE.sub("", text)
 
 
 def _refuse_contradiction(directory: Path, own: ServerAddress | None, asked: ServerAddress) -> None:

@@ -1,6 +1,6 @@
 """What stopping a process means, in one honest sentence, from what the collector last saw."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from console.clusters.queries import cluster_state
@@ -24,12 +24,30 @@ class Hosted:
 
 
 def stop_sentence(process: ManagedProcess) -> str:
+    if process.kind == ManagedProcess.Kind.ZOOKEEPER and process.ports:
+        state = cluster_state()
+        return stop_zookeeper_sentence(process.ports[0], state.zookeeper) or kind_named(process.kind).STOP_MEANS
     if sentence := kind_named(process.kind).STOP_MEANS:
         return sentence
     broker_id = broker_id_of(process)
     rows = Partition.objects.values_list("replicas", "isr", "leader").iterator()
     sentence = stop_broker_sentence(broker_id, (Hosted(tuple(r), tuple(i), leader) for r, i, leader in rows))
     return f"{sentence} {age_sentence(now_ms(), cluster_state().topics_at_ms)}".strip()
+
+
+def stop_zookeeper_sentence(port: int, servers: Iterable[Mapping]) -> str:
+    """What one member is to the others, by what each said last; empty if nothing works without it."""
+    voters = [each for each in servers if each["mode"] != "observer"]
+    own = next((each for each in servers if each["address"].endswith(f":{port}")), None)
+    serving = sum(not each["error"] and each is not own for each in voters)
+    spare = serving - (len(voters) // 2 + 1)
+    if own is None and voters:
+        return "Stops a ZooKeeper server that is no member of the ensemble now."
+    if own is None or spare < 0:
+        return ""
+    election = " They elect a leader first, usually within a second." if own["mode"] == "leader" else ""
+    more = "none of them may fail then" if spare == 0 else f"{spare} more may fail then"
+    return f"Stops one of {len(voters)} ZooKeeper members: the others go on, {more}.{election}"
 
 
 def age_sentence(now: int, seen: int) -> str:

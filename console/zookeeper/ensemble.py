@@ -159,7 +159,7 @@ def _before(facts: Facts) -> Decision:
     unready = [each.number for each in facts.joining if facts.modes.get(each.number) not in _SERVING]
     ended = [number for number in unready if facts.processes[number].has_ended]
     if ended:
-        who, why = name_servers(ended[:1], capital=True), facts.processes[ended[0]].sentence
+        who, why = name_servers(ended[:1], capital=True), facts.processes[ended[0]].sentence.rstrip(".")
         sentence = f"{who} does not run: {why}. Start it on the processes page, or call this off."
         return Decision(Do.NOTHING, Stage.SYNC, sentence)
     if unready:

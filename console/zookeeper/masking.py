@@ -21,8 +21,9 @@ _QUOTAS = frozenset(
         "connection_creation_rate",
     }
 )
-_TOKENS = re.compile(r"/delegation_token/tokens/.+")
-_USERS = re.compile(r"/config/users(/.*)?")
+#: Also below a chroot that the console looks at from above.
+_TOKENS = re.compile(r".*/delegation_token/tokens/.+")
+_USERS = re.compile(r".*/config/users(/.*)?")
 _SECRET_NAME = re.compile(
     r"password|passphrase|secret|jaas|credential|token|hmac|salt|stored_key|server_key|private.?key|keystore\.key|scram",
     re.IGNORECASE,

@@ -175,3 +175,14 @@ def test_without_a_password_the_digest_stays(tmp_path):
     prepare_server(tmp_path, "127.0.0.1", 2181, membership=Membership(super_password="one"))
     prepare_server(tmp_path, "127.0.0.1", 2181)
     assert super_digest("one") in _config(tmp_path)
+
+
+def test_a_digest_that_is_there_already_stays_where_zookeeper_put_it(tmp_path):
+    same = Membership(super_password="one")
+    prepare_server(tmp_path, "127.0.0.1", 2181, membership=same)
+    lines = _config(tmp_path).splitlines(True)
+    (tmp_path / "zoo.cfg").write_text("".join([*lines[1:], lines[0]]))
+    before = _config(tmp_path)
+    prepare_server(tmp_path, "127.0.0.1", 2181, membership=same)
+    assert sorted(_config(tmp_path).splitlines()) == sorted(before.splitlines())
+    assert _config(tmp_path).index("superDigest") > _config(tmp_path).index("tickTime")

@@ -3,15 +3,25 @@
 import pytest
 from kazoo.client import KazooClient
 
+from broker.zookeeper.ensemble import Membership, prepare_server
 from console.gateway.fake_zookeeper import FakeZooKeeper
 from console.gateway.znodes import KazooGateway
-from console.gateway.zookeeper_views import NoSuchZnodeError, ZooKeeperUnreachableError
+from console.gateway.zookeeper_views import (
+    NoSuchZnodeError,
+    NotAllowedError,
+    StaleConfigError,
+    ZooKeeperUnreachableError,
+)
 from tests.zookeeper_server import free_ports, running_zookeeper
+
+PASSWORD = "super of the tests"
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    with running_zookeeper(tmp_path_factory.mktemp("zookeeper")) as running:
+    directory, ports = tmp_path_factory.mktemp("zookeeper"), tuple(free_ports(3))
+    prepare_server(directory, "127.0.0.1", *ports, Membership(super_password=PASSWORD))
+    with running_zookeeper(directory, ports) as running:
         yield running
 
 
@@ -35,7 +45,7 @@ def znodes(request):
         else:
             client.create(path, value, ephemeral=ephemeral, makepath=True)
 
-    real = KazooGateway(server.connect)
+    real = KazooGateway(server.connect, lambda: PASSWORD)
     yield real, put
     real.close()
     client.stop()
@@ -99,11 +109,50 @@ def test_the_ensemble_names_its_members_and_where_they_listen(znodes):
     assert config.version > 0
 
 
-def test_a_chroot_is_the_root_of_what_is_seen(server, znodes):
-    gateway, put = znodes
-    if isinstance(gateway, FakeZooKeeper):
-        pytest.skip("the one in memory has no chroot")
-    put("/kafka/east/controller", b"{}")
+def test_what_a_server_is_can_be_asked_and_silent_ones_are_missing(znodes):
+    gateway, _ = znodes
+    (member,) = gateway.ensemble().members
+    address = (member.client_host, member.client_port)
+
+    assert gateway.modes([address, ("127.0.0.1", 1)]) == {address: "leader"}
+
+
+def test_a_reconfig_makes_a_new_version_of_the_configuration(znodes):
+    gateway, _ = znodes
+    before = gateway.ensemble()
+    after = gateway.reconfigure([], [99], before.version)
+
+    assert after.numbers == before.numbers
+    assert after.version > before.version
+    assert gateway.ensemble() == after
+
+
+def test_a_reconfig_from_a_configuration_that_is_gone_is_refused(znodes):
+    gateway, _ = znodes
+    old = gateway.ensemble().version
+    gateway.reconfigure([], [99], old)
+    with pytest.raises(StaleConfigError):
+        gateway.reconfigure([], [98], old)
+
+
+@pytest.mark.parametrize("read_password", [None, lambda: "wrong"])
+def test_without_the_password_nobody_changes_the_ensemble(server, read_password):
+    stranger = KazooGateway(server.connect, read_password)
+    try:
+        version = stranger.ensemble().version
+        with pytest.raises(NotAllowedError, match="password"):
+            stranger.reconfigure([], [99], version)
+        assert stranger.ensemble().version == version
+    finally:
+        stranger.close()
+
+
+def test_a_chroot_is_the_root_of_what_is_seen(server):
+    client = KazooClient(hosts=server.connect)
+    client.start(timeout=20)
+    client.create("/kafka/east/controller", b"{}", makepath=True)
+    client.stop()
+    client.close()
     below = KazooGateway(f"{server.connect}/kafka/east")
     try:
         assert [each.name for each in below.look("/").children] == ["controller"]

@@ -20,7 +20,7 @@ from console.zookeeper.ensemble import (
     size_after,
 )
 
-RUNS, ENDED = ProcessFacts(), ProcessFacts(True, "exited: port taken")
+RUNS, ENDED = ProcessFacts(), ProcessFacts(True, "exited: port taken.")
 
 
 def server(number: int) -> Server:
@@ -112,7 +112,7 @@ def test_a_new_server_that_ended_is_named_with_its_reason():
     broken = joined([1], [2, 3], modes={1: "leader", 2: "follower"})
     decision = next_step(replace(broken, processes={**broken.processes, 3: ENDED}))
     assert decision.do is Do.NOTHING
-    assert "Server 3 does not run: exited: port taken" in decision.sentence
+    assert decision.sentence.startswith("Server 3 does not run: exited: port taken. Start it")
 
 
 def test_an_ensemble_that_does_not_answer_is_waited_for():

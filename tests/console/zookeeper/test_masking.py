@@ -55,6 +55,11 @@ def test_a_delegation_token_is_not_shown_at_all():
     assert masked.value is None
 
 
+def test_a_chroot_seen_from_above_hides_the_same():
+    assert shown("/kafka/config/users/alice", config(something_new="x")) == {"something_new": MASK}
+    assert mask_secrets("/kafka/delegation_token/tokens/abc", b"x").value is None
+
+
 def test_a_credential_is_found_wherever_it_lies():
     value = json.dumps([{"deep": {"why": SCRAM}}]).encode()
     masked = mask_secrets("/somewhere/else", value)

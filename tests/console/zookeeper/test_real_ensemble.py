@@ -1,6 +1,7 @@
 """A real ensemble is changed under a running broker: it stays registered in one session, and topics can be made."""
 
 import os
+import random
 import signal
 
 import pytest
@@ -11,8 +12,9 @@ from console.gateway.errors import GatewayError
 from console.gateway.znodes import KazooGateway, secret_reader
 from console.plans.plan import Confirmation
 from console.processes import os_process
-from console.processes.actions import do_start
+from console.processes.actions import do_start, do_stop
 from console.processes.models import ManagedProcess
+from console.processes.readiness import port_answers
 from console.processes.registry import add_process
 from console.processes.step import step
 from console.processes.tasks import reconcile_host
@@ -66,20 +68,28 @@ class Ensemble:
         return leaders()[0]
 
 
+def quiet_port() -> int:
+    """With its neighbours, and those for quorum and elections, below what outgoing connections are given."""
+    for _ in range(100):
+        first = random.randrange(15_000, 30_000)
+        wanted = (first + more + distance for more in range(5) for distance in (0, 707, 1707))
+        if not any(port_answers(port) for port in wanted):
+            return first
+    raise AssertionError("no free ports for an ensemble")
+
+
 @pytest.fixture
 def ensemble_of_one(db, settings, tmp_path, monkeypatch, operator):
     settings.DATA_DIR, settings.LOG_DIR, settings.RUN_DIR = tmp_path, tmp_path / "logs", tmp_path / "run"
     settings.ZOOKEEPER_SECRET_FILE = tmp_path / "secrets" / "zookeeper-super"
     monkeypatch.setattr("console.processes.tasks.enqueue", lambda *_: None)
-    client, quorum, election = free_ports(3)
+    client = quiet_port()
     row = add_process(
         "zookeeper",
         "zookeeper",
         {
             "directory": str(tmp_path / "zookeeper"),
             "client_port": client,
-            "quorum_port": quorum,
-            "election_port": election,
             "super_password_file": str(settings.ZOOKEEPER_SECRET_FILE),
         },
     )
@@ -96,6 +106,25 @@ def ensemble_of_one(db, settings, tmp_path, monkeypatch, operator):
         for token in ManagedProcess.objects.exclude(run_token="").values_list("run_token", flat=True):
             os_process.kill_family(token)
         os_process.forget_ended(set())
+
+
+def test_an_ensemble_that_was_grown_comes_back_as_it_was(ensemble_of_one, tmp_path):
+    """What ZooKeeper wrote at the reconfig is not written over when its servers are started again."""
+    ensemble = ensemble_of_one
+    ensemble.change(Kind.GROW)
+    before = ensemble.gateway.ensemble()
+    files = {path: path.read_text() for path in tmp_path.glob("zookeeper*/zoo.cfg")}
+    rows = list(ManagedProcess.objects.all())
+    for wish, observed in ((do_stop, "stopped"), (do_start, "running")):
+        for row in rows:
+            wish(ensemble.operator, row)
+        await_true(lambda seen=observed: {step(row.name).observed for row in rows} == {seen}, observed, DEADLINE_S)
+
+    ensemble.await_leader()
+    assert ensemble.gateway.ensemble().members == before.members
+    assert {path: path.read_text() for path in files} == files
+    assert len(files) == 3
+    assert "server." not in files[tmp_path / "zookeeper" / "zoo.cfg"]
 
 
 @pytest.fixture
