@@ -38,7 +38,7 @@ class FakeZooKeeper:
         self._members = {_number_of(line): line for line in members}
         self._version = 1
         self._is_cut_off = False
-        leader = self.ensemble().members[0]
+        leader = parse_config("\n".join(members)).members[0]
         #: What the servers at these addresses say they are.
         self._modes = {(leader.client_host, leader.client_port): "leader"}
         self._refusals: list[GatewayError] = []

@@ -28,7 +28,7 @@ def change(request: HttpRequest) -> HttpResponse:
     kind, replaced = _asked(fields)
     error, status = "", 200
     try:
-        planned = _plan(kind, replaced)
+        planned = plan_now(kind, replaced)
         if request.method == "POST":
             do_change_ensemble(request.user, planned, Confirmation.parse(request.POST))
             return redirect("zookeeper")
@@ -65,7 +65,8 @@ def _asked(fields) -> tuple[Kind, int | None]:
     return kind, number if kind is Kind.REPLACE else None
 
 
-def _plan(kind: Kind, replaced: int | None) -> EnsemblePlan:
+def plan_now(kind: Kind, replaced: int | None = None) -> EnsemblePlan:
+    """From what the ensemble says now. Raises GatewayError if it says nothing."""
     config = zookeeper_gateway().ensemble()
     present = present_from(config, modes_of(config), managed_numbers(config), open_change() is not None)
     used = {each.number for earlier in EnsembleChange.objects.all() for each in earlier.joining}

@@ -1,4 +1,4 @@
-"""ZooKeeper in the browser: members live, a znode of a topic, an ensemble that grows and shrinks under the cluster."""
+"""ZooKeeper in the browser: its members live, a topic's znode, an ensemble that grows and shrinks under the cluster."""
 
 import os
 import signal

@@ -12,7 +12,7 @@ from console.processes.models import ManagedProcess
 from console.processes.states import Observed
 from console.zookeeper.actions import do_call_off, do_change_ensemble
 from console.zookeeper.advance import advance
-from console.zookeeper.change_views import _plan
+from console.zookeeper.change_views import plan_now
 from console.zookeeper.ensemble import Kind
 from console.zookeeper.models import EnsembleChange
 
@@ -20,7 +20,7 @@ from console.zookeeper.models import EnsembleChange
 @pytest.fixture
 def begin(operator):
     def make(kind: Kind, replaced: int | None = None) -> EnsembleChange:
-        planned = _plan(kind, replaced)
+        planned = plan_now(kind, replaced)
         do_change_ensemble(operator, planned, Confirmation(planned.plan.digest))
         return EnsembleChange.objects.get(state="running")
 

@@ -18,9 +18,9 @@ from console.processes.readiness import port_answers
 from console.processes.registry import add_process
 from console.processes.step import step
 from console.processes.tasks import reconcile_host
-from console.zookeeper import change_views
 from console.zookeeper.actions import do_change_ensemble
 from console.zookeeper.advance import advance, modes_of
+from console.zookeeper.change_views import plan_now
 from console.zookeeper.ensemble import Kind
 from console.zookeeper.models import EnsembleChange
 from tests.barnabas_cluster import BrokerProcess, await_true
@@ -39,7 +39,7 @@ class Ensemble:
 
     def change(self, kind: Kind, replaced: int | None = None) -> EnsembleChange:
         """Begun as planned, and beats until it is over."""
-        planned = change_views._plan(kind, replaced)
+        planned = plan_now(kind, replaced)
         do_change_ensemble(self.operator, planned, Confirmation(planned.plan.digest))
         change = EnsembleChange.objects.get(state="running")
 
