@@ -47,6 +47,10 @@ ZOOKEEPER = env("BARNABAS_ZOOKEEPER", default="127.0.0.1:2181")
 ZOOKEEPER_SECRET_FILE = SECRETS_DIR / "zookeeper-super"
 CONSOLE_PORT = read_port(env("BARNABAS_CONSOLE_PORT", default="8080"), "BARNABAS_CONSOLE_PORT")
 SPARK_MASTER = env("BARNABAS_SPARK_MASTER", default="local[2]")
+#: Where an administrator puts stream jobs of this host's own, NAME.py each; what lies there is run as it is.
+JOBS_DIR = Path(env("BARNABAS_JOBS", default=str(DATA_DIR / "jobs"))).expanduser().resolve()
+#: Stream jobs there may be: each takes about 1.5 GB of memory while it is busy.
+STREAM_JOBS_MAX = env.int("BARNABAS_STREAM_JOBS", default=6)
 #: The name of this host in Celery's queues: a process is run by the worker of the host it belongs to.
 HOST_NAME = env("BARNABAS_HOST_NAME", default=socket.gethostname())
 
@@ -81,6 +85,7 @@ INSTALLED_APPS = [
     "console.history",
     "console.rolling",
     "console.departures",
+    "console.streams",
     "console.launch",
     "console.zookeeper",
 ]

@@ -20,6 +20,7 @@ urlpatterns = [
     path("processes/+rolling-restart/", include("console.rolling.urls")),
     path("processes/+departures/", include("console.departures.urls")),
     path("processes/", include("console.processes.urls")),
+    path("streams/", include("console.streams.urls")),
 ]
 
 handler403 = "console.access.errors.forbidden"

@@ -8,6 +8,7 @@ and the page is told to fetch itself again.
 
 import asyncio
 import json
+import re
 from collections import deque
 from contextlib import suppress
 from urllib.parse import parse_qs
@@ -37,6 +38,9 @@ CLOSE_RIGHTS_CHANGED = 4409
 #: Who may not see everything is told at most this often that there is news.
 HINT_SECONDS = 2
 
+#: A process's name, which is safe in a group's.
+STREAM_NAME = re.compile(r"[A-Za-z0-9_-]{1,60}")
+
 KEEPALIVE = '<span id="live-keepalive" hidden></span>'
 
 
@@ -47,6 +51,8 @@ def groups_for(page: str, rights: frozenset[Right]) -> list[str] | None:
         return [groups.HEARTBEAT, groups.topic(name)]
     if kind == "broker" and name.isascii() and name.isdigit():
         return [groups.HEARTBEAT, groups.broker(int(name))]
+    if kind == "stream" and STREAM_NAME.fullmatch(name):
+        return [groups.HEARTBEAT, groups.stream(name), groups.processes(Right.OPERATE in rights)]
     if name:
         return None
     by_page = {
@@ -59,6 +65,7 @@ def groups_for(page: str, rights: frozenset[Right]) -> list[str] | None:
         "history": [groups.HISTORY],
         "consumers": [],
         "consumer-pages": [],
+        "streams": [groups.STREAMS],
         "processes": [groups.processes(Right.OPERATE in rights)],
         "other": [],
     }
@@ -72,7 +79,7 @@ def may_show(page: str, reach: Reach) -> bool:
 
 class PageConsumer(AsyncWebsocketConsumer):
     """`/ws/live/?page=…`: overview, brokers, broker:<id>, topics, topic:<name>, placement, history, consumers,
-    consumer-pages, processes, zookeeper, or other."""
+    consumer-pages, processes, streams, stream:<name>, zookeeper, or other."""
 
     #: None: everything pushed to the page is for this person; otherwise only what is pushed to these.
     open_groups: frozenset[str] | None = None

@@ -12,6 +12,7 @@ RETENTION = "retention"
 HISTORY = "history"
 #: Which rows are others now: each web process listens once, for all its pages.
 CHANGES = "changes"
+STREAMS = "streams"
 
 
 def topic(name: str) -> str:
@@ -27,6 +28,11 @@ def broker(broker_id: int) -> str:
 def person(user_id: int) -> str:
     """Every socket of one person: told when the person's rights or logins changed."""
     return f"person.{user_id}"
+
+
+def stream(name: str) -> str:
+    """The page of one stream job: what its driver says of itself."""
+    return f"stream.{name}"
 
 
 def processes(can_operate: bool) -> str:

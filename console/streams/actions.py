@@ -1,0 +1,48 @@
+"""What is done to a stream job, as planned: added, started over, removed. Start and stop are those of any process."""
+
+import shutil
+from pathlib import Path
+
+from django.db import transaction
+
+from console.plans.apply import carry_out
+from console.plans.inverse import keep_inverse
+from console.plans.plan import Confirmation, Plan
+from console.processes.actions import do_start
+from console.processes.models import ManagedProcess
+from console.processes.registry import add_process, change_process
+from console.streams.submission import Submission
+
+#: The checkpoint as it was before the last reset.
+KEPT_CHECKPOINT = "checkpoint-before-reset"
+
+
+def do_add_stream(actor, plan: Plan, submission: Submission, confirmation: Confirmation) -> None:
+    """Raises NotConfirmedError, and SpecError if the spec is wrong after all."""
+
+    def add() -> None:
+        with transaction.atomic():
+            process = add_process("stream", submission.name, submission.spec)
+            do_start(actor, process)
+
+    carry_out(actor, plan, confirmation, add)
+
+
+def do_start_after_loss(actor, plan: Plan, process: ManagedProcess, confirmation: Confirmation) -> None:
+    """Raises NotConfirmedError."""
+    carry_out(actor, plan, confirmation, lambda: do_start(actor, process))
+
+
+def do_reset_checkpoint(actor, plan: Plan, process: ManagedProcess, target: str, confirmation: Confirmation) -> None:
+    """The checkpoint is put aside, not deleted; an older one that was put aside is. Raises NotConfirmedError."""
+
+    def reset() -> None:
+        keep_inverse(actor, plan, {"spec": process.spec})
+        properties = {**process.spec["properties"], "starting.offsets": target}
+        change_process(process, {**process.spec, "properties": properties})
+        directory = Path(process.data_dir)
+        if (directory / "checkpoint").exists():
+            shutil.rmtree(directory / KEPT_CHECKPOINT, ignore_errors=True)
+            (directory / "checkpoint").rename(directory / KEPT_CHECKPOINT)
+
+    carry_out(actor, plan, confirmation, reset)

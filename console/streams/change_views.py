@@ -1,0 +1,142 @@
+"""Pages that plan a change to stream jobs: add one, start it after a loss, start it over, remove it."""
+
+from collections.abc import Callable
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from console.access.rights import Right, require
+from console.gateway.stream_jobs import JobView, NoSuchJobError, describe, list_jobs
+from console.plans.plan import Confirmation, NotConfirmedError, Plan
+from console.processes.actions import do_remove_as_planned, do_start
+from console.processes.kinds.spec import SpecError
+from console.processes.models import ManagedProcess
+from console.processes.removal import removal_plan
+from console.streams.actions import do_add_stream, do_reset_checkpoint, do_start_after_loss
+from console.streams.checkpoint_plan import EARLIEST, LATEST, losses, reset_plan, start_plan
+from console.streams.forms import StreamForm
+from console.streams.queries import access_stream, is_here, log_ends, log_starts, places_of
+from console.streams.submission import submission_plan
+from console.streams.surroundings import look_around, submission_of
+
+
+@require_safe
+def choose_job(request: HttpRequest) -> HttpResponse:
+    require(request.user, Right.ADMINISTER)
+    return render(request, "streams/choose.html", {"jobs": list_jobs()})
+
+
+@require_http_methods(["GET", "POST"])
+def add(request: HttpRequest, job: str) -> HttpResponse:
+    """The form, then the properties file it makes, then the job: a post with the plan's digest confirms it."""
+    require(request.user, Right.ADMINISTER)
+    try:
+        described = describe(job)
+    except NoSuchJobError as error:
+        raise Http404(str(error)) from None
+    form = StreamForm(described, request.POST or None)
+    context = {"job": described, "form": form, "error": ""}
+    if request.method != "POST" or not form.is_valid():
+        return render(request, "streams/add.html", context, status=422 if form.errors else 200)
+    return _add(request, described, form, context)
+
+
+def _add(request: HttpRequest, job: JobView, form: StreamForm, context: dict) -> HttpResponse:
+    submission = submission_of(job, form)
+    plan = submission_plan(submission, look_around(submission))
+    context |= {"plan": plan, "fields": list(form.cleaned_data.items())}
+    if "digest" not in request.POST:
+        return render(request, "streams/add.html", context)
+    try:
+        do_add_stream(request.user, plan, submission, Confirmation.parse(request.POST))
+    except NotConfirmedError as refusal:
+        return render(request, "streams/add.html", context | {"error": str(refusal)}, status=refusal.status)
+    except SpecError as refusal:
+        form.add_error(None, str(refusal))
+        return render(request, "streams/add.html", context, status=422)
+    return redirect("stream", submission.name)
+
+
+@require_POST
+def start(request: HttpRequest, name: str) -> HttpResponse:
+    """At once if nothing was lost; else the plan says what was, and a post with its digest starts the job."""
+    process = access_stream(request.user, name, Right.OPERATE)
+    places = places_of(process)
+    lost = losses(places, log_starts({topic for topic, _ in places or ()}))
+    if not lost:
+        do_start(request.user, process)
+        return redirect("stream", name)
+    fails = process.spec.get("properties", {}).get("fail.on.data.loss", "true") != "false"
+    plan = start_plan(name, lost, fails)
+    if "digest" not in request.POST:
+        return _shown_plan(request, process, plan, "Start it all the same", {})
+    return _planned(
+        request, process, plan, "Start it all the same", lambda c: do_start_after_loss(request.user, plan, process, c)
+    )
+
+
+@require_http_methods(["GET", "POST"])
+def reset(request: HttpRequest, name: str) -> HttpResponse:
+    process = access_stream(request.user, name, Right.OPERATE)
+    asked = request.POST if request.method == "POST" else request.GET
+    target = LATEST if asked.get("to") == LATEST else EARLIEST
+    places = places_of(process)
+    topics = {topic for topic, _ in places or ()}
+    plan = reset_plan(name, places, target, (log_starts(topics), log_ends(topics)), _why_no_reset(process))
+
+    def do(confirmation: Confirmation) -> None:
+        do_reset_checkpoint(request.user, plan, process, target, confirmation)
+        messages.success(request, f"{name} begins anew when it is started.")
+
+    more = {"fields": [("to", target)], "target": target, "targets": (EARLIEST, LATEST)}
+    return _planned(request, process, plan, "Reset the checkpoint", do, more=more)
+
+
+def _why_no_reset(process: ManagedProcess) -> str:
+    if not is_here(process):
+        return f"Its checkpoint lies on {process.host}; it is reset by the console of that host."
+    if process.pid is not None or process.waits_for_restart or process.request:
+        return f"{process.name} runs. Stop it first: its checkpoint is in use."
+    return ""
+
+
+@require_http_methods(["GET", "POST"])
+def remove(request: HttpRequest, name: str) -> HttpResponse:
+    process = access_stream(request.user, name, Right.ADMINISTER)
+    plan = removal_plan(process)
+
+    def do(confirmation: Confirmation) -> None:
+        do_remove_as_planned(request.user, plan, process, confirmation)
+        messages.success(request, f"{name} is being removed.")
+
+    return _planned(request, process, plan, f"Remove {name}", do, then="streams")
+
+
+def _planned(
+    request: HttpRequest,
+    process: ManagedProcess,
+    plan: Plan,
+    verb: str,
+    do: Callable[[Confirmation], None],
+    then: str = "stream",
+    more: dict | None = None,
+) -> HttpResponse:
+    """The plan, or its carrying out and the page `then`."""
+    if request.method != "POST":
+        return _shown_plan(request, process, plan, verb, more or {})
+    try:
+        do(Confirmation.parse(request.POST))
+    except NotConfirmedError as refusal:
+        return _shown_plan(request, process, plan, verb, {**(more or {}), "error": str(refusal)}, refusal.status)
+    return redirect(then, *([process.name] if then == "stream" else []))
+
+
+def _shown_plan(
+    request: HttpRequest, process: ManagedProcess, plan: Plan, verb: str, more: dict, status: int = 200
+) -> HttpResponse:
+    context = {"process": process, "plan": plan, "verb": verb, "address": request.path}
+    context |= {"back": reverse("stream", args=[process.name])}
+    return render(request, "streams/plan.html", context | more, status=status)

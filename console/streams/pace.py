@@ -1,0 +1,59 @@
+"""Whether a job keeps up, from its lag over the last minute. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+WINDOW_MS = 60_000
+#: With less than this nobody waits: a batch is always under way.
+SECONDS_OF_INPUT = 5
+RECORDS_MIN = 1_000
+
+
+class Pace(StrEnum):
+    UNKNOWN = "not known yet"
+    KEEPING_UP = "keeping up"
+    CATCHING_UP = "catching up"
+    FALLING_BEHIND = "falling behind"
+    STANDING = "standing"
+
+
+#: Colour of a pace; never alone, always beside its word.
+TONES = {
+    Pace.UNKNOWN: "plain",
+    Pace.KEEPING_UP: "ok",
+    Pace.CATCHING_UP: "busy",
+    Pace.FALLING_BEHIND: "warning",
+    Pace.STANDING: "critical",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PaceView:
+    """`catch_up_ms` is how long it takes at this pace; None if it does not, or is not known."""
+
+    pace: Pace
+    catch_up_ms: int | None = None
+
+    @property
+    def tone(self) -> str:
+        return TONES[self.pace]
+
+
+def pace_of(points: Sequence[dict]) -> PaceView:
+    """`points` in the order of time, each with at_ms, arrived and processed (a second) and lag."""
+    known = [point for point in points if point.get("lag") is not None]
+    recent = [point for point in known if point["at_ms"] >= known[-1]["at_ms"] - WINDOW_MS]
+    if len(recent) < 3:
+        return PaceView(Pace.UNKNOWN)
+    lag, span_s = recent[-1]["lag"], (recent[-1]["at_ms"] - recent[0]["at_ms"]) / 1000
+    arrived = sum(point.get("arrived") or 0 for point in recent) / len(recent)
+    processed = sum(point.get("processed") or 0 for point in recent) / len(recent)
+    if lag <= max(RECORDS_MIN, SECONDS_OF_INPUT * arrived):
+        return PaceView(Pace.KEEPING_UP)
+    if not processed:
+        return PaceView(Pace.STANDING)
+    gained_per_s = (recent[0]["lag"] - lag) / max(span_s, 0.001)
+    if gained_per_s <= 0:
+        return PaceView(Pace.FALLING_BEHIND)
+    return PaceView(Pace.CATCHING_UP, round(lag / gained_per_s * 1000))

@@ -1,0 +1,64 @@
+"""The one door through which a view gets a stream job, and what is known of the offsets it goes on from."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from django.conf import settings
+from django.shortcuts import get_object_or_404
+from django.utils import timezone
+
+from console.access.rights import Right, require
+from console.gateway.stream_jobs import checkpoint_of
+from console.processes.models import ManagedProcess
+from console.processes.pages import Shown
+from console.streams.models import StreamProgress
+from console.streams.shown import ShownStream
+from console.topics.models import Partition
+
+#: (topic, partition) → offset.
+Places = Mapping[tuple[str, int], int]
+
+
+def access_streams(user) -> list[ShownStream]:
+    """PermissionDenied without the right to view."""
+    require(user, Right.VIEW)
+    rows = ManagedProcess.objects.filter(kind=ManagedProcess.Kind.STREAM).select_related("progress").order_by("name")
+    return [shown_stream(row) for row in rows]
+
+
+def access_stream(user, name: str, right: Right = Right.VIEW) -> ManagedProcess:
+    """PermissionDenied without `right`, Http404 if there is no such stream job."""
+    require(user, right)
+    return get_object_or_404(ManagedProcess, name=name, kind=ManagedProcess.Kind.STREAM)
+
+
+def shown_stream(process: ManagedProcess) -> ShownStream:
+    try:
+        facts = process.progress.facts
+    except StreamProgress.DoesNotExist:
+        facts = {}
+    return ShownStream(Shown(process, timezone.now()), facts)
+
+
+def is_here(process: ManagedProcess) -> bool:
+    """Whether its files lie on this host."""
+    return process.host == settings.HOST_NAME
+
+
+def places_of(process: ManagedProcess) -> Places | None:
+    """Where its checkpoint goes on; None without one, or if it lies on another host."""
+    return checkpoint_of(Path(process.data_dir)) if is_here(process) else None
+
+
+def log_starts(topics: set[str]) -> Places:
+    """As the collector last saw them; what it has not seen is missing."""
+    return _offsets(topics, "first_offset")
+
+
+def log_ends(topics: set[str]) -> Places:
+    return _offsets(topics, "next_offset")
+
+
+def _offsets(topics: set[str], column: str) -> Places:
+    rows = Partition.objects.filter(topic__name__in=topics).values_list("topic__name", "partition", column)
+    return {(topic, index): offset for topic, index, offset in rows if offset is not None}

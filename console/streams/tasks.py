@@ -1,0 +1,15 @@
+"""The look of every two seconds at the stream jobs of a host."""
+
+from celery import shared_task
+from django.conf import settings
+
+from console.processes.file_lock import exclusive
+from console.streams.look import look_at_streams
+
+
+@shared_task(ignore_result=True)
+def look() -> None:
+    """Does nothing while another look is at it."""
+    with exclusive(settings.RUN_DIR / "locks" / "streams.lock", wait=False) as ours:
+        if ours:
+            look_at_streams()
