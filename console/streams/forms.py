@@ -43,7 +43,7 @@ class StreamForm(forms.Form):
 
     def clean(self) -> dict:
         """Each value as the job itself will read it."""
-        for name, text in super().clean().items():
+        for name, text in list(super().clean().items()):
             if name == "name" or not text:
                 continue
             wrong = "It must not end with a backslash." if text.endswith("\\") else why_wrong(self._job, name, text)

@@ -1,0 +1,80 @@
+"""A stream job from the form to its end: its chart moves, its driver is killed and comes back, and it is stopped."""
+
+import os
+import re
+import signal
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import take_pictures
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
+LIVE_MS = 15_000
+#: A driver starts Java, Spark and its first batch; on a machine that does other things it takes long.
+STARTS_MS = 120_000
+NAME = "metrics-by-key"
+
+
+def go(page, product, path: str) -> None:
+    page.goto(product.console + path)
+    expect(page.locator("#connection")).to_have_attribute("data-state", "live", timeout=LIVE_MS)
+
+
+def line_of_chart(page) -> str:
+    return page.locator(".rate-chart polyline.processed").get_attribute("points")
+
+
+def await_chart_that_moves(page) -> None:
+    """Two points are drawn, and then other ones."""
+    expect(page.locator(".rate-chart")).to_be_visible(timeout=STARTS_MS)
+    expect(page.locator(".rate-chart polyline.processed")).not_to_have_attribute(
+        "points", line_of_chart(page), timeout=LIVE_MS
+    )
+
+
+def test_a_job_is_submitted_killed_recovers_and_is_stopped(page, product, chromium):
+    go(page, product, "/streams/")
+    page.get_by_role("link", name="Add a stream job…").click()
+    page.get_by_role("link", name="count_table").click()
+    page.get_by_label("Name of the stream job").fill(NAME)
+    page.get_by_label("input.topic").fill("host metrics")
+    page.get_by_label("output.topic").fill("host.metrics.counts")
+    page.get_by_role("button", name="Preview").click()
+    expect(page.locator(".wrong")).to_contain_text("is not a topic's name")
+    page.get_by_label("input.topic").fill("host.metrics")
+    page.get_by_role("button", name="Preview").click()
+    expect(page.locator("#plan")).to_contain_text("output.topic=host.metrics.counts")
+    page.get_by_role("button", name="Add and start it").click()
+
+    expect(page.get_by_role("heading", name=NAME)).to_be_visible(timeout=LIVE_MS)
+    expect(page.locator("#connection")).to_have_attribute("data-state", "live", timeout=LIVE_MS)
+    await_chart_that_moves(page)
+    page.evaluate("window.stillTheSamePage = true")
+    expect(page.locator("[data-cell=state]")).to_have_text("running", timeout=STARTS_MS)
+    pictures = {"streams": "/streams/", "stream": f"/streams/{NAME}/", "choose": "/streams/+add/"}
+    pictures |= {"form": "/streams/+add/windowed_counts/", "reset": f"/streams/{NAME}/reset"}
+    take_pictures(chromium, product, "streams", pictures)
+
+    before = page.locator("[data-cell=pid]").inner_text()
+    os.kill(int(before), signal.SIGKILL)
+    expect(page.locator("main")).to_contain_text("killed by signal 9 (SIGKILL)", timeout=LIVE_MS)
+    expect(page.locator("[data-cell=pid]")).not_to_have_text(re.compile(f"^({before}|–)$"), timeout=LIVE_MS)
+    expect(page.locator("[data-cell=state]")).to_have_text("running", timeout=STARTS_MS)
+    await_chart_that_moves(page)
+    assert page.evaluate("window.stillTheSamePage") is True
+
+    page.get_by_role("button", name="Stop…").click()
+    page.locator("[data-confirm=stop]").click()
+    expect(page.locator("[data-cell=state]")).to_have_text("stopped", timeout=STARTS_MS)
+    expect(page.locator("main")).not_to_contain_text("had to be killed")
+
+    page.get_by_role("link", name="Reset checkpoint…").click()
+    expect(page.locator("#plan")).to_contain_text("offsets are read again")
+    page.get_by_label("Type the name to confirm").fill(NAME)
+    page.get_by_role("button", name="Reset the checkpoint").click()
+    expect(page.locator(".banner.success")).to_contain_text("begins anew when it is started")
+    page.get_by_role("link", name="Remove…").click()
+    page.get_by_label("Type the name to confirm").fill(NAME)
+    page.get_by_role("button", name=f"Remove {NAME}").click()
+    expect(page.locator(f"#stream-{NAME}")).to_have_count(0, timeout=LIVE_MS)
