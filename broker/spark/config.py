@@ -1,6 +1,6 @@
 """The properties file of a stream job: keys that every job has, and the parameters the job declares.
 
-`checkpoint.dir` is the job's own directory. It holds `checkpoint/` (Spark's and the sink's), `progress.json`,
+`checkpoint.dir` is the job's own directory. It holds `checkpoint/`, `progress.json`,
 `driver.lock`, `scratch/` and `java/`. Keys that begin with `spark.` are handed to Spark: a cluster's master needs some.
 """
 

@@ -54,7 +54,7 @@ _FINAL_REFUSALS = frozenset(
     }
 )
 #: In the message of a query that ended because something stayed away: nothing is wrong with the job or its data.
-_AWAY = ("TimeoutError: ", "SinkError: ")
+_AWAY = ("TimeoutError: ", "BrokerUnreachable: ")
 
 _log = logger("broker.spark")
 

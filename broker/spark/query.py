@@ -3,14 +3,16 @@
 from typing import TYPE_CHECKING
 
 from broker.common.errors import BarnabasError
+from broker.spark.batch_output import write_batch
 from broker.spark.config import StreamConfig
-from broker.spark.outputs import TopicOutputs
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming import DataStreamWriter, StreamingQuery
 
 
+#: A query has one output, though it may be several topics: a batch is in all of them or in none.
+_OUTPUT = "topics"
 #: Spark's words for it.
 _NO_FILES = ("PATH_NOT_FOUND", "UNABLE_TO_INFER_SCHEMA")
 
@@ -81,6 +83,10 @@ def _to_files(writer: "DataStreamWriter", config: StreamConfig) -> "StreamingQue
 
 
 def _to_topics(writer: "DataStreamWriter", config: StreamConfig) -> "StreamingQuery":
-    client = {"bootstrap.servers": config.bootstrap_servers}
     topics = config.definition.output_topics(config.settings)
-    return writer.foreachBatch(TopicOutputs(client, config.directory / "checkpoint" / "sink", topics).write).start()
+    only = topics[0] if len(topics) == 1 else None
+
+    def write(rows: "DataFrame", batch: int) -> None:
+        write_batch(rows, batch, bootstrap_servers=config.bootstrap_servers, topic=only, output=_OUTPUT)
+
+    return writer.foreachBatch(write).start()

@@ -49,10 +49,10 @@ class Driver:
             )
 
     def batches_begun(self) -> int:
-        """The number of the newest batch the sink has begun to write, -1 before the first."""
+        """The number of the newest batch, -1 before the first."""
         assert self._process.poll() is None, f"driver ended: {self._log.read_text()[-3000:]}"
-        files = (self.directory / "checkpoint" / "sink").rglob("batch-*.json")
-        return max((int(file.stem.removeprefix("batch-")) for file in files), default=-1)
+        files = (self.directory / "checkpoint" / "offsets").glob("[0-9]*")
+        return max((int(file.name) for file in files), default=-1)
 
     def kill(self) -> None:
         """As `kill -9` of everything; no process of the job is left when this returns."""
@@ -67,7 +67,7 @@ class Driver:
         psutil.wait_procs(family, timeout=10)
 
     def await_batch_after(self, batch: int) -> int:
-        """The number of a later batch, within a millisecond or so of the moment it began to be written."""
+        """The number of a later batch, within a millisecond or so of the moment it began."""
         deadline = time.monotonic() + BATCH_DEADLINE_S
         while (newest := self.batches_begun()) <= batch:
             assert time.monotonic() < deadline, f"no batch after {batch}: {self._log.read_text()[-3000:]}"
