@@ -76,7 +76,9 @@ def _run(config: StreamConfig, progress: ProgressFile, stop: Event, clock: Clock
         progress.write("stopped")
         return 0
     shutil.rmtree(config.directory / "scratch", ignore_errors=True)
-    spark = build_session(config)
+    spark = build_session(
+        config.job, config.master, config.driver_memory, config.directory, config.ui_enable, config.spark
+    )
     topics = config.definition.input_topics(config.settings)
     try:
         with InputWatch({"bootstrap.servers": config.bootstrap_servers}, topics) as watch:

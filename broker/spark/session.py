@@ -4,11 +4,12 @@ import logging
 import os
 import shlex
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from broker.common.java import java_home_for_spark
-from broker.spark.config import StreamConfig
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -19,34 +20,41 @@ _PACKAGE_ROOT = Path(__file__).resolve().parents[2]
 _JVM_FLAGS = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 
 
-def build_session(config: StreamConfig) -> "SparkSession":
-    """Start the driver's JVM. The job's directory takes what Spark writes besides: scratch files, a Java shim.
+def build_session(
+    name: str,
+    master: str,
+    driver_memory: str,
+    directory: Path,
+    ui: bool = False,
+    settings: Mapping[str, str] = MappingProxyType({}),
+) -> "SparkSession":
+    """Start the driver's JVM. `directory` takes what Spark writes besides checkpoints: scratch files, a Java shim.
 
     Sets environment variables of this process, which the JVM and the Python workers inherit; call once per process.
     On a cluster's master the executors run this very Python and package: each host has them at the same path.
     """
     logging.getLogger("py4j").setLevel(logging.WARNING)
-    scratch = config.directory / "scratch"
+    scratch = directory / "scratch"
     scratch.mkdir(parents=True, exist_ok=True)
     os.environ |= {
-        "JAVA_HOME": str(java_home_for_spark(config.directory / "java")),
+        "JAVA_HOME": str(java_home_for_spark(directory / "java")),
         "PYSPARK_PYTHON": sys.executable,
         "PYTHONPATH": os.pathsep.join(filter(None, (str(_PACKAGE_ROOT), os.environ.get("PYTHONPATH")))),
         "SPARK_LOCAL_IP": os.environ.get("SPARK_LOCAL_IP", "127.0.0.1"),
-        "PYSPARK_SUBMIT_ARGS": submit_arguments(config.driver_memory),
+        "PYSPARK_SUBMIT_ARGS": submit_arguments(driver_memory),
     }
     from pyspark.sql import SparkSession
 
-    settings = {
-        "spark.ui.enabled": str(config.ui_enable).lower(),
+    ours = {
+        "spark.ui.enabled": str(ui).lower(),
         "spark.ui.showConsoleProgress": "false",
         "spark.local.dir": str(scratch),
         "spark.executorEnv.PYTHONPATH": os.environ["PYTHONPATH"],
         "spark.sql.warehouse.dir": str(scratch / "warehouse"),
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": "2",
-    } | dict(config.spark)
-    session = SparkSession.builder.appName(config.job).master(config.master).config(map=settings).getOrCreate()
+    }
+    session = SparkSession.builder.appName(name).master(master).config(map=ours | dict(settings)).getOrCreate()
     session.sparkContext.setLogLevel("WARN")
     return session
 

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from broker.spark.catalog import find_job
-from broker.spark.config import read_settings, read_stream_config
+from broker.spark.config import read_settings
 from broker.spark.session import build_session
 
 _RECORDS = pa.schema(
@@ -46,8 +46,7 @@ class Written(NamedTuple):
 def spark(tmp_path_factory):
     """Java starts once for all of them."""
     directory = tmp_path_factory.mktemp("spark")
-    text = f"job=dedupe\nbootstrap.servers=none:1\ncheckpoint.dir={directory}\ninput.topic=i\noutput.topic=o\n"
-    session = build_session(read_stream_config(text))
+    session = build_session("tests", "local[2]", "512m", directory)
     yield session
     session.stop()
 
