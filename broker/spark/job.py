@@ -204,8 +204,6 @@ class Reporter:
         ends_sum = sum(self._watch.ends.values()) if self._watch.ends else None
         arrived = None if None in (ends_sum, self._ends_sum) else max(0, ends_sum - self._ends_sum) / elapsed_s
         newest = reports[-1]["batchId"] if reports else self._batch
-        processed = rows_after(self._batch, reports) / elapsed_s if self._batch >= 0 else 0.0
-        if newest < self._batch:
-            processed = 0.0
+        processed = rows_after(self._batch, reports) / elapsed_s
         self._progress.add_point({"at_ms": now_ms, "arrived": arrived, "processed": round(processed, 1), "lag": lag})
         self._point_ms, self._batch, self._ends_sum = now_ms, newest, ends_sum
