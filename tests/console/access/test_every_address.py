@@ -90,7 +90,6 @@ FOR_ADMINISTRATORS = {"audit", "audit-verify", "stream-choose", "stream-add", "s
 }
 #: About oneself: for everybody who is logged in, without a role too.
 OWN = {"logout", "own-password"}
-FOR_ADMINISTRATORS = {"audit", "audit-verify", "stream-choose", "stream-add", "stream-remove"}
 
 
 def routes(resolver=None) -> list[URLPattern]:
