@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import take_pictures
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(280)]
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
 LIVE_MS = 15_000
 TOPIC = "journey.moves"
 CREATED = "journey.created"
@@ -61,7 +61,8 @@ def test_a_partition_is_moved_watched_called_off_and_taken_back(page, product, t
     moving = page.locator("#placement-moves tr", has_text=f"{TOPIC}-0")
     expect(moving).to_be_visible(timeout=LIVE_MS)
     expect(moving).to_contain_text(re.compile(r"[1-9]\d? %"), timeout=LIVE_MS)
-    expect(moving).to_contain_text(re.compile(r"\d+\s(s|min)"), timeout=LIVE_MS)
+    # A throttled copy comes in bursts: its pace is known after the second.
+    expect(moving).to_contain_text(re.compile(r"\d+\s(s|min)"), timeout=60_000)
     pictures = {"placement": "/placement/", "call-off": "/placement/+call-off/", "choose": "/placement/+move/?search=j"}
     take_pictures(chromium, product, "moving", pictures)
 
