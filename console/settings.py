@@ -52,6 +52,8 @@ SECRET_KEY = env("BARNABAS_SECRET_KEY", default="") or load_or_create_secret(SEC
 ALLOWED_HOSTS = env.list("BARNABAS_ALLOWED_HOSTS", default=["127.0.0.1", "localhost"])
 #: True behind a TLS proxy: cookies are then sent over https only.
 SECURE = read_switch(env("BARNABAS_SECURE", default="0"), "BARNABAS_SECURE")
+#: True: nothing is changed by this console, whoever asks.
+READ_ONLY = read_switch(env("BARNABAS_READ_ONLY", default="0"), "BARNABAS_READ_ONLY")
 DEBUG = False
 
 # Django -------------------------------------------------------------------------------------------------------------
@@ -92,6 +94,7 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
     "console.access.one_time.OneTimePasswordMiddleware",
+    "console.access.read_only_guard.ReadOnlyMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",

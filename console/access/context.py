@@ -2,6 +2,7 @@
 
 from django.http import HttpRequest
 
+from console.access.read_only import why_read_only
 from console.access.rights import Right, reach_of, rights_here
 
 
@@ -9,8 +10,11 @@ def rights(request: HttpRequest) -> dict:
     if not hasattr(request, "user"):
         return {}
     held = rights_here(request.user)
+    read_only = why_read_only() if request.user.is_authenticated else ""
     return {
+        "read_only": read_only,
+        "can_brake": Right.OPERATE in held,
         "can_view": Right.VIEW in held,
-        "can_operate": Right.OPERATE in held,
+        "can_operate": Right.OPERATE in held and not read_only,
         "can_administer": Right.ADMINISTER in reach_of(request.user).role,
     }

@@ -6,5 +6,6 @@ import "./flash.js";
 import "./focus.js";
 import "./moments.js";
 import "./question.js";
+import "./reasons.js";
 import "./records.js";
 import "./times.js";

@@ -23,6 +23,7 @@ CHANGES = {
     "logout": "viewer",
     "own-password": "viewer",
     "user-create": "admin",
+    "read-only-switch": "admin",
     "user": "admin",
     "user-password": "admin",
     "user-logins": "admin",
@@ -53,7 +54,16 @@ FOR_OPERATORS = {
     "group-delete",
     "group-forget",
 }
-FOR_ADMINISTRATORS = {"audit", "audit-verify", "users", "user-create", "user", "user-password", "user-logins"}
+FOR_ADMINISTRATORS = {
+    "read-only",
+    "audit",
+    "audit-verify",
+    "users",
+    "user-create",
+    "user",
+    "user-password",
+    "user-logins",
+}
 #: About oneself: for everybody who is logged in, without a role too.
 OWN = {"logout", "own-password"}
 
