@@ -39,8 +39,8 @@ def console_services() -> list[Service]:
     named = [f"--queues={queue}", f"--hostname=barnabas@{settings.HOST_NAME}", "--loglevel=WARNING"]
     web = [python, "-m", "uvicorn", "console.asgi:application", "--host=127.0.0.1", f"--port={settings.CONSOLE_PORT}"]
     calm = ["--lifespan=off", "--timeout-graceful-shutdown=3", "--no-access-log", "--log-level=warning"]
-    # Only a proxy in front of us may say who asks: logins are counted by address.
-    trust = [] if settings.SECURE else ["--no-proxy-headers"]
+    # Whom to believe about who asks is decided by console/access/proxy.py.
+    calm.append("--no-proxy-headers")
     return [
         Service("worker", [*celery, *worker, *named], grace_s=10),
         # Its schedule is in the code, so nothing of it needs a file that a kill could leave half written.
@@ -49,7 +49,7 @@ def console_services() -> list[Service]:
             [*celery, "beat", "--scheduler=celery.beat:Scheduler", "--loglevel=WARNING", "--pidfile="],
             grace_s=2,
         ),
-        Service("web", [*web, *calm, *trust], grace_s=6),
+        Service("web", [*web, *calm], grace_s=6),
         Service("collector", [python, str(settings.BASE_DIR / "manage.py"), "collect"]),
     ]
 
