@@ -14,15 +14,18 @@ warnings.filterwarnings("ignore", message="StreamingHttpResponse must consume sy
 django_application = get_asgi_application()
 
 from console.access.proxy import BehindProxy  # noqa: E402
+from console.access.request_limits import RequestLimits  # noqa: E402
 from console.live.origin import OurPagesOnly  # noqa: E402  (reads the settings)
 from console.live.routes import websocket_urlpatterns  # noqa: E402  (needs the apps to be loaded)
 
 application = BehindProxy(
-    ProtocolTypeRouter(
-        {
-            "http": django_application,
-            "websocket": OurPagesOnly(AuthMiddlewareStack(URLRouter(websocket_urlpatterns))),
-        }
+    RequestLimits(
+        ProtocolTypeRouter(
+            {
+                "http": django_application,
+                "websocket": OurPagesOnly(AuthMiddlewareStack(URLRouter(websocket_urlpatterns))),
+            }
+        )
     ),
     settings.TRUSTED_PROXIES,
     settings.PATH_PREFIX,

@@ -13,6 +13,9 @@ from console.processes.setup import Setup
 #: Order of stop; of start it is the reverse but for the worker, which everything else waits for.
 STOP_ORDER = ("collector", "web", "beat", "worker", "redis")
 
+#: The longest message of a page to the console.
+WEBSOCKET_BYTES_MAX = 64 * 1024
+
 #: Used once, to make the first user; nobody else needs it.
 _WITHHELD = frozenset({"BARNABAS_ADMIN_PASSWORD"})
 
@@ -41,6 +44,8 @@ def console_services() -> list[Service]:
     calm = ["--lifespan=off", "--timeout-graceful-shutdown=3", "--no-access-log", "--log-level=warning"]
     # Whom to believe about who asks is decided by console/access/proxy.py.
     calm.append("--no-proxy-headers")
+    # Pages say little; without this a message may have 16 MB.
+    calm.append(f"--ws-max-size={WEBSOCKET_BYTES_MAX}")
     return [
         Service("worker", [*celery, *worker, *named], grace_s=10),
         # Its schedule is in the code, so nothing of it needs a file that a kill could leave half written.
