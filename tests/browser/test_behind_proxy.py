@@ -1,26 +1,19 @@
 """The console below a path of a proxy, in Chromium: every link, file, request and websocket goes through the proxy."""
 
-import os
-import subprocess
-import sys
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 
 from tests.barnabas_cluster import await_true
 from tests.browser.conftest import PASSWORD
+from tests.browser.web_process import web_process
 from tests.reverse_proxy import ReverseProxy
-from tests.zookeeper_server import free_ports
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(180)]
-ROOT = Path(__file__).parents[2]
 PREFIX = "/tools/kafka"
 PAGES = ("", "topics/", "brokers/", "consumers/", "placement/", "history/", "users/", "audit/", "processes/")
-MAKE_WORLD = """
-from django.contrib.auth.models import User
+WORLD = """
 from console.topics.models import Partition, Topic
-User.objects.create_superuser("admin", password=%r)
 topic = Topic.objects.create(name="orders", partition_count=1, replication_factor=1)
 Partition.objects.create(topic=topic, partition=0, leader=1, replicas=[1], isr=[1], first_offset=0, next_offset=5)
 """
@@ -28,32 +21,10 @@ Partition.objects.create(topic=topic, partition=0, leader=1, replicas=[1], isr=[
 
 @pytest.fixture(scope="module")
 def console(tmp_path_factory):
-    """The web process alone, with an empty cluster: (its port, the file it writes to)."""
-    directory = tmp_path_factory.mktemp("proxied")
-    (port,) = free_ports(1)
-    environment = {key: value for key, value in os.environ.items() if not key.startswith(("BARNABAS_", "DJANGO_"))}
-    environment |= {
-        "BARNABAS_DATA": str(directory / "data"),
-        "BARNABAS_REDIS_URL": "memory://",
-        "BARNABAS_PATH_PREFIX": PREFIX,
-        "BARNABAS_TRUSTED_PROXY": "127.0.0.1",
-        "BARNABAS_BOOTSTRAP_SERVERS": "127.0.0.1:1",
-        "DJANGO_SETTINGS_MODULE": "console.settings",
-    }
-    for arguments in (["migrate", "--verbosity=0"], ["shell", "--verbosity=0", "-c", MAKE_WORLD % PASSWORD]):
-        subprocess.run([sys.executable, "manage.py", *arguments], cwd=ROOT, env=environment, check=True, timeout=90)
-    output = directory / "web.log"
-    command = [sys.executable, "-m", "uvicorn", "console.asgi:application", f"--port={port}", "--no-proxy-headers"]
-    with output.open("w") as log:
-        web = subprocess.Popen(
-            [*command, "--lifespan=off"], cwd=ROOT, env=environment, stdout=log, stderr=subprocess.STDOUT
-        )
-    try:
-        await_true(lambda: "Uvicorn running" in output.read_text(), "the web process answers", 60)
+    """Its port."""
+    variables = {"BARNABAS_PATH_PREFIX": PREFIX, "BARNABAS_TRUSTED_PROXY": "127.0.0.1"}
+    with web_process(tmp_path_factory.mktemp("proxied"), WORLD, **variables) as port:
         yield port
-    finally:
-        web.terminate()
-        web.wait(10)
 
 
 @pytest.fixture(params=[True, False], ids=["prefix taken off", "prefix left on"])
