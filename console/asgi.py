@@ -5,6 +5,7 @@ import warnings
 
 from channels.auth import AuthMiddlewareStack
 from channels.routing import ProtocolTypeRouter, URLRouter
+from django.conf import settings
 from django.core.asgi import get_asgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "console.settings")
@@ -12,12 +13,20 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "console.settings")
 warnings.filterwarnings("ignore", message="StreamingHttpResponse must consume synchronous iterators")
 django_application = get_asgi_application()
 
+from console.access.proxy import BehindProxy  # noqa: E402
+from console.access.request_limits import RequestLimits  # noqa: E402
 from console.live.origin import OurPagesOnly  # noqa: E402  (reads the settings)
 from console.live.routes import websocket_urlpatterns  # noqa: E402  (needs the apps to be loaded)
 
-application = ProtocolTypeRouter(
-    {
-        "http": django_application,
-        "websocket": OurPagesOnly(AuthMiddlewareStack(URLRouter(websocket_urlpatterns))),
-    }
+application = BehindProxy(
+    RequestLimits(
+        ProtocolTypeRouter(
+            {
+                "http": django_application,
+                "websocket": OurPagesOnly(AuthMiddlewareStack(URLRouter(websocket_urlpatterns))),
+            }
+        )
+    ),
+    settings.TRUSTED_PROXIES,
+    settings.PATH_PREFIX,
 )

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import environ
 
+from console.access.proxy import read_networks, read_prefix
 from console.redis_urls import celery_url, default_socket_path
 from console.secret_files import load_or_create_secret
 
@@ -58,6 +59,14 @@ SECRET_KEY = env("BARNABAS_SECRET_KEY", default="") or load_or_create_secret(SEC
 ALLOWED_HOSTS = env.list("BARNABAS_ALLOWED_HOSTS", default=["127.0.0.1", "localhost"])
 #: True behind a TLS proxy: cookies are then sent over https only.
 SECURE = read_switch(env("BARNABAS_SECURE", default="0"), "BARNABAS_SECURE")
+#: Addresses of proxies whose X-Forwarded-For and X-Forwarded-Proto are believed; with TLS one on this machine is.
+TRUSTED_PROXIES = read_networks(
+    env.list("BARNABAS_TRUSTED_PROXY", default=["127.0.0.1", "::1"] if SECURE else []), "BARNABAS_TRUSTED_PROXY"
+)
+#: Where the console hangs below its host, as `kafka/`; empty: at the top.
+PATH_PREFIX = read_prefix(env("BARNABAS_PATH_PREFIX", default=""), "BARNABAS_PATH_PREFIX")
+#: True: nothing is changed by this console, whoever asks.
+READ_ONLY = read_switch(env("BARNABAS_READ_ONLY", default="0"), "BARNABAS_READ_ONLY")
 DEBUG = False
 
 # Django -------------------------------------------------------------------------------------------------------------
@@ -101,6 +110,7 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
     "console.access.one_time.OneTimePasswordMiddleware",
+    "console.access.read_only_guard.ReadOnlyMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
@@ -163,6 +173,7 @@ SESSION_COOKIE_NAME = "barnabas_session"
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_AGE = 12 * 3600
+SESSION_COOKIE_PATH = CSRF_COOKIE_PATH = f"/{PATH_PREFIX}"
 SESSION_COOKIE_SECURE = SECURE
 CSRF_COOKIE_NAME = "barnabas_csrf"
 CSRF_COOKIE_SAMESITE = "Lax"
@@ -171,11 +182,10 @@ CSRF_COOKIE_HTTPONLY = True
 CSRF_FAILURE_VIEW = "console.access.errors.csrf_failure"
 CSRF_TRUSTED_ORIGINS = env.list("BARNABAS_TRUSTED_ORIGINS", default=[])
 SECURE_REFERRER_POLICY = "same-origin"
-SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if SECURE else None
 X_FRAME_OPTIONS = "DENY"
 
 # Static files: served by the web process itself from where they are; no build step. ---------------------------------
-STATIC_URL = "/static/"
+STATIC_URL = f"/{PATH_PREFIX}static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},

@@ -1,8 +1,9 @@
 """Every address of the console. A feature keeps its own routes; this file only says where they hang."""
 
+from django.conf import settings
 from django.urls import include, path
 
-urlpatterns = [
+pages = [
     path("", include("console.clusters.urls")),
     path("", include("console.access.urls")),
     path("topics/", include("console.topics.urls")),
@@ -22,6 +23,7 @@ urlpatterns = [
     path("processes/", include("console.processes.urls")),
     path("streams/", include("console.streams.urls")),
 ]
+urlpatterns = [path(settings.PATH_PREFIX, include(pages))]
 
 handler403 = "console.access.errors.forbidden"
 handler404 = "console.access.errors.not_found"

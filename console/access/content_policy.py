@@ -1,4 +1,7 @@
-"""Response headers that leave a stolen string of HTML nothing to run: only our own files, no inline script or style."""
+"""Response headers that leave a stolen string of HTML nothing to run: only our own files, no inline script or style.
+
+And what a person saw is kept by no cache: after the log-out nobody finds it there.
+"""
 
 from collections.abc import Callable
 
@@ -26,5 +29,6 @@ class ContentPolicyMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)
         response.headers.setdefault("Content-Security-Policy", CONTENT_SECURITY_POLICY)
+        response.headers.setdefault("Cache-Control", "no-store")
         response.headers.setdefault("Permissions-Policy", "camera=(), geolocation=(), microphone=()")
         return response

@@ -1,7 +1,9 @@
 """What templates may ask about the person in front of them. It decides what is drawn; views decide what is allowed."""
 
+from django.conf import settings
 from django.http import HttpRequest
 
+from console.access.read_only import why_read_only
 from console.access.rights import Right, reach_of, rights_here
 
 
@@ -9,8 +11,12 @@ def rights(request: HttpRequest) -> dict:
     if not hasattr(request, "user"):
         return {}
     held = rights_here(request.user)
+    read_only = why_read_only() if request.user.is_authenticated else ""
     return {
+        "place": "/" + request.path.removeprefix(f"/{settings.PATH_PREFIX}"),
+        "read_only": read_only,
+        "can_brake": Right.OPERATE in held,
         "can_view": Right.VIEW in held,
-        "can_operate": Right.OPERATE in held,
+        "can_operate": Right.OPERATE in held and not read_only,
         "can_administer": Right.ADMINISTER in reach_of(request.user).role,
     }

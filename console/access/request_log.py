@@ -36,7 +36,8 @@ class RequestLogMiddleware:
 
 
 def is_logged(path: str) -> bool:
-    return path not in QUIET_PATHS and not path.startswith(settings.STATIC_URL)
+    is_static = path.startswith(settings.STATIC_URL)
+    return not is_static and f"/{path.removeprefix(f'/{settings.PATH_PREFIX}')}" not in QUIET_PATHS
 
 
 def describe(request: HttpRequest, response: HttpResponse, duration_ms: float, now_ms: int) -> dict:

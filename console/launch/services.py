@@ -13,6 +13,9 @@ from console.processes.setup import Setup
 #: Order of stop; of start it is the reverse but for the worker, which everything else waits for.
 STOP_ORDER = ("collector", "web", "worker", "redis")
 
+#: The longest message of a page to the console.
+WEBSOCKET_BYTES_MAX = 64 * 1024
+
 #: Used once, to make the first user; nobody else needs it.
 _WITHHELD = frozenset({"BARNABAS_ADMIN_PASSWORD"})
 
@@ -42,11 +45,13 @@ def console_services() -> list[Service]:
     named = [f"--queues={queue}", f"--hostname=barnabas@{settings.HOST_NAME}", "--loglevel=WARNING"]
     web = [python, "-m", "uvicorn", "console.asgi:application", "--host=127.0.0.1", f"--port={settings.CONSOLE_PORT}"]
     calm = ["--lifespan=off", "--timeout-graceful-shutdown=3", "--no-access-log", "--log-level=warning"]
-    # Only a proxy in front of us may say who asks: logins are counted by address.
-    trust = [] if settings.SECURE else ["--no-proxy-headers"]
+    # Whom to believe about who asks is decided by console/access/proxy.py.
+    calm.append("--no-proxy-headers")
+    # Pages say little; without this a message may have 16 MB.
+    calm.append(f"--ws-max-size={WEBSOCKET_BYTES_MAX}")
     return [
         Service("worker", [*celery, *worker, *named, *beat], grace_s=10),
-        Service("web", [*web, *calm, *trust], grace_s=6),
+        Service("web", [*web, *calm], grace_s=6),
         Service("collector", [python, str(settings.BASE_DIR / "manage.py"), "collect"]),
     ]
 

@@ -15,16 +15,20 @@ class OurPagesOnly:
 
     async def __call__(self, scope, receive, send):
         headers = {name: value.decode("latin-1").lower() for name, value in scope["headers"]}
-        is_ours = is_our_page(headers.get(b"origin", ""), headers.get(b"host", ""))
+        scheme = "https" if settings.SECURE or scope.get("scheme") == "wss" else "http"
+        is_ours = is_our_page(headers.get(b"origin", ""), headers.get(b"host", ""), scheme)
         return await (self.application if is_ours else WebsocketDenier())(scope, receive, send)
 
 
-def is_our_page(origin: str, host: str) -> bool:
-    """Cookies know no port, so another program on the same machine is told from us by the port here."""
+def is_our_page(origin: str, host: str, scheme: str) -> bool:
+    """A page that came unencrypted is not ours where ours come encrypted: anybody between could have written it.
+
+    Cookies know no port, so another program on the same machine is told from us by the port here.
+    """
     if origin in settings.CSRF_TRUSTED_ORIGINS:
         return True
     try:
-        is_same = urlsplit(origin).netloc == host
+        is_same = urlsplit(origin)[:2] == (scheme, host)
     except ValueError:
         return False
     return is_same and validate_host(split_domain_port(host)[0], settings.ALLOWED_HOSTS)

@@ -5,6 +5,7 @@ from datetime import datetime
 
 from django.utils import timezone
 
+from console.access.read_only import why_read_only
 from console.access.rights import REFUSALS, Right
 from console.live import groups
 from console.live.push import push_partial
@@ -119,9 +120,13 @@ class Shown:
 def push_process(process: ManagedProcess) -> None:
     """Show the process as it is now to everybody who looks at the list or at its page."""
     shown = Shown(process, timezone.now())
+    read_only = why_read_only()
+    context = {"shown": shown, "read_only": read_only}
     for can_operate in (True, False):
         for template in ("processes/row.html", "processes/state.html"):
-            push_partial(groups.processes(can_operate), template, {"shown": shown, "can_operate": can_operate})
+            push_partial(
+                groups.processes(can_operate), template, {**context, "can_operate": can_operate and not read_only}
+            )
 
 
 def push_removed(name: str) -> None:

@@ -7,6 +7,7 @@ import "./flash.js";
 import "./focus.js";
 import "./moments.js";
 import "./question.js";
+import "./reasons.js";
 import "./records.js";
 import "./shown.js";
 import "./times.js";

@@ -29,7 +29,7 @@ function begin() {
     if (mode === "tail") parameters.delete("cursor");
     parameters.set("topic", live.dataset.topic);
     parameters.set("mode", mode);
-    const current = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/ws/records/?${parameters}`);
+    const current = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}${document.body.dataset.root}ws/records/?${parameters}`);
     socket = current;
     current.onmessage = (event) => { if (socket === current) take(JSON.parse(event.data)); };
     current.onclose = (event) => {

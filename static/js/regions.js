@@ -11,7 +11,7 @@ export async function refreshRegions(ids = null) {
   running = true;
   try {
     const response = await fetch(location.href, { headers: { Accept: "text/html" }, cache: "no-store" });
-    if (response.redirected && new URL(response.url).pathname.startsWith("/login")) { location.reload(); return; }
+    if (response.redirected && new URL(response.url).pathname === `${document.body.dataset.root}login/`) { location.reload(); return; }
     const isRefused = document.querySelector("[data-refused]") !== null;
     if (response.status === 404 || (response.ok && isRefused)) {
       if (response.ok === isRefused) location.reload(); // the thing is gone, or is there by now

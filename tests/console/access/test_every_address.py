@@ -28,6 +28,7 @@ CHANGES = {
     "logout": "viewer",
     "own-password": "viewer",
     "user-create": "admin",
+    "read-only-switch": "admin",
     "user": "admin",
     "user-password": "admin",
     "user-logins": "admin",
@@ -85,7 +86,7 @@ FOR_OPERATORS = {
     "group-delete",
     "group-forget",
 }
-FOR_ADMINISTRATORS = {"audit", "audit-verify", "stream-choose", "stream-add", "stream-remove"} | {
+FOR_ADMINISTRATORS = {"read-only", "audit", "audit-verify", "stream-choose", "stream-add", "stream-remove"} | {
     *("users", "user-create", "user", "user-password", "user-logins")
 }
 #: About oneself: for everybody who is logged in, without a role too.

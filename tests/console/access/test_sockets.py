@@ -33,7 +33,7 @@ async def push(group: str, html: str) -> None:
 
 @pytest.fixture(autouse=True)
 def _soon(monkeypatch):
-    monkeypatch.setattr(consumers, "HINT_SECONDS", 0.01)
+    monkeypatch.setattr(consumers, "HINT_SECONDS", 0.3)
 
 
 @pytest.mark.parametrize(

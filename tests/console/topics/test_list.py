@@ -61,7 +61,7 @@ def test_long_lists_are_paged_in_the_database(viewer, client_of, django_assert_m
 
     client = client_of(viewer)
 
-    with django_assert_max_num_queries(8):
+    with django_assert_max_num_queries(9):
         first = client.get("/topics/").context["page"]
         assert len(first.object_list) == TOPICS_PER_PAGE
     second = client.get("/topics/?page=2").context["page"]

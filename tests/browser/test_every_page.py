@@ -1,0 +1,133 @@
+"""Every page there is, taken from the routes, as a keyboard, a screen reader and a phone meet it."""
+
+import pytest
+
+from tests.browser.conftest import PASSWORD, SCREENSHOTS
+from tests.browser.web_process import web_process
+from tests.console.access.test_every_address import CHANGES, CLOSED, FOR_OPERATORS, address_of
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
+WORLD = """
+from console.consumers.models import ConsumerGroup, GroupPlace
+from console.history.models import Change
+from console.brokers.models import Broker
+from console.processes.models import ManagedProcess
+from console.rolling.models import RollingRestart
+from console.topics.models import Partition, Topic
+from django.conf import settings
+Broker.objects.create(broker_id=1, host="127.0.0.1", port=9092)
+for name in ("orders", "a-topic-with-a-name-that-is-quite-long-" * 5):
+    topic = Topic.objects.create(name=name, partition_count=1, replication_factor=2, under_replicated_count=1)
+    Partition.objects.create(topic=topic, partition=0, leader=1, replicas=[1, 2], isr=[1], next_offset=5)
+    Change.objects.create(at_ms=1_780_000_000_000, kind="leader", object_name=name, sentence=f"{name}-0 has no leader")
+for name in ("readers", "a.group.with.a.name.that.is.quite.long." * 5):
+    group = ConsumerGroup.objects.create(name=name, state="Stable", coordinator=1, verdict="ok", topics=["orders"])
+    GroupPlace.objects.create(group=group, topic="orders", partition=0, committed=2, next_offset=5, lag=3, verdict="ok")
+ManagedProcess.objects.create(name="broker-1", kind="broker", host=settings.HOST_NAME, argv=["true"])
+RollingRestart.objects.create(actor_name="admin", sentence="Begins.")
+somebody = User.objects.create_user("somebody", pk=10_000)
+somebody.name_rules.create(resource="topic", pattern="orders-*", level="operator")
+"""
+#: Not pages: parts that a page fetches, and what only takes a post.
+PARTS = {"process-log", "process-question", "process-no-question"}
+PAGES = [name for name in CLOSED if name not in PARTS and (name not in CHANGES or name in FOR_OPERATORS)]
+PAGES += ["user", "user-create", "user-password", "user-logins", "own-password"]
+
+#: The script that makes them reachable has run.
+EXPLAINED = "!document.querySelector('button:disabled[title]')"
+LOOK = """() => {
+  const wrong = [], all = (selector) => [...document.querySelectorAll(selector)];
+  const shown = (e) => e.getClientRects().length > 0;
+  const told = (e) => e.outerHTML.slice(0, 160);
+  const textOf = (e) => (e.getAttribute("aria-label") || e.innerText || e.textContent || "").trim()
+    || [...e.querySelectorAll("img[alt]")].map((i) => i.alt).join("");
+  all("input:not([type=hidden]), select, textarea").forEach((e) => {
+    const labels = [...(e.labels || [])].map((label) => label.textContent.trim()).join("");
+    const name = e.getAttribute("aria-label") || e.title || labels;
+    if (!name) wrong.push("no name: " + told(e));
+  });
+  all("button, a[href], [role=button], summary").forEach((e) => { if (!textOf(e)) wrong.push("no text: " + told(e)); });
+  all("button:disabled, [aria-disabled=true]").forEach((e) => { if (!e.title) wrong.push("no reason: " + told(e)); });
+  all("[aria-disabled=true]").forEach((e) => { if (e.tabIndex < 0) wrong.push("out of reach: " + told(e)); });
+  all("img:not([alt])").forEach((e) => wrong.push("no alt: " + told(e)));
+  all("svg[role=img]:not([aria-label])").forEach((e) => wrong.push("no label: " + told(e)));
+  all("[tabindex]").forEach((e) => { if (e.tabIndex > 0) wrong.push("own focus order: " + told(e)); });
+  const ids = all("[id]").map((e) => e.id);
+  ids.filter((id, at) => ids.indexOf(id) !== at).forEach((id) => wrong.push("id twice: " + id));
+  all("[aria-describedby], [aria-labelledby]").forEach((e) => {
+    const named = ["aria-describedby", "aria-labelledby"].map((each) => e.getAttribute(each) || "").join(" ");
+    for (const id of named.trim().split(" "))
+      if (!document.getElementById(id)) wrong.push("points nowhere: " + told(e));
+  });
+  const levels = all("h1, h2, h3, h4").filter(shown).map((e) => Number(e.tagName[1]));
+  if (levels.filter((level) => level === 1).length !== 1) wrong.push("h1: " + levels.join(" "));
+  levels.forEach((level, at) => { if (at && level > levels[at - 1] + 1) wrong.push("left out: " + levels.join(" ")); });
+  if (document.documentElement.lang !== "en" || all("main").length !== 1 || !document.title) wrong.push("no frame");
+  for (const region of ["#connection", "#connection-banner", "#collector-banner"])
+    if (document.querySelector(region)?.getAttribute("role") !== "status") wrong.push("does not speak: " + region);
+  const focusable = "a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex='0']";
+  all(focusable).filter(shown).forEach((e) => {
+    e.focus({ focusVisible: true });
+    const style = getComputedStyle(e);
+    if (document.activeElement === e && (style.outlineStyle === "none" || parseFloat(style.outlineWidth) < 2))
+      wrong.push("focus not seen: " + told(e));
+  });
+  const wider = document.documentElement.scrollWidth - document.documentElement.clientWidth;
+  if (wider > 0) wrong.push(`wider than the window by ${wider} px`);
+  return wrong;
+}"""
+
+
+@pytest.fixture(scope="module")
+def console(tmp_path_factory):
+    with web_process(tmp_path_factory.mktemp("pages"), WORLD) as port:
+        yield f"http://127.0.0.1:{port}"
+
+
+@pytest.fixture(params=[(390, "light"), (1280, "dark")], ids=["phone", "desk"])
+def page(request, chromium, console):
+    width, theme = request.param
+    context = chromium.new_context(viewport={"width": width, "height": 900}, color_scheme=theme)
+    page = context.new_page()
+    page.goto(console)
+    page.get_by_label("User name").fill("admin")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.keyboard.press("Enter")
+    page.get_by_role("heading", name="Overview").wait_for(timeout=60_000)
+    yield page
+    context.close()
+
+
+def test_every_page_can_be_read_and_used_by_everybody(page, console):
+    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+    found = {}
+    for name in PAGES:
+        page.goto(console + address_of(name), timeout=60_000)
+        page.wait_for_function(EXPLAINED, timeout=30_000)
+        page.screenshot(path=SCREENSHOTS / f"every-{name}-{page.viewport_size['width']}.png", full_page=True)
+        if wrong := page.evaluate(LOOK):
+            found[name] = wrong
+    assert found == {}
+
+
+def test_a_form_that_was_refused_says_beside_the_field_what_is_wrong(page, console):
+    page.goto(f"{console}/users/+create/")
+    page.get_by_label("User name").fill("somebody")
+    page.get_by_role("button", name="Preview").click()
+    field = page.get_by_label("User name")
+    page.get_by_role("alert").wait_for(timeout=30_000)
+    described = field.get_attribute("aria-describedby")
+    assert "There is an account of this name" in page.locator(f"#{described.split()[-1]}").inner_text()
+    assert page.evaluate(LOOK) == []
+
+
+def test_a_disabled_button_is_reached_by_keyboard_and_shows_why(page, console):
+    page.goto(f"{console}/processes/broker-1/")
+    page.locator("#connection[data-state=live]").wait_for(timeout=30_000)
+    page.wait_for_function(EXPLAINED, timeout=30_000)
+    stop = page.locator("[data-action=stop]").first
+    stop.evaluate("e => e.focus({ focusVisible: true })")
+    shown = "e => getComputedStyle(e, '::after').content"
+    assert "does not run" in stop.evaluate(shown)
+    stop.press("Enter")
+    assert page.get_by_role("alertdialog").count() == 0

@@ -1,0 +1,45 @@
+"""The console's web process alone, over a database that a few lines fill: light, and enough to look at pages."""
+
+import contextlib
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.barnabas_cluster import await_true
+from tests.browser.conftest import PASSWORD
+from tests.zookeeper_server import free_ports
+
+ROOT = Path(__file__).parents[2]
+
+
+@contextlib.contextmanager
+def web_process(directory: Path, world: str, **variables: str) -> Iterator[int]:
+    """Its port. The first user is admin; `world` is run in the shell of Django before it starts."""
+    (port,) = free_ports(1)
+    environment = {key: value for key, value in os.environ.items() if not key.startswith(("BARNABAS_", "DJANGO_"))}
+    environment |= {
+        "BARNABAS_DATA": str(directory / "data"),
+        "BARNABAS_REDIS_URL": "memory://",
+        "BARNABAS_BOOTSTRAP_SERVERS": "127.0.0.1:1",
+        "DJANGO_SETTINGS_MODULE": "console.settings",
+        **variables,
+    }
+    admin = (
+        f"from django.contrib.auth.models import User\nUser.objects.create_superuser('admin', password={PASSWORD!r})\n"
+    )
+    for arguments in (["migrate", "--verbosity=0"], ["shell", "--verbosity=0", "-c", admin + world]):
+        subprocess.run([sys.executable, "manage.py", *arguments], cwd=ROOT, env=environment, check=True, timeout=120)
+    output = directory / "web.log"
+    command = [sys.executable, "-m", "uvicorn", "console.asgi:application", f"--port={port}", "--no-proxy-headers"]
+    with output.open("w") as log:
+        web = subprocess.Popen(
+            [*command, "--lifespan=off"], cwd=ROOT, env=environment, stdout=log, stderr=subprocess.STDOUT
+        )
+    try:
+        await_true(lambda: "Uvicorn running" in output.read_text(), "the web process answers", 90)
+        yield port
+    finally:
+        web.terminate()
+        web.wait(20)
