@@ -27,10 +27,9 @@ from broker.common.errors import ApiError
 from broker.common.logs import logger
 from broker.common.types import TopicPartition
 from broker.records.compression import Compression
-from broker.spark.client_settings import ClientSettings, read_sink_settings
+from broker.spark.client_settings import ClientSettings, cluster_of, read_sink_settings
 from broker.spark.ledger import Decision, Ledger, SinkError
 from broker.spark.output_rows import by_partition, check_columns
-from broker.spark.range_reader import cluster_of
 from broker.spark.task_producer import TaskProducer
 
 _PREFIX = "barnabas-sink-"
