@@ -7,7 +7,7 @@ that is built otherwise is accepted and has no effect; a name no Kafka client kn
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from broker.client.cluster import parse_bootstrap_servers
+from broker.client.cluster import Cluster, parse_bootstrap_servers
 from broker.common.errors import ApiError
 from broker.common.logs import logger
 
@@ -53,6 +53,18 @@ class ClientSettings(NamedTuple):
     compression: str = "none"
 
 
+_clusters: dict[ClientSettings, Cluster] = {}
+
+
+def cluster_of(client: ClientSettings) -> Cluster:
+    """The connections of this process to a cluster: Spark's workers run task after task. For one thread."""
+    if client not in _clusters:
+        _clusters[client] = Cluster(
+            client.bootstrap_servers, timeout_s=client.request_timeout_ms / 1000, client_id=client.client_id
+        )
+    return _clusters[client]
+
+
 def read_source_settings(options: Mapping[str, str]) -> ClientSettings:
     """Raises ValueError that names the option."""
     return _read(options, _REFUSED_BY_SOURCE)
@@ -72,7 +84,8 @@ def _read(options: Mapping[str, str], refused: Mapping[str, str]) -> ClientSetti
     for name, text in given.items():
         match name:
             case "isolation.level":
-                settings["committed_only"] = one_of(name, text, ("read_committed", "read_uncommitted"))[5] == "c"
+                level = one_of(name, text, ("read_committed", "read_uncommitted"))
+                settings["committed_only"] = level == "read_committed"
             case "request.timeout.ms" | "fetch.max.wait.ms" | "transaction.timeout.ms":
                 settings[name.replace(".", "_")] = positive(name, text)
             case "max.partition.fetch.bytes" | "fetch.max.bytes":

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
-from broker.client.cluster import Cluster
 from broker.client.errors import BrokerUnreachable
 from broker.client.leaders import MOVED, Leaders
 from broker.client.offsets import list_offsets
@@ -18,7 +17,7 @@ from broker.common.logs import logger
 from broker.common.types import IsolationLevel
 from broker.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic, PartitionData
 from broker.protocol.messages.list_offsets import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP
-from broker.spark.client_settings import ClientSettings
+from broker.spark.client_settings import ClientSettings, cluster_of
 from broker.spark.offsets import DataLossError, OffsetRange
 from broker.spark.rows import in_portions, to_arrow
 from broker.spark.visible_batches import end_of, visible_batches
@@ -32,17 +31,6 @@ _PAUSE_S = 0.1
 _FETCH_BY_NAME = 12
 
 _log = logger("broker.spark.source")
-
-_clusters: dict[ClientSettings, Cluster] = {}
-
-
-def cluster_of(client: ClientSettings) -> Cluster:
-    """The connections of this process to a cluster: Spark's workers run task after task. For one thread."""
-    if client not in _clusters:
-        _clusters[client] = Cluster(
-            client.bootstrap_servers, timeout_s=client.request_timeout_ms / 1000, client_id=client.client_id
-        )
-    return _clusters[client]
 
 
 def read_range(

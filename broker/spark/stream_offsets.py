@@ -11,8 +11,8 @@ from broker.client.offsets import list_offsets
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import IsolationLevel, TopicPartition
 from broker.protocol.messages.list_offsets import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP
+from broker.spark.client_settings import cluster_of
 from broker.spark.offsets import EARLIEST, LATEST, Offsets, resolve
-from broker.spark.range_reader import cluster_of
 from broker.spark.source_options import Position, SourceOptions
 
 #: How long the first offsets are asked for before a query fails to start.

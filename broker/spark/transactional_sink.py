@@ -6,7 +6,8 @@ one batch may take; `kafka.compression.type` is for the records.
 
 A stream's batch is in the topics exactly once for readers of committed records; ledger.py says how and why. It is known
 by the query, which Spark names in the checkpoint, and by its number; a batch write says both with the options `queryId`
-and `batchId` (outputs.py does), and without them is atomic, but written again when it is run again.
+and `batchId` (batch_output.py does). Without them nothing of it is seen before all of it is written, and it is written
+again when it is run again.
 """
 
 import uuid
@@ -26,10 +27,9 @@ from broker.common.errors import ApiError
 from broker.common.logs import logger
 from broker.common.types import TopicPartition
 from broker.records.compression import Compression
-from broker.spark.client_settings import ClientSettings, read_sink_settings
+from broker.spark.client_settings import ClientSettings, cluster_of, read_sink_settings
 from broker.spark.ledger import Decision, Ledger, SinkError
 from broker.spark.output_rows import by_partition, check_columns
-from broker.spark.range_reader import cluster_of
 from broker.spark.task_producer import TaskProducer
 
 _PREFIX = "barnabas-sink-"
@@ -86,17 +86,15 @@ class _Sink:
         self._client = options.client
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> TaskResult:
-        """In a task. SinkError when brokers stay away; ApiError for what waiting does not mend."""
+        """In a task. BrokerUnreachable, TimeoutError: brokers stay away; ApiError: what waiting does not mend."""
         result = self._identify(TaskContext.get())
         task = _Task(self._options, result)
         try:
             for batch in iterator:
                 if batch.num_rows and result.found is None:
                     task.write(batch)
-        except BaseException as error:
+        except BaseException:
             task.give_up()
-            if isinstance(error, BrokerUnreachable):
-                raise SinkError(f"{result.name}: {error}") from error
             raise
         return result
 
@@ -108,13 +106,8 @@ class _Sink:
         return Ledger(name, cluster, Coordinators(cluster))
 
     def _commit(self, messages: list[TaskResult | None]) -> None:
-        """On the driver, when every task has a result. SinkError when brokers stay away."""
-        try:
-            self._end_batch([message for message in messages if message is not None])
-        except BrokerUnreachable as error:
-            raise SinkError(str(error)) from error
-
-    def _end_batch(self, results: list[TaskResult]) -> None:
+        """On the driver, when every task has a result."""
+        results = [message for message in messages if message is not None]
         written = [result for result in results if result.producer is not None]
         if not written:
             found = next((result for result in results if result.found), None)

@@ -93,6 +93,7 @@ def rows(bootstrap_servers: str, topic: str, isolation: str, start: int, end: in
     return found
 
 
+@pytest.mark.timeout(400)
 @settings(
     max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
