@@ -12,7 +12,7 @@ from django.template.loader import render_to_string
 
 from console.access.models import ReadOnlyMode
 from console.audit.record import SYSTEM
-from console.clusters.queries import DEFAULT_CLUSTER
+from console.clusters.models import DEFAULT_CLUSTER
 from console.gateway.errors import RefusedError
 from console.live import groups
 from console.live.clock import now_ms

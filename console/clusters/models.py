@@ -6,6 +6,8 @@ from console.live.clock import now_ms
 
 #: The collector's silence after which a page says so; it writes a heartbeat every second.
 SILENCE_MS = 5_000
+#: One cluster for now; the row's name is where a second one will hang.
+DEFAULT_CLUSTER = "default"
 
 
 class ClusterState(models.Model):

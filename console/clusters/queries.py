@@ -7,13 +7,11 @@ from console.access.objects import topics_within
 from console.access.reach import EVERYTHING, Reach, Resource
 from console.brokers.models import Broker
 from console.clusters.facts import health_facts, shown_processes
-from console.clusters.models import ClusterState
+from console.clusters.models import DEFAULT_CLUSTER, ClusterState
 from console.clusters.reasons import assess
 from console.history.queries import recent_changes
 from console.topics.models import Partition, Topic
 
-#: One cluster for now; the row's name is where a second one will hang.
-DEFAULT_CLUSTER = "default"
 #: Partitions in trouble that the reasons are worked out from; beyond it the counts on the tiles still are complete.
 TROUBLED_PARTITIONS_MAX = 2_000
 #: Of those, how many the overview lists.

@@ -6,8 +6,7 @@ from dataclasses import asdict
 from django.db import transaction
 
 from console.brokers.models import Broker
-from console.clusters.models import ClusterState
-from console.clusters.queries import DEFAULT_CLUSTER
+from console.clusters.models import DEFAULT_CLUSTER, ClusterState
 from console.live.broker_rows import BrokerRow, ReplicaCounts
 from console.live.rows import PartitionRow, TopicChanges, TopicRow
 from console.processes.models import WithdrawnProcess

@@ -3,8 +3,7 @@
 import pytest
 
 from console.brokers.models import Broker
-from console.clusters.models import ClusterState
-from console.clusters.queries import DEFAULT_CLUSTER
+from console.clusters.models import DEFAULT_CLUSTER, ClusterState
 from console.live.clock import now_ms
 from console.processes import step
 from console.processes.cluster_look import cluster_look

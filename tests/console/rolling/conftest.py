@@ -6,8 +6,7 @@ import pytest
 from django.utils import timezone
 
 from console.brokers.models import Broker
-from console.clusters.models import ClusterState
-from console.clusters.queries import DEFAULT_CLUSTER
+from console.clusters.models import DEFAULT_CLUSTER, ClusterState
 from console.live.clock import now_ms
 from console.processes import tasks
 from console.processes.models import ManagedProcess
