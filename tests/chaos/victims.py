@@ -9,7 +9,7 @@ from pathlib import Path
 
 import psutil
 
-SERVICES = ("redis", "worker", "beat", "web", "collector")
+SERVICES = ("redis", "worker", "web", "collector")
 
 
 @dataclass(frozen=True, slots=True)
