@@ -87,7 +87,7 @@ def describe(name: str) -> JobView:
     return JobView(
         said["name"],
         said["meaning"],
-        said["documentation"],
+        "\n\n".join(" ".join(paragraph.split()) for paragraph in said["documentation"].split("\n\n")),
         tuple(map(_parameter, said["parameters"])),
         tuple(map(_parameter, common)),
         tuple(said["reads"]),

@@ -9,10 +9,10 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import take_pictures
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(900)]
 LIVE_MS = 15_000
 #: A driver starts Java, Spark and its first batch; on a machine that does other things it takes long.
-STARTS_MS = 120_000
+STARTS_MS = 240_000
 NAME = "metrics-by-key"
 
 
