@@ -29,7 +29,7 @@ _GROUPS = {
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list) -> None:
-    """Before the workers read the groups. What takes long begins first; the rest is spread by file, for its fixtures."""
+    """Before workers read the groups. What takes long begins first; the rest is spread by file, for its fixtures."""
     for item in items:
         item.add_marker(pytest.mark.xdist_group(_group_of(item)))
     items.sort(key=lambda item: _group_of(item) not in ("product", "clusters"))
