@@ -121,7 +121,7 @@ def push_process(process: ManagedProcess) -> None:
     """Show the process as it is now to everybody who looks at the list or at its page."""
     shown = Shown(process, timezone.now())
     read_only = why_read_only()
-    context = {"shown": shown, "read_only": read_only}
+    context = {"shown": shown, "read_only": read_only, "user": None}
     for can_operate in (True, False):
         for template in ("processes/row.html", "processes/state.html"):
             push_partial(

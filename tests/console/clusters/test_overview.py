@@ -102,7 +102,16 @@ def test_groups_disks_and_processes_in_trouble_are_named_where_one_looks_first(
     cluster.append("orders", 0, 5)
     cluster.commit("readers", "orders", 0, 1)
     cluster.brokers.usable_bytes[2] = 40_000_000
-    ManagedProcess.objects.create(name="demo", kind="demo", host=settings.HOST_NAME, argv=["true"], observed="exited")
+    ManagedProcess.objects.create(
+        name="demo",
+        kind="connect",
+        host=settings.HOST_NAME,
+        argv=["true"],
+        observed="exited",
+        desired="running",
+        state="exited",
+        state_sentence="ended by itself",
+    )
     for minutes in (0, 40):
         clock.advance(60_000 * minutes)
         collect()
@@ -111,7 +120,7 @@ def test_groups_disks_and_processes_in_trouble_are_named_where_one_looks_first(
 
     assert "Group readers will lose records" in text
     assert "The volume of broker 2 is nearly full" in text
-    assert "The process demo is in trouble: exited." in text
+    assert "demo is meant to run and is exited." in text
 
 
 def test_what_people_did_is_for_administrators(administrator, viewer, client_of):
