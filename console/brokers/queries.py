@@ -8,12 +8,15 @@ from django.db.models.functions import Cast
 from django.http import QueryDict
 from django.utils import timezone
 
+from console.access.filters import within
+from console.access.objects import topics_within
+from console.access.reach import EVERYTHING, Reach, Resource
 from console.brokers.models import Broker, BrokerReport
 from console.clusters.queries import cluster_state
 from console.placement.queries import Balance, balances
 from console.processes.models import ManagedProcess
 from console.processes.pages import Shown
-from console.topics.models import Partition, Topic
+from console.topics.models import Partition
 
 PARTITIONS_PER_PAGE = 50
 BIGGEST = 10
@@ -66,38 +69,39 @@ def report_of(broker_id: int) -> BrokerReport:
     return BrokerReport.objects.filter(broker_id=broker_id).first() or BrokerReport(broker_id=broker_id)
 
 
-def process_of(broker_id: int) -> ManagedProcess | None:
+def process_of(broker_id: int, reach: Reach = EVERYTHING) -> ManagedProcess | None:
     """The process the console runs it as, if it does."""
-    return ManagedProcess.objects.filter(kind=ManagedProcess.Kind.BROKER, name=f"broker-{broker_id}").first()
+    seen = ManagedProcess.objects.filter(within(reach, Resource.PROCESS, "name"))
+    return seen.filter(kind=ManagedProcess.Kind.BROKER, name=f"broker-{broker_id}").first()
 
 
-def broker_facts(broker: Broker) -> dict:
-    """Everything its page shows, for the page and for the push alike."""
-    process = process_of(broker.broker_id)
+def broker_facts(broker: Broker, reach: Reach = EVERYTHING) -> dict:
+    """Everything its page shows, for the page and for the push alike, of the topics and processes in reach."""
+    process = process_of(broker.broker_id, reach)
     return {
         "broker": broker,
         "cluster": cluster_state(),
         "balance": _balance_of(broker.broker_id),
         "report": report_of(broker.broker_id),
         "shown": None if process is None else Shown(process, timezone.now()),
-        "biggest": biggest_partitions(broker.broker_id),
+        "biggest": biggest_partitions(broker.broker_id, reach),
     }
 
 
-def biggest_partitions(broker_id: int) -> list[HeldPartition]:
+def biggest_partitions(broker_id: int, reach: Reach) -> list[HeldPartition]:
     """Among the partitions of the largest topics: sizes by broker stand in one column, which no database sorts by."""
-    topics = list(Topic.objects.order_by("-size_bytes")[: 5 * BIGGEST])
+    topics = list(topics_within(reach).order_by("-size_bytes")[: 5 * BIGGEST])
     candidates = Partition.objects.filter(topic__in=topics).select_related("topic")
     held = [HeldPartition(each, broker_id) for each in candidates if broker_id in each.replicas]
     return sorted(held, key=lambda each: -(each.size or 0))[:BIGGEST]
 
 
-def held_partitions(broker_id: int, query: PartitionQuery) -> QuerySet[Partition]:
-    """Every partition with a replica on the broker that the tab's filters choose."""
+def held_partitions(broker_id: int, query: PartitionQuery, reach: Reach) -> QuerySet[Partition]:
+    """Every partition in reach with a replica on the broker that the tab's filters choose."""
     named = rf"(^|[^0-9]){broker_id}([^0-9]|$)"
     partitions = Partition.objects.alias(
         replicas_text=Cast("replicas", TextField()), isr_text=Cast("isr", TextField())
-    ).filter(replicas_text__regex=named)
+    ).filter(within(reach, Resource.TOPIC, "topic__name"), replicas_text__regex=named)
     if query.search:
         partitions = partitions.filter(topic__name__icontains=query.search)
     if query.role == "out":

@@ -5,7 +5,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from console.access.objects import access_broker
-from console.access.rights import Right, require
+from console.access.rights import Right, reach_of, require
 from console.brokers.export import (
     PARTITION_TITLES,
     REQUEST_TITLES,
@@ -41,14 +41,14 @@ def broker_page(request: HttpRequest, broker_id: int) -> HttpResponse:
     if wants_csv(request):
         rows = map(request_cells, report_of(broker_id).requests)
         return csv_response(request, f"broker-{broker_id}-requests", REQUEST_TITLES, rows)
-    return render(request, "brokers/page.html", broker_facts(broker))
+    return render(request, "brokers/page.html", broker_facts(broker, reach_of(request.user)))
 
 
 @require_safe
 def broker_partitions(request: HttpRequest, broker_id: int) -> HttpResponse:
     broker = access_broker(request.user, broker_id, Right.VIEW)
     query = PartitionQuery.parse(request.GET)
-    partitions = held_partitions(broker_id, query)
+    partitions = held_partitions(broker_id, query, reach_of(request.user))
     if wants_csv(request):
         rows = (partition_cells(HeldPartition(each, broker_id)) for each in partitions.iterator(2_000))
         return csv_response(request, f"broker-{broker_id}-partitions", PARTITION_TITLES, rows)

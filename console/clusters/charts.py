@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from console.access.objects import groups_within
+from console.access.reach import EVERYTHING, Reach, Resource
 from console.clusters.models import ClusterSample
 from console.clusters.samples import newest_sample_ms
 from console.clusters.time_chart import Series, TimeChart, time_chart
@@ -32,8 +34,8 @@ class TitledChart:
         return f"{self.title}: highest {self.chart.highest}; now {now}." if now else f"{self.title}: nothing known yet."
 
 
-def overview_charts(span: str) -> list[TitledChart]:
-    """Up to the newest sample. None of them before the first."""
+def overview_charts(span: str, reach: Reach = EVERYTHING) -> list[TitledChart]:
+    """Up to the newest sample; none of them before the first. What only all topics together have is for full reach."""
     newest_ms = newest_sample_ms()
     if not newest_ms:
         return []
@@ -46,11 +48,18 @@ def overview_charts(span: str) -> list[TitledChart]:
 
     records = time_chart([of("records", "records_per_second")], span_ms, newest_ms, rate)
     sizes = time_chart([of("bytes", "bytes_per_second")], span_ms, newest_ms, byte_size)
-    lags = time_chart([of("all groups", "lag"), *_largest_lags(newest_ms - span_ms)], span_ms, newest_ms, _records)
+    is_limited = reach.is_limited(Resource.TOPIC) or reach.is_limited(Resource.GROUP)
+    of_all = [] if is_limited else [of("all groups", "lag")]
+    lags = time_chart([*of_all, *_largest_lags(newest_ms - span_ms, reach)], span_ms, newest_ms, _records)
+    unread = TitledChart(
+        "Records not read", f"by consumer groups; the {GROUPS_SHOWN} furthest behind", "consumers", lags
+    )
+    if is_limited:
+        return [unread]
     return [
         TitledChart("Records in per second", "Kafka's own topics are left out", "topics", records),
         TitledChart("Bytes in per second", "what the leaders' logs grew by, as they are stored", "brokers", sizes),
-        TitledChart("Records not read", f"by consumer groups; the {GROUPS_SHOWN} furthest behind", "consumers", lags),
+        unread,
     ]
 
 
@@ -60,8 +69,8 @@ def sample_rows():
     return ClusterSample.objects.order_by("at_ms").values_list(*columns).iterator()
 
 
-def _largest_lags(from_ms: int) -> list[Series]:
-    largest = ConsumerGroup.objects.filter(lag__gt=0).order_by("-lag", "name")[:GROUPS_SHOWN]
+def _largest_lags(from_ms: int, reach: Reach) -> list[Series]:
+    largest = groups_within(reach).filter(lag__gt=0).order_by("-lag", "name")[:GROUPS_SHOWN]
     return [Series(_short(group.name), _lag_points(group, from_ms), holds=True) for group in largest]
 
 

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Sequence
 
 from django.utils import timezone
 
+from console.access.filters import within
+from console.access.reach import EVERYTHING, Reach, Resource
 from console.brokers.models import Broker, BrokerReport
 from console.clusters.health import Facts, TightDirectory, TroubledGroup, TroubledPartition, TroubledProcess
 from console.clusters.models import ClusterState
@@ -21,12 +23,15 @@ TROUBLED_GROUPS_MAX = 20
 
 
 def health_facts(
-    state: ClusterState, brokers: Sequence[Broker], troubled: Iterable[Partition], processes: Iterable[Shown]
+    state: ClusterState,
+    brokers: Sequence[Broker],
+    troubled: Iterable[Partition],
+    processes: Sequence[Shown],
+    reach: Reach = EVERYTHING,
 ) -> Facts:
     at_ms = now_ms()
     missing = {broker.broker_id: broker.changed_at_ms for broker in brokers if not broker.is_registered}
-    processes = list(processes)
-    groups, groups_count = troubled_groups()
+    groups, groups_count = troubled_groups(reach)
     return Facts(
         is_seen=bool(state.brokers_at_ms),
         brokers_error=state.brokers_error,
@@ -42,18 +47,18 @@ def health_facts(
         groups=groups,
         groups_count=groups_count,
         directories=tight_directories({each.broker_id for each in brokers if each.is_registered}),
-        processes=_troubled_processes(),
+        processes=_troubled_processes(reach),
     )
 
 
-def shown_processes() -> list[Shown]:
+def shown_processes(reach: Reach = EVERYTHING) -> list[Shown]:
     now = timezone.now()
-    return [Shown(each, now) for each in ManagedProcess.objects.all()]
+    return [Shown(each, now) for each in ManagedProcess.objects.filter(within(reach, Resource.PROCESS, "name"))]
 
 
-def troubled_groups() -> tuple[tuple[TroubledGroup, ...], int]:
+def troubled_groups(reach: Reach) -> tuple[tuple[TroubledGroup, ...], int]:
     """The worst of those that read badly or will lose records, and how many there are of both."""
-    found = groups_in_trouble(now_ms())
+    found = groups_in_trouble(now_ms(), reach)
     return tuple(_as_group(each) for each in found[:TROUBLED_GROUPS_MAX]), found.count()
 
 
@@ -74,8 +79,10 @@ def tight_directories(broker_ids: set[int]) -> tuple[TightDirectory, ...]:
     )
 
 
-def _troubled_processes() -> tuple[TroubledProcess, ...]:
-    rows = ManagedProcess.objects.filter(desired=Desired.RUNNING, state__in=TROUBLED_STATES)
+def _troubled_processes(reach: Reach) -> tuple[TroubledProcess, ...]:
+    rows = ManagedProcess.objects.filter(
+        within(reach, Resource.PROCESS, "name"), desired=Desired.RUNNING, state__in=TROUBLED_STATES
+    )
     return tuple(
         TroubledProcess(row.name, row.state, row.state_sentence, _is_lost(row), row.spec.get("broker_id"))
         for row in rows

@@ -44,14 +44,14 @@ def overview_facts(reach: Reach = EVERYTHING) -> dict:
     totals = topic_totals(reach)
     troubles = (totals["leaderless"], totals["under_replicated"], totals["under_min_isr"])
     troubled = troubled_partitions(reach) if any(troubles) else []
-    processes = shown_processes()
+    processes = shown_processes(reach)
     return {
         "cluster": state,
         "brokers": brokers,
         "registered_count": sum(broker.is_registered for broker in brokers),
         "totals": totals,
         "serving_zookeeper_count": sum(not server["error"] for server in state.zookeeper),
-        "health": assess(health_facts(state, brokers, troubled, processes)),
+        "health": assess(health_facts(state, brokers, troubled, processes, reach)),
         "processes": processes,
         "troubled": troubled[:TROUBLED_PARTITIONS_SHOWN],
         "troubled_hidden_count": max(0, len(troubled) - TROUBLED_PARTITIONS_SHOWN),

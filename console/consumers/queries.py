@@ -8,7 +8,7 @@ from django.db.models import F, Q, QuerySet
 from django.http import QueryDict
 
 from console.access.objects import groups_within, places_within
-from console.access.reach import Reach, Resource
+from console.access.reach import EVERYTHING, Reach, Resource
 from console.access.rights import Right
 from console.consumers.models import ConsumerGroup, GroupPlace, LagSample
 from console.consumers.verdict import Verdict
@@ -58,12 +58,12 @@ class GroupListQuery:
         )
 
 
-def groups_in_trouble(at_ms: int) -> QuerySet[ConsumerGroup]:
-    """Those that read badly, and those `ConsumerGroup.is_expiring` holds for; the worst first."""
+def groups_in_trouble(at_ms: int, reach: Reach = EVERYTHING) -> QuerySet[ConsumerGroup]:
+    """Those in reach that read badly, and those `ConsumerGroup.is_expiring` holds for; the worst first."""
     bad = Q(severity__gte=Verdict.STOPPED.severity)
     soon = Q(expires_at_ms__lt=at_ms + 3_600_000) | Q(expires_at_ms__lt=(10 * at_ms - F("behind_since_ms")) / 9)
     sooner_than_it_waited = Q(expires_at_ms__lt=2 * at_ms - F("behind_since_ms"))
-    groups = ConsumerGroup.objects.filter(bad | (soon & sooner_than_it_waited)).defer("members", "topics")
+    groups = groups_within(reach).filter(bad | (soon & sooner_than_it_waited)).defer("members", "topics")
     return groups.order_by("-severity", F("expires_at_ms").asc(nulls_last=True), "name")
 
 

@@ -7,8 +7,10 @@ from django.conf import settings
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
 
-from console.access.rights import Right, require
+from console.access.reach import Resource
+from console.access.rights import Right, require_on
 from console.gateway.stream_jobs import checkpoint_of
+from console.processes.access import access_processes
 from console.processes.models import ManagedProcess
 from console.processes.pages import Shown
 from console.streams.models import StreamProgress
@@ -20,15 +22,14 @@ Places = Mapping[tuple[str, int], int]
 
 
 def access_streams(user) -> list[ShownStream]:
-    """PermissionDenied without the right to view."""
-    require(user, Right.VIEW)
-    rows = ManagedProcess.objects.filter(kind=ManagedProcess.Kind.STREAM).select_related("progress").order_by("name")
+    """Those in reach; PermissionDenied without the right to view any."""
+    rows = access_processes(user).filter(kind=ManagedProcess.Kind.STREAM).select_related("progress").order_by("name")
     return [shown_stream(row) for row in rows]
 
 
 def access_stream(user, name: str, right: Right = Right.VIEW) -> ManagedProcess:
     """PermissionDenied without `right`, Http404 if there is no such stream job."""
-    require(user, right)
+    require_on(user, Resource.PROCESS, name, right)
     return get_object_or_404(ManagedProcess, name=name, kind=ManagedProcess.Kind.STREAM)
 
 

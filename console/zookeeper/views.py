@@ -3,13 +3,15 @@
 from dataclasses import dataclass
 from datetime import timedelta
 
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import NoReverseMatch, reverse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from console.access.rights import Right, require
+from console.access.reach import Resource
+from console.access.rights import Right, reach_of, require
 from console.exports.csv_table import csv_response, wants_csv
 from console.gateway.connect import zookeeper_gateway
 from console.gateway.errors import GatewayError
@@ -53,6 +55,9 @@ def _is_recent(change: EnsembleChange) -> bool:
 def znodes(request: HttpRequest) -> HttpResponse:
     """A path that is not there, or that cannot be read now, is an answer on the page, with the way back up."""
     require(request.user, Right.VIEW)
+    reach = reach_of(request.user)
+    if reach.is_limited(Resource.TOPIC) or reach.is_limited(Resource.GROUP):
+        raise PermissionDenied("Names of all topics stand in ZooKeeper, and your rights do not reach all of them.")
     text = request.GET.get("path", "/")
     try:
         path = check_path(text)

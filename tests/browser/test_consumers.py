@@ -124,4 +124,4 @@ def test_a_group_with_members_says_why_it_is_not_reset(page, product, billing):
     page.get_by_role("link", name="Reset offsets…").click()
     page.get_by_role("button", name="Show the plan").click()
     expect(page.get_by_text("Stop its consumers").first).to_be_visible(timeout=LIVE_MS)
-    expect(page.get_by_role("button", name=re.compile("^Reset "))).to_have_count(0)
+    expect(page.get_by_role("button", name=re.compile("^Reset "), disabled=False)).to_have_count(0)
