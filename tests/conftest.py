@@ -6,6 +6,7 @@ import tempfile
 
 import django
 import pytest
+from xdist.scheduler import LoadScopeScheduling
 
 _data_directory = tempfile.mkdtemp(prefix="barnabas-test-")
 for _name in [name for name in os.environ if name.startswith("BARNABAS_")]:
@@ -27,17 +28,25 @@ _GROUPS = {
 }
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list) -> None:
-    """Before workers read the groups. What takes long begins first; the rest is spread by file, for its fixtures."""
-    for item in items:
-        item.add_marker(pytest.mark.xdist_group(_group_of(item)))
-    items.sort(key=lambda item: _group_of(item) not in ("product", "clusters"))
+class ByGroup(LoadScopeScheduling):
+    """A group goes to one worker whole; all else goes by file, whose tests share fixtures."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return _group_of(nodeid)
 
 
-def _group_of(item: pytest.Item) -> str:
-    folder, _, _ = item.nodeid.removeprefix("tests/").partition("/")
-    return _GROUPS.get(folder, item.nodeid.partition("::")[0])
+def pytest_xdist_make_scheduler(config: pytest.Config, log) -> ByGroup:
+    return ByGroup(config, log)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What takes long begins first."""
+    items.sort(key=lambda item: _group_of(item.nodeid) not in ("product", "clusters"))
+
+
+def _group_of(nodeid: str) -> str:
+    folder, _, _ = nodeid.removeprefix("tests/").partition("/")
+    return _GROUPS.get(folder, nodeid.partition("::")[0])
 
 
 def pytest_unconfigure() -> None:
