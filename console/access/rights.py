@@ -50,6 +50,12 @@ def require(user: Person, right: Right) -> None:
         raise PermissionDenied(refusal_of(user, right))
 
 
+def require_all_topics(user: Person) -> None:
+    """For what touches, or names, whatever topics there are."""
+    if reach_of(user).is_limited(Resource.TOPIC):
+        raise PermissionDenied("This concerns every topic, and your rights do not reach all of them.")
+
+
 def require_somewhere(user: Person, resource: Resource, right: Right) -> None:
     """As `require`, for a list: `user` needs `right` on at least some name; the list holds only those."""
     _look_at(user, resource, None)

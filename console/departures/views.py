@@ -5,7 +5,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
-from console.access.rights import Right
+from console.access.rights import Right, require_all_topics
 from console.departures.actions import do_call_off, do_depart, do_resume
 from console.departures.models import Departure
 from console.departures.pages import open_departure
@@ -61,6 +61,7 @@ def _broker(request: HttpRequest, name: str) -> ManagedProcess:
     process = access_process(request.user, name, Right.OPERATE)
     if process.kind != ManagedProcess.Kind.BROKER:
         raise Http404(f"{name} is no broker.")
+    require_all_topics(request.user)
     return process
 
 

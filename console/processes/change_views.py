@@ -6,7 +6,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
-from console.access.rights import Right, require
+from console.access.rights import Right, require, require_all_topics
 from console.gateway.errors import GatewayError
 from console.plans.models import KeptInverse
 from console.plans.plan import Confirmation, NotConfirmedError
@@ -71,6 +71,10 @@ def _removed_brokers() -> list[KeptInverse]:
 @require_http_methods(["GET", "POST"])
 def remove(request: HttpRequest, name: str) -> HttpResponse:
     process = access_process(request.user, name, Right.OPERATE)
+    if process.kind == ManagedProcess.Kind.STREAM:
+        return redirect("stream-remove", name)  # its checkpoint goes with it, which is for administrators
+    if process.kind == ManagedProcess.Kind.BROKER:
+        require_all_topics(request.user)
     holds, unknown = [], ""
     try:
         holds = replicas_of(broker_id_of(process)) if process.kind == ManagedProcess.Kind.BROKER else []

@@ -41,7 +41,8 @@ def night_batch(product, topic):
     places = [TopicPartition(topic, partition, 50 * (partition + 1)) for partition in range(3)]
     consumer.commit(offsets=places, asynchronous=False)
     consumer.close()
-    return group
+    yield group
+    AdminClient({"bootstrap.servers": product.bootstrap_servers}).delete_consumer_groups([group])[group].result(30)
 
 
 @pytest.fixture(scope="module")
