@@ -1,29 +1,15 @@
-"""`python -m tests.broker.spark.queries_on_spark DIRECTORY SERVERS`: queries on one session; prints what they saw.
+"""Queries on a session, each as a user would write it; they say what they saw.
 
 Topic `in` has records; what is written goes to `streamed`, `written` and `updated`.
 """
 
 import json
-import sys
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from broker.spark.batch_output import write_batch
-from broker.spark.session import build_session
-from broker.spark.source import BarnabasDataSource
-
-
-def main(directory: Path, servers: str) -> None:
-    spark = build_session("queries", "local[2]", "512m", directory)
-    spark.dataSource.register(BarnabasDataSource)
-    cluster = {"kafka.bootstrap.servers": servers}
-    print(json.dumps({"streamed": streamed(spark, cluster, directory)}), flush=True)
-    print(json.dumps({"written": written(spark, cluster)}), flush=True)
-    print(json.dumps({"updated": updated(spark, cluster, directory)}), flush=True)
-    print(json.dumps({"refused": refused(spark, cluster)}), flush=True)
-    spark.stop()
 
 
 def records(spark: SparkSession, cluster: dict[str, str]) -> DataFrame:
@@ -90,7 +76,3 @@ def refused(spark: SparkSession, cluster: dict[str, str]) -> list[str]:
         except Exception as error:
             said.append(str(error))
     return said
-
-
-if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2])

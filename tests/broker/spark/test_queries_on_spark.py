@@ -1,24 +1,22 @@
 """Source and sink on a real Spark: streams that end by themselves, batches, mode update, and what a user is told."""
 
-import json
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 
 import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
 
+from broker.spark.source import BarnabasDataSource
 from tests.barnabas_cluster import running_cluster
 from tests.broker.connect.mock_cluster import all_records, produce_all
+from tests.broker.spark import queries_on_spark as queries
 
-_ROOT = Path(__file__).resolve().parents[3]
 RECORDS = 1_000
 
 
 @pytest.mark.spark
-@pytest.mark.timeout(600)
-def test_source_and_sink_do_on_spark_what_they_promise(tmp_path):
+@pytest.mark.timeout(300)
+def test_source_and_sink_do_on_spark_what_they_promise(spark, tmp_path):
     with running_cluster(tmp_path / "cluster") as cluster:
         servers = cluster.bootstrap_servers
         admin = AdminClient({"bootstrap.servers": servers})
@@ -26,7 +24,7 @@ def test_source_and_sink_do_on_spark_what_they_promise(tmp_path):
             admin.create_topics([NewTopic(topic, 2)])[topic].result(20)
         for partition in range(2):
             produce_all(servers, "in", (b"%d/%d" % (partition, n) for n in range(RECORDS // 2)), partition=partition)
-        seen = run_queries(tmp_path / "spark", servers)
+        seen = run_queries(spark, tmp_path / "spark", servers)
         went_in = placed(servers, "in")
 
         assert [batch["rows"] for batch in seen["streamed"]] == [400, 400, 200]
@@ -46,14 +44,15 @@ def test_source_and_sink_do_on_spark_what_they_promise(tmp_path):
         assert "the column 'value' is required" in wrong_columns
 
 
-def run_queries(directory: Path, servers: str) -> dict:
-    command = [sys.executable, "-m", "tests.broker.spark.queries_on_spark", str(directory), servers]
-    done = subprocess.run(command, cwd=_ROOT, capture_output=True, text=True, timeout=500, check=False)
-    assert done.returncode == 0, done.stderr[-4_000:]
-    seen: dict = {}
-    for line in done.stdout.splitlines():
-        seen |= json.loads(line)
-    return seen
+def run_queries(spark, directory: Path, servers: str) -> dict:
+    spark.dataSource.register(BarnabasDataSource)
+    cluster = {"kafka.bootstrap.servers": servers}
+    return {
+        "streamed": queries.streamed(spark, cluster, directory),
+        "written": queries.written(spark, cluster),
+        "updated": queries.updated(spark, cluster, directory),
+        "refused": queries.refused(spark, cluster),
+    }
 
 
 def placed(servers: str, topic: str) -> list[tuple[int, bytes]]:
