@@ -18,13 +18,14 @@ django.setup()
 
 
 #: Folders whose tests start many processes. Each of these groups runs in one worker, one test after the other, so that
-#: two cores never carry more than two clusters.
+#: two cores never carry more than two clusters, and Java starts once for all of Spark.
 _GROUPS = {
     "browser": "product",
     "chaos": "product",
     "faults": "clusters",
     "interop": "clusters",
     "conformance": "clusters",
+    "broker/spark": "spark",
 }
 
 
@@ -41,12 +42,12 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log) -> ByGroup:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What takes long begins first."""
-    items.sort(key=lambda item: _group_of(item.nodeid) not in ("product", "clusters"))
+    items.sort(key=lambda item: _group_of(item.nodeid) not in _GROUPS.values())
 
 
 def _group_of(nodeid: str) -> str:
-    folder, _, _ = nodeid.removeprefix("tests/").partition("/")
-    return _GROUPS.get(folder, nodeid.partition("::")[0])
+    file = nodeid.partition("::")[0]
+    return next((group for folder, group in _GROUPS.items() if file.startswith(f"tests/{folder}/")), file)
 
 
 def pytest_unconfigure() -> None:

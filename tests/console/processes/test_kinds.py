@@ -13,7 +13,7 @@ SPECS = {
     "zookeeper": {"directory": "/z", "client_port": 2181},
     "broker": {"broker_id": 1, "port": 9092, "directory": "/b", "log_dirs": ["/b/data"], "zookeeper": "127.0.0.1:2181"},
     "connect": {"directory": "/c", "properties": {"connectors": "a"}},
-    "stream": {"directory": "/s", "properties": {"job": "access_counts"}},
+    "stream": {"directory": "/s", "properties": {"job": "dedupe"}},
 }
 
 
@@ -84,8 +84,11 @@ def test_broker_reads_what_its_kind_writes_and_nobody_else_may(tmp_path):
 
 def test_stream_job_keeps_what_an_operator_added_to_its_file(tmp_path):
     spec = KINDS["stream"].check(SPECS["stream"] | {"directory": str(tmp_path)})
-    spec["properties"] |= {"bootstrap.servers": "127.0.0.1:9092", "checkpoint.dir": str(tmp_path)}
+    spec["properties"] |= {"bootstrap.servers": "127.0.0.1:9092", "checkpoint.dir": str(tmp_path)} | {
+        "input.topic": "a",
+        "output.topic": "b",
+    }
     (tmp_path / "stream.properties").write_text("driver.memory=700m\njob=another\n")
     KINDS["stream"].write_files(spec)
     config = read_stream_config((tmp_path / "stream.properties").read_text())
-    assert (config.job, config.driver_memory) == ("access_counts", "700m")
+    assert (config.job, config.driver_memory) == ("dedupe", "700m")
