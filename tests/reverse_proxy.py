@@ -46,8 +46,8 @@ class ReverseProxy:
             path = path.removeprefix(self._prefix) if self._strips else path
             head = "\r\n".join([f"{method} {path} {version}", *self._fields(fields)]) + "\r\n\r\n"
             console_reader, console_writer = await asyncio.open_connection("127.0.0.1", self._console_port)
-            console_writer.write(head.encode("latin-1"))
             with contextlib.closing(console_writer):
+                console_writer.write(head.encode("latin-1"))
                 await self._both_ways(reader, writer, console_reader, console_writer)
 
     def _fields(self, fields: list[str]) -> list[str]:

@@ -28,11 +28,10 @@ from broker.common.logs import logger
 from broker.common.types import TopicPartition
 from broker.records.compression import Compression
 from broker.spark.client_settings import ClientSettings, cluster_of, read_sink_settings
-from broker.spark.ledger import Decision, Ledger, SinkError
+from broker.spark.ledger import LEDGER_PREFIX, Decision, Ledger, SinkError
 from broker.spark.output_rows import by_partition, check_columns
 from broker.spark.task_producer import TaskProducer
 
-_PREFIX = "barnabas-sink-"
 #: As Spark names them in the properties of its tasks.
 _QUERY, _BATCH, _RUN = "sql.streaming.queryId", "streaming.sql.batchId", "spark.jobGroup.id"
 
@@ -150,7 +149,7 @@ class StreamWriter(_Sink, DataSourceStreamArrowWriter):
         query, batch, run = (context.getLocalProperty(name) for name in (_QUERY, _BATCH, _RUN))
         if not (query and batch and run):
             raise SinkError("Spark does not name the query of this task, so that its batch could not be recognised")
-        return TaskResult(_PREFIX + query, run, int(batch))
+        return TaskResult(LEDGER_PREFIX + query, run, int(batch))
 
     def commit(self, messages: list[TaskResult | None], batchId: int) -> None:
         self._commit(messages)
@@ -169,8 +168,8 @@ class BatchWriter(_Sink, DataSourceArrowWriter):
     def _identify(self, context: TaskContext) -> TaskResult:
         options = self._options
         if options.query is None:
-            return TaskResult(_PREFIX + self._run, self._run, 0, keyed=False)
-        return TaskResult(_PREFIX + options.query, context.getLocalProperty(_RUN) or self._run, options.batch)
+            return TaskResult(LEDGER_PREFIX + self._run, self._run, 0, keyed=False)
+        return TaskResult(LEDGER_PREFIX + options.query, context.getLocalProperty(_RUN) or self._run, options.batch)
 
     def commit(self, messages: list[TaskResult | None]) -> None:
         self._commit(messages)

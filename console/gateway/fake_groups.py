@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from broker.common.errors import ErrorCode
+from broker.spark.ledger import LEDGER_PREFIX
 from console.gateway.errors import refusal
 from console.gateway.group_views import (
     Bounds,
@@ -56,7 +57,7 @@ class FakeGroups:
 
     def describe(self) -> GroupsView:
         alive = self._cluster.alive_brokers()
-        views = (self._view(name) for name in sorted(self._groups))
+        views = (self._view(name) for name in sorted(self._groups) if not name.startswith(LEDGER_PREFIX))
         return GroupsView(tuple(view for view in views if view.coordinator in alive), frozenset(alive))
 
     def describe_one(self, group_id: str) -> GroupView:

@@ -36,7 +36,10 @@ class GroupView:
 
 @dataclass(frozen=True, slots=True)
 class GroupsView:
-    """Every group of the brokers that `answered`; those of others are not known now, which is not gone."""
+    """Every group of the brokers that `answered`; those of others are not known now, which is not gone.
+
+    Ledgers of stream jobs are left out: their offsets count batches, so there is no lag to them.
+    """
 
     groups: tuple[GroupView, ...]
     answered: frozenset[int]

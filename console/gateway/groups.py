@@ -9,6 +9,7 @@ from confluent_kafka.admin import AdminClient, OffsetSpec
 
 from broker.client.errors import ApiNotServed, BrokerUnreachable
 from broker.common.errors import ApiError, BarnabasError
+from broker.spark.ledger import LEDGER_PREFIX
 from console.gateway.commit_log import CommitLog
 from console.gateway.errors import ClusterUnreachableError, GatewayError, error_from_kafka, refusal
 from console.gateway.group_views import (
@@ -49,7 +50,7 @@ class KafkaGroups:
         if not answered:
             raise ClusterUnreachableError("No broker answered in time.")
         # A coordinator that moves is told by two brokers for a moment: the first one wins.
-        by_name = {group.group_id: group for group in reversed(groups)}
+        by_name = {each.group_id: each for each in reversed(groups) if not each.group_id.startswith(LEDGER_PREFIX)}
         return GroupsView(tuple(by_name[name] for name in sorted(by_name)), answered)
 
     def describe_one(self, group_id: str) -> GroupView:

@@ -39,7 +39,7 @@ def ask_outlook(bootstrap_servers: str, topics: Collection[str], timeout_seconds
     """
     found: dict[str, RetentionView] = {}
     with _cluster(bootstrap_servers, timeout_seconds) as cluster:
-        addresses = [(each.host, each.port) for each in cluster.metadata().brokers]
+        addresses = [(each.host, each.port) for each in cluster.describe_topics([]).brokers]
         silent = 0
         for address in addresses:
             try:

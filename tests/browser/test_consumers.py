@@ -42,7 +42,8 @@ def night_batch(product, topic):
     consumer.commit(offsets=places, asynchronous=False)
     consumer.close()
     yield group
-    AdminClient({"bootstrap.servers": product.bootstrap_servers}).delete_consumer_groups([group])[group].result(30)
+    admin = AdminClient({"bootstrap.servers": product.bootstrap_servers})
+    admin.delete_consumer_groups([group])[group].result(30)
 
 
 @pytest.fixture(scope="module")

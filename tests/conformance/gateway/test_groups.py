@@ -5,6 +5,7 @@ import time
 import pytest
 from confluent_kafka import Consumer
 
+from broker.spark.ledger import LEDGER_PREFIX
 from console.gateway.errors import RefusedError
 from console.gateway.fake import FakeGateway
 from console.gateway.group_views import Bounds
@@ -74,6 +75,14 @@ def test_groups_are_sorted_and_every_broker_answered(gateway, committed):
 
     assert [each.group_id for each in seen.groups] == sorted(each.group_id for each in seen.groups)
     assert seen.answered == {broker.id for broker in gateway.describe_cluster().brokers}
+
+
+def test_ledgers_of_stream_jobs_are_no_groups(gateway, topic, committed, commit):
+    ledger = f"{LEDGER_PREFIX}{topic}"
+    commit(ledger, topic, 1, 40)
+
+    assert gateway.groups.describe_one(ledger).committed
+    assert ledger not in {each.group_id for each in gateway.groups.describe().groups}
 
 
 def test_an_unknown_group_is_dead(gateway, topic):

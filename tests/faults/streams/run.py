@@ -23,6 +23,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 from broker.client.cluster import Cluster, parse_bootstrap_servers
 from broker.client.transactions import open_transactions
+from broker.spark.ledger import LEDGER_PREFIX
 from tests.barnabas_cluster import await_true, running_cluster
 from tests.broker.connect.mock_cluster import all_records
 from tests.faults.streams.queries import LATENESS_S, QUERIES, Written
@@ -202,6 +203,6 @@ def _compare(run: StreamRun, servers: str, driver: KilledDriver) -> None:
     run.violations += [f"lost: {pair}" for pair in list(expected - found)[:10]]
     run.violations += [f"more than once, or never in: {pair}" for pair in list(found - expected)[:10]]
     with Cluster(parse_bootstrap_servers(servers)) as cluster:
-        left = open_transactions(cluster, "barnabas-sink-")
+        left = open_transactions(cluster, LEDGER_PREFIX)
     # What the last kill cut off may be open; a batch is at most as many tasks.
     run.violations += [f"left open: {each}" for each in left[8:]]
