@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
 WINDOW_MS = 2_000
 #: No record is late: how far apart the partitions of the input may be read.
@@ -62,7 +62,35 @@ def _closed_windows(written: Iterable[Written]) -> Counter[tuple[bytes, bytes]]:
     return Counter((key, b"%d" % count) for key, count in counts.items())
 
 
+def _join(records: "DataFrame") -> "DataFrame":
+    """Every number with itself if three divides it, as two streams; the others come out alone when time has passed."""
+    from pyspark.sql import functions as f
+
+    number = f.col("value").cast("string").try_cast("long")
+    # Without a filter, which Spark would move to where the watermark does not see the last record.
+    left = _side(records, "left", f.coalesce(number, f.lit(-1)))
+    right = _side(records, "right", f.when(number % 3 == 0, number).otherwise(-2))
+    near = f"INTERVAL {WINDOW_MS} MILLISECONDS"
+    is_pair = f"left = right AND right_time BETWEEN left_time - {near} AND left_time + {near}"
+    return left.join(right, f.expr(is_pair), "left_outer").select(
+        f.col("left").cast("string").alias("key"),
+        f.when(f.col("right").isNull(), "alone").otherwise("pair").alias("value"),
+    )
+
+
+def _side(records: "DataFrame", name: str, number: "Column") -> "DataFrame":
+    time = f"{name}_time"
+    timed = records.withColumnRenamed("timestamp", time).withWatermark(time, f"{LATENESS_S} seconds")
+    return timed.select(number.alias(name), time)
+
+
+def _pairs_and_singles(written: Iterable[Written]) -> Counter[tuple[bytes, bytes]]:
+    numbers = (int(record.value) for record in written if record.value.isdigit())
+    return Counter((b"%d" % number, b"pair" if number % 3 == 0 else b"alone") for number in numbers)
+
+
 QUERIES = {
     "pass-through": KilledQuery(_pass_through, _as_they_were),
     "windowed-count": KilledQuery(_windowed_count, _closed_windows),
+    "join": KilledQuery(_join, _pairs_and_singles),
 }
