@@ -22,6 +22,7 @@ from broker.common.errors import NotNowError, StartupError
 from broker.common.logs import logger
 from broker.spark.cluster import connect_admin, create_topic
 from broker.spark.config import StreamConfig
+from broker.spark.failures import REASON_LENGTH_MAX, Cure, cure_of, reason_of
 from broker.spark.input_watch import InputWatch
 from broker.spark.progress import (
     RECENT_EVERY_MS,
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
 HEARTBEAT_S = 1.0
 #: Between two tries of a query that something away has ended.
 RETRY_S = 5.0
-ERROR_LENGTH_MAX = 4_000
 
 #: Refusals that waiting does not mend.
 _FINAL_REFUSALS = frozenset(
@@ -53,21 +53,19 @@ _FINAL_REFUSALS = frozenset(
         KafkaError._AUTHENTICATION,
     }
 )
-#: In the message of a query that ended because something stayed away: nothing is wrong with the job or its data.
-_AWAY = ("TimeoutError: ", "BrokerUnreachable: ")
 
 _log = logger("broker.spark")
 
 
 def run_job(config: StreamConfig, stop: Event, clock: Clock) -> int:
-    """Until `stop` is set (returns 0) or the query fails (returns 1). StartupError when the job cannot run here."""
+    """Until `stop` is set (returns 0) or the query fails (returns 1). StartupError when only a person can cure it."""
     with _only_driver(config.directory):
         progress = ProgressFile(config.directory, clock, config.job)
         progress.write("starting")
         try:
             return _run(config, progress, stop, clock)
         except Exception as error:
-            progress.write("failed", error=str(error)[:ERROR_LENGTH_MAX])
+            progress.write("failed", error=str(error)[:REASON_LENGTH_MAX])
             raise
 
 
@@ -125,7 +123,9 @@ def make_topics(config: StreamConfig) -> None:
 
 
 def _run_queries(spark: "SparkSession", config: StreamConfig, report: "Reporter", stop: Event) -> int:
-    """One query after the other, as long as each ends only because something it needs is away."""
+    """One query after the other, as long as waiting mends what ended it."""
+    from pyspark.errors import AnalysisException
+
     while True:
         try:
             query = start_query(spark, config)
@@ -135,18 +135,24 @@ def _run_queries(spark: "SparkSession", config: StreamConfig, report: "Reporter"
                 continue
             report.say("stopped")
             return 0
+        except (ValueError, AnalysisException) as error:
+            raise StartupError(f"Job {config.job} cannot be built: {error}") from error
         _log.info("query started", query=str(query.id), run=str(query.runId))
         failure = _follow(query, report, stop)
         if failure is None or stop.is_set():
             _log.info("query stopped")
             report.say("stopped")
             return 0
-        if not any(word in failure for word in _AWAY):
+        cure = cure_of(failure)
+        if cure is Cure.A_PERSON:
             _log.error("query failed", reason=failure)
-            report.say("failed", error=failure[:ERROR_LENGTH_MAX])
+            raise StartupError(reason_of(failure))
+        if cure is Cure.A_NEW_DRIVER:
+            _log.error("query failed", reason=failure)
+            report.say("failed", error=failure[:REASON_LENGTH_MAX])
             return 1
         _log.warning("query waits", reason=failure)
-        _wait(report, _last_words(failure), stop)
+        _wait(report, reason_of(failure), stop)
 
 
 def _follow(query: "StreamingQuery", report: "Reporter", stop: Event) -> str | None:
@@ -163,12 +169,6 @@ def _wait(report: "Reporter", reason: str, stop: Event) -> None:
     deadline = time.monotonic() + RETRY_S
     while time.monotonic() < deadline and not stop.wait(HEARTBEAT_S):
         report.say("waiting", waiting_for=reason)
-
-
-def _last_words(failure: str) -> str:
-    """The line of a traceback that says what was away."""
-    named = [line.strip() for line in failure.splitlines() if any(word in line for word in _AWAY)]
-    return (named[-1] if named else failure)[:ERROR_LENGTH_MAX]
 
 
 class Reporter:

@@ -70,6 +70,10 @@ class SinkError(BarnabasError):
     """A batch cannot be written now, or not by this driver."""
 
 
+class OldCheckpointError(SinkError):
+    """The query goes on from an older copy of its checkpoint: what its batch holds now may be something else."""
+
+
 class LostPartError(SinkError):
     """A decided batch is in the topics in part only: its driver was away for longer than its transactions lived."""
 
@@ -141,12 +145,15 @@ class Ledger:
         return decision
 
     def decide(self, run: str, batch: int, producers: Iterable[ProducerIdentity], at: TopicPartition) -> None:
-        """From now on the batch is written. SinkError if another driver took over, or a transaction is not open."""
+        """From now on the batch is written. SinkError if another driver took over, or a transaction is not open.
+
+        ValueError for more tasks than a decision has room for.
+        """
         decision = self._read()
         if decision.run != run:
             raise SinkError(f"{self.name}: another driver of the query has taken over")
         if batch <= decision.batch:
-            raise SinkError(f"{self.name}: batch {decision.batch} is written already, this is batch {batch}")
+            raise OldCheckpointError(f"{self.name}: batch {decision.batch} is written already, this is batch {batch}")
         producers = tuple(producers)
         for producer in producers:
             self._check_open(producer)
@@ -192,7 +199,7 @@ class Ledger:
     def _write(self, decision: Decision, at: TopicPartition) -> None:
         text = decision.to_text()
         if len(text) > _METADATA_BYTES_MAX:
-            raise SinkError(f"{len(decision.producers)} tasks are too many for one batch; coalesce the rows")
+            raise ValueError(f"{len(decision.producers)} tasks are too many for one batch; coalesce the rows")
         commit_offset(self._coordinators, decision.committer, self.name, decision.at or at, decision.batch + 1, text)
         end_transaction(self._coordinators, decision.committer, commit=True)
 

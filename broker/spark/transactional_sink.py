@@ -28,7 +28,7 @@ from broker.common.logs import logger
 from broker.common.types import TopicPartition
 from broker.records.compression import Compression
 from broker.spark.client_settings import ClientSettings, cluster_of, read_sink_settings
-from broker.spark.ledger import LEDGER_PREFIX, Decision, Ledger, SinkError
+from broker.spark.ledger import LEDGER_PREFIX, Decision, Ledger, OldCheckpointError, SinkError
 from broker.spark.output_rows import by_partition, check_columns
 from broker.spark.task_producer import TaskProducer
 
@@ -214,7 +214,7 @@ class _Task:
         if result.keyed:
             decision = ledger.enter(result.run, at)
             if decision.batch > result.batch:
-                raise SinkError(
+                raise OldCheckpointError(
                     f"{result.name}: batch {decision.batch} is written, and the checkpoint is at {result.batch}: it is "
                     "an older copy. Start with a new checkpoint."
                 )
