@@ -81,7 +81,10 @@ def no_question(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def start(request: HttpRequest, name: str) -> HttpResponse:
-    do_start(request.user, access_process(request.user, name, Right.OPERATE))
+    process = access_process(request.user, name, Right.OPERATE)
+    if process.kind == ManagedProcess.Kind.STREAM:
+        return _asked_again(reverse("stream-start", args=[name]))  # records may be gone before it has read them
+    do_start(request.user, process)
     return _done(request, name)
 
 
@@ -95,6 +98,11 @@ def stop(request: HttpRequest, name: str) -> HttpResponse:
 def restart(request: HttpRequest, name: str) -> HttpResponse:
     do_restart(request.user, access_process(request.user, name, Right.OPERATE))
     return _done(request, name)
+
+
+def _asked_again(address: str) -> HttpResponse:
+    """The same request, with its body, of another address (RFC 9110, 307)."""
+    return HttpResponse(status=307, headers={"Location": address})
 
 
 def _done(request: HttpRequest, name: str) -> HttpResponse:

@@ -7,6 +7,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django_htmx.http import HttpResponseClientRedirect
 
 from console.access.rights import Right, require
 from console.gateway.stream_jobs import JobView, NoSuchJobError, describe, list_jobs
@@ -68,7 +69,9 @@ def start(request: HttpRequest, name: str) -> HttpResponse:
     lost = losses(places, log_starts({topic for topic, _ in places or ()}))
     if not lost:
         do_start(request.user, process)
-        return redirect("stream", name)
+        return HttpResponse("") if request.htmx else redirect("stream", name)
+    if request.htmx:  # from a button in a table: the page of the job says what is gone, and asks
+        return HttpResponseClientRedirect(reverse("stream", args=[name]))
     fails = process.spec.get("properties", {}).get("fail.on.data.loss", "true") != "false"
     plan = start_plan(name, lost, fails)
     if "digest" not in request.POST:

@@ -105,6 +105,22 @@ def test_start_after_a_loss_is_confirmed_first(operator, client_of, stream, orde
     assert ManagedProcess.objects.get().request == "start"
 
 
+def test_the_button_among_all_processes_starts_it_as_its_own_page_does(operator, client_of, stream, orders, checkpoint):
+    checkpoint({0: 120, 1: 7})
+    client = client_of(operator)
+    sent_on = client.post("/processes/counts/start", headers={"HX-Request": "true"})
+    assert (sent_on.status_code, sent_on.headers["Location"]) == (307, "/streams/counts/start")
+    assert client.post(sent_on.headers["Location"], headers={"HX-Request": "true"}).content == b""
+    assert ManagedProcess.objects.get().request == "start"
+
+
+def test_the_button_among_all_processes_leads_to_what_was_lost(operator, client_of, stream, orders, checkpoint):
+    checkpoint({0: 90, 1: 7})
+    sent_on = client_of(operator).post("/streams/counts/start", headers={"HX-Request": "true"})
+    assert sent_on.headers["HX-Redirect"] == "/streams/counts/"
+    assert ManagedProcess.objects.get().request == ""
+
+
 def test_reset_puts_the_checkpoint_aside_and_begins_where_it_was_said(
     operator, client_of, stream, orders, checkpoint, host
 ):
