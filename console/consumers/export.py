@@ -32,6 +32,7 @@ PLACE_TITLES = (
     "lag_ms",
     "records_lost",
 )
+MEMBER_TITLES = ("group", "client", "host", "partitions", "static_id", "member")
 
 
 def group_rows(groups: Iterable[ConsumerGroup]) -> Iterator[tuple]:
@@ -68,3 +69,8 @@ def place_rows(places: Iterable[GroupPlace]) -> Iterator[tuple]:
             each.behind_ms,
             each.lost,
         )
+
+
+def member_rows(group: ConsumerGroup) -> Iterator[tuple]:
+    for member_id, client_id, host, instance_id, partitions in group.members:
+        yield group.name, client_id, host, partitions, instance_id, member_id

@@ -1,5 +1,6 @@
 """The list of groups, the page of one, and the tab of a topic."""
 
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
@@ -8,7 +9,15 @@ from console.access.objects import access_group, access_topic, groups_within, re
 from console.access.reach import Resource
 from console.access.rights import Right, reach_of, require_somewhere
 from console.consumers.chart import lag_chart
-from console.consumers.export import GROUP_TITLES, PLACE_TITLES, group_rows, place_rows
+from console.consumers.export import (
+    GROUP_TITLES,
+    MEMBER_TITLES,
+    PLACE_TITLES,
+    group_rows,
+    member_rows,
+    place_rows,
+)
+from console.consumers.models import ConsumerGroup, GroupPlace
 from console.consumers.queries import (
     PLACE_SORTS,
     GroupListQuery,
@@ -44,8 +53,7 @@ def group_page(request: HttpRequest, group: str) -> HttpResponse:
     reach = reach_of(request.user)
     places = chosen_places(found, query, reach)
     if wants_csv(request):
-        rows = place_rows(places.select_related("group").iterator())
-        return csv_response(request, "consumer-group", PLACE_TITLES, rows)
+        return _group_csv(request, found, places)
     context = {
         "group": found,
         "reads_beyond": reads_beyond(found, reach),
@@ -54,6 +62,14 @@ def group_page(request: HttpRequest, group: str) -> HttpResponse:
         "chart": lag_chart(lag_history(found), found.lag, now_ms()),
     }
     return render(request, "consumers/page.html", context)
+
+
+def _group_csv(request: HttpRequest, group: ConsumerGroup, places: QuerySet[GroupPlace]) -> HttpResponse:
+    """One of the two tables of the page."""
+    if request.GET.get("table") == "members":
+        return csv_response(request, "consumer-group-members", MEMBER_TITLES, member_rows(group))
+    rows = place_rows(places.select_related("group").iterator())
+    return csv_response(request, "consumer-group", PLACE_TITLES, rows)
 
 
 @require_safe

@@ -29,6 +29,15 @@ def test_the_page_names_members_offsets_and_lag(viewer, client_of):
     assert ">40<" in text
 
 
+def test_members_are_a_file_of_their_own(viewer, client_of):
+    answer = client_of(viewer).get("/consumers/readers/?table=members&format=csv")
+
+    assert b"".join(answer.streaming_content).decode().splitlines() == [
+        "group,client,host,partitions,static_id,member",
+        "readers,app,127.0.0.1,1,,app-1",
+    ]
+
+
 def test_a_viewer_sees_why_the_button_is_disabled(viewer, operator, client_of):
     assert "Resetting offsets needs the role operator." in page(client_of, viewer)
     assert 'href="/consumers/readers/+reset/"' in page(client_of, operator)
