@@ -2,7 +2,8 @@
 
 The ensemble keeps its own list of members in a znode. Without following it a broker would know only those of its
 `zookeeper.connect`, and after a few replacements none that is still there. What the operator wrote stays known behind
-them: a member may name an address that is not reachable from here.
+them: a member may name an address that is not reachable from here. Where the operator wrote no member's address at all,
+as that of a relay or a name for all of them, the way to ZooKeeper is the operator's, and nothing is followed.
 """
 
 from broker.common.logs import logger
@@ -13,6 +14,12 @@ from broker.zookeeper.watches import Watch
 log = logger(__name__)
 
 
+def names_a_member(configured: str, config_text: str) -> bool:
+    """Whether one of the `host:port,…` is the address under which a member serves."""
+    members = {each.address for each in parse_config(config_text).members if each.address}
+    return not members.isdisjoint(each.strip() for each in configured.split(","))
+
+
 def known_servers(configured: str, config_text: str) -> str:
     """`host:port,…`: the members first, then what was configured and is no member."""
     members = [each.address for each in parse_config(config_text).members if each.address]
@@ -21,13 +28,17 @@ def known_servers(configured: str, config_text: str) -> str:
 
 
 class EnsembleHosts:
-    """Follows the members from `start` on. Below a chroot the ensemble's znode cannot be seen: it is left alone."""
+    """Follows the members from `start` on, once `configured` has named one of them.
+
+    Below a chroot the ensemble's znode cannot be seen: it is left alone.
+    """
 
     def __init__(self, session: ZooKeeperSession, configured: str):
         self._session = session
         self._servers, _, chroot = configured.partition("/")
         self._is_hidden = bool(chroot.strip("/"))
         self._known = self._servers
+        self._is_followed = False
         self._watch: Watch[str] | None = None
 
     def start(self) -> None:
@@ -45,8 +56,9 @@ class EnsembleHosts:
         return (await self._session.get(CONFIG_PATH)).data.decode("utf-8", "replace")
 
     def _learn(self, config_text: str) -> None:
+        self._is_followed = self._is_followed or names_a_member(self._servers, config_text)
         servers = known_servers(self._servers, config_text)
-        if servers != self._known:
+        if self._is_followed and servers != self._known:
             self._known = servers
             self._session.set_servers(servers)
             log.info("ZooKeeper servers known now", servers=servers)

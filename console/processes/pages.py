@@ -130,9 +130,9 @@ def push_process(process: ManagedProcess) -> None:
 
 
 def push_removed(name: str) -> None:
-    """The list, and the page of what is not there any more, fetch themselves anew."""
-    for can_operate in (True, False):
-        push_partial(groups.processes(can_operate), "live/resync.html", {"version": f"without-{name}"})
+    """The lists, and the page of what is not there any more, fetch themselves anew."""
+    for group in (groups.processes(True), groups.processes(False), groups.STREAMS):
+        push_partial(group, "live/resync.html", {"version": f"without-{name}"})
 
 
 def name_duration(seconds: float) -> str:

@@ -21,7 +21,10 @@ def look_at_streams() -> int:
 def _look(process: ManagedProcess) -> bool:
     facts = read_progress(Path(process.data_dir))
     kept = getattr(process, "progress", None)
-    if not facts or (kept is not None and kept.facts == facts):
+    if not facts:
+        return False
+    facts = facts | {"process": process.state}  # a driver that was killed writes nothing any more, and is shown so
+    if kept is not None and kept.facts == facts:
         return False
     process.progress, _ = StreamProgress.objects.update_or_create(process=process, defaults={"facts": facts})
     push_stream(process)

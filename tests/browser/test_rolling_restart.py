@@ -86,14 +86,22 @@ def topic(product):
     admin.create_topics([NewTopic(TOPIC, 3, replication_factor=3)])[TOPIC].result(30)
 
 
+def accept_gaps(page) -> None:
+    """Topics of other journeys may have one replica only; the one under load has three."""
+    box = page.locator("input[name=accepts_gaps]")
+    if box.count():
+        box.check()
+
+
 def test_three_brokers_are_restarted_under_load_and_no_client_notices(page, product, topic, chromium):
     page.goto(f"{product.console}/processes/")
     page.get_by_role("link", name="Restart brokers one by one…").click()
-    expect(page.locator("[data-broker], .table tbody tr")).to_have_count(3, timeout=LIVE_MS)
+    expect(page.locator("#rolling-order tbody tr")).to_have_count(3)
     take_pictures(chromium, product, "plan", {"rolling": "/processes/+rolling-restart/"})
     pids = pids_of_brokers(page, product)
     page.goto(f"{product.console}/processes/+rolling-restart/")
     with under_load(product.bootstrap_servers) as load:
+        accept_gaps(page)
         page.get_by_role("button", name="Restart 3 brokers").click()
         running = page.locator("#rolling-restart")
         expect(running).to_have_attribute("data-state", "running")

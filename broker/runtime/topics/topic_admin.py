@@ -5,6 +5,7 @@ gives the partitions leaders. The creator answers when its own metadata shows th
 """
 
 import asyncio
+import contextlib
 import re
 import uuid
 from dataclasses import dataclass
@@ -18,14 +19,17 @@ from broker.config.topic import check_topic_configs
 from broker.runtime.metadata_cache import MetadataCache
 from broker.runtime.topics.internal_topics import INTERNAL_TOPICS, new_internal_topic
 from broker.runtime.topics.topic_placement import NewTopic, place_added, place_topic
-from broker.zookeeper.errors import SessionLost, ZooKeeperError
+from broker.zookeeper.errors import ConnectionInterrupted, SessionLost, ZooKeeperError
 from broker.zookeeper.store import ClusterStore
 
 _log = logger(__name__)
 
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
 _AUTOMATIC_CREATION_TIMEOUT_MS = 5_000
-_NEW_SESSION_TIMEOUT_S = 5.0
+#: An ensemble that has lost its leader elects another in this time; ZooKeeper's own initLimit is 20 s.
+_RECONNECTION_TIMEOUT_S = 15.0
+_RETRY_S = 0.1
+_CUT_OFF = (ConnectionInterrupted, SessionLost)
 NO_TOPIC_ID = UUID(int=0)
 
 
@@ -156,15 +160,22 @@ class TopicAdmin:
         _log.info("topic created", topic=topic.name, partitions=len(created.assignment))
 
     async def _create(self, topic: NewTopic, created: CreatedTopic) -> None:
-        """Once more if the session was lost under way; the topic's id says whether the first attempt counted."""
+        """Again if the connection was lost under way; the topic's id says whether an earlier attempt counted."""
         arguments = (topic.name, created.assignment, topic.configs, created.topic_id)
         try:
             await self._store.create_topic(*arguments)
-        except SessionLost:
-            await asyncio.wait_for(self._store.session.wait_connected(), _NEW_SESSION_TIMEOUT_S)
-            found = await self._store.topic(topic.name)
-            if found is None or found.topic_id != created.topic_id:
-                await self._store.create_topic(*arguments)
+            return
+        except _CUT_OFF as error:
+            _log.info("topic is created again", topic=topic.name, reason=str(error))
+        async with asyncio.timeout(_RECONNECTION_TIMEOUT_S):
+            while True:
+                await self._store.session.wait_connected()
+                with contextlib.suppress(*_CUT_OFF):
+                    found = await self._store.topic(topic.name)
+                    if found is None or found.topic_id != created.topic_id:
+                        await self._store.create_topic(*arguments)
+                    return
+                await asyncio.sleep(_RETRY_S)
 
     async def _wait_for_leaders(self, name: str, partitions: int, timeout_ms: int) -> None:
         def has_leaders() -> bool:

@@ -1,5 +1,6 @@
 """Leaders are asked for once, and again when they have moved; offsets come from them, however often they move."""
 
+from collections.abc import Collection
 from types import SimpleNamespace
 
 import pytest
@@ -35,7 +36,8 @@ class FakeCluster:
         self.asked_metadata = 0
         self.forgotten: list[tuple[str, int]] = []
 
-    def metadata(self, topic: str) -> MetadataResponse:
+    def describe_topics(self, names: Collection[str]) -> MetadataResponse:
+        (topic,) = names
         self.asked_metadata += 1
         partitions = [
             MetadataResponsePartition(error_code=0, partition_index=index, leader_id=leader)

@@ -68,6 +68,37 @@ async def test_a_change_of_the_members_reaches_the_client():
     assert session.told == ["127.0.0.1:2181,127.0.0.1:2182,127.0.0.1:2183"]
 
 
+async def test_the_way_through_a_relay_is_kept():
+    session = EnsembleSession(ONE)
+    hosts = EnsembleHosts(session, "127.0.0.1:32181")
+    hosts.start()
+    async with asyncio.timeout(10):
+        await session.has_looked.wait()
+        for config in (THREE, ONE):  # the second look tells that the first has been thought about
+            looked_at = len(session.watchers)
+            session.change(config)
+            while len(session.watchers) == looked_at:
+                await asyncio.sleep(0)
+    hosts.close()
+
+    assert session.told == []
+
+
+async def test_members_are_followed_when_none_of_the_first_is_left():
+    session = EnsembleSession(ONE)
+    hosts = EnsembleHosts(session, "127.0.0.1:2181")
+    hosts.start()
+    async with asyncio.timeout(10):
+        await session.has_looked.wait()
+        for config in (THREE, "\n".join(THREE.splitlines()[1:])):
+            session.is_told.clear()
+            session.change(config)
+            await session.is_told.wait()
+    hosts.close()
+
+    assert session.told[-1] == "127.0.0.1:2182,127.0.0.1:2183,127.0.0.1:2181"
+
+
 async def test_an_ensemble_that_keeps_no_list_is_left_alone():
     session = EnsembleSession(None)
     hosts = EnsembleHosts(session, "127.0.0.1:2181")

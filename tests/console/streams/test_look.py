@@ -31,6 +31,14 @@ def test_change_is_kept_once_and_an_unreadable_file_changes_nothing(stream, prog
     assert StreamProgress.objects.get().facts["lag"] == 5
 
 
+def test_a_driver_that_died_without_a_word_is_shown_so(stream, progress):
+    progress(**FACTS)
+    look_at_streams()
+    ManagedProcess.objects.update(state="exited")
+    assert look_at_streams() == 1
+    assert look_at_streams() == 0
+
+
 def test_job_of_another_host_is_not_looked_at(stream, progress):
     ManagedProcess.objects.update(host="elsewhere")
     progress(**FACTS)

@@ -15,13 +15,14 @@ from broker.protocol.messages.update_metadata import (
 from broker.runtime.metadata_cache import MetadataCache
 from broker.runtime.topics.topic_admin import TopicAdmin
 from broker.runtime.topics.topic_placement import NewTopic
-from broker.zookeeper.errors import SessionLost
+from broker.zookeeper.errors import ConnectionInterrupted, SessionLost, ZooKeeperError
 
 
 class Store:
-    """Loses its session during the first creation, after or before that counted."""
+    """Loses its session or connection during the first creation, after or before that counted."""
 
-    def __init__(self, metadata: MetadataCache, *, is_written_first: bool):
+    def __init__(self, metadata: MetadataCache, error: type[ZooKeeperError], *, is_written_first: bool):
+        self._error = error
         self.session = SimpleNamespace(wait_connected=self._connected)
         self.attempts = 0
         self._metadata = metadata
@@ -37,7 +38,7 @@ class Store:
             self._topic = TopicAssignment(name, topic_id, partitions)
             tell(self._metadata, name, topic_id)
         if self.attempts == 1:
-            raise SessionLost("/brokers/topics/t", "expired")
+            raise self._error("/brokers/topics/t", "lost")
 
     async def topic(self, name):
         return self._topic
@@ -52,11 +53,12 @@ def tell(metadata: MetadataCache, *topic) -> None:
     metadata.apply(UpdateMetadataRequest(topic_states=states, live_brokers=[UpdateMetadataBroker(id=1)]))
 
 
+@pytest.mark.parametrize("error", [SessionLost, ConnectionInterrupted])
 @pytest.mark.parametrize(("is_written_first", "attempts"), [(False, 2), (True, 1)])
-async def test_a_session_lost_under_way_costs_the_client_nothing(is_written_first, attempts):
+async def test_a_zookeeper_lost_under_way_costs_the_client_nothing(error, is_written_first, attempts):
     metadata = MetadataCache()
     tell(metadata)
-    store = Store(metadata, is_written_first=is_written_first)
+    store = Store(metadata, error, is_written_first=is_written_first)
     config = read_broker_config("broker.id=1\nlog.dirs=/nowhere\nzookeeper.connect=nobody:1\n")
     created = await TopicAdmin(store, metadata, config).create(NewTopic("t", 1, 1), timeout_ms=5_000)
     assert metadata.topics["t"].topic_id == created.topic_id
