@@ -254,10 +254,10 @@ async def test_a_client_that_asks_and_never_reads_does_not_fill_the_memory(serve
             FetchTopic(topic="t", partitions=[FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=200_000)])
         ],
     )
-    deaf = [await served.client() for _ in range(10)]
+    deaf = [await served.client() for _ in range(40)]  # the kernel takes what it likes of each answer of 200 kB
     for each in deaf:
         each.writer.write(request_frame(asked, 12) * 200)
-    await eventually(lambda: served.listener.connection_count < 11, "somebody who does not read is closed")
+    await eventually(lambda: served.listener.connection_count < 41, "somebody who does not read is closed")
     assert served.memory.answer_bytes <= 1024 * 1024
     assert (await client.ask(asked, 12)).responses[0].partitions[0].error_code == ErrorCode.NONE
     for each in deaf:
