@@ -85,13 +85,11 @@ def latest_counts(records: list[Message]) -> dict[str, int]:
 
 @pytest.mark.spark
 @pytest.mark.timeout(400)
-def test_counts_are_exact_after_two_kills_in_mid_stream(cluster, driver):
+def test_counts_are_exact_after_a_kill_in_mid_stream(cluster, driver):
     with Traffic(cluster.bootstrap_servers) as traffic:
-        newest = 1
-        for _ in range(2):
-            driver.start()
-            newest = driver.await_batch_after(newest)
-            driver.kill()
+        driver.start()
+        newest = driver.await_batch_after(1)
+        driver.kill()
         driver.start()
         driver.await_batch_after(newest)
         traffic.finish()
