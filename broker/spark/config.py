@@ -4,6 +4,7 @@
 `driver.lock`, `scratch/` and `java/`. Keys that begin with `spark.` are handed to Spark: a cluster's master needs some.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,17 @@ from broker.spark.catalog import find_job
 from broker.spark.definition import Job, Settings
 
 SPARK_PREFIX = "spark."
+_MEMORY = re.compile(r"[1-9][0-9]{0,6}[kmgKMG]")
+
+
+def parse_memory(text: str) -> str:
+    """As Java's -Xmx takes it."""
+    if not _MEMORY.fullmatch(text):
+        raise ValueError(text)
+    return text
+
+
+parse_memory.accepts = "an amount of memory, as 512m or 4g"
 KEYS = (
     Key("job", str, REQUIRED, "Which job to run."),
     Key("bootstrap.servers", str, REQUIRED, "Brokers to ask for the cluster, host:port, comma separated."),
@@ -22,7 +34,7 @@ KEYS = (
     Key("jobs.dir", str, "", "Where an administrator puts jobs of this host's own, NAME.py each."),
     Key("files.dir", str, "", "What the paths of Parquet files are below; blank: files/ in the job's own directory."),
     Key("master", str, "local[2]", "Spark master: local[N], spark://host:port, yarn or k8s://https://host:port."),
-    Key("driver.memory", str, "512m", "Java heap of the driver; Spark refuses less than 450 MiB."),
+    Key("driver.memory", parse_memory, "512m", "Java heap of the driver; Spark refuses less than 450 MiB."),
     Key("ui.enable", parse_boolean, False, "Serve Spark's own pages."),
     Key("trigger.interval.ms", parse_int, 1_000, "Time between two batches.", at_least=0, at_most=86_400_000),
     Key("max.offsets.per.trigger", parse_int, 50_000, "Records one batch reads at most.", at_least=1),

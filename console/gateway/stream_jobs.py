@@ -27,6 +27,7 @@ OFFERED = (
     "trigger.interval.ms",
     "fail.on.data.loss",
     "topic.partitions",
+    "driver.memory",
 )
 
 

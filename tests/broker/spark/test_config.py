@@ -36,6 +36,7 @@ def test_defaults_are_those_of_a_small_machine():
         ("input.topic=a b", r"input\.topic='a b' is not a topic's name"),
         ("tigger.interval.ms=5", r"tigger\.interval\.ms"),
         ("window.ms=1", r"window\.ms=1"),
+        ("driver.memory=512m -XX:+Something", r"driver\.memory=.* is not an amount of memory, as 512m or 4g"),
     ],
 )
 def test_mistake_is_named(line, said):
