@@ -191,7 +191,7 @@ def take_pictures(chromium, product: Product, name: str, paths: dict[str, str]) 
             log_in(page, product)
             for what, path in paths.items():
                 page.goto(product.console + path)
-                page.locator("#connection[data-state=live]").wait_for(timeout=10_000)
+                page.locator("#connection[data-state=live]").wait_for(timeout=30_000)
                 screenshot(page, f"{what}-{name}-{width}-{theme}")
                 overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
                 assert page.evaluate(overflow) <= 0, (path, width)

@@ -54,7 +54,7 @@ def test_every_page_is_whole_and_live_below_the_path(page, outside):
     page.on("websocket", lambda websocket: sockets.append(websocket.url))
     for path in PAGES:
         page.goto(outside + path)
-        page.locator("#connection[data-state=live]").wait_for(timeout=10_000)
+        page.locator("#connection[data-state=live]").wait_for(timeout=30_000)
         assert page.locator(".sidebar nav a[aria-current=page]").count() == 1, path
     assert {(url, status) for url, status in asked if status >= 400 or not url.startswith(outside)} == set()
     assert sockets

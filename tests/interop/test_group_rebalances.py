@@ -97,7 +97,7 @@ def test_topic_created_later_is_read_by_those_whose_pattern_it_matches(cluster, 
         member = group.member()
         await_shares(group, [member], [4], "one topic matches")
         create_topic(cluster, f"{group.topic}-later")
-        await_true(lambda: len(member.assignment) >= 8, f"{group.library} reads the new topic", deadline_s=30)
+        await_true(lambda: len(member.assignment) >= 8, f"{group.library} reads the new topic", deadline_s=60)
 
     tell_of_each(cluster, story, name, LIBRARIES, is_pattern=True)
 
