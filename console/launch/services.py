@@ -16,6 +16,10 @@ STOP_ORDER = ("collector", "web", "worker", "redis")
 #: The longest message of a page to the console.
 WEBSOCKET_BYTES_MAX = 64 * 1024
 
+#: For glibc. Its many arenas, one for each thread or two, are of no use to threads that take turns, and each of them
+#: keeps what it once held: without this the collector of a large cluster takes a tenth more.
+_ALLOCATOR = {"MALLOC_ARENA_MAX": "1", "MALLOC_TRIM_THRESHOLD_": "131072"}
+
 #: Used once, to make the first user; nobody else needs it.
 _WITHHELD = frozenset({"BARNABAS_ADMIN_PASSWORD"})
 
@@ -59,7 +63,7 @@ def console_services() -> list[Service]:
 def service_environment(setup: Setup) -> dict[str, str]:
     """All of ours: the services are the console itself. The addresses of the cluster follow the setup."""
     environment = {name: value for name, value in os.environ.items() if name not in _WITHHELD}
-    return environment | {
+    return _ALLOCATOR | environment | {
         "BARNABAS_BOOTSTRAP_SERVERS": setup.bootstrap_servers,
         "BARNABAS_ZOOKEEPER": setup.zookeeper,
     }
