@@ -51,6 +51,11 @@ class RestartPlan:
         return [gap for broker in self.brokers for gap in broker.gaps]
 
     @property
+    def partitions_without_spare(self) -> int:
+        """Each counted once, though it may pause for more than one broker."""
+        return len({gap.name for gap in self.gaps})
+
+    @property
     def digest(self) -> str:
         """The order may change when the controller does; who is restarted and what it costs may not."""
         lines = sorted(f"{each.name}\n" for each in self.brokers)

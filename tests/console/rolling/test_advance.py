@@ -101,4 +101,5 @@ def test_the_plan_names_partitions_without_a_replica_to_spare(stage):
         ("single-0", 2, "offline"),
         ("tight-0", 2, "refuses writes with acks=all"),
     ]
+    assert plan.partitions_without_spare == 2, "tight-0 pauses three times, and is one partition"
     assert [each.name for each in plan.brokers] == ["broker-2", "broker-3", "broker-1"]
