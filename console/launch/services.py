@@ -63,7 +63,11 @@ def console_services() -> list[Service]:
 def service_environment(setup: Setup) -> dict[str, str]:
     """All of ours: the services are the console itself. The addresses of the cluster follow the setup."""
     environment = {name: value for name, value in os.environ.items() if name not in _WITHHELD}
-    return _ALLOCATOR | environment | {
-        "BARNABAS_BOOTSTRAP_SERVERS": setup.bootstrap_servers,
-        "BARNABAS_ZOOKEEPER": setup.zookeeper,
-    }
+    return (
+        _ALLOCATOR
+        | environment
+        | {
+            "BARNABAS_BOOTSTRAP_SERVERS": setup.bootstrap_servers,
+            "BARNABAS_ZOOKEEPER": setup.zookeeper,
+        }
+    )

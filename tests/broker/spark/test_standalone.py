@@ -21,6 +21,8 @@ from tests.zookeeper_server import free_ports
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(300)]
 _SPARK_CLASS = Path(pyspark.__file__).parent / "bin" / "spark-class"
 _DEADLINE_S = 150
+#: A JVM of a minute is done before the second compiler pays.
+SHORT_LIVED = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 
 
 @contextlib.contextmanager
@@ -33,6 +35,7 @@ def spark_process(directory: Path, *arguments: str) -> Iterator[Path]:
         "SPARK_LOCAL_IP": "127.0.0.1",
         "SPARK_WORKER_DIR": str(directory / "work"),
         "SPARK_DAEMON_MEMORY": "256m",
+        "SPARK_DAEMON_JAVA_OPTS": SHORT_LIVED,
         "PYSPARK_PYTHON": sys.executable,
     }
     with log.open("w") as output:
@@ -69,6 +72,7 @@ def test_a_job_runs_on_a_master_with_two_workers(tmp_path, master):
         produce_all(cluster.bootstrap_servers, "lines", words)
         settings = {"input_topic": "lines", "output_topic": "words", "count": "words", "master": master}
         of_spark = {"spark_executor_memory": "500m", "spark_driver_host": "127.0.0.1"}
+        of_spark |= {"spark_executor_extraJavaOptions": SHORT_LIVED}
         driver = Driver(
             write_config(tmp_path / "job", "count_table", cluster.bootstrap_servers, **settings, **of_spark)
         )
