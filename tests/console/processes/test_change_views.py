@@ -12,8 +12,7 @@ from console.processes import tasks
 from console.processes.models import ManagedProcess
 from console.processes.restarts import Policy
 from console.processes.states import Desired, Observed, Request
-
-FORM = {"broker_id": "4", "port": "47391", "rack": "east"}
+from tests.zookeeper_server import free_ports
 
 
 @pytest.fixture(autouse=True)
@@ -31,7 +30,8 @@ def data(settings, tmp_path):
 
 @pytest.fixture
 def form(data) -> dict:
-    return FORM | {"log_dirs": f"{data}/disk-a\n{data}/disk-b"}
+    (port,) = free_ports(1)
+    return {"broker_id": "4", "port": str(port), "rack": "east", "log_dirs": f"{data}/disk-a\n{data}/disk-b"}
 
 
 def digest_of(response) -> str:
