@@ -1,6 +1,7 @@
 """The whole product as a person starts it, and a real Chromium that looks at it."""
 
 import contextlib
+import itertools
 import os
 import random
 import shutil
@@ -16,6 +17,7 @@ from tests.barnabas_cluster import await_true
 from tests.zookeeper_server import free_ports
 
 ROOT = Path(__file__).parent.parent.parent
+THEMES, WIDTHS = ("light", "dark"), (1280, 390)
 SCREENSHOTS = ROOT / "tests" / "output" / "screenshots"
 PASSWORD = "a password for tests"
 _UP_DEADLINE_S = 90
@@ -183,16 +185,19 @@ def screenshot(page, name: str, *, for_readme: bool = False) -> None:
 
 
 def take_pictures(chromium, product: Product, name: str, paths: dict[str, str]) -> None:
-    """Every page of `paths` in both themes and widths; one that is wider than its window fails."""
-    for theme in ("light", "dark"):
-        for width in (1280, 390):
-            context = chromium.new_context(viewport={"width": width, "height": 900}, color_scheme=theme)
-            page = context.new_page()
-            log_in(page, product)
-            for what, path in paths.items():
-                page.goto(product.console + path)
-                page.locator("#connection[data-state=live]").wait_for(timeout=30_000)
-                screenshot(page, f"{what}-{name}-{width}-{theme}")
-                overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-                assert page.evaluate(overflow) <= 0, (path, width)
-            context.close()
+    """Every page of `paths` in both themes and widths; one that is wider than its window fails.
+
+    A theme has one of the widths, for time; with SCREENSHOTS set each has both.
+    """
+    looks = itertools.product(THEMES, WIDTHS) if os.environ.get("SCREENSHOTS") else zip(THEMES, WIDTHS, strict=True)
+    for theme, width in looks:
+        context = chromium.new_context(viewport={"width": width, "height": 900}, color_scheme=theme)
+        page = context.new_page()
+        log_in(page, product)
+        for what, path in paths.items():
+            page.goto(product.console + path)
+            page.locator("#connection[data-state=live]").wait_for(timeout=30_000)
+            screenshot(page, f"{what}-{name}-{width}-{theme}")
+            overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+            assert page.evaluate(overflow) <= 0, (path, width)
+        context.close()
