@@ -26,6 +26,6 @@ TITLES = (
 def process_rows(processes: Iterable[ManagedProcess]) -> Iterator[tuple]:
     for each in processes:
         port = each.ports[0] if each.ports else None
-        seen = (port, each.pid, each.started_at, each.rss_bytes, each.cpu_percent)
+        seen = (port, each.pid, each.started_at, each.memory_bytes, each.cpu_percent)
         told = (each.state_sentence, each.desired, each.restart, each.restart_count, each.port_says, each.cluster_says)
         yield (each.name, each.kind, each.host, each.state, *told, *seen)

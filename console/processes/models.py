@@ -69,7 +69,7 @@ class ManagedProcess(models.Model):
 
     # What it costs, with its descendants; measured every few seconds.
     measured_at = models.DateTimeField(null=True)
-    rss_bytes = models.BigIntegerField(null=True)
+    memory_bytes = models.BigIntegerField(null=True)
     cpu_seconds = models.FloatField(null=True)
     cpu_percent = models.FloatField(null=True)
 

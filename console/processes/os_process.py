@@ -72,9 +72,9 @@ class Sighting:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """What a process and its descendants use: resident bytes, and CPU seconds since they started."""
+    """What a process and its descendants use: bytes of memory, and CPU seconds since they started."""
 
-    rss_bytes: int
+    memory_bytes: int
     cpu_seconds: float
 
 
@@ -253,10 +253,20 @@ def measure(identity: Identity) -> Measure | None:
         processes = [leader, *leader.children(recursive=True)]
     except psutil.NoSuchProcess:
         return None
-    rss_bytes, cpu_seconds = 0, 0.0
+    # Spark's workers are forks of one another: what they share counts once.
+    memory_of = _proportional_bytes if len(processes) > 1 else _resident_bytes
+    memory_bytes, cpu_seconds = 0, 0.0
     for process in processes:
         with suppress(psutil.NoSuchProcess, psutil.AccessDenied):
             times = process.cpu_times()
             cpu_seconds += times.user + times.system
-            rss_bytes += process.memory_info().rss
-    return Measure(rss_bytes, cpu_seconds)
+            memory_bytes += memory_of(process)
+    return Measure(memory_bytes, cpu_seconds)
+
+
+def _resident_bytes(process: psutil.Process) -> int:
+    return process.memory_info().rss
+
+
+def _proportional_bytes(process: psutil.Process) -> int:
+    return process.memory_full_info().pss

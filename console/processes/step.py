@@ -76,7 +76,7 @@ def _write_down(process: ManagedProcess, facts: Facts, decision: Decision, livin
     elif facts.recorded:
         os_process.kill_family(process.run_token)  # nothing it started outlives it
         process.pid = process.create_time = process.terminated_at = None
-        process.rss_bytes = process.cpu_seconds = process.cpu_percent = process.measured_at = None
+        process.memory_bytes = process.cpu_seconds = process.cpu_percent = process.measured_at = None
         process.exit_status, process.ended_at = facts.exit_status, facts.now
         remove_run_file(run_files_of_processes(), process.name)
 
@@ -170,7 +170,7 @@ def _measure(process: ManagedProcess, identity: Identity, now: datetime) -> None
     if process.measured_at is not None and process.cpu_seconds is not None:
         used, passed = measure.cpu_seconds - process.cpu_seconds, (now - process.measured_at).total_seconds()
         process.cpu_percent = round(max(0.0, 100 * used / passed), 1)
-    process.rss_bytes, process.cpu_seconds, process.measured_at = measure.rss_bytes, measure.cpu_seconds, now
+    process.memory_bytes, process.cpu_seconds, process.measured_at = measure.memory_bytes, measure.cpu_seconds, now
 
 
 def _columns(process: ManagedProcess) -> dict:

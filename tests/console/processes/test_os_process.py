@@ -140,5 +140,17 @@ def test_memory_and_cpu_are_measured(spawned, tmp_path):
     identity = spawned(SLEEPER, log, "token-measure")
     wait_until(lambda: "up" in log.read_text())
     measure = os_process.measure(identity)
-    assert measure.rss_bytes > 1_000_000
+    assert measure.memory_bytes > 1_000_000
     assert measure.cpu_seconds >= 0
+
+
+def test_memory_that_forks_share_counts_once(spawned, tmp_path):
+    log = tmp_path / "log"
+    shared = 100 * 1024 * 1024
+    code = (
+        f"import os, time; held = b'x' * {shared}; children = [os.fork() for _ in range(2)]; "
+        "print('up', flush=True); time.sleep(60)"
+    )
+    identity = spawned(code, log, "token-forks")
+    wait_until(lambda: log.read_text().count("up") == 4)
+    assert shared < os_process.measure(identity).memory_bytes < 2 * shared

@@ -33,7 +33,7 @@ def test_running_process_shows_state_sentence_pid_and_memory(viewer, client, mak
         observed=Observed.RUNNING,
         state_sentence="since 12:03:04 UTC; all 12 partitions in sync",
         pid=4711,
-        rss_bytes=50 * 1024 * 1024,
+        memory_bytes=50 * 1024 * 1024,
         cpu_percent=12.0,
         started_at=timezone.now(),
         ports=[9092],
