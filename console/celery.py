@@ -9,11 +9,14 @@ from celery import Celery
 from celery.signals import worker_init
 from django.conf import settings
 
+from console.beat_watch import BeatWatch
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "console.settings")
 
 app = Celery("console")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+app.steps["worker"].add(BeatWatch)
 
 
 def host_queue(host_name: str) -> str:
