@@ -27,6 +27,8 @@ class ClusterState(models.Model):
     topics_error = models.TextField(blank=True)
     groups_at_ms = models.BigIntegerField(default=0)
     groups_error = models.TextField(blank=True)
+    #: When the worker last looked at all processes of its host.
+    processes_at_ms = models.BigIntegerField(default=0)
     #: Records appended per second over all topics but internal ones, and its recent past, oldest first.
     records_per_second = models.FloatField(null=True)
     rate_history = models.JSONField(default=list)

@@ -1,6 +1,10 @@
-"""What the collector last wrote about the cluster, as the truths of processes need it: two queries for all of them."""
+"""What the collector last wrote about the cluster, as the truths of processes need it: two queries for all of them.
+
+And the one thing that is written about processes there: when they were last looked at.
+"""
 
 from console.brokers.models import Broker
+from console.clusters.models import DEFAULT_CLUSTER, ClusterState
 from console.clusters.queries import cluster_state
 from console.live.clock import now_ms
 from console.processes.truths import BrokerSeen, ClusterLook
@@ -18,6 +22,11 @@ def cluster_look() -> ClusterLook:
         zookeeper_at_ms=state.zookeeper_at_ms,
         zookeeper=state.zookeeper,
     )
+
+
+def note_look() -> None:
+    """All processes of this host were looked at just now: the pages say how old their states are."""
+    ClusterState.objects.filter(name=DEFAULT_CLUSTER).update(processes_at_ms=now_ms())
 
 
 def _seen(broker: Broker) -> BrokerSeen:

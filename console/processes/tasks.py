@@ -10,7 +10,7 @@ from django.conf import settings
 
 from console.celery import host_queue
 from console.processes import os_process
-from console.processes.cluster_look import cluster_look
+from console.processes.cluster_look import cluster_look, note_look
 from console.processes.file_lock import exclusive
 from console.processes.models import ManagedProcess
 from console.processes.os_process import Identity
@@ -79,6 +79,7 @@ def reconcile_host(host: str) -> None:
     forget_leaving(host)
     rows = ManagedProcess.objects.filter(host=host, pid__isnull=False)
     os_process.forget_ended({Identity(*row) for row in rows.values_list("pid", "create_time", "run_token")})
+    note_look()
 
 
 def forget_leaving(host: str) -> None:

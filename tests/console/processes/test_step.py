@@ -10,7 +10,9 @@ import psutil
 import pytest
 from django.utils import timezone
 
+from console.clusters.models import DEFAULT_CLUSTER, ClusterState
 from console.history.models import Change
+from console.live.clock import now_ms
 from console.processes import os_process, step
 from console.processes.facts import run_files_of_processes
 from console.processes.models import ManagedProcess
@@ -240,6 +242,14 @@ def test_one_process_that_cannot_be_stepped_does_not_stop_the_others(make_proces
     broken.refresh_from_db()
     assert sound.pid is not None
     assert broken.pid is None
+
+
+def test_a_look_at_all_processes_is_dated(make_process, settings):
+    make_process()
+    ClusterState.objects.create(name=DEFAULT_CLUSTER)
+    before_ms = now_ms()
+    reconcile_host(settings.HOST_NAME)
+    assert before_ms <= ClusterState.objects.get().processes_at_ms <= now_ms()
 
 
 def test_a_clock_set_back_does_not_put_off_measuring(make_process):

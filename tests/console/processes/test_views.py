@@ -7,6 +7,8 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
+from console.clusters.models import DEFAULT_CLUSTER, ClusterState
+from console.live.clock import now_ms
 from console.processes.states import Observed
 from console.topics.models import Partition, Topic
 
@@ -18,6 +20,15 @@ def buttons(html: str) -> list[tuple[str, bool]]:
     found = re.findall(r"<button[^>]*data-action=\"(\w+)\"[^>]*>", html)
     tags = re.findall(r"<button[^>]*data-action=\"\w+\"[^>]*>", html)
     return list(zip(found, [" disabled" in tag for tag in tags], strict=True))
+
+
+@pytest.mark.parametrize("address", ["/processes/", "/processes/demo/"])
+def test_states_say_how_old_they_are(viewer, client, make_process, address):
+    make_process()
+    ClusterState.objects.create(name=DEFAULT_CLUSTER, processes_at_ms=now_ms() - 90_000)
+    client.force_login(viewer)
+    html = client.get(address).content.decode()
+    assert 'data-age-of="processes">90' in html
 
 
 @pytest.mark.parametrize(("page", "arguments"), PAGES)
