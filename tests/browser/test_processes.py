@@ -8,6 +8,7 @@ import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
 from playwright.sync_api import expect
 
+from tests.barnabas_cluster import await_true
 from tests.browser.conftest import take_pictures
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(280)]
@@ -71,6 +72,11 @@ def test_a_broker_is_added_by_plan_and_removed_again(page, product, chromium):
     expect(page.get_by_role("link", name="Add it again…")).to_be_visible()
 
 
+def has_left(admin: AdminClient, broker_id: int, topic: str) -> bool:
+    partitions = admin.list_topics(topic, timeout=10).topics[topic].partitions.values()
+    return all(broker_id not in partition.replicas and len(partition.replicas) == 2 for partition in partitions)
+
+
 def test_a_broker_that_holds_replicas_is_drained_before_it_goes(page, product, chromium):
     go(page, product, "/processes/+add-broker/")
     page.get_by_role("button", name="Preview").click()
@@ -92,8 +98,7 @@ def test_a_broker_that_holds_replicas_is_drained_before_it_goes(page, product, c
     take_pictures(chromium, product, "under-way", {"processes": "/processes/"})
     go(page, product, "/processes/")
     expect(page.locator("#process-broker-4")).to_have_count(0, timeout=STARTS_MS)
-    partitions = admin.list_topics("journey.leaving", timeout=10).topics["journey.leaving"].partitions.values()
-    assert all(4 not in partition.replicas and len(partition.replicas) == 2 for partition in partitions)
+    await_true(lambda: has_left(admin, 4, "journey.leaving"), "every broker knows that broker 4 holds nothing")
     go(page, product, "/")
     expect(page.get_by_text("Healthy", exact=True)).to_be_visible(timeout=STARTS_MS)
 
