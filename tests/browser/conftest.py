@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.barnabas_cluster import await_true
 from tests.zookeeper_server import free_ports
@@ -22,11 +23,15 @@ SCREENSHOTS = ROOT / "tests" / "output" / "screenshots"
 PASSWORD = "a password for tests"
 _UP_DEADLINE_S = 90
 _STOP_DEADLINE_S = 60
+#: How long any page may take to show what is expected of it; how fast it is, is measured in benchmarks.
+DEADLINE_MS = 60_000
+
+expect.set_options(timeout=DEADLINE_MS)
 
 
 @dataclass
 class Product:
-    """`manage.py up`, running."""
+    """`manage.py up`, running; `session` is the first user's, once somebody has logged in."""
 
     process: subprocess.Popen
     output: Path
@@ -34,6 +39,7 @@ class Product:
     bootstrap_servers: str
     data: Path
     environment: dict[str, str]
+    session: dict | None = None
 
     def said(self) -> str:
         return self.output.read_text()
@@ -149,15 +155,26 @@ def chromium():
         browser.close()
 
 
+def signed_in(chromium, product: Product, **looks):
+    """A window of the first user, whose password is asked for once only."""
+    context = chromium.new_context(storage_state=product.session, **looks)
+    context.set_default_timeout(DEADLINE_MS)
+    if product.session is None:
+        page = context.new_page()
+        log_in(page, product.console)
+        page.close()
+        product.session = context.storage_state()
+    return context
+
+
 @pytest.fixture
 def page(chromium, product):
-    """Logged in as the first user; what the browser complains about fails the test."""
-    context = chromium.new_context(viewport={"width": 1280, "height": 800}, color_scheme="light")
+    """Of the first user; what the browser complains about fails the test."""
+    context = signed_in(chromium, product, viewport={"width": 1280, "height": 800}, color_scheme="light")
     page = context.new_page()
     complaints: list[str] = []
     page.on("console", lambda message: complaints.append(message.text) if _is_complaint(message) else None)
     page.on("pageerror", lambda error: complaints.append(str(error)))
-    log_in(page, product)
     yield page
     context.close()
     assert complaints == []
@@ -168,8 +185,8 @@ def _is_complaint(message) -> bool:
     return message.type == "error" and "status of 404" not in message.text
 
 
-def log_in(page, product: Product) -> None:
-    page.goto(product.console + "/")
+def log_in(page, console: str) -> None:
+    page.goto(console)
     page.get_by_label("User name").fill("admin")
     page.get_by_label("Password").fill(PASSWORD)
     page.keyboard.press("Enter")
@@ -191,12 +208,11 @@ def take_pictures(chromium, product: Product, name: str, paths: dict[str, str]) 
     """
     looks = itertools.product(THEMES, WIDTHS) if os.environ.get("SCREENSHOTS") else zip(THEMES, WIDTHS, strict=True)
     for theme, width in looks:
-        context = chromium.new_context(viewport={"width": width, "height": 900}, color_scheme=theme)
+        context = signed_in(chromium, product, viewport={"width": width, "height": 900}, color_scheme=theme)
         page = context.new_page()
-        log_in(page, product)
         for what, path in paths.items():
             page.goto(product.console + path)
-            page.locator("#connection[data-state=live]").wait_for(timeout=30_000)
+            page.locator("#connection[data-state=live]").wait_for()
             screenshot(page, f"{what}-{name}-{width}-{theme}")
             overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
             assert page.evaluate(overflow) <= 0, (path, width)

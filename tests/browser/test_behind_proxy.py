@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.barnabas_cluster import await_true
-from tests.browser.conftest import PASSWORD
+from tests.browser.conftest import DEADLINE_MS, log_in
 from tests.browser.web_process import web_process
 from tests.reverse_proxy import ReverseProxy
 
@@ -37,12 +37,9 @@ def outside(request, console):
 @pytest.fixture
 def page(chromium, outside):
     context = chromium.new_context(viewport={"width": 1280, "height": 800})
+    context.set_default_timeout(DEADLINE_MS)
     page = context.new_page()
-    page.goto(outside)
-    page.get_by_label("User name").fill("admin")
-    page.get_by_label("Password").fill(PASSWORD)
-    page.keyboard.press("Enter")
-    page.get_by_role("heading", name="Overview").wait_for()
+    log_in(page, outside)
     yield page
     context.close()
 
@@ -54,7 +51,7 @@ def test_every_page_is_whole_and_live_below_the_path(page, outside):
     page.on("websocket", lambda websocket: sockets.append(websocket.url))
     for path in PAGES:
         page.goto(outside + path)
-        page.locator("#connection[data-state=live]").wait_for(timeout=30_000)
+        page.locator("#connection[data-state=live]").wait_for()
         assert page.locator(".sidebar nav a[aria-current=page]").count() == 1, path
     assert {(url, status) for url, status in asked if status >= 400 or not url.startswith(outside)} == set()
     assert sockets

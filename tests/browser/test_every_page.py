@@ -3,7 +3,7 @@
 import pytest
 
 from tests.barnabas_cluster import await_true
-from tests.browser.conftest import PASSWORD, SCREENSHOTS
+from tests.browser.conftest import DEADLINE_MS, SCREENSHOTS, log_in
 from tests.browser.web_process import web_process
 from tests.console.access.test_every_address import CHANGES, CLOSED, FOR_OPERATORS, address_of
 
@@ -89,12 +89,9 @@ def console(tmp_path_factory):
 def page(request, chromium, console):
     width, theme = request.param
     context = chromium.new_context(viewport={"width": width, "height": 900}, color_scheme=theme)
+    context.set_default_timeout(DEADLINE_MS)
     page = context.new_page()
-    page.goto(console)
-    page.get_by_label("User name").fill("admin")
-    page.get_by_label("Password").fill(PASSWORD)
-    page.keyboard.press("Enter")
-    page.get_by_role("heading", name="Overview").wait_for(timeout=60_000)
+    log_in(page, console)
     yield page
     context.close()
 
@@ -103,8 +100,8 @@ def test_every_page_can_be_read_and_used_by_everybody(page, console):
     SCREENSHOTS.mkdir(parents=True, exist_ok=True)
     found = {}
     for name in PAGES:
-        page.goto(console + address_of(name), timeout=60_000)
-        page.wait_for_function(EXPLAINED, timeout=30_000)
+        page.goto(console + address_of(name))
+        page.wait_for_function(EXPLAINED)
         page.screenshot(path=SCREENSHOTS / f"every-{name}-{page.viewport_size['width']}.png", full_page=True)
         if wrong := page.evaluate(LOOK):
             found[name] = wrong
@@ -116,7 +113,7 @@ def test_a_form_that_was_refused_says_beside_the_field_what_is_wrong(page, conso
     page.get_by_label("User name").fill("somebody")
     page.get_by_role("button", name="Preview").click()
     field = page.get_by_label("User name")
-    page.get_by_role("alert").wait_for(timeout=30_000)
+    page.get_by_role("alert").wait_for()
     described = field.get_attribute("aria-describedby")
     assert "There is an account of this name" in page.locator(f"#{described.split()[-1]}").inner_text()
     assert page.evaluate(LOOK) == []
@@ -124,8 +121,8 @@ def test_a_form_that_was_refused_says_beside_the_field_what_is_wrong(page, conso
 
 def test_a_disabled_button_is_reached_by_keyboard_and_shows_why(page, console):
     page.goto(f"{console}/processes/broker-1/")
-    page.locator("#connection[data-state=live]").wait_for(timeout=30_000)
-    page.wait_for_function(EXPLAINED, timeout=30_000)
+    page.locator("#connection[data-state=live]").wait_for()
+    page.wait_for_function(EXPLAINED)
     stop = page.locator("[data-action=stop]").first
     # Its row may be replaced at any moment: focused again then, as a person would.
     shown = "e => { e.focus({ focusVisible: true }); return getComputedStyle(e, '::after').content }"

@@ -9,12 +9,9 @@ from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 from playwright.sync_api import expect
 
-from tests.browser.conftest import log_in, screenshot
+from tests.browser.conftest import screenshot, signed_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(240)]
-#: The page must follow a process within 3 s; the browser's own clock gets a margin on a busy machine.
-FOLLOWS_MS = 10_000
-STARTS_MS = 30_000
 IS_IN_VIEW = """id => {
   const box = document.getElementById(id)?.getBoundingClientRect();
   return box && box.width > 0 && box.left >= 0 && box.right <= window.innerWidth;
@@ -34,8 +31,8 @@ def topic(product):
 def open_topic(page, product, topic: str) -> None:
     """A topic created a moment ago is on the console when its collector has looked."""
     page.goto(f"{product.console}/topics/")
-    page.get_by_role("link", name=topic, exact=True).click(timeout=FOLLOWS_MS)
-    expect(page.locator("#connection")).to_have_attribute("data-state", "live", timeout=FOLLOWS_MS)
+    page.get_by_role("link", name=topic, exact=True).click()
+    expect(page.locator("#connection")).to_have_attribute("data-state", "live")
 
 
 def test_an_address_nobody_knows_says_so_once(page, product):
@@ -43,7 +40,7 @@ def test_an_address_nobody_knows_says_so_once(page, product):
     page.on("response", lambda response: answers.append(response.request.resource_type))
     assert page.goto(f"{product.console}/topics/no.such.topic/").status == 404
     expect(page.get_by_role("heading", level=1)).to_be_visible()
-    expect(page.locator("#connection")).to_have_attribute("data-state", "live", timeout=FOLLOWS_MS)
+    expect(page.locator("#connection")).to_have_attribute("data-state", "live")
     page.wait_for_timeout(1_000)
     assert answers.count("document") == 1
 
@@ -55,10 +52,11 @@ def produce(product, topic: str, partition: int, count: int) -> None:
     assert producer.flush(30) == 0
 
 
-def test_the_overview_shows_a_healthy_cluster(page):
-    expect(page.locator("#connection")).to_have_attribute("data-state", "live", timeout=STARTS_MS)
-    expect(page.get_by_text("Healthy", exact=True)).to_be_visible(timeout=STARTS_MS)
-    expect(page.get_by_role("link", name="host.metrics")).to_be_visible(timeout=STARTS_MS)
+def test_the_overview_shows_a_healthy_cluster(page, product):
+    page.goto(f"{product.console}/")
+    expect(page.locator("#connection")).to_have_attribute("data-state", "live")
+    expect(page.get_by_text("Healthy", exact=True)).to_be_visible()
+    expect(page.get_by_role("link", name="host.metrics")).to_be_visible()
     screenshot(page, "overview-light")
 
 
@@ -69,7 +67,7 @@ def test_a_produced_record_moves_the_next_offset_without_reload(page, product, t
     before = int(cell.inner_text().replace("\u202f", "").replace(",", ""))
     page.evaluate("window.stillTheSamePage = true")
     produce(product, topic, partition=1, count=42)
-    expect(cell).to_have_text(str(before + 42), timeout=FOLLOWS_MS)
+    expect(cell).to_have_text(str(before + 42))
     assert page.evaluate("window.stillTheSamePage") is True
     screenshot(page, "topic-light")
 
@@ -87,18 +85,18 @@ def test_a_broker_is_stopped_and_started_with_the_buttons(page, product, topic):
     expect(page.get_by_role("alertdialog")).to_contain_text("broker-2")
     screenshot(page, "processes-question")
     page.get_by_role("button", name="Stop broker-2").click()
-    expect(row).to_have_attribute("data-state", "stopped", timeout=STARTS_MS)
+    expect(row).to_have_attribute("data-state", "stopped")
     screenshot(page, "processes-stopped")
     page.goto(f"{product.console}/")
-    expect(page.locator("main")).to_contain_text("broker 2 is not registered", ignore_case=True, timeout=STARTS_MS)
+    expect(page.locator("main")).to_contain_text("broker 2 is not registered", ignore_case=True)
     screenshot(page, "overview-broker-stopped")
     page.goto(f"{product.console}/processes/")
     row.get_by_role("button", name="Start", exact=True).click()
-    expect(row).to_have_attribute("data-state", "running", timeout=STARTS_MS)
+    expect(row).to_have_attribute("data-state", "running")
     expect(row.locator("[data-cell=state]")).to_have_class(re.compile("good|ok|running|success"))
     screenshot(page, "processes-started")
     page.goto(f"{product.console}/")
-    expect(page.get_by_text("Healthy", exact=True)).to_be_visible(timeout=STARTS_MS)
+    expect(page.get_by_text("Healthy", exact=True)).to_be_visible()
 
 
 def test_a_broker_killed_by_hand_comes_back_by_itself_with_its_records(page, product, topic):
@@ -108,69 +106,67 @@ def test_a_broker_killed_by_hand_comes_back_by_itself_with_its_records(page, pro
     expect(row).to_have_attribute("data-state", "running")
     pid = row.locator("[data-cell=pid]").inner_text()
     os.kill(int(pid), signal.SIGKILL)
-    expect(row.locator("[data-cell=pid]")).not_to_have_text(pid, timeout=FOLLOWS_MS)
-    expect(row).to_have_attribute("data-state", "running", timeout=STARTS_MS)
-    expect(row.locator("[data-cell=state]")).to_have_text("healthy", timeout=STARTS_MS)
+    expect(row.locator("[data-cell=pid]")).not_to_have_text(pid)
+    expect(row).to_have_attribute("data-state", "running")
+    expect(row.locator("[data-cell=state]")).to_have_text("healthy")
     open_topic(page, product, topic)
-    expect(next_offset(page, partition=0)).to_have_text("100", timeout=STARTS_MS)
+    expect(next_offset(page, partition=0)).to_have_text("100")
 
 
 def test_a_question_is_asked_and_answered_by_keyboard_alone(page, product):
     page.goto(f"{product.console}/processes/")
-    expect(page.locator("#connection")).to_have_attribute("data-state", "live", timeout=FOLLOWS_MS)
+    expect(page.locator("#connection")).to_have_attribute("data-state", "live")
     stop = page.locator("#broker-3-stop")
     stop.focus()
     page.keyboard.press("Enter")
-    expect(page.get_by_role("button", name="Leave it as it is")).to_be_focused(timeout=FOLLOWS_MS)
+    expect(page.get_by_role("button", name="Leave it as it is")).to_be_focused()
     page.keyboard.press("Escape")
-    expect(page.get_by_role("alertdialog")).to_have_count(0, timeout=FOLLOWS_MS)
+    expect(page.get_by_role("alertdialog")).to_have_count(0)
     expect(stop).to_be_focused()
 
 
 def test_a_row_that_is_replaced_keeps_the_focus(page, product):
     page.goto(f"{product.console}/processes/")
-    expect(page.locator("#connection")).to_have_attribute("data-state", "live", timeout=FOLLOWS_MS)
+    expect(page.locator("#connection")).to_have_attribute("data-state", "live")
     page.locator("#broker-3-stop").focus()
     row = page.locator("#process-broker-3")
     row.evaluate("row => row.dataset.isOld = ''")
-    expect(row).not_to_have_attribute("data-is-old", "", timeout=STARTS_MS)
+    expect(row).not_to_have_attribute("data-is-old", "")
     expect(page.locator("#broker-3-stop")).to_be_focused()
 
 
 def test_a_process_can_be_stopped_on_a_phone_without_scrolling_sideways(chromium, product):
-    context = chromium.new_context(viewport={"width": 390, "height": 800})
+    context = signed_in(chromium, product, viewport={"width": 390, "height": 800})
     page = context.new_page()
-    log_in(page, product)
     page.goto(f"{product.console}/processes/")
-    expect(page.locator("#connection")).to_have_attribute("data-state", "live", timeout=FOLLOWS_MS)
+    expect(page.locator("#connection")).to_have_attribute("data-state", "live")
     # A row is replaced whenever its process changes; what counts is where the buttons come to rest.
     for action in ("start", "stop", "restart"):
-        page.wait_for_function(IS_IN_VIEW, arg=f"broker-3-{action}", timeout=FOLLOWS_MS)
+        page.wait_for_function(IS_IN_VIEW, arg=f"broker-3-{action}")
     context.close()
 
 
 def test_the_log_of_a_broker_can_be_read(page, product):
     page.goto(f"{product.console}/processes/broker-3/")
-    expect(page.locator("#process-log")).to_contain_text("broker started")
+    expect(page.locator("#process-log")).to_contain_text("broker_id=3")
     screenshot(page, "process-log")
 
 
 def test_the_stream_job_counts_the_consoles_own_requests(page, product):
     open_topic(page, product, "console.access.counts")
-    expect(next_offset(page, partition=0)).to_have_text(re.compile(r"^[1-9]"), timeout=90_000)
+    expect(next_offset(page, partition=0)).to_have_text(re.compile(r"^[1-9]"))
     screenshot(page, "stream-output")
     page.goto(f"{product.console}/")
-    expect(page.get_by_text("Healthy", exact=True)).to_be_visible(timeout=STARTS_MS)
-    expect(page.locator("#connection")).to_have_attribute("data-state", "live", timeout=FOLLOWS_MS)
+    expect(page.get_by_text("Healthy", exact=True)).to_be_visible()
+    expect(page.locator("#connection")).to_have_attribute("data-state", "live")
     screenshot(page, "overview", for_readme=True)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 390])
 def test_every_page_fits_its_window_in_both_themes(chromium, product, topic, width, theme):
-    context = chromium.new_context(viewport={"width": width, "height": 800}, color_scheme=theme)
+    context = signed_in(chromium, product, viewport={"width": width, "height": 800}, color_scheme=theme)
     page = context.new_page()
-    log_in(page, product)
     open_topic(page, product, topic)
     paths = {
         "overview": "/",
@@ -188,7 +184,7 @@ def test_every_page_fits_its_window_in_both_themes(chromium, product, topic, wid
     for name, path in paths.items():
         response = page.goto(product.console + path)
         assert response.status == 200, path
-        expect(page.locator("#connection")).to_have_attribute("data-state", re.compile("live|off"), timeout=FOLLOWS_MS)
+        expect(page.locator("#connection")).to_have_attribute("data-state", re.compile("live|off"))
         screenshot(page, f"{name}-{width}-{theme}")
         overflow = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
         assert overflow <= 0, f"{path} is {overflow} px wider than {width} px"

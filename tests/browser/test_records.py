@@ -9,7 +9,6 @@ from playwright.sync_api import expect
 from tests.browser.conftest import screenshot, take_pictures
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(280)]
-LIVE_MS = 15_000
 TOPIC = "journey.messages"
 SCRIPT = "<img src=x onerror=\"document.title='run'\">"
 
@@ -30,34 +29,34 @@ def create_topic(page, product) -> None:
     expect(page.get_by_text("It adds 9 replicas, about 3 on each of 3 brokers.")).to_be_visible()
     screenshot(page, "topic-create-plan")
     page.get_by_role("button", name="Create topic").click()
-    expect(page.get_by_role("link", name=TOPIC, exact=True)).to_be_visible(timeout=LIVE_MS)
+    expect(page.get_by_role("link", name=TOPIC, exact=True)).to_be_visible()
 
 
 def test_a_record_is_produced_seen_live_and_found_by_search(page, product, chromium):
     create_topic(page, product)
     page.get_by_role("link", name=TOPIC, exact=True).click()
     page.get_by_role("link", name="Messages").click()
-    expect(page.get_by_text("No record has been written to this topic yet.")).to_be_visible(timeout=LIVE_MS)
+    expect(page.get_by_text("No record has been written to this topic yet.")).to_be_visible()
 
     follower = page.context.new_page()
     follower.goto(page.url)
     follower.get_by_role("button", name="Follow live").click()
-    expect(follower.get_by_text("Following: what is written")).to_be_visible(timeout=LIVE_MS)
+    expect(follower.get_by_text("Following: what is written")).to_be_visible()
 
     page.get_by_role("link", name="Produce a record…").click()
     page.get_by_label("Key", exact=True).fill("customer-42")
     page.get_by_label("Value", exact=True).fill('{"order": 4711, "note": "' + SCRIPT.replace('"', '\\"') + '"}')
     page.get_by_label("Headers").fill("trace: abc-1")
     page.get_by_role("button", name="Produce", exact=True).click()
-    expect(page.get_by_text(re.compile("Appended to partition"))).to_be_visible(timeout=LIVE_MS)
+    expect(page.get_by_text(re.compile("Appended to partition"))).to_be_visible()
     expect(page.locator("pre.log").last).to_contain_text('"order": 4711')
     expect(page.get_by_role("cell", name="abc-1")).to_be_visible()
     address = page.url.removeprefix(product.console)
 
     arrived = follower.locator("#record-rows tr", has_text="customer-42")
-    expect(arrived).to_contain_text("4711", timeout=LIVE_MS)
+    expect(arrived).to_contain_text("4711")
     produce(product, [f"order number {n}" for n in range(400)])
-    expect(follower.locator("#record-rows tr", has_text="order number 399")).to_be_visible(timeout=LIVE_MS)
+    expect(follower.locator("#record-rows tr", has_text="order number 399")).to_be_visible()
     follower.get_by_role("button", name="Pause").click()
     expect(follower.get_by_text("Paused.")).to_be_visible()
     assert follower.title() != "run"
@@ -67,7 +66,7 @@ def test_a_record_is_produced_seen_live_and_found_by_search(page, product, chrom
     page.get_by_label("Where to begin").select_option("oldest")
     page.get_by_label("Search text").fill("CUSTOMER-42")
     page.get_by_role("button", name="Show", exact=True).click()
-    expect(page.get_by_text("Search over: end reached.")).to_be_visible(timeout=LIVE_MS)
+    expect(page.get_by_text("Search over: end reached.")).to_be_visible()
     expect(page.get_by_text("1 found")).to_be_visible()
     expect(page.get_by_text("in 401 records")).to_be_visible()
     found = page.locator("#record-rows tr")
@@ -93,10 +92,10 @@ def test_a_record_is_produced_seen_live_and_found_by_search(page, product, chrom
 def test_pages_of_messages_lead_back_to_the_oldest(page, product):
     page.goto(f"{product.console}/topics/{TOPIC}/+records/?limit=200")
     rows = page.locator("#record-rows tr")
-    expect(rows).to_have_count(200, timeout=LIVE_MS)
+    expect(rows).to_have_count(200)
     page.get_by_role("link", name="Older").click()
-    expect(rows).to_have_count(200, timeout=LIVE_MS)
+    expect(rows).to_have_count(200)
     page.get_by_role("link", name="Older").click()
-    expect(rows).to_have_count(1, timeout=LIVE_MS)
+    expect(rows).to_have_count(1)
     expect(page.get_by_text("end reached")).to_be_visible()
     expect(page.get_by_role("link", name="Older")).to_have_count(0)

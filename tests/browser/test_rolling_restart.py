@@ -13,7 +13,6 @@ from tests.browser.conftest import take_pictures
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
 TOPIC = "journey.rolling"
-LIVE_MS = 15_000
 #: Three times a stop, a start and catching up, on a machine that does other things too.
 ROLLED_MS = 240_000
 #: A consumer that gets nothing for so long will get no more.
