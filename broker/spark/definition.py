@@ -20,8 +20,11 @@ Settings = Mapping[str, Any]
 class Inputs(Protocol):
     """Where a job's records come from. Records have the columns of `format("barnabas")`."""
 
-    def topic(self, name: str) -> "DataFrame":
-        """The records of a topic as they come, no more in one batch than `max.offsets.per.trigger`."""
+    def topic(self, name: str, *, headers: bool = False) -> "DataFrame":
+        """The records of a topic as they come, no more in one batch than `max.offsets.per.trigger`.
+
+        With `headers` for jobs that pass records on as they are.
+        """
         ...
 
     def whole_topic(self, name: str) -> "DataFrame":

@@ -19,7 +19,13 @@ class Cure(Enum):
     A_NEW_DRIVER = "a new driver"
 
 
-_BY_A_PERSON = ("DataLossError: ", "LostPartError: ", "OldCheckpointError: ")
+_BY_A_PERSON = (
+    "DataLossError: ",
+    "LostPartError: ",
+    "OldCheckpointError: ",
+    "RecordTooLargeError: ",
+    "TooManyTasksError: ",
+)
 _BY_WAITING = ("TimeoutError: ", "BrokerUnreachable: ", "SinkError: ")
 
 

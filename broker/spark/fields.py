@@ -104,6 +104,13 @@ def text_of(field: Field) -> "Column":
     )
 
 
+def exactly(field: Field) -> "Column":
+    """A text that differs whenever what the record says differs, though it is bytes that are no text."""
+    from pyspark.sql import functions as f
+
+    return f.base64(f.col(field.source)) if field.source in ("key", "value") else text_of(field)
+
+
 def group_columns(fields: Iterable[Field], missing: str) -> "list[Column]":
     """The fields as columns g0, g1, …: cut to TEXT_LENGTH_MAX, `missing` in place of what is not said."""
     from pyspark.sql import functions as f

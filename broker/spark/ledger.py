@@ -17,7 +17,9 @@ Why a batch is there once, whatever dies when:
   any transaction. That raises the epoch of the ledger's own producer, which a decision needs: the older driver can
   decide before that moment, and then the newer one sees it, or never again. Runs are told apart by Spark's run id.
 * Two attempts of a task have different transactional ids; only the attempt that Spark has chosen is in the decision.
-  What the others left open is aborted, after each batch and by a take-over.
+  What the others left open is aborted, after each batch and by a take-over: the driver lists it with its epochs, then
+  makes sure that it has not been replaced, then aborts what is still of those epochs; a newer driver's tasks have
+  others.
 * A transaction that timed out would be aborted behind a decision's back, so no batch is decided unless each of its
   transactions is open, is the one the task wrote, and has MARGIN_MS left. A driver that dies after the decision must be
   back within this margin; a batch of which a part was aborted is refused, not repeated: LostPartError says what to do.
@@ -25,11 +27,15 @@ Why a batch is there once, whatever dies when:
   else; it is refused.
 """
 
+import base64
 import json
 import random
+import re
 import time
+import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from itertools import accumulate, pairwise
 
 from broker.client.cluster import Cluster
 from broker.client.coordinators import Coordinators
@@ -74,6 +80,10 @@ class OldCheckpointError(SinkError):
     """The query goes on from an older copy of its checkpoint: what its batch holds now may be something else."""
 
 
+class TooManyTasksError(SinkError):
+    """The tasks of a batch do not fit the ledger's record."""
+
+
 class LostPartError(SinkError):
     """A decided batch is in the topics in part only: its driver was away for longer than its transactions lived."""
 
@@ -90,17 +100,43 @@ class Decision:
     at: TopicPartition | None = None
 
     def to_text(self) -> str:
+        """Some 1,500 tasks fit into what a group may say beside an offset."""
         who = [self.committer.producer_id, self.committer.epoch]
-        # All ids begin with the ledger's name, which need not be said again and again.
-        shared = len(self.committer.transactional_id)
-        tasks = [[each.transactional_id[shared:], each.producer_id, each.epoch] for each in self.producers]
-        return json.dumps({"run": self.run, "by": who, "tasks": tasks}, separators=(",", ":"))
+        name = self.committer.transactional_id
+        tasks = [(*_task_of(name, each.transactional_id), each.producer_id, each.epoch) for each in self.producers]
+        return json.dumps({"run": self.run, "by": who, "tasks": _packed(tasks)}, separators=(",", ":"))
 
 
 def parse_decision(name: str, at: TopicPartition, offset: int, text: str) -> Decision:
     document = json.loads(text)
-    producers = tuple(ProducerIdentity(name + suffix, number, epoch) for suffix, number, epoch in document["tasks"])
+    tasks = _unpacked(document["tasks"])
+    producers = tuple(ProducerIdentity(_id_of(name, task, attempt), *who) for task, attempt, *who in tasks)
     return Decision(document["run"], ProducerIdentity(name, *document["by"]), offset - 1, producers, at)
+
+
+def is_task_id(text: str) -> bool:
+    """Whether it ends as the id of a task does: no ledger may be named so."""
+    return re.search(r"-\d+\.\d+$", text) is not None
+
+
+def _id_of(name: str, task: int, attempt: int) -> str:
+    return f"{name}-{task}.{attempt}"
+
+
+def _task_of(name: str, transactional_id: str) -> tuple[int, int]:
+    task, attempt = transactional_id.removeprefix(f"{name}-").split(".")
+    return int(task), int(attempt)
+
+
+def _packed(tasks: list[tuple[int, ...]]) -> str:
+    """By columns, each number as its step from the one before: of tasks in order hardly anything is left."""
+    columns = [[after - before for before, after in pairwise((0, *column))] for column in zip(*tasks, strict=True)]
+    return base64.b64encode(zlib.compress(json.dumps(columns, separators=(",", ":")).encode(), 9)).decode()
+
+
+def _unpacked(text: str) -> list[tuple[int, ...]]:
+    columns = json.loads(zlib.decompress(base64.b64decode(text)))
+    return list(zip(*(accumulate(column) for column in columns), strict=True))
 
 
 class Ledger:
@@ -115,7 +151,7 @@ class Ledger:
         self._coordinators = coordinators
 
     def transactional_id(self, task: int, attempt: int) -> str:
-        return f"{self.name}-{task}.{attempt}"
+        return _id_of(self.name, task, attempt)
 
     def enter(self, run: str, at: TopicPartition) -> Decision:
         """What is decided, after making sure that only `run` decides from now on.
@@ -139,7 +175,10 @@ class Ledger:
         committer = init_producer(self._coordinators, self.name, _LEDGER_TIMEOUT_MS)
         decision = self._read()
         if decision.run != run:
-            self.sweep(keep=decision.producers)
+            abandoned = self._open_tasks(keep=decision.producers)
+            # Refused if yet another driver has come meanwhile: what is listed may be of its tasks.
+            committer = init_producer(self._coordinators, self.name, _LEDGER_TIMEOUT_MS, committer)
+            self._abort(abandoned)
         decision = replace(decision, run=run, committer=committer)
         self._write(decision, at)
         return decision
@@ -147,7 +186,7 @@ class Ledger:
     def decide(self, run: str, batch: int, producers: Iterable[ProducerIdentity], at: TopicPartition) -> None:
         """From now on the batch is written. SinkError if another driver took over, or a transaction is not open.
 
-        ValueError for more tasks than a decision has room for.
+        TooManyTasksError for more than a decision has room for.
         """
         decision = self._read()
         if decision.run != run:
@@ -175,12 +214,36 @@ class Ledger:
                     "the batch written again; what did arrive of it then comes twice."
                 ) from error
 
-    def sweep(self, keep: Iterable[ProducerIdentity]) -> None:
-        """Aborts the open transactions of this query's tasks that nobody will commit."""
+    def finish_if_decided(self, batch: int) -> None:
+        """For a batch that was run again and found nothing to write: it may have been decided when it had something."""
+        if self._read().batch == batch:
+            self.finish(batch)
+
+    def sweep(self, run: str) -> None:
+        """Between two batches: aborts what repeated tasks left open. Nothing, if another driver has taken over."""
+        abandoned = self._open_tasks()
+        if abandoned and self._read().run == run:
+            self._abort(abandoned)
+
+    def _open_tasks(self, keep: Iterable[ProducerIdentity] = ()) -> list[ProducerIdentity]:
+        """Who has an open transaction as a task of this query, in the epoch it has now."""
         kept = {producer.transactional_id for producer in keep}
+        of_task = re.compile(re.escape(self.name) + r"-\d+\.\d+")
+        found = []
         for transactional_id in open_transactions(self._cluster, f"{self.name}-"):
-            if transactional_id not in kept:
-                init_producer(self._coordinators, transactional_id, _LEDGER_TIMEOUT_MS)
+            if of_task.fullmatch(transactional_id) and transactional_id not in kept:
+                state = describe_transaction(self._coordinators, transactional_id)
+                found.append(ProducerIdentity(transactional_id, state.producer_id, state.producer_epoch))
+        return found
+
+    def _abort(self, producers: Iterable[ProducerIdentity]) -> None:
+        """Whoever has another epoch by now is somebody else, and left alone."""
+        for producer in producers:
+            try:
+                init_producer(self._coordinators, producer.transactional_id, _LEDGER_TIMEOUT_MS, producer)
+            except ApiError as error:
+                if error.code not in _FENCED:
+                    raise
 
     def is_undecided(self, run: str, batch: int) -> bool:
         """Whether `run` may decide on the batch and has not; False when in doubt."""
@@ -199,7 +262,8 @@ class Ledger:
     def _write(self, decision: Decision, at: TopicPartition) -> None:
         text = decision.to_text()
         if len(text) > _METADATA_BYTES_MAX:
-            raise ValueError(f"{len(decision.producers)} tasks are too many for one batch; coalesce the rows")
+            count = len(decision.producers)
+            raise TooManyTasksError(f"{count} tasks are too many for one batch: coalesce the rows first")
         commit_offset(self._coordinators, decision.committer, self.name, decision.at or at, decision.batch + 1, text)
         end_transaction(self._coordinators, decision.committer, commit=True)
 

@@ -31,8 +31,9 @@ class ClusterInputs:
         self._spark = spark
         self._config = config
 
-    def topic(self, name: str) -> "DataFrame":
-        return self._read(name, {"maxOffsetsPerTrigger": str(self._config.max_offsets_per_trigger)})
+    def topic(self, name: str, *, headers: bool = False) -> "DataFrame":
+        limit = {"maxOffsetsPerTrigger": str(self._config.max_offsets_per_trigger)}
+        return self._read(name, limit | {"includeHeaders": str(headers).lower()})
 
     def whole_topic(self, name: str) -> "DataFrame":
         return self._read(name, {"startingOffsets": "earliest"})

@@ -57,19 +57,21 @@ class Rows(NamedTuple):
         return Rows(*(column if column is None else column.slice(start, stop - start) for column in self))
 
 
-def in_batches(rows: Rows) -> Iterator[Rows]:
-    """The rows in order, in parts that make one batch each; a record larger than BATCH_BYTES is one of its own."""
-    sizes = _lengths(rows.key).clip(0) + _lengths(rows.value).clip(0) + 32
-    if rows.headers is not None:
-        sizes += _lengths(rows.headers)
-    ends = np.cumsum(sizes)
+def in_batches(rows: Rows, bytes_max: int = BATCH_BYTES) -> Iterator[Rows]:
+    """The rows in order, in parts that make one batch each; a record larger than `bytes_max` is one of its own."""
+    ends = np.cumsum(_sizes(rows))
     start = 0
-    while start < len(sizes):
+    while start < len(ends):
         before = ends[start - 1] if start else 0
-        stop = int(np.searchsorted(ends, before + BATCH_BYTES, "right"))
+        stop = int(np.searchsorted(ends, before + bytes_max, "right"))
         stop = min(max(stop, start + 1), start + BATCH_RECORDS)
         yield rows.slice(start, stop)
         start = stop
+
+
+def size_of(rows: Rows) -> int:
+    """Bytes that `in_batches` reckons with."""
+    return int(_sizes(rows).sum())
 
 
 def encode_batch(rows: Rows, writer: Writer, base_sequence: int, now_ms: int) -> bytearray:
@@ -117,6 +119,11 @@ def _payload(rows: Rows) -> memoryview:
     _, offsets, data = joined.buffers()
     edges = np.frombuffer(offsets, np.int32)[joined.offset : joined.offset + count + 1]
     return memoryview(data)[edges[0] : edges[-1]]
+
+
+def _sizes(rows: Rows) -> np.ndarray:
+    sizes = _lengths(rows.key).clip(0) + _lengths(rows.value).clip(0) + 32
+    return sizes if rows.headers is None else sizes + _lengths(rows.headers)
 
 
 def _lengths(column: pa.Array) -> np.ndarray:

@@ -28,7 +28,7 @@ from broker.common.logs import logger
 from broker.common.types import TopicPartition
 from broker.records.compression import Compression
 from broker.spark.client_settings import ClientSettings, cluster_of, read_sink_settings
-from broker.spark.ledger import LEDGER_PREFIX, Decision, Ledger, OldCheckpointError, SinkError
+from broker.spark.ledger import LEDGER_PREFIX, Decision, Ledger, OldCheckpointError, SinkError, is_task_id
 from broker.spark.output_rows import by_partition, check_columns
 from broker.spark.task_producer import TaskProducer
 
@@ -72,6 +72,8 @@ def read_sink_options(options: Mapping[str, str], schema: StructType, *, overwri
     query, batch = given.get("queryid"), given.get("batchid")
     if (query is None) != (batch is None):
         raise ValueError("the options queryId and batchId go together")
+    if query is not None and is_task_id(query):
+        raise ValueError(f"option queryId: {query!r} must not end as -1.0 does; tasks are named so")
     if batch is not None and not batch.isdecimal():
         raise ValueError(f"option batchId: {batch!r} is not a number")
     return SinkOptions(read_sink_settings(options), topic, query, None if batch is None else int(batch))
@@ -109,9 +111,9 @@ class _Sink:
         results = [message for message in messages if message is not None]
         written = [result for result in results if result.producer is not None]
         if not written:
-            found = next((result for result in results if result.found), None)
-            if found is not None:
-                self._ledger(found.name).finish(found.batch)
+            for result in results[:1]:
+                if result.keyed:
+                    self._ledger(result.name).finish_if_decided(result.batch)
             return
         some, ledger = written[0], self._ledger(written[0].name)
         if some.keyed:
@@ -120,7 +122,7 @@ class _Sink:
         else:
             self._end(written, commit=True)
         try:
-            ledger.sweep(keep=())
+            ledger.sweep(some.run)
         except (ApiError, BrokerUnreachable) as error:
             _log.warning("transactions of repeated tasks stay open until they time out", reason=str(error))
 

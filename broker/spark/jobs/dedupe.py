@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from broker.config.definition import Key
 from broker.spark.definition import Inputs, Job, Settings
-from broker.spark.fields import parse_fields, text_of, time_of
+from broker.spark.fields import exactly, parse_fields, time_of
 from broker.spark.parameters import INPUT_TOPIC, OUTPUT_TOPIC, TIME_FIELD, TIME_FORMAT, duration_key
 
 if TYPE_CHECKING:
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 def build(inputs: Inputs, settings: Settings) -> "DataFrame":
     from pyspark.sql import functions as f
 
-    records = inputs.topic(settings["input.topic"])
+    records = inputs.topic(settings["input.topic"], headers=True)
     time = time_of(settings["time.field"], settings["time.format"])
-    said = f.to_json(f.array(*(text_of(field) for field in settings["by"])))
+    said = f.to_json(f.array(*(exactly(field) for field in settings["by"])))
     return (
-        records.select("key", "value", f.sha2(said, 256).alias("said"), time.alias("time"))
+        records.select("key", "value", "headers", f.sha2(said, 256).alias("said"), time.alias("time"))
         .withWatermark("time", f"{settings['watermark.ms']} milliseconds")
         .dropDuplicatesWithinWatermark(["said"])
-        .select("key", "value")
+        .select("key", "value", "headers")
     )
 
 

@@ -75,7 +75,7 @@ class Rules:
 
 def judge(history: History, payment: Payment, rules: Rules) -> tuple[History, list[str]]:
     """The history with the payment in it, and why the payment is suspicious; no reason: it is not. Pure."""
-    recent = tuple(time for time in history.times if payment.time_ms - time < rules.count_ms)
+    recent = [time for time in history.times if 0 <= payment.time_ms - time < rules.count_ms]
     reasons = []
     if payment.amount >= rules.high_value:
         reasons.append("high value")
@@ -89,13 +89,19 @@ def judge(history: History, payment: Payment, rules: Rules) -> tuple[History, li
         reasons.append("large after tiny")
     return (
         History(
-            (*recent, payment.time_ms)[-rules.count_max :],
+            _newest(history.times, payment.time_ms, rules),
             history.count + 1,
             history.total + payment.amount,
             payment.time_ms if is_probe else history.probed_ms,
         ),
         reasons,
     )
+
+
+def _newest(times: tuple[int, ...], time_ms: int, rules: Rules) -> tuple[int, ...]:
+    """A payment may come later than one that was made after it."""
+    ordered = sorted((*times, time_ms))
+    return tuple(time for time in ordered if ordered[-1] - time < rules.count_ms)[-rules.count_max :]
 
 
 def build(inputs: Inputs, settings: Settings) -> "DataFrame":

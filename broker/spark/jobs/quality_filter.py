@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 RULES_MAX = 50
 RULE_LENGTH_MAX = 300
 REASON_HEADER, PLACE_HEADER = "barnabas.dead.reason", "barnabas.dead.record"
+_HEADERS = "array<struct<key:string,value:binary>>"
 _RULE = re.compile(r"(\S+)\s+(is|in|matches|>=|<=|!=|>|<|=)\s+(\S.*)")
 
 
@@ -95,9 +96,10 @@ def build(inputs: Inputs, settings: Settings) -> "DataFrame":
             *(f.when(f.coalesce(holds(rule), f.lit(False)), None).otherwise(rule.text) for rule in settings["rules"])
         )
     )
-    records = inputs.topic(settings["input.topic"]).withColumn("broken", broken)
+    records = inputs.topic(settings["input.topic"], headers=True).withColumn("broken", broken)
     is_dead = f.size("broken") > 0
-    headers = f.array(
+    its_own = f.coalesce("headers", f.array().cast(_HEADERS))
+    why = f.array(
         _header(REASON_HEADER, f.concat_ws("; ", "broken")),
         _header(PLACE_HEADER, f.concat_ws("-", "topic", "partition", "offset")),
     )
@@ -105,7 +107,7 @@ def build(inputs: Inputs, settings: Settings) -> "DataFrame":
         "key",
         "value",
         f.when(is_dead, settings["dead.letter.topic"]).otherwise(settings["output.topic"]).alias("topic"),
-        f.when(is_dead, headers).alias("headers"),
+        f.when(is_dead, f.concat(its_own, why)).otherwise(f.col("headers")).alias("headers"),
     )
 
 

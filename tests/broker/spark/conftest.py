@@ -23,6 +23,7 @@ _RECORDS = pa.schema(
         ("offset", pa.int64()),
         ("timestamp", pa.timestamp("us", tz="UTC")),
         ("timestampType", pa.int32()),
+        ("headers", pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary())]))),
     ]
 )
 
@@ -30,9 +31,10 @@ _RECORDS = pa.schema(
 class Row(NamedTuple):
     """A record of a topic in a test."""
 
-    key: str | None
+    key: str | bytes | None
     value: object
     time_ms: int = 0
+    headers: tuple[tuple[str, bytes], ...] = ()
 
 
 class Written(NamedTuple):
@@ -64,7 +66,16 @@ class TopicFiles:
         directory.mkdir(parents=True, exist_ok=True)
         columns: dict[str, list] = {name: [] for name in _RECORDS.names}
         for row in rows:
-            values = (_bytes(row.key), _bytes(row.value), topic, 0, self._offset, row.time_ms * 1000, 0)
+            values = (
+                _bytes(row.key),
+                _bytes(row.value),
+                topic,
+                0,
+                self._offset,
+                row.time_ms * 1000,
+                0,
+                row.headers or None,
+            )
             for column, value in zip(columns.values(), values, strict=True):
                 column.append(value)
             self._offset += 1
@@ -73,11 +84,12 @@ class TopicFiles:
         pq.write_table(pa.table(columns, _RECORDS), path)
         os.utime(path, (1_000_000 + number, 1_000_000 + number))
 
-    def topic(self, name: str):
-        return self._read(name, 1)
+    def topic(self, name: str, *, headers: bool = False):
+        records = self._read(name, 1)
+        return records if headers else records.drop("headers")
 
     def whole_topic(self, name: str):
-        return self._read(name, 1_000)
+        return self._read(name, 1_000).drop("headers")
 
     def parquet(self, path: str, max_files: int):
         return self._read(path, max_files)
@@ -130,7 +142,7 @@ def _written(row) -> Written:
 
 
 def _text(said: object) -> str | None:
-    return bytes(said).decode() if isinstance(said, bytes | bytearray) else said
+    return bytes(said).decode(errors="replace") if isinstance(said, bytes | bytearray) else said
 
 
 def _read_json(text: str | None) -> object:

@@ -9,12 +9,16 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from broker.client.cluster import Cluster, parse_bootstrap_servers
 from broker.client.coordinators import Coordinators
 from broker.client.leaders import Leaders
-from broker.client.transactions import init_producer, open_transactions
+from broker.client.transactions import ProducerIdentity, end_transaction, init_producer, open_transactions
+from broker.common.errors import ApiError
 from broker.common.types import TopicPartition
 from broker.records.batch import Compression
-from broker.spark.ledger import Ledger, LostPartError, SinkError
+from broker.spark import ledger as ledgers
+from broker.spark.client_settings import read_sink_settings
+from broker.spark.ledger import Decision, Ledger, LostPartError, SinkError, TooManyTasksError, parse_decision
 from broker.spark.record_encoding import Rows
 from broker.spark.task_producer import TaskProducer
+from broker.spark.transactional_sink import SinkOptions, StreamWriter, TaskResult
 from tests.barnabas_cluster import running_cluster
 from tests.broker.connect.mock_cluster import all_records
 
@@ -161,7 +165,7 @@ def test_attempt_that_was_not_chosen_is_aborted(cluster, bootstrap_servers, topi
     run.write(0, attempt=1)
     run.run(0)
     assert len(open_transactions(cluster, f"sink-{topic}")) == TASKS
-    run.ledger.sweep(keep=())
+    run.ledger.sweep("only")
     assert written(bootstrap_servers, topic) == BATCHES[:TASKS]
     assert open_transactions(cluster, f"sink-{topic}") == []
 
@@ -202,3 +206,74 @@ def test_failed_batch_is_aborted_only_while_it_is_undecided(cluster, topic):
     assert not run.ledger.is_undecided("another", 0)
     run.ledger.decide("only", 0, producers, run.at)
     assert not run.ledger.is_undecided("only", 0)
+
+
+def test_driver_that_was_replaced_aborts_nothing_of_its_successor(cluster, bootstrap_servers, topic):
+    """It stood still between its last batch and the sweep behind it."""
+    older, newer = Run(cluster, topic, "older"), Run(cluster, topic, "newer")
+    older.run(0)
+    producers = newer.write(1)
+    newer.ledger.decide("newer", 1, producers, newer.at)
+    older.ledger.sweep("older")
+    newer.ledger.finish(1)
+    assert written(bootstrap_servers, topic) == BATCHES[: 2 * TASKS]
+
+
+def test_driver_that_is_replaced_while_it_takes_over_aborts_nothing_of_its_successor(
+    cluster, bootstrap_servers, topic, monkeypatch
+):
+    producers = []
+    older, newer = Run(cluster, topic, "older"), Run(cluster, topic, "newer")
+
+    def find_when_the_newer_one_has_written(*request):
+        monkeypatch.undo()
+        producers.extend(newer.write(0))
+        return open_transactions(*request)
+
+    monkeypatch.setattr(ledgers, "open_transactions", find_when_the_newer_one_has_written)
+    monkeypatch.setattr(ledgers, "_TAKE_OVER_TIMEOUT_S", -1)
+    with pytest.raises(ApiError):
+        older.write(0)
+    newer.commit(0, producers)
+    assert written(bootstrap_servers, topic) == BATCHES[:TASKS]
+
+
+def test_sweep_leaves_alone_a_query_whose_name_begins_the_same(cluster, bootstrap_servers, topic):
+    run = Run(cluster, topic, "only")
+    run.run(0)
+    coordinators = Coordinators(cluster)
+    other = init_producer(coordinators, f"sink-{topic}-eu-0.0", 60_000)
+    row = pa.array([b"of another"], pa.binary())
+    TaskProducer(Leaders(cluster), coordinators, other, Compression.NONE).write({run.at: Rows(row, row, None)})
+    run.ledger.sweep("only")
+    end_transaction(coordinators, other, commit=True)
+    assert b"of another" in written(bootstrap_servers, topic)
+
+
+def test_decided_batch_is_finished_though_nothing_of_it_is_left_to_read(cluster, bootstrap_servers, topic):
+    """What it read was compacted away before its driver came back."""
+    before = Run(cluster, topic, "before")
+    before.ledger.decide("before", 0, before.write(0), before.at)
+    client = read_sink_settings({"kafka.bootstrap.servers": bootstrap_servers})
+    writer = StreamWriter(SinkOptions(client, topic, None, None))
+    writer.commit([TaskResult(before.ledger.name, "after", 0)], 0)
+    assert written(bootstrap_servers, topic) == BATCHES[:TASKS]
+
+
+def test_decision_has_room_for_a_thousand_tasks():
+    name = "barnabas-sink-" + "0" * 36 + ".topics"
+    producers = tuple(
+        ProducerIdentity(f"{name}-{task}.{task % 50 == 0:d}", 2**40 + task * 2, 3) for task in range(1_000)
+    )
+    decision = Decision("1" * 36, ProducerIdentity(name, 3_999, 7), 12, producers, TopicPartition("out", 0))
+    text = decision.to_text()
+    assert len(text) < 4_096
+    assert parse_decision(name, decision.at, 13, text) == decision
+
+
+def test_batch_of_more_tasks_than_fit_is_refused(cluster, topic, monkeypatch):
+    run = Run(cluster, topic, "only")
+    producers = run.write(0)
+    monkeypatch.setattr(ledgers, "_METADATA_BYTES_MAX", 50)
+    with pytest.raises(TooManyTasksError, match="2 tasks are too many for one batch"):
+        run.ledger.decide("only", 0, producers, run.at)

@@ -41,9 +41,8 @@ def test_encoded_rows_decode_to_themselves(records, compression, skipped):
 def test_batches_are_bounded_and_leave_nothing_out(sizes):
     rows = rows_of([(None, bytes(size), None) for size in sizes])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(record_encoding, "BATCH_BYTES", 600)
         patch.setattr(record_encoding, "BATCH_RECORDS", 7)
-        parts = list(in_batches(rows))
+        parts = list(in_batches(rows, 600))
     assert [len(value) for part in parts for value in part.value.to_pylist()] == sizes
     for part in parts:
         assert len(part.key) <= 7

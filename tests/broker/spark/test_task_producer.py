@@ -16,7 +16,7 @@ from broker.common.types import TopicPartition
 from broker.records.compression import Compression
 from broker.spark import record_encoding, task_producer
 from broker.spark.record_encoding import Rows
-from broker.spark.task_producer import TaskProducer
+from broker.spark.task_producer import RecordTooLargeError, TaskProducer
 from tests.barnabas_cluster import running_cluster
 from tests.broker.connect.mock_cluster import all_records
 
@@ -105,3 +105,37 @@ def test_fenced_task_writes_nothing_more(kafka, cluster):
     chosen.write(rows())
     end_transaction(coordinators, chosen._who, commit=True)
     check_each_is_there_once(kafka.bootstrap_servers)
+
+
+@pytest.fixture
+def small_messages(kafka):
+    topic = NewTopic("out-small", 2, config={"max.message.bytes": "5000"})
+    admin = AdminClient({"bootstrap.servers": kafka.bootstrap_servers})
+    admin.create_topics([topic])["out-small"].result(20)
+    return TopicPartition("out-small", 0), TopicPartition("out-small", 1)
+
+
+def test_topic_that_takes_small_messages_only_gets_small_batches(kafka, cluster, small_messages):
+    coordinators = Coordinators(cluster)
+    who = init_producer(coordinators, "task", 60_000)
+    producer = TaskProducer(Leaders(cluster), coordinators, who, Compression.NONE)
+    values = [b"%d" % number for number in range(2_000)]
+    of_first = Rows(pa.nulls(2_000, pa.binary()), pa.array(values, pa.binary()), None)
+    for _ in range(2):
+        producer.write(dict(zip(small_messages, (of_first, of_first.slice(0, 50)), strict=True)))
+    end_transaction(coordinators, who, commit=True)
+    records = all_records(kafka.bootstrap_servers, "out-small")
+    assert [each.value() for each in records if each.partition() == 0] == values * 2
+    assert [each.value() for each in records if each.partition() == 1] == values[:50] * 2
+
+
+def test_record_that_is_too_large_for_its_topic_is_said(cluster, small_messages):
+    coordinators = Coordinators(cluster)
+    producer = TaskProducer(
+        Leaders(cluster), coordinators, init_producer(coordinators, "task", 60_000), Compression.NONE
+    )
+    values = pa.array([b"small", b"x" * 6_000, b"small"], pa.binary())
+    with pytest.raises(
+        RecordTooLargeError, match=r"out-small-0: a record of 6032 bytes is larger .* max\.message\.bytes"
+    ):
+        producer.write({small_messages[0]: Rows(pa.nulls(3, pa.binary()), values, None)})

@@ -24,6 +24,11 @@ def test_one_too_many_in_a_short_time_is_told():
     assert reasons_of((0, 50), (1, 50), (2, 50), (3, 50), (60_004, 50)) == [[], [], [], ["too many"], []]
 
 
+def test_payment_that_comes_late_is_judged_by_what_was_paid_before_it():
+    burst = [(500_000 + number, 50.0) for number in range(3)]
+    assert reasons_of(*burst, (1_000, 50.0), (500_010, 50.0)) == [[], [], [], [], ["too many"]]
+
+
 def test_many_times_the_usual_is_told_once_the_usual_is_known():
     usual = [(number * 100_000, 20.0) for number in range(5)]
     assert reasons_of((0, 20.0), (10**6, 500.0)) == [[], []], "too little is known yet"

@@ -54,3 +54,15 @@ def test_comparison_holds_or_not(topics, written_by, rule, amount, is_sound):
 def test_rule_that_is_none_is_refused(rules):
     with pytest.raises(ConfigError, match="rules"):
         read_settings(find_job("quality_filter", None), SETTINGS | {"rules": rules})
+
+
+@pytest.mark.spark
+def test_headers_come_along_to_both_topics(topics, written_by):
+    topics.append("orders", [Row(key, {"n": n}, 0, (("trace", b"7"),)) for key, n in (("a", 1), ("b", -1))])
+    sound, dead = written_by("quality_filter", SETTINGS | {"rules": "$.n > 0"})
+    assert sound.headers == {"trace": b"7"}
+    assert dead.headers == {
+        "trace": b"7",
+        "barnabas.dead.reason": b"$.n > 0",
+        "barnabas.dead.record": b"orders-0-1",
+    }

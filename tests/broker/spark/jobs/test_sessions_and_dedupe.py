@@ -33,3 +33,15 @@ def test_records_may_be_told_apart_by_what_they_say(topics, written_by):
     topics.append("orders", [Row("a", {"id": n, "line": n % 2}, n) for n in (1, 1, 2, 3)])
     settings = {"input.topic": "orders", "output.topic": "once", "by": "$.line, key"}
     assert len(written_by("dedupe", settings)) == 2
+
+
+def test_keys_that_are_no_text_are_told_apart(topics, written_by):
+    topics.append("orders", [Row(number.to_bytes(8, "big"), "1", number) for number in (127, 128, 129, 255, 128)])
+    settings = {"input.topic": "orders", "output.topic": "once"}
+    assert len(written_by("dedupe", settings)) == 4
+
+
+def test_headers_come_along(topics, written_by):
+    topics.append("orders", [Row("a", "1", 1, (("trace", b"7"),)), Row("b", "1", 2)])
+    settings = {"input.topic": "orders", "output.topic": "once"}
+    assert {each.key: each.headers for each in written_by("dedupe", settings)} == {"a": {"trace": b"7"}, "b": {}}
