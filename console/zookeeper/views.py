@@ -40,7 +40,7 @@ def ensemble(request: HttpRequest) -> HttpResponse:
     context = {
         "change": changes[0] if is_first_news else None,
         "earlier": changes[1:] if is_first_news else changes[:EARLIER_SHOWN],
-        "is_managed": bool(server_processes()),
+        "servers": sorted(server_processes()),
         **facts,
     }
     return render(request, "zookeeper/page.html", context)

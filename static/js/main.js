@@ -1,5 +1,6 @@
 // What makes the pages live, one idea per file. htmx and its websocket extension do the swapping.
 import "./present.js";
+import "./press.js";
 import "./active.js";
 import "./ages.js";
 import "./connection.js";

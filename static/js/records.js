@@ -1,6 +1,8 @@
 // A search and the live tail of the messages tab, over a websocket of their own. The page says when it has taken what
 // came, and only then more is read: a slow or paused page slows the reading, not the console.
 
+import { whenReleased } from "./press.js";
+
 const ROWS_MAX = 500;
 const live = document.getElementById("records-live");
 if (live) begin();
@@ -31,7 +33,10 @@ function begin() {
     parameters.set("mode", mode);
     const current = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}${document.body.dataset.root}ws/records/?${parameters}`);
     socket = current;
-    current.onmessage = (event) => { if (socket === current) take(JSON.parse(event.data)); };
+    current.onmessage = async (event) => {
+      await whenReleased();
+      if (socket === current) take(JSON.parse(event.data));
+    };
     current.onclose = (event) => {
       if (socket !== current) return;
       over({ 4401: "You are logged out.", 4403: "You have no right to read this topic.", 4404: "There is no such topic.", 4409: "Your rights changed: load the page again." }[event.code]

@@ -2,6 +2,7 @@
 // the shape of a list changed, and by polling while there is no websocket.
 
 import { rememberFocus, returnFocus } from "./focus.js";
+import { whenReleased } from "./press.js";
 
 let running = false;
 let again = false;
@@ -17,7 +18,10 @@ export async function refreshRegions(ids = null) {
       if (response.ok === isRefused) location.reload(); // the thing is gone, or is there by now
       return;
     }
-    if (response.ok) replaceRegions(new DOMParser().parseFromString(await response.text(), "text/html"), ids);
+    if (!response.ok) return;
+    const text = await response.text();
+    await whenReleased();
+    replaceRegions(new DOMParser().parseFromString(text, "text/html"), ids);
   } catch {
     // The console cannot be reached: the banner says so already, and the next attempt comes.
   } finally {

@@ -135,6 +135,38 @@ def test_a_row_that_is_replaced_keeps_the_focus(page, product):
     expect(page.locator("#broker-3-stop")).to_be_focused()
 
 
+def test_a_press_that_lasts_while_its_row_changes_is_a_click_all_the_same(page, product, topic):
+    beside = page.context.new_page()
+    for each in (page, beside):
+        each.goto(f"{product.console}/topics/")
+        expect(each.locator("#connection")).to_have_attribute("data-state", "live")
+    link = page.get_by_role("link", name=topic, exact=True)
+    cells = [each.get_by_role("row", name=topic).locator("[data-cell=records]") for each in (page, beside)]
+    before = cells[0].inner_text()
+    link.hover()
+    page.mouse.down()
+    produce(product, topic, partition=2, count=7)
+    expect(cells[1]).not_to_have_text(before)
+    assert cells[0].inner_text() == before
+    page.mouse.up()
+    expect(page.get_by_role("heading", name=topic)).to_be_visible()
+    beside.close()
+
+
+def test_what_arrived_during_a_press_is_shown_after_it(page, product, topic):
+    beside = page.context.new_page()
+    for each in (page, beside):
+        open_topic(each, product, topic)
+    before = next_offset(page, partition=2).inner_text()
+    page.get_by_role("heading", level=1).hover()
+    page.mouse.down()
+    produce(product, topic, partition=2, count=7)
+    expect(next_offset(beside, partition=2)).not_to_have_text(before)
+    page.mouse.up()
+    expect(next_offset(page, partition=2)).not_to_have_text(before)
+    beside.close()
+
+
 def test_a_process_can_be_stopped_on_a_phone_without_scrolling_sideways(chromium, product):
     context = signed_in(chromium, product, viewport={"width": 390, "height": 800})
     page = context.new_page()

@@ -103,3 +103,17 @@ def test_what_an_older_collector_stored_is_shown_too(collect, viewer, client_of)
     ClusterState.objects.update(zookeeper=[{"address": "127.0.0.1:2181", "mode": "leader", "error": "", "gone": 1}])
 
     assert "127.0.0.1:2181" in text_of(client_of(viewer))
+
+
+def test_changes_are_offered_for_the_servers_there_are_though_none_answers(managed, operator, client_of):
+    managed(3)
+    shown = text_of(client_of(operator))
+
+    assert "Shrink…" in shown
+    assert "Replace server 3…" in shown
+
+
+def test_one_server_is_not_shrunk(managed, operator, client_of):
+    managed(1)
+
+    assert "Shrink…" not in text_of(client_of(operator))
