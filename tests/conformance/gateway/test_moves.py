@@ -4,6 +4,7 @@ import uuid
 from dataclasses import dataclass
 
 import pytest
+from confluent_kafka import Producer
 
 from console.gateway.cluster import KafkaGateway
 from console.gateway.errors import RefusedError
@@ -19,6 +20,7 @@ class Stage:
     """A gateway to three brokers; `slow_down` keeps what begins next on the move, `let_go` lets it arrive."""
 
     gateway: FakeGateway | KafkaGateway
+    producer: Producer | None = None
 
     def slow_down(self, topic: str) -> None:
         rates, replicas = dict.fromkeys(RATE_KEYS, SLOW), dict.fromkeys(REPLICA_KEYS, "*")
@@ -35,7 +37,8 @@ class Stage:
             self.gateway.append(topic, 0, record_count)
             return
         for _ in range(record_count):
-            self.gateway.produce_record(topic, 0, None, b"x" * 4_000)
+            self.producer.produce(topic, b"x" * 4_000, partition=0)
+        assert self.producer.flush(20) == 0
 
 
 @pytest.fixture(scope="module")
@@ -49,8 +52,9 @@ def stage(request):
     if request.param == "fake":
         yield Stage(FakeGateway())
         return
-    real = KafkaGateway(request.getfixturevalue("three_brokers").bootstrap_servers)
-    yield Stage(real)
+    servers = request.getfixturevalue("three_brokers").bootstrap_servers
+    real = KafkaGateway(servers)
+    yield Stage(real, Producer({"bootstrap.servers": servers, "batch.num.messages": 1}))
     real.close()
 
 
