@@ -3,12 +3,13 @@
 import hashlib
 from dataclasses import dataclass
 
-from django.db.models import F
+from django.db.models import F, Q
 
 from console.brokers.models import Broker
 from console.clusters.queries import cluster_state
 from console.processes.consequences import broker_id_of
 from console.processes.models import ManagedProcess
+from console.topics.list_length import ListLength
 from console.topics.models import Partition
 
 #: Partitions named one by one.
@@ -82,14 +83,17 @@ def restart_plan() -> RestartPlan:
 
 
 def find_gaps() -> list[Gap]:
-    """Partitions that cannot do without one of their replicas even when all are in sync."""
-    tight = Partition.objects.filter(topic__min_insync_replicas__gte=F("topic__replication_factor"))
-    single = Partition.objects.filter(topic__replication_factor=1)
-    found = (tight | single).select_related("topic").order_by("topic__name", "partition")
+    """Partitions that cannot do without one of their replicas even when all are in sync.
+
+    Each by its own replicas: those of one topic may have more or fewer.
+    """
+    tight = Q(replica_count=1) | Q(topic__min_insync_replicas__gte=F("replica_count"))
+    found = Partition.objects.alias(replica_count=ListLength("replicas")).filter(tight)
+    rows = found.order_by("topic__name", "partition").values_list("topic__name", "partition", "replicas")
     return [
-        Gap(partition.topic.name, partition.partition, broker_id, is_offline=len(partition.replicas) == 1)
-        for partition in found
-        for broker_id in partition.replicas
+        Gap(topic, partition, broker_id, is_offline=len(replicas) == 1)
+        for topic, partition, replicas in rows
+        for broker_id in replicas
     ]
 
 

@@ -31,7 +31,7 @@ class Cluster:
             ManagedProcess.objects.create(name=f"broker-{number}", kind="broker", position=number, **running)
         self.add_topic("orders", [1, 2, 3], 2)
 
-    def add_topic(self, name: str, replicas: list[int], min_isr: int) -> Partition:
+    def add_topic(self, name: str, replicas: list[int], min_isr: int | None) -> Partition:
         topic = Topic.objects.create(
             name=name, partition_count=1, replication_factor=len(replicas), min_insync_replicas=min_isr
         )

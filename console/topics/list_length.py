@@ -1,0 +1,14 @@
+"""How long a list of a row is, as the database counts it: of many partitions only those that matter are read."""
+
+from django.db.models import Func, IntegerField
+
+
+class ListLength(Func):
+    """`ListLength("isr")`: elements of a JSON column that holds a list."""
+
+    function = "JSONB_ARRAY_LENGTH"
+    arity = 1
+    output_field = IntegerField()
+
+    def as_sqlite(self, compiler, connection, **context) -> tuple[str, tuple]:
+        return self.as_sql(compiler, connection, function="JSON_ARRAY_LENGTH", **context)
