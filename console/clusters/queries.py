@@ -1,6 +1,7 @@
 """Reading what the collector wrote about the cluster. Pages never ask a broker."""
 
-from django.db.models import Count, F, Q, Sum
+from django.db.models import Case, Count, F, Q, Sum, When
+from django.db.models.functions import Coalesce
 
 from console.access.filters import within
 from console.access.objects import topics_within
@@ -10,6 +11,7 @@ from console.clusters.facts import health_facts, shown_processes
 from console.clusters.models import DEFAULT_CLUSTER, ClusterState
 from console.clusters.reasons import assess
 from console.history.queries import recent_changes
+from console.topics.list_length import ListLength
 from console.topics.models import Partition, Topic
 
 #: Partitions in trouble that the reasons are worked out from; beyond it the counts on the tiles still are complete.
@@ -76,13 +78,17 @@ def busiest_topics(reach: Reach = EVERYTHING) -> list[Topic]:
 
 
 def troubled_partitions(reach: Reach = EVERYTHING) -> list[Partition]:
-    """Partitions without leader or short of replicas, the worst first, at most TROUBLED_PARTITIONS_MAX."""
-    in_trouble = (
-        Q(topic__leaderless_count__gt=0) | Q(topic__under_replicated_count__gt=0) | Q(topic__under_min_isr_count__gt=0)
+    """Partitions without leader or short of replicas, the worst first, at most TROUBLED_PARTITIONS_MAX.
+
+    Whatever is left out is no worse than what is in.
+    """
+    of_topics = Q(topic__leaderless_count__gt=0) | Q(topic__under_replicated_count__gt=0)
+    counted = Partition.objects.alias(in_sync_count=ListLength("isr"), replica_count=ListLength("replicas"))
+    in_trouble = counted.filter(
+        of_topics & within(reach, Resource.TOPIC, "topic__name"),
+        Q(leader=None) | Q(in_sync_count__lt=F("replica_count")),
     )
-    partitions = Partition.objects.filter(in_trouble & within(reach, Resource.TOPIC, "topic__name")).select_related(
-        "topic"
-    )
-    partitions = partitions.order_by("topic__is_internal", "topic__name", "partition")
-    found = [each for each in partitions[:TROUBLED_PARTITIONS_MAX] if each.isr_tone != "ok"]
-    return sorted(found, key=lambda each: (each.leader is not None, not each.is_under_min_isr))
+    is_under_min_isr = Q(in_sync_count__lt=Coalesce("topic__min_insync_replicas", 1))
+    severity = Case(When(leader=None, then=0), When(is_under_min_isr, then=1), default=2)
+    worst = in_trouble.order_by(severity, "topic__is_internal", "topic__name", "partition")
+    return list(worst.select_related("topic")[:TROUBLED_PARTITIONS_MAX])

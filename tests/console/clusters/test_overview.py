@@ -1,6 +1,15 @@
+import pytest
+
 from console.audit.record import record_event
+from console.brokers.models import Broker
+from console.clusters.models import DEFAULT_CLUSTER, ClusterState
+from console.clusters.queries import TROUBLED_PARTITIONS_MAX, overview_facts
 from console.gateway.zookeeper import ZooKeeperView
+from console.live.clock import now_ms
 from console.processes.models import ManagedProcess
+from console.topics.models import Partition, Topic
+
+MANY = TROUBLED_PARTITIONS_MAX
 
 
 def page(client_of, user) -> str:
@@ -128,3 +137,61 @@ def test_what_people_did_is_for_administrators(administrator, viewer, client_of)
     assert "What people did" in page(client_of, administrator)
     assert "create topic" in page(client_of, administrator)
     assert "What people did" not in page(client_of, viewer)
+
+
+@pytest.fixture
+def seen(db) -> None:
+    """The collector has just seen a cluster of one broker."""
+    ClusterState.objects.create(name=DEFAULT_CLUSTER, controller_id=1, topics_at_ms=now_ms(), brokers_at_ms=now_ms())
+    Broker.objects.create(broker_id=1)
+
+
+def add_partitions(topic: Topic, count: int, **fields) -> None:
+    first = topic.partitions.count()
+    usual = {"topic": topic, "leader": 1, "replicas": [1], "isr": [1]}
+    Partition.objects.bulk_create(
+        Partition(partition=number, **(usual | fields)) for number in range(first, first + count)
+    )
+
+
+def first_in_trouble() -> tuple[str, str]:
+    """The level of health, and the partition listed first."""
+    facts = overview_facts()
+    return facts["health"].level, str(facts["troubled"][0])
+
+
+def test_health_sees_a_partition_without_leader_behind_many_that_are_well(seen):
+    wide = Topic.objects.create(name="wide", leaderless_count=1)
+    add_partitions(wide, MANY)
+    add_partitions(wide, 1, leader=None)
+
+    assert first_in_trouble() == ("critical", f"wide-{MANY}")
+    assert overview_facts()["troubled_hidden_count"] == 0
+
+
+@pytest.mark.parametrize("worse", [{"leader": None}, {"isr": [1], "replicas": [1, 2, 3]}])
+def test_health_sees_what_is_worse_behind_many_that_lag(worse, seen):
+    lagging = Topic.objects.create(name="lagging", under_replicated_count=MANY)
+    add_partitions(lagging, MANY, replicas=[1, 2])
+    hidden = Topic.objects.create(
+        name="__offsets", is_internal=True, under_replicated_count=1, leaderless_count=1, min_insync_replicas=2
+    )
+    add_partitions(hidden, 1, **worse)
+
+    assert first_in_trouble() == ("critical", "__offsets-0")
+
+
+def test_partitions_in_trouble_are_listed_the_worst_first(seen):
+    for name, is_internal in (("__offsets", True), ("orders", False), ("clicks", False)):
+        counts = {"under_replicated_count": 1, "leaderless_count": 1, "under_min_isr_count": 1}
+        topic = Topic.objects.create(name=name, is_internal=is_internal, min_insync_replicas=2, **counts)
+        add_partitions(topic, 1)
+        add_partitions(topic, 1, isr=[1, 2], replicas=[1, 2, 3])
+        add_partitions(topic, 1, isr=[1], replicas=[1, 2, 3])
+        add_partitions(topic, 1, leader=None, isr=[], replicas=[1, 2, 3])
+
+    assert [str(each) for each in overview_facts()["troubled"]] == [
+        *("clicks-3", "orders-3", "__offsets-3"),
+        *("clicks-2", "orders-2", "__offsets-2"),
+        *("clicks-1", "orders-1", "__offsets-1"),
+    ]
