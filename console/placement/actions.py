@@ -2,6 +2,8 @@
 
 from collections.abc import Collection
 
+from django.db import IntegrityError, transaction
+
 from console.gateway.connect import cluster_gateway
 from console.gateway.errors import RefusedError
 from console.gateway.group_views import Place
@@ -10,10 +12,11 @@ from console.gateway.move_views import Throttles
 from console.placement.cancel import CancelPlan
 from console.placement.election import ElectionPlan
 from console.placement.models import Reassignment
-from console.placement.move import MovePlan, flat, nested
+from console.placement.move import MovePlan, flat, nested, throttle_obstacle
+from console.placement.moving import throttled_by
 from console.placement.throttle import as_stored, as_throttles, throttles_after, throttles_for
 from console.plans.apply import OBJECT_NAME_LENGTH_MAX, Refusals, carry_out
-from console.plans.plan import Confirmation, Plan
+from console.plans.plan import Confirmation, ObstacleError, Plan
 
 #: What was refused, and the move that is kept with its inverse (None: nothing was begun).
 Begun = tuple[Refusals, Reassignment | None]
@@ -80,16 +83,21 @@ def end_throttle(gateway: ClusterGateway, reassignment: Reassignment) -> None:
 
 
 def _keep(actor, plan: Plan, move: MovePlan) -> Reassignment:
-    return Reassignment.objects.create(
-        actor_name=actor.get_username(),
-        action=plan.action,
-        object_name=plan.object_name[:OBJECT_NAME_LENGTH_MAX],
-        former=move.former,
-        wanted=move.wanted,
-        partition_count=len(move.moves),
-        copied_bytes=move.copied_bytes,
-        rate=move.rate,
-    )
+    """Raises ObstacleError if another throttled move has begun since this one was planned."""
+    try:
+        with transaction.atomic():
+            return Reassignment.objects.create(
+                actor_name=actor.get_username(),
+                action=plan.action,
+                object_name=plan.object_name[:OBJECT_NAME_LENGTH_MAX],
+                former=move.former,
+                wanted=move.wanted,
+                partition_count=len(move.moves),
+                copied_bytes=move.copied_bytes,
+                rate=move.rate,
+            )
+    except IntegrityError:
+        raise ObstacleError(throttle_obstacle(throttled_by())) from None
 
 
 def _throttle(reassignment: Reassignment, move: MovePlan, rate: int) -> None:

@@ -34,17 +34,27 @@ class Reassignment(models.Model):
 
     class Meta:
         ordering = ["-id"]
+        constraints = [
+            models.UniqueConstraint(
+                models.Value(1),
+                condition=models.Q(state__in=["beginning", "running"], rate__isnull=False),
+                name="one_throttled_move_at_a_time",
+            )
+        ]
 
     def __str__(self) -> str:
         return f"{self.action} {self.object_name}: {self.state}"
 
     @property
     def is_open(self) -> bool:
-        return self.state in (self.State.BEGINNING, self.State.RUNNING)
+        return self.state in OPEN
 
     @property
     def tone(self) -> str:
         return {"done": "ok", "called off": "warning"}.get(self.state, "busy")
+
+
+OPEN = (Reassignment.State.BEGINNING, Reassignment.State.RUNNING)
 
 
 class OngoingMove(models.Model):

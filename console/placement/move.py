@@ -242,8 +242,12 @@ def _obstacle(moves: Iterable[PartitionMove], world: World, rate: int | None) ->
     if moving:
         return f"On the move already: {_some(moving)}. Wait for its end, or call it off first."
     if rate is not None and world.throttled_by:
-        return f"A throttled move is under way ({world.throttled_by}): wait for its end, or move without a throttle."
+        return throttle_obstacle(world.throttled_by)
     return ""
+
+
+def throttle_obstacle(throttled_by: str) -> str:
+    return f"A throttled move is under way ({throttled_by}): wait for its end, or move without a throttle."
 
 
 def _loads(counts: Mapping[int, int], moves: Iterable[PartitionMove], counted) -> tuple[Load, ...]:

@@ -2,10 +2,12 @@
 
 from collections.abc import Collection
 
+from django.db.models import Q
+
 from console.brokers.models import Broker
 from console.gateway.connect import cluster_gateway
 from console.gateway.group_views import Place
-from console.placement.models import Reassignment
+from console.placement.models import OPEN, Reassignment
 from console.placement.move import MovePlan, Targets, World, plan_moves
 from console.placement.propose import Held, Proposal, propose_drain, propose_factor, propose_spread
 from console.topics.models import Partition
@@ -45,7 +47,6 @@ def world_around(places: Collection[Place]) -> World:
     """Everything that a plan about `places` hangs on. Raises GatewayError."""
     gateway = cluster_gateway()
     counts = list(Broker.objects.values_list("broker_id", "replica_count", "preferred_count"))
-    throttled = Reassignment.objects.filter(throttles__isnull=False).first()
     held = gateway.moves.bytes_held(places)
     return World(
         present=gateway.moves.assignments({topic for topic, _ in places}),
@@ -55,8 +56,15 @@ def world_around(places: Collection[Place]) -> World:
         sizes={place: max(sizes.values()) for place, sizes in held.items() if sizes},
         replica_counts={broker_id: replicas for broker_id, replicas, _ in counts},
         preferred_counts={broker_id: preferred for broker_id, _, preferred in counts},
-        throttled_by=throttled.object_name if throttled else "",
+        throttled_by=throttled_by(),
     )
+
+
+def throttled_by() -> str:
+    """Whose throttled move is under way, or could not be freed of its throttle yet; empty: there is none."""
+    throttled = Q(state__in=OPEN, rate__isnull=False) | Q(throttles__isnull=False)
+    found = Reassignment.objects.filter(throttled).first()
+    return found.object_name if found else ""
 
 
 def _held() -> list[Held]:

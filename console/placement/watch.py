@@ -15,7 +15,7 @@ from console.gateway.move_views import MoveView
 from console.live.clock import now_ms
 from console.live.rates import RateWindow
 from console.placement.actions import end_throttle
-from console.placement.models import KEPT, OngoingMove, Reassignment
+from console.placement.models import KEPT, OPEN, OngoingMove, Reassignment
 from console.placement.move import flat
 from console.placement.words import count_of
 
@@ -48,7 +48,7 @@ class MoveWatch:
 
     def _open(self) -> list[Reassignment]:
         """Those under way, and those that ended without the cluster taking their throttle back."""
-        unfinished = Reassignment.objects.filter(state__in=(State.BEGINNING, State.RUNNING))
+        unfinished = Reassignment.objects.filter(state__in=OPEN)
         return list(unfinished | Reassignment.objects.filter(throttles__isnull=False))
 
     def _store(self, under_way: Mapping[Place, MoveView]) -> bool:
