@@ -39,7 +39,12 @@ def do_depart(actor, plan: Plan, move: MovePlan, process: ManagedProcess, confir
 
 
 def do_drain(departure: Departure, move: MovePlan, bootstrap_servers: str) -> None:
-    """Move away what is still there: what was confirmed, or came since. Raises NotConfirmedError, GatewayError."""
+    """Move away what is still there: what was confirmed, or came since. Nothing moves if it was called off meanwhile.
+
+    Raises NotConfirmedError, GatewayError.
+    """
+    if not Departure.objects.filter(pk=departure.pk, state=State.DRAINING).exists():
+        return
     plan = move.as_plan(bootstrap_servers)
     do_move(departure.actor, plan, move, Confirmation(plan.digest, plan.typed_name))
 

@@ -13,7 +13,7 @@ from console.departures.models import Departure
 from console.departures.pages import push_departure
 from console.gateway.errors import GatewayError
 from console.live.clock import now_ms
-from console.placement.models import OngoingMove, Reassignment
+from console.placement.models import OPEN, OngoingMove, Reassignment
 from console.placement.moving import drain_proposal, partitions_on, planned
 from console.placement.words import count_of
 from console.plans.plan import NotConfirmedError
@@ -23,7 +23,6 @@ from console.processes.surroundings import replicas_of
 
 logger = logging.getLogger(__name__)
 State = Departure.State
-_UNDER_WAY = (Reassignment.State.BEGINNING, Reassignment.State.RUNNING)
 
 
 def advance(departure: Departure) -> Decision:
@@ -38,7 +37,7 @@ def advance(departure: Departure) -> Decision:
         sentence = f"Waits: {error}"
     except NotConfirmedError as error:
         state, sentence = State.PAUSED, f"Paused: {error}"
-    _write(departure, state, sentence or departure.sentence, facts.left)
+    _write(departure, process, state, sentence or departure.sentence, facts.left)
     return decision
 
 
@@ -50,21 +49,20 @@ def _facts(departure: Departure, process: ManagedProcess | None) -> Facts:
         seen_at_ms=0 if state.topics_error else state.topics_at_ms,
         held=departure.held,
         left=partitions_on(departure.broker_id),
-        is_moving=Reassignment.objects.filter(state__in=_UNDER_WAY).exists() or OngoingMove.objects.exists(),
+        is_moving=Reassignment.objects.filter(state__in=OPEN).exists() or OngoingMove.objects.exists(),
         is_managed=process is not None,
         process=process.state_sentence if process else "",
     )
 
 
 def _do(departure: Departure, process: ManagedProcess | None, decision: Decision) -> tuple[str, str]:
-    """State and sentence from now on. Raises GatewayError, NotConfirmedError."""
+    """State and sentence from now on, unless somebody is quicker. Raises GatewayError, NotConfirmedError."""
     match decision.do:
         case Do.FINISH:
             return State.DONE, decision.sentence
         case Do.REMOVE:
             if held := replicas_of(departure.broker_id):
                 return departure.state, f"Waits: the cluster says that it still holds {len(held):,} replicas."
-            do_remove(departure.actor, process)
             return State.STOPPING, decision.sentence
         case Do.DRAIN:
             return _drain(departure, decision)
@@ -80,14 +78,16 @@ def _drain(departure: Departure, decision: Decision) -> tuple[str, str]:
     return departure.state, decision.sentence
 
 
-def _write(departure: Departure, state: str, sentence: str, left: int) -> None:
-    """A departure that was called off meanwhile stays so."""
+def _write(departure: Departure, process: ManagedProcess | None, state: str, sentence: str, left: int) -> None:
+    """A departure that was called off meanwhile stays so, and its broker too: both are written, or neither."""
     if (state, sentence, left) == (departure.state, departure.sentence, departure.left):
         return
     with transaction.atomic():
         locked = Departure.objects.select_for_update().get(pk=departure.pk)
         if locked.state != departure.state:
             return
+        if state == State.STOPPING and locked.state != State.STOPPING:
+            do_remove(departure.actor, process)
         locked.state, locked.sentence, locked.left = state, sentence[:500], left
         locked.held = max(locked.held, left)
         locked.ended_at = None if locked.is_open else timezone.now()

@@ -6,8 +6,10 @@ import pytest
 
 from console.audit.models import AuditEvent
 from console.departures import advance as advancing
+from console.departures.actions import do_call_off
 from console.departures.advance import advance
 from console.departures.models import Departure
+from console.placement.models import Reassignment
 from console.processes import tasks
 from console.processes.models import ManagedProcess
 from console.processes.states import Desired
@@ -125,6 +127,55 @@ def test_departure_called_off_leaves_the_broker_running(broker, cluster, collect
     assert step().state == State.CANCELLED
     assert ManagedProcess.objects.get().desired == Desired.RUNNING
     assert AuditEvent.objects.filter(action="call off departure").exists()
+
+
+def called_off_while(asked: str, operator, monkeypatch) -> None:
+    """The operator presses the button while the beat waits for the cluster's answer to `asked`."""
+    ask = getattr(advancing, asked)
+
+    def answer(*arguments):
+        do_call_off(operator, Departure.objects.get())
+        return ask(*arguments)
+
+    monkeypatch.setattr(advancing, asked, answer)
+
+
+def test_departure_called_off_while_the_cluster_is_asked_removes_nothing(
+    broker, cluster, collect, operator, client_of, monkeypatch
+):
+    begin(client_of(operator))
+    step()
+    cluster.moves.arrive(*cluster.moves.under_way())
+    collect()
+    called_off_while("replicas_of", operator, monkeypatch)
+    departure = step()
+    assert (departure.state, departure.sentence) == (State.CANCELLED, "Called off.")
+    row = ManagedProcess.objects.get()
+    assert (row.desired, row.is_leaving) == (Desired.RUNNING, False)
+    assert not AuditEvent.objects.filter(action="remove").exists()
+
+
+@pytest.mark.parametrize("asked", ["drain_proposal", "planned"])
+def test_departure_called_off_while_the_cluster_is_asked_moves_nothing(
+    asked, broker, cluster, operator, client_of, monkeypatch
+):
+    begin(client_of(operator))
+    called_off_while(asked, operator, monkeypatch)
+    assert step().state == State.CANCELLED
+    assert cluster.moves.under_way() == {}
+    assert not Reassignment.objects.exists()
+
+
+def test_broker_and_departure_are_written_together(broker, cluster, collect, operator, client_of, monkeypatch):
+    begin(client_of(operator))
+    step()
+    cluster.moves.arrive(*cluster.moves.under_way())
+    collect()
+    monkeypatch.setattr(advancing, "push_departure", lambda departure: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        step()
+    assert Departure.objects.get().state == State.DRAINING
+    assert ManagedProcess.objects.get().desired == Desired.RUNNING
 
 
 def test_cluster_that_does_not_answer_is_waited_for(broker, cluster, operator, client_of):
