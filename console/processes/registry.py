@@ -17,16 +17,26 @@ import sys
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
+from django.db.models import Q
 
 from console.processes.embedded import embedded_processes
 from console.processes.kinds import KINDS
 from console.processes.kinds.spec import SpecError
 from console.processes.models import ManagedProcess, WithdrawnProcess
 from console.processes.setup import Setup
-from console.processes.states import Desired
+from console.processes.states import Desired, Observed, Request
 
 #: Of one kind, in order of start.
 POSITIONS_PER_KIND = 10_000
+
+
+#: Rows of processes that are to be forgotten now.
+HAS_LEFT = Q(
+    is_leaving=True,
+    request=Request.NONE,
+    observed__in=[Observed.STOPPED, Observed.EXITED, Observed.FAILED],
+    pid__isnull=True,
+)
 
 
 class NameTakenError(SpecError):
@@ -65,10 +75,18 @@ def change_process(process: ManagedProcess, spec: dict) -> None:
     process.save(update_fields=["spec", "argv", "working_dir", "data_dir", "log_path", "ports", "position"])
 
 
-def forget_process(process: ManagedProcess) -> None:
-    """Remove the row of a process that does not run; its files stay. The setup does not make it again."""
-    WithdrawnProcess.objects.get_or_create(name=process.name)
-    process.delete()
+def forget_process(process: ManagedProcess) -> bool:
+    """Remove the row of a process that was to go and has; its files stay. The setup does not make it again.
+
+    False if that is not so any more: somebody wants it again. Then nothing is done.
+    """
+    with transaction.atomic():
+        row = ManagedProcess.objects.select_for_update().filter(HAS_LEFT, pk=process.pk).first()
+        if row is None:
+            return False
+        WithdrawnProcess.objects.get_or_create(name=row.name)
+        row.delete()
+    return True
 
 
 def _apply(row: ManagedProcess, spec: dict) -> None:

@@ -7,6 +7,7 @@ down): a lock per process lets one in after the other, and each starts from what
 import logging
 import secrets
 import time
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -49,9 +50,14 @@ def settle(name: str, for_s: float) -> ManagedProcess:
         time.sleep(SETTLE_POLL_S)
 
 
+def alone_with(name: str) -> AbstractContextManager[bool]:
+    """No step of the process is under way inside the block."""
+    return exclusive(settings.RUN_DIR / "locks" / f"{name}.lock")
+
+
 def step(name: str, look: ClusterLook | None = None) -> ManagedProcess:
     """Bring one process a step nearer to what is wanted; returns its row as written."""
-    with exclusive(settings.RUN_DIR / "locks" / f"{name}.lock"):
+    with alone_with(name):
         process = ManagedProcess.objects.get(name=name)
         before = _columns(process)
         identity = identity_of(process)

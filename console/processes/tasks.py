@@ -15,9 +15,8 @@ from console.processes.file_lock import exclusive
 from console.processes.models import ManagedProcess
 from console.processes.os_process import Identity
 from console.processes.pages import push_removed
-from console.processes.registry import forget_process
-from console.processes.states import Observed, Request
-from console.processes.step import settle, step
+from console.processes.registry import HAS_LEFT, forget_process
+from console.processes.step import alone_with, settle, step
 
 logger = logging.getLogger(__name__)
 
@@ -83,8 +82,9 @@ def reconcile_host(host: str) -> None:
 
 
 def forget_leaving(host: str) -> None:
-    """Rows that were to go once they had stopped."""
-    gone = {"observed__in": [Observed.STOPPED, Observed.EXITED, Observed.FAILED], "pid__isnull": True}
-    for row in ManagedProcess.objects.filter(host=host, is_leaving=True, request=Request.NONE, **gone):
-        forget_process(row)
-        push_removed(row.name)
+    """Rows that were to go once they had stopped; not one that is wanted again meanwhile."""
+    for row in ManagedProcess.objects.filter(HAS_LEFT, host=host):
+        with alone_with(row.name):
+            is_forgotten = forget_process(row)
+        if is_forgotten:
+            push_removed(row.name)

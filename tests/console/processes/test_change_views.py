@@ -9,7 +9,10 @@ from django.urls import reverse
 from console.audit.models import AuditEvent
 from console.plans.models import KeptInverse
 from console.processes import tasks
-from console.processes.models import ManagedProcess
+from console.processes.actions import do_start
+from console.processes.file_lock import exclusive
+from console.processes.models import ManagedProcess, WithdrawnProcess
+from console.processes.registry import forget_process
 from console.processes.restarts import Policy
 from console.processes.states import Desired, Observed, Request
 from tests.zookeeper_server import free_ports
@@ -130,6 +133,51 @@ def test_empty_broker_is_stopped_then_forgotten_and_can_be_added_again(operator,
     again = client.get(reverse("process-add-broker"), {"undo": KeptInverse.objects.get().pk})
     assert 'value="47390"' in text_of(again)
     assert "/nowhere" in text_of(again)
+
+
+def test_a_process_wanted_again_is_not_forgotten(operator, make_process, monkeypatch):
+    row = make_process(is_leaving=True)
+    forget = tasks.forget_process
+
+    def forget_later(process: ManagedProcess) -> bool:
+        do_start(operator, process)  # pressed while the reconcile was at it
+        return forget(process)
+
+    pushed = []
+    monkeypatch.setattr(tasks, "forget_process", forget_later)
+    monkeypatch.setattr(tasks, "push_removed", pushed.append)
+    tasks.forget_leaving(row.host)
+    assert ManagedProcess.objects.get().request == Request.START
+    assert not WithdrawnProcess.objects.exists()
+    assert pushed == []
+
+
+@pytest.mark.parametrize(
+    "since",
+    [{"is_leaving": False}, {"request": Request.STOP}, {"pid": 1}, {"observed": Observed.RUNNING}],
+    ids=lambda since: next(iter(since)),
+)
+def test_a_process_that_is_not_as_it_was_read_is_not_forgotten(since, make_process):
+    row = make_process(is_leaving=True)
+    ManagedProcess.objects.update(**since)
+    assert not forget_process(row)
+    assert ManagedProcess.objects.exists()
+    assert not WithdrawnProcess.objects.exists()
+
+
+def test_no_step_is_under_way_while_a_process_is_forgotten(make_process, settings, monkeypatch):
+    row = make_process(is_leaving=True)
+    forget, free = tasks.forget_process, []
+
+    def forget_process(process: ManagedProcess) -> bool:
+        with exclusive(settings.RUN_DIR / "locks" / "demo.lock", wait=False) as ours:
+            free.append(ours)
+        return forget(process)
+
+    monkeypatch.setattr(tasks, "forget_process", forget_process)
+    tasks.forget_leaving(row.host)
+    assert free == [False]
+    assert not ManagedProcess.objects.exists()
 
 
 def test_removal_needs_the_name_typed(operator, client, make_process):

@@ -120,10 +120,15 @@ def test_row_that_cannot_be_is_refused_with_a_sentence(data, kind, name, sentenc
         add_process(kind, name, {"directory": str(data / "s"), "properties": {}})
 
 
+def forget(process: ManagedProcess) -> None:
+    ManagedProcess.objects.filter(pk=process.pk).update(is_leaving=True)
+    assert forget_process(process)
+
+
 def test_removed_broker_of_the_setup_stays_away_until_it_is_added_again(data):
     rows = {row.name: row for row in register(read_setup({}, ""))}
     spec = rows["broker-3"].spec
-    forget_process(rows["broker-3"])
+    forget(rows["broker-3"])
     assert "broker-3" not in {row.name for row in register(read_setup({}, ""))}
     add_process("broker", "broker-3", spec)
     assert "broker-3" in {row.name for row in register(read_setup({}, ""))}
@@ -143,7 +148,7 @@ def test_a_zookeeper_server_that_was_replaced_is_no_address_any_more(data):
     setup = read_setup({}, "")
     register(setup)
     add_process("zookeeper", "zookeeper-2", {"directory": str(data / "zookeeper-2"), "client_port": 2182, "number": 2})
-    forget_process(ManagedProcess.objects.get(name="zookeeper"))
+    forget(ManagedProcess.objects.get(name="zookeeper"))
     assert with_every_zookeeper(setup).zookeeper == "127.0.0.1:2182"
     assert managed_zookeepers() == ["127.0.0.1:2182"]
 
