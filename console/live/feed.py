@@ -9,13 +9,13 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from weakref import WeakKeyDictionary
 
 from channels.db import database_sync_to_async
 from channels.layers import get_channel_layer
 
 from console.live import groups
+from console.live.background import end_tasks
 from console.live.clock import now_ms
 from console.live.push import resync_html
 from console.live.shown_rows import Parts, render_rows
@@ -65,10 +65,7 @@ class Feed:
                 tasks, self._tasks = self._tasks, []
                 self._numbers.clear()
                 self._recent.clear()
-                for task in tasks:
-                    task.cancel()
-                    with suppress(asyncio.CancelledError):
-                        await task
+                await end_tasks(tasks)
 
     async def show(self, page: LivePage, shown: Shown) -> None:
         """What `page` shows from now on, itself drawn a moment ago."""

@@ -10,20 +10,18 @@ import json
 import logging
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 
 from channels.db import database_sync_to_async
-from channels.generic.websocket import AsyncWebsocketConsumer
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, QueryDict
 from django.template.loader import render_to_string
 
 from console.access.objects import access_topic
-from console.access.rights import Right, reach_of
+from console.access.rights import Right
 from console.gateway.connect import cluster_gateway
 from console.gateway.errors import GatewayError
 from console.live import groups
-from console.live.consumers import CLOSE_FORBIDDEN, CLOSE_LOGIN, CLOSE_UNKNOWN_PAGE, RECHECK_SECONDS, refusal_now
+from console.live.person_socket import CLOSE_FORBIDDEN, CLOSE_UNKNOWN_PAGE, BrowserGoneError, PersonSocket
 from console.records.query import RecordQuery
 from console.records.reels import Reel, SearchReel, TailReel, Turn
 from console.records.seats import READERS_MAX, Seats
@@ -41,53 +39,38 @@ _REELS = {"search": SearchReel, "tail": TailReel}
 _THREADS = ThreadPoolExecutor(READERS_MAX, thread_name_prefix="records")
 
 
-class RecordsConsumer(AsyncWebsocketConsumer):
+class RecordsConsumer(PersonSocket):
     """`/ws/records/?topic=<name>&mode=search|tail&…`, the rest as in the address of the messages tab."""
 
-    async def connect(self) -> None:
+    def __init__(self, *arguments, **named):
+        super().__init__(*arguments, **named)
         self.may_read = asyncio.Event()
         self.may_read.set()
         self.untaken = 0
         self.has_room = asyncio.Event()
         self.has_room.set()
-        self.tasks: list[asyncio.Task] = []
-        self.person_group = ""
+
+    async def connect(self) -> None:
         await self.accept()
         parameters = QueryDict(self.scope["query_string"])
-        mode, refusal = parameters.get("mode", ""), None
-        if not self.scope["user"].is_authenticated:
-            refusal = CLOSE_LOGIN
-        elif mode not in _REELS:
+        mode, refusal = parameters.get("mode", ""), await self.refusal()
+        if refusal is None and mode not in _REELS:
             refusal = CLOSE_UNKNOWN_PAGE
-        else:
+        if refusal is None:
             topic, refusal = await self.find_topic(parameters.get("topic", ""))
         if refusal is not None:
-            await self.close(refusal)
+            await self.end(refusal)
             return
-        self.person_group = groups.person(self.scope["user"].pk)
-        await self.channel_layer.group_add(self.person_group, self.channel_name)
-        query = RecordQuery.parse(parameters)
-        self.tasks = [asyncio.create_task(self.run(mode, topic, query)), asyncio.create_task(self.watch_right())]
+        await self.subscribe(groups.person(self.scope["user"].pk))
+        self.begin(self.run(mode, topic, RecordQuery.parse(parameters)))
 
     async def find_topic(self, name: str) -> tuple[Topic | None, int | None]:
         try:
-            return await database_sync_to_async(self.open_topic)(name), None
+            return await database_sync_to_async(access_topic)(self.scope["user"], name, Right.VIEW), None
         except PermissionDenied:
             return None, CLOSE_FORBIDDEN
         except Http404:
             return None, CLOSE_UNKNOWN_PAGE
-
-    def open_topic(self, name: str) -> Topic:
-        self.scope["reach"] = reach_of(self.scope["user"])
-        return access_topic(self.scope["user"], name, Right.VIEW)
-
-    async def disconnect(self, code: int) -> None:
-        for task in self.tasks:
-            task.cancel()
-            with suppress(asyncio.CancelledError):
-                await task
-        if self.person_group:
-            await self.channel_layer.group_discard(self.person_group, self.channel_name)
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         try:
@@ -114,7 +97,9 @@ class RecordsConsumer(AsyncWebsocketConsumer):
         except GatewayError as error:
             await self.say(error=str(error), ended="the cluster did not answer")
         except TimeoutError:
-            await self.close()
+            await self.end()
+        except BrowserGoneError:
+            raise
         except Exception:
             logger.exception("reading %s failed", topic.name)
             await self.say(error="The console could not read on; its log says more.", ended="failed")
@@ -150,20 +135,6 @@ class RecordsConsumer(AsyncWebsocketConsumer):
 
     async def say(self, **fields: str) -> None:
         await self.send(text_data=json.dumps(fields))
-
-    async def watch_right(self) -> None:
-        while True:
-            await asyncio.sleep(RECHECK_SECONDS)
-            await self.end_without_right()
-
-    async def rights_changed(self, message: dict) -> None:
-        """Sent to all sockets of a person when the person's rights or logins changed."""
-        await self.end_without_right()
-
-    async def end_without_right(self) -> None:
-        code = await database_sync_to_async(refusal_now)(self.scope)
-        if code is not None:
-            await self.close(code)
 
     @staticmethod
     async def in_thread(function, *arguments):

@@ -39,3 +39,7 @@ class Websocket:
     async def disconnect(self) -> None:
         await self._communicator.send_input({"type": "websocket.disconnect", "code": 1000})
         await self._communicator.wait(2)
+
+    async def end(self) -> None:
+        """Waits until the application has ended by itself; raises what it failed with."""
+        await self._communicator.wait(2)

@@ -6,7 +6,8 @@ from django.contrib.auth.models import User
 
 from console.access.announce import announce_rights
 from console.live import consumers, groups
-from console.live.consumers import CLOSE_FORBIDDEN, CLOSE_LOGIN, CLOSE_RIGHTS_CHANGED, PageConsumer
+from console.live.consumers import PageConsumer
+from console.live.person_socket import CLOSE_FORBIDDEN, CLOSE_LOGIN, CLOSE_RIGHTS_CHANGED
 from console.live.push import send_now
 from console.records.socket import RecordsConsumer
 from console.topics.models import Topic

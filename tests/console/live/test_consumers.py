@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from console.access.rights import ROLES, Right
 from console.asgi import application
-from console.live import consumers, groups
+from console.live import consumers, groups, person_socket
 from console.live.consumers import PageConsumer, groups_for
 from console.live.push import send_now
 from tests.console.websocket import Websocket
@@ -54,29 +54,29 @@ async def test_a_page_gets_nothing_of_other_pages():
 
 
 async def test_nobody_is_told_to_log_in():
-    assert await (await connect(AnonymousUser(), "overview")).receive_close() == consumers.CLOSE_LOGIN
+    assert await (await connect(AnonymousUser(), "overview")).receive_close() == person_socket.CLOSE_LOGIN
 
 
 async def test_an_outsider_is_told_of_the_missing_right():
     outsider = await sync_to_async(make_user)("outsider")
 
-    assert await (await connect(outsider, "overview")).receive_close() == consumers.CLOSE_FORBIDDEN
+    assert await (await connect(outsider, "overview")).receive_close() == person_socket.CLOSE_FORBIDDEN
 
 
 @pytest.mark.parametrize("page", ["", "nowhere", "topic:", "overview:x"])
 async def test_an_unknown_page_is_closed(page):
     viewer = await sync_to_async(make_user)("viewer", "viewer")
 
-    assert await (await connect(viewer, page)).receive_close() == consumers.CLOSE_UNKNOWN_PAGE
+    assert await (await connect(viewer, page)).receive_close() == person_socket.CLOSE_UNKNOWN_PAGE
 
 
 async def test_a_page_that_stays_open_ends_with_the_role(monkeypatch):
-    monkeypatch.setattr(consumers, "RECHECK_SECONDS", 0.02)
+    monkeypatch.setattr(person_socket, "RECHECK_SECONDS", 0.02)
     viewer = await sync_to_async(make_user)("viewer", "viewer")
     websocket = await connect(viewer, "overview")
     await sync_to_async(viewer.groups.clear)()
 
-    assert await websocket.receive_close() == consumers.CLOSE_FORBIDDEN
+    assert await websocket.receive_close() == person_socket.CLOSE_FORBIDDEN
 
 
 def delete_sessions(_user: User) -> None:
@@ -94,13 +94,13 @@ def change_password(user: User) -> None:
 
 @pytest.mark.parametrize("end", [delete_sessions, let_sessions_expire, change_password])
 async def test_a_page_that_stays_open_ends_with_the_session(monkeypatch, end):
-    monkeypatch.setattr(consumers, "RECHECK_SECONDS", 0.02)
+    monkeypatch.setattr(person_socket, "RECHECK_SECONDS", 0.02)
     user = await sync_to_async(make_user)("viewer", "viewer")
     websocket = Websocket(application, "/ws/live/", "page=overview", await sync_to_async(headers_of)(user))
     assert await websocket.connect()
     await sync_to_async(end)(user)
 
-    assert await websocket.receive_close() == consumers.CLOSE_LOGIN
+    assert await websocket.receive_close() == person_socket.CLOSE_LOGIN
 
 
 async def test_a_silent_page_is_kept_alive(monkeypatch):

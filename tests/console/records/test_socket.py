@@ -5,7 +5,7 @@ import json
 import pytest
 from django.contrib.auth.models import AnonymousUser
 
-from console.live.consumers import CLOSE_FORBIDDEN, CLOSE_LOGIN, CLOSE_UNKNOWN_PAGE
+from console.live.person_socket import CLOSE_FORBIDDEN, CLOSE_LOGIN, CLOSE_UNKNOWN_PAGE
 from console.records import reels, socket
 from console.records.query import RecordQuery
 from console.records.reels import SearchReel, TailReel

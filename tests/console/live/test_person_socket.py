@@ -1,0 +1,146 @@
+"""A websocket stays open as long as the person may look, and leaves nothing behind, whatever it ends by."""
+
+from collections.abc import Callable
+
+import pytest
+from asgiref.sync import sync_to_async
+from channels.layers import get_channel_layer
+from django.db import OperationalError
+from uvicorn.protocols.utils import ClientDisconnected
+
+from console.access.announce import announce_rights
+from console.live import feed, groups, person_socket
+from console.live.consumers import PageConsumer
+from console.live.person_socket import CLOSE_FORBIDDEN, CLOSE_NOT_KNOWN
+from console.records import socket
+from console.records.seats import Seats
+from console.records.socket import RecordsConsumer
+from console.topics.models import Topic
+from tests.console.live_pages import look, open_page, watched_pages
+from tests.console.websocket import Websocket
+from tests.eventually import eventually
+
+pytestmark = pytest.mark.django_db(transaction=True)
+SOCKETS = [("/ws/live/", "page=overview"), ("/ws/records/", "topic=orders&mode=search&place=oldest")]
+
+
+@pytest.fixture
+def orders(cluster, db) -> Topic:
+    cluster.create_topic("orders", 1, 1)
+    cluster.produce_record("orders", 0, b"card", b"4111-1111", ())
+    return Topic.objects.create(name="orders", partition_count=1)
+
+
+def left_by_its_browser(consumer, tried: list[str]) -> Callable:
+    """The consumer below a server whose browser goes once it is let in: as with uvicorn, sending raises."""
+
+    async def run(scope, receive, send) -> None:
+        async def send_in_vain(message: dict) -> None:
+            if message["type"] == "websocket.accept":
+                await send(message)
+                return
+            tried.append(message["type"])
+            raise ClientDisconnected
+
+        await consumer.as_asgi()(scope, receive, send_in_vain)
+
+    return run
+
+
+async def test_a_page_whose_browser_went_while_something_was_sent_is_forgotten(viewer, caplog):
+    tried: list[str] = []
+    websocket = Websocket(left_by_its_browser(PageConsumer, tried), "/ws/live/", "page=overview", user=viewer)
+    assert await websocket.connect()
+    (page,) = watched_pages()
+    page.put("<p>news</p>")
+    await eventually(lambda: tried, "the page was sent something")
+    await websocket.disconnect()
+
+    assert not watched_pages()
+    assert groups.CLUSTER_OVERVIEW not in get_channel_layer().groups
+    assert not caplog.records
+
+
+async def test_a_reader_whose_browser_went_gives_its_seat_back_without_a_fuss(viewer, orders, caplog, monkeypatch):
+    monkeypatch.setattr(socket, "SEATS", Seats(seats_max=1, per_person_max=1))
+    tried: list[str] = []
+    reader = left_by_its_browser(RecordsConsumer, tried)
+    websocket = Websocket(reader, "/ws/records/", "topic=orders&mode=tail", user=viewer)
+    assert await websocket.connect()
+    await eventually(lambda: tried, "the reader was told that it begins")
+    await websocket.disconnect()
+
+    assert socket.SEATS.take(viewer.pk) == ""
+    assert not get_channel_layer().groups
+    assert not caplog.records
+
+
+async def test_a_page_that_broke_is_forgotten_and_the_log_says_why_once(viewer, monkeypatch, caplog):
+    async def break_down(*_arguments, **_named) -> None:
+        tried.append("send")
+        raise RuntimeError("nobody expected this")
+
+    tried: list[str] = []
+    monkeypatch.setattr(PageConsumer, "send", break_down)
+    websocket = await open_page(viewer, "overview")
+    (page,) = watched_pages()
+    page.put("<p>news</p>")
+    await eventually(lambda: tried, "the page was sent something")
+    await websocket.disconnect()
+
+    assert not watched_pages()
+    assert [str(each.exc_info[1]) for each in caplog.records] == ["nobody expected this"]
+
+
+def lose_database(*_arguments) -> None:
+    raise OperationalError("database is locked")
+
+
+async def test_a_page_whose_rows_could_not_be_drawn_is_forgotten(viewer, orders, monkeypatch):
+    monkeypatch.setattr(feed, "render_rows", lose_database)
+    websocket = await open_page(viewer, "topics")
+    await look(1, {"topic-row": [orders.pk]}, pages=["topics"])
+    assert "live-resync" in await websocket.receive_text()
+    await websocket.send_text(f'{{"rows": ["topic-row-{orders.pk}"]}}')
+    with pytest.raises(OperationalError):
+        await websocket.end()
+
+    assert not watched_pages()
+
+
+async def test_a_database_that_failed_once_ends_no_watch_over_rights(viewer, monkeypatch):
+    monkeypatch.setattr(person_socket, "RECHECK_SECONDS", 0.02)
+    websocket = await open_page(viewer, "overview")
+    really = person_socket.refusal_now
+
+    def fail_once(_scope) -> None:
+        monkeypatch.setattr(person_socket, "refusal_now", really)
+        lose_database()
+
+    monkeypatch.setattr(person_socket, "refusal_now", fail_once)
+    await sync_to_async(viewer.groups.clear)()
+
+    assert await websocket.receive_close() == CLOSE_FORBIDDEN
+
+
+@pytest.mark.parametrize("address", SOCKETS)
+async def test_who_may_perhaps_not_look_any_more_is_sent_away_to_come_again(address, viewer, orders, monkeypatch):
+    monkeypatch.setattr(person_socket, "RECHECK_SECONDS", 0.02)
+    consumer = PageConsumer if "live" in address[0] else RecordsConsumer
+    websocket = Websocket(consumer.as_asgi(), address[0], address[1].replace("search", "tail"), user=viewer)
+    assert await websocket.connect()
+    if consumer is RecordsConsumer:
+        await websocket.receive_text()
+    monkeypatch.setattr(person_socket, "refusal_now", lose_database)
+
+    assert await websocket.receive_close() == CLOSE_NOT_KNOWN
+
+
+async def test_a_page_told_of_other_rights_that_cannot_be_looked_up_ends(viewer, monkeypatch):
+    websocket = await open_page(viewer, "overview")
+    monkeypatch.setattr(person_socket, "refusal_now", lose_database)
+    await sync_to_async(announce_rights)(viewer.pk)
+    with pytest.raises(OperationalError):
+        await websocket.end()
+
+    assert not watched_pages()
