@@ -10,6 +10,7 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 from django.contrib.auth import HASH_SESSION_KEY, get_user_model
 from django.contrib.sessions.backends.db import SessionStore
 
+from console.access.one_time import MUST_CHANGE
 from console.access.rights import Right, reach_of
 from console.live.background import end_tasks
 
@@ -19,8 +20,8 @@ logger = logging.getLogger(__name__)
 RECHECK_SECONDS = 30
 #: Looks at the right that may fail one after the other; then the socket is closed.
 FAILED_LOOKS_MAX = 3
-#: Close codes the page's script knows: log in again, no right, no such page.
-CLOSE_LOGIN, CLOSE_FORBIDDEN, CLOSE_UNKNOWN_PAGE = 4401, 4403, 4404
+#: Close codes the page's script knows: log in again, choose a password of your own, no right, no such page.
+CLOSE_LOGIN, CLOSE_ONE_TIME_PASSWORD, CLOSE_FORBIDDEN, CLOSE_UNKNOWN_PAGE = 4401, 4402, 4403, 4404
 #: The person's rights are others now: the page loads itself again.
 CLOSE_RIGHTS_CHANGED = 4409
 #: Nobody could say for a while whether the person still may look. Try again later (RFC 6455): pages connect anew.
@@ -111,6 +112,8 @@ def refusal_now(scope: dict) -> int | None:
         kept = SessionStore(scope["session"].session_key).load()
         if not is_login_of(user, kept):
             return CLOSE_LOGIN
+        if kept.get(MUST_CHANGE):
+            return CLOSE_ONE_TIME_PASSWORD
     reach = reach_of(user)
     if Right.VIEW not in reach.rights_anywhere:
         return CLOSE_FORBIDDEN

@@ -5,7 +5,7 @@ import { showAges } from "./ages.js";
 const SILENCE_MS = 25000; // the server says something at least every 10 s
 const POLL_MS = 5000;
 const BANNER_AFTER_MS = 1500; // a quick reconnect is not worth a banner
-const CLOSED = { 4401: null, 4403: "You have no right to see this page live.", 4404: "This page has no live data." };
+const CLOSED = { 4401: null, 4402: "Live once you have a password of your own.", 4403: "You have no right to see this page live.", 4404: "This page has no live data." };
 
 let socket = null;
 let lastMessageAt = Date.now();

@@ -39,7 +39,7 @@ function begin() {
     };
     current.onclose = (event) => {
       if (socket !== current) return;
-      over({ 4401: "You are logged out.", 4403: "You have no right to read this topic.", 4404: "There is no such topic.", 4409: "Your rights changed: load the page again." }[event.code]
+      over({ 4401: "You are logged out.", 4402: "Choose a password of your own first.", 4403: "You have no right to read this topic.", 4404: "There is no such topic.", 4409: "Your rights changed: load the page again." }[event.code]
         ?? "The connection dropped.");
     };
   }

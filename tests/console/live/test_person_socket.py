@@ -5,22 +5,31 @@ from collections.abc import Callable
 import pytest
 from asgiref.sync import sync_to_async
 from channels.layers import get_channel_layer
+from django.contrib.auth.models import User
+from django.contrib.sessions.backends.db import SessionStore
 from django.db import OperationalError
+from django.test import Client
 from uvicorn.protocols.utils import ClientDisconnected
 
 from console.access.announce import announce_rights
+from console.access.models import PasswordToChange
+from console.access.one_time import MUST_CHANGE
+from console.asgi import application
 from console.live import feed, groups, person_socket
 from console.live.consumers import PageConsumer
-from console.live.person_socket import CLOSE_FORBIDDEN, CLOSE_NOT_KNOWN
+from console.live.person_socket import CLOSE_FORBIDDEN, CLOSE_NOT_KNOWN, CLOSE_ONE_TIME_PASSWORD
+from console.live.push import send_now
 from console.records import socket
 from console.records.seats import Seats
 from console.records.socket import RecordsConsumer
 from console.topics.models import Topic
+from tests.console.conftest import PASSWORD
 from tests.console.live_pages import look, open_page, watched_pages
 from tests.console.websocket import Websocket
 from tests.eventually import eventually
 
 pytestmark = pytest.mark.django_db(transaction=True)
+OWN = "a password of my own"
 SOCKETS = [("/ws/live/", "page=overview"), ("/ws/records/", "topic=orders&mode=search&place=oldest")]
 
 
@@ -29,6 +38,58 @@ def orders(cluster, db) -> Topic:
     cluster.create_topic("orders", 1, 1)
     cluster.produce_record("orders", 0, b"card", b"4111-1111", ())
     return Topic.objects.create(name="orders", partition_count=1)
+
+
+def log_in(user: User) -> Client:
+    client = Client()
+    client.post("/login/", {"username": user.username, "password": PASSWORD})
+    return client
+
+
+def socket_of(client: Client, path: str, query: str) -> Websocket:
+    """As a page opens it, with the cookie of its browser."""
+    cookie = f"barnabas_session={client.cookies['barnabas_session'].value}".encode()
+    headers = [(b"host", b"127.0.0.1"), (b"origin", b"http://127.0.0.1"), (b"cookie", cookie)]
+    return Websocket(application, path, query, headers)
+
+
+@pytest.mark.parametrize(("path", "query"), SOCKETS)
+async def test_a_password_somebody_else_has_seen_opens_no_socket(path, query, viewer, orders):
+    await sync_to_async(PasswordToChange.objects.create)(user=viewer)
+    websocket = socket_of(await sync_to_async(log_in)(viewer), path, query)
+
+    assert await websocket.connect()
+    assert await websocket.receive_close() == CLOSE_ONE_TIME_PASSWORD
+
+
+@pytest.mark.parametrize(("path", "query"), SOCKETS)
+async def test_the_password_of_ones_own_opens_them(path, query, viewer, orders):
+    await sync_to_async(PasswordToChange.objects.create)(user=viewer)
+    client = await sync_to_async(log_in)(viewer)
+    own = {"old_password": PASSWORD, "new_password1": OWN, "new_password2": OWN}
+    await sync_to_async(client.post)("/password/", own)
+    websocket = socket_of(client, path, query)
+
+    assert await websocket.connect()
+    await sync_to_async(send_now)([(groups.HEARTBEAT, "<p>beat</p>")])
+    assert await websocket.receive_text() == ("<p>beat</p>" if "live" in path else '{"began": "yes"}')
+    await websocket.disconnect()
+
+
+def demand_another_password() -> None:
+    for each in SessionStore.get_model_class().objects.all():
+        session = SessionStore(each.session_key)
+        session[MUST_CHANGE] = True
+        session.save()
+
+
+async def test_an_open_page_ends_when_its_login_holds_for_the_password_page_only(viewer, monkeypatch):
+    monkeypatch.setattr(person_socket, "RECHECK_SECONDS", 0.02)
+    websocket = socket_of(await sync_to_async(log_in)(viewer), "/ws/live/", "page=overview")
+    assert await websocket.connect()
+    await sync_to_async(demand_another_password)()
+
+    assert await websocket.receive_close() == CLOSE_ONE_TIME_PASSWORD
 
 
 def left_by_its_browser(consumer, tried: list[str]) -> Callable:
