@@ -17,7 +17,7 @@ def carry_out(actor, plan: Plan, confirmation: Confirmation, do: Callable[[], Re
     """Do `plan`, which was made a moment ago from what is true now; what was refused of it, by name.
 
     An empty plan is done by doing nothing. Raises NotConfirmedError before anything is done, and GatewayError if
-    nothing could be done.
+    nothing could be done. Whatever else `do` raises may have come in the middle of it.
     """
     try:
         check(plan, confirmation)
@@ -29,6 +29,9 @@ def carry_out(actor, plan: Plan, confirmation: Confirmation, do: Callable[[], Re
     except (NotConfirmedError, GatewayError) as error:
         is_refused = isinstance(error, NotConfirmedError | RefusedError)
         _record(actor, plan, "refused" if is_refused else "failed", str(error))
+        raise
+    except Exception as error:
+        _record(actor, plan, "failed", f"{type(error).__name__}: {error}")
         raise
     detail = "; ".join(f"{name}: {why}" for name, why in sorted(refused.items()))
     is_all_refused = bool(refused) and len(refused) >= len(plan.lines)

@@ -52,6 +52,16 @@ def test_the_answer_of_the_cluster_decides_refused_or_failed(operator, error, re
     assert (only_event().result, only_event().detail) == (result, str(error))
 
 
+def test_what_broke_in_the_middle_is_kept_as_failed_with_what_it_was(operator):
+    def fail():
+        raise OSError(39, "Directory not empty")
+
+    with pytest.raises(OSError):
+        carry_out(operator, PLAN, YES, fail)
+    assert (only_event().result, only_event().detail) == ("failed", "OSError: [Errno 39] Directory not empty")
+    assert only_event().after == {"a": 2, "b": 2}
+
+
 def test_a_part_refused_is_done_with_the_reasons_and_all_refused_is_refused(operator):
     carry_out(operator, PLAN, YES, lambda: {"b": "busy"})
     assert (only_event().result, only_event().detail) == ("done", "b: busy")
