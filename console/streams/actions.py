@@ -1,13 +1,15 @@
 """What is done to a stream job, as planned: added, started over, removed. Start and stop are those of any process."""
 
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from django.db import transaction
 
 from console.plans.apply import carry_out
 from console.plans.inverse import keep_inverse
-from console.plans.plan import Confirmation, Plan
+from console.plans.plan import Confirmation, ObstacleError, Plan
 from console.processes.actions import do_start
 from console.processes.models import ManagedProcess
 from console.processes.registry import add_process, change_process
@@ -34,15 +36,36 @@ def do_start_after_loss(actor, plan: Plan, process: ManagedProcess, confirmation
 
 
 def do_reset_checkpoint(actor, plan: Plan, process: ManagedProcess, target: str, confirmation: Confirmation) -> None:
-    """The checkpoint is put aside, not deleted; an older one that was put aside is. Raises NotConfirmedError."""
+    """The checkpoint is put aside, not deleted; an older one that was put aside is. Raises NotConfirmedError, also if
+    its files cannot be changed: the checkpoint is then where it was."""
 
     def reset() -> None:
         keep_inverse(actor, plan, {"spec": process.spec})
         properties = {**process.spec["properties"], "starting.offsets": target}
-        change_process(process, {**process.spec, "properties": properties})
-        directory = Path(process.data_dir)
-        if (directory / "checkpoint").exists():
-            shutil.rmtree(directory / KEPT_CHECKPOINT, ignore_errors=True)
-            (directory / "checkpoint").rename(directory / KEPT_CHECKPOINT)
+        try:
+            with _put_aside(Path(process.data_dir) / "checkpoint"):
+                change_process(process, {**process.spec, "properties": properties})
+        except OSError as error:
+            raise ObstacleError(
+                f"The checkpoint was not reset: {error.strerror} ({error.filename}). Make room there or mend the "
+                "rights of these files, then reset again."
+            ) from error
 
     carry_out(actor, plan, confirmation, reset)
+
+
+@contextmanager
+def _put_aside(checkpoint: Path) -> Iterator[None]:
+    """It comes back if what is done meanwhile fails."""
+    kept = checkpoint.with_name(KEPT_CHECKPOINT)
+    if not checkpoint.exists():
+        yield
+        return
+    if kept.exists():
+        shutil.rmtree(kept)
+    checkpoint.rename(kept)
+    try:
+        yield
+    except Exception:
+        kept.rename(checkpoint)
+        raise

@@ -141,6 +141,44 @@ def test_reset_puts_the_checkpoint_aside_and_begins_where_it_was_said(
     }
 
 
+def reset(client):
+    shown = client.get("/streams/counts/reset?to=latest")
+    values = {"to": "latest", "digest": shown.context["plan"].digest, "typed_name": "counts"}
+    return client.post("/streams/counts/reset", values)
+
+
+def assert_as_before(directory) -> None:
+    assert (directory / "checkpoint" / "commits" / "4").exists()
+    assert "starting.offsets" not in (directory / "stream.properties").read_text()
+    assert "starting.offsets" not in ManagedProcess.objects.get().spec["properties"]
+
+
+def test_checkpoint_that_cannot_be_put_aside_stays_and_so_does_the_job(
+    operator, client_of, stream, orders, checkpoint, host
+):
+    checkpoint({0: 120, 1: 7})
+    directory = host / "streams" / "counts"
+    (directory / "checkpoint-before-reset").write_text("a file where a directory is expected")
+    refused = reset(client_of(operator))
+    assert refused.status_code == 409
+    assert f"Not a directory ({directory}/checkpoint-before-reset). Make room there" in refused.content.decode()
+    assert_as_before(directory)
+    event = AuditEvent.objects.get(action="reset checkpoint")
+    assert (event.result, "Not a directory" in event.detail) == ("refused", True)
+
+
+def test_checkpoint_comes_back_if_the_properties_cannot_be_written(
+    operator, client_of, stream, orders, checkpoint, host
+):
+    checkpoint({0: 120, 1: 7})
+    directory = host / "streams" / "counts"
+    (directory / ".stream.properties.new").mkdir()
+    refused = reset(client_of(operator))
+    assert (refused.status_code, "The checkpoint was not reset" in refused.content.decode()) == (409, True)
+    assert_as_before(directory)
+    assert AuditEvent.objects.get(action="reset checkpoint").result == "refused"
+
+
 def test_job_that_runs_is_not_reset(operator, client_of, stream, orders, checkpoint):
     checkpoint({0: 120, 1: 7})
     ManagedProcess.objects.update(pid=1)
