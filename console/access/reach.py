@@ -74,9 +74,9 @@ class Reach:
     def rights_anywhere(self) -> frozenset[Right]:
         return self.role.union(*(each.level.rights for each in self.rules))
 
-    def is_limited(self, resource: Resource) -> bool:
-        """There may be a name that must not be shown."""
-        return not self.is_unbound and (Right.VIEW not in self._base(resource) or bool(self.taken_away(resource)))
+    def is_limited(self, resource: Resource, right: Right = Right.VIEW) -> bool:
+        """There may be a name on which `right` is not held: one that must not be shown, or changed."""
+        return not self.is_unbound and (right not in self._base(resource) or bool(self.taken_away(resource)))
 
     @property
     def is_limited_somewhere(self) -> bool:

@@ -17,6 +17,8 @@ REFUSALS = {
     Right.ADMINISTER: "This needs the role admin.",
 }
 
+NOT_ALL_TOPICS = "This concerns every topic, and your rights do not reach all of them."
+
 Person = AbstractBaseUser | AnonymousUser
 
 
@@ -50,10 +52,10 @@ def require(user: Person, right: Right) -> None:
         raise PermissionDenied(refusal_of(user, right))
 
 
-def require_all_topics(user: Person) -> None:
+def require_all_topics(user: Person, right: Right = Right.VIEW) -> None:
     """For what touches, or names, whatever topics there are."""
-    if reach_of(user).is_limited(Resource.TOPIC):
-        raise PermissionDenied("This concerns every topic, and your rights do not reach all of them.")
+    if reach_of(user).is_limited(Resource.TOPIC, right):
+        raise PermissionDenied(NOT_ALL_TOPICS)
 
 
 def require_somewhere(user: Person, resource: Resource, right: Right) -> None:

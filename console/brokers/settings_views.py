@@ -1,6 +1,6 @@
 """The settings tab of a broker. It asks the brokers while it is drawn, as the settings tab of a topic does."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 
 from django.conf import settings as django_settings
@@ -11,7 +11,8 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from console.access.objects import access_broker
-from console.access.rights import Right
+from console.access.reach import Resource
+from console.access.rights import NOT_ALL_TOPICS, Right, reach_of, require_all_topics
 from console.brokers.actions import do_change_setting
 from console.brokers.drift import SettingRow, setting_rows
 from console.brokers.export import SETTING_TITLES, setting_cells
@@ -82,13 +83,18 @@ def broker_settings(request: HttpRequest, broker_id: int) -> HttpResponse:
 
 @require_POST
 def change(request: HttpRequest, broker_id: int) -> HttpResponse:
-    """Apply a plan that was shown; what does not hold any more shows the plan for how it is now."""
+    """Apply a plan that was shown; what does not hold any more shows the plan for how it is now.
+
+    What deletes records does so in whatever topics there are, so it needs the right to operate all of them.
+    """
     broker = access_broker(request.user, broker_id, Right.OPERATE)
     query = SettingsQuery.parse(request.POST)
     try:
         plan = _plan(broker, query, cluster_gateway().brokers.settings())
         if plan is None:
             raise Http404("There is no such setting to change here.")
+        if plan.losses:
+            require_all_topics(request.user, Right.OPERATE)
         do_change_setting(request.user, plan, Confirmation.parse(request.POST))
     except NotConfirmedError as error:
         return _page(request, broker, query, str(error), error.status)
@@ -126,7 +132,7 @@ def _page(
         "drift_count": sum(bool(each.drifts) for each in rows),
         "silent": sorted(_registered() - found.keys()),
         "chosen": _chosen(broker, query, found),
-        "plan": _plan(broker, query, found) if query.value else None,
+        "plan": _shown_plan(request, broker, query, found) if query.value else None,
         "fields": [("setting", query.setting), ("value", query.value), ("scope", ALL if query.is_for_all else "")],
     }
     return render(request, "brokers/settings.html", context, status=status)
@@ -146,6 +152,14 @@ def _rows(broker: Broker, found) -> tuple[SettingRow, ...]:
 
 def _chosen(broker: Broker, query: SettingsQuery, found) -> BrokerSetting | None:
     return next((each for each in found.get(broker.broker_id, ()) if each.name == query.setting), None)
+
+
+def _shown_plan(request: HttpRequest, broker: Broker, query: SettingsQuery, found) -> Plan | None:
+    """It says so if the person may not have it carried out."""
+    plan = _plan(broker, query, found)
+    if plan is None or not plan.losses or not reach_of(request.user).is_limited(Resource.TOPIC, Right.OPERATE):
+        return plan
+    return replace(plan, obstacle=plan.obstacle or NOT_ALL_TOPICS)
 
 
 def _plan(broker: Broker, query: SettingsQuery, found) -> Plan | None:

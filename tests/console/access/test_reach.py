@@ -73,6 +73,13 @@ def test_rules_do_not_bind_administrators():
     assert not mine.is_limited(TOPIC)
 
 
+def test_who_may_not_change_every_name_is_limited_in_changing_only():
+    assert not reach("viewer", ("orders-*", "operator")).is_limited(TOPIC)
+    assert reach("viewer", ("orders-*", "operator")).is_limited(TOPIC, Right.OPERATE)
+    assert reach("operator", ("secret-*", "nothing")).is_limited(TOPIC, Right.OPERATE)
+    assert not reach("operator", ("orders-*", "viewer")).is_limited(TOPIC, Right.OPERATE)
+
+
 LETTERS = st.text(alphabet="aA-_%[]\\.*?", max_size=6)
 
 

@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from console.access.models import NameRule
 from console.audit.models import AuditEvent
 from console.gateway.broker_views import BrokerSetting
 from console.processes.models import ManagedProcess
@@ -135,6 +136,37 @@ def test_only_an_operator_changes_a_broker(person, request, client_of, cluster):
     client = client_of(request.getfixturevalue(person))
     assert client.post(CHANGE, {"setting": "log.cleaner.backoff.ms", "value": "1"}).status_code == 403
     assert value_of(cluster, 1, "log.cleaner.backoff.ms")[1] == "default"
+
+
+RULES = {"operator": ("nothing", "topic", "payments"), "viewer": ("operator", "cluster", "cluster")}
+
+
+@pytest.fixture(params=RULES)
+def limited(request, client_of):
+    """A browser of somebody who operates the cluster, and not all of its topics."""
+    person = request.getfixturevalue(request.param)
+    level, resource, pattern = RULES[request.param]
+    NameRule.objects.create(user=person, level=level, resource=resource, pattern=pattern)
+    return client_of(person)
+
+
+@pytest.mark.parametrize(("scope", "typed"), [("all", "all"), ("", "1")])
+@pytest.mark.parametrize("name", ["log.retention.ms", "log.retention.bytes", "log.cleanup.policy"])
+def test_who_does_not_operate_every_topic_deletes_no_records_through_the_brokers(name, scope, typed, limited, cluster):
+    asked = {"setting": name, "value": "delete" if "policy" in name else "60000", "scope": scope}
+    shown = limited.get(PAGE, asked)
+    assert "This concerns every topic, and your rights do not reach all of them." in shown.content.decode()
+    assert 'name="digest"' not in shown.content.decode()
+    confirmed = asked | {"digest": shown.context["plan"].digest, "typed_name": typed}
+    assert limited.post(CHANGE, confirmed).status_code == 403
+    assert value_of(cluster, 1, name)[1] == "default"
+
+
+def test_what_deletes_nothing_is_changed_by_whoever_operates_the_cluster(limited, cluster):
+    asked = {"setting": "log.cleaner.backoff.ms", "value": "16000", "scope": "all"}
+    digest = limited.get(PAGE, asked).context["plan"].digest
+    assert limited.post(CHANGE, asked | {"digest": digest}).status_code == 302
+    assert value_of(cluster, 1, "log.cleaner.backoff.ms") == ("16000", "cluster")
 
 
 def test_a_broker_that_is_silent_says_so_instead_of_a_table(cluster, viewer, client_of):
