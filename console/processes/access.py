@@ -1,12 +1,17 @@
 """The one door through which a view gets a process."""
 
+from collections.abc import Iterable
+
+from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.shortcuts import get_object_or_404
 
 from console.access.filters import within
 from console.access.reach import Resource
-from console.access.rights import Right, reach_of, require_on, require_somewhere
+from console.access.rights import Right, has_right, reach_of, require_on, require_somewhere
 from console.processes.models import ManagedProcess
+
+BEYOND = "This concerns processes that your rights do not reach, so it is not yours to do."
 
 
 def access_processes(user) -> QuerySet[ManagedProcess]:
@@ -19,3 +24,20 @@ def access_process(user, name: str, right: Right = Right.VIEW) -> ManagedProcess
     """The process called `name`. PermissionDenied without `right`, Http404 if there is none."""
     require_on(user, Resource.PROCESS, name, right)
     return get_object_or_404(ManagedProcess, name=name)
+
+
+def may_operate_all(user, names: Iterable[str]) -> bool:
+    """True if `user` may operate each of these processes, whether it is there already or not."""
+    reach = reach_of(user)
+    return all(Right.OPERATE in reach.rights_on(Resource.PROCESS, name) for name in names)
+
+
+def why_not_all(user, names: Iterable[str]) -> str:
+    """What a disabled button tells who may operate the cluster, but not each of these processes; empty: may."""
+    return BEYOND if has_right(user, Right.OPERATE) and not may_operate_all(user, names) else ""
+
+
+def require_operating_all(user, names: Iterable[str]) -> None:
+    """For what starts or stops several processes. PermissionDenied unless `user` may operate each."""
+    if not may_operate_all(user, names):
+        raise PermissionDenied(BEYOND)

@@ -26,8 +26,8 @@ def do_begin(actor, plan: RestartPlan, accepts_gaps: bool) -> RollingRestart:
                 RestartedBroker(restart=restart, position=position, name=each.name, broker_id=each.broker_id)
                 for position, each in enumerate(plan.brokers)
             )
-            names = [each.name for each in plan.brokers]
-            _record(actor, "begin rolling restart", restart, None, {"brokers": names, "accepts gaps": accepts_gaps})
+            after = {"brokers": plan.broker_names, "accepts gaps": accepts_gaps}
+            _record(actor, "begin rolling restart", restart, None, after)
     except IntegrityError as error:
         raise AlreadyUnderWay("A rolling restart is under way already.") from error
     return restart

@@ -38,6 +38,10 @@ class RollingRestart(models.Model):
     def is_open(self) -> bool:
         return self.state in (self.State.RUNNING, self.State.PAUSED)
 
+    @property
+    def broker_names(self) -> list[str]:
+        return [each.name for each in self.brokers.all()]
+
 
 class RestartedBroker(models.Model):
     """One broker of a rolling restart, in the order in which they were listed."""

@@ -48,6 +48,10 @@ class RestartPlan:
     brokers: tuple[Planned, ...]
 
     @property
+    def broker_names(self) -> list[str]:
+        return [each.name for each in self.brokers]
+
+    @property
     def gaps(self) -> list[Gap]:
         return [gap for broker in self.brokers for gap in broker.gaps]
 

@@ -7,7 +7,8 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from console.access.reach import Reach, Resource
-from console.access.rights import Right, reach_of, require, require_on
+from console.access.rights import Right, reach_of, require
+from console.processes.access import require_operating_all, why_not_all
 from console.rolling.actions import AlreadyUnderWay, do_begin, do_cancel, do_pause, do_resume
 from console.rolling.models import RollingRestart
 from console.rolling.pages import open_restart
@@ -29,8 +30,7 @@ def rolling_restart(request: HttpRequest) -> HttpResponse:
 def begin(request: HttpRequest) -> HttpResponse:
     require(request.user, Right.OPERATE)
     plan = restart_plan()
-    for each in plan.brokers:
-        require_on(request.user, Resource.PROCESS, each.name, Right.OPERATE)
+    require_operating_all(request.user, plan.broker_names)
     accepts_gaps = request.POST.get("accepts_gaps") == "on"
     if request.POST.get("digest") != plan.digest:
         return _page(request, MOVED_ON, 409)
@@ -45,23 +45,35 @@ def begin(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def pause(request: HttpRequest, number: int) -> HttpResponse:
-    return _change(request, number, do_pause)
+    """The brake: for everybody who operates the cluster."""
+    return _change(request, _restart(request, number), do_pause)
 
 
 @require_POST
 def resume(request: HttpRequest, number: int) -> HttpResponse:
-    return _change(request, number, do_resume)
+    return _change(request, _own_restart(request, number), do_resume)
 
 
 @require_POST
 def cancel(request: HttpRequest, number: int) -> HttpResponse:
-    return _change(request, number, do_cancel)
+    return _change(request, _own_restart(request, number), do_cancel)
 
 
-def _change(request: HttpRequest, number: int, do) -> HttpResponse:
-    """What changed arrives by push, for everybody alike."""
+def _restart(request: HttpRequest, number: int) -> RollingRestart:
     require(request.user, Right.OPERATE)
-    do(request.user, get_object_or_404(RollingRestart, pk=number))
+    return get_object_or_404(RollingRestart, pk=number)
+
+
+def _own_restart(request: HttpRequest, number: int) -> RollingRestart:
+    """One that the person could have begun."""
+    restart = _restart(request, number)
+    require_operating_all(request.user, restart.broker_names)
+    return restart
+
+
+def _change(request: HttpRequest, restart: RollingRestart, do) -> HttpResponse:
+    """What changed arrives by push, for everybody alike."""
+    do(request.user, restart)
     return HttpResponse("") if request.htmx else redirect("rolling-restart")
 
 
@@ -78,6 +90,7 @@ def _page(request: HttpRequest, error: str = "", status: int = 200) -> HttpRespo
     context = {
         "restart": restart,
         "plan": plan,
+        "why_not": why_not_all(request.user, (restart or plan).broker_names),
         "gaps": gaps,
         "hides_names": reach_of(request.user).is_limited(Resource.TOPIC),
         "hidden_gap_count": len(plan.gaps) - len(gaps) if plan else 0,

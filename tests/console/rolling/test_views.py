@@ -1,9 +1,11 @@
 """The page, the buttons, and who may press them."""
 
 import pytest
+from django.contrib.auth.models import Group
 from django.urls import reverse
 
-from console.rolling.actions import do_begin
+from console.access.models import NameRule
+from console.rolling.actions import do_begin, do_pause
 from console.rolling.models import RollingRestart
 from console.rolling.plan import restart_plan
 
@@ -67,3 +69,36 @@ def test_the_buttons_do_what_they_say(stage, operator, client_of):
         assert restart.state == state
     page = client.get(reverse("rolling-restart"))
     assert b"Earlier ones" in page.content
+
+
+@pytest.fixture
+def limited(viewer, client_of):
+    """A browser of somebody who operates the cluster and two of its three brokers."""
+    viewer.groups.set([Group.objects.get_or_create(name="operator")[0]])
+    NameRule.objects.create(user=viewer, resource="process", pattern="broker-3", level="nothing")
+    return client_of(viewer)
+
+
+def test_nobody_begins_what_takes_a_broker_out_of_reach(stage, limited):
+    page = limited.get(reverse("rolling-restart")).content.decode()
+    assert 'disabled title="This concerns processes that your rights do not reach' in page
+    assert begin(limited).status_code == 403
+    assert not RollingRestart.objects.exists()
+
+
+@pytest.mark.parametrize("button", ["resume", "cancel"])
+def test_only_who_could_have_begun_it_says_how_it_goes_on(button, stage, operator, limited):
+    restart = do_begin(operator, restart_plan(), accepts_gaps=False)
+    do_pause(operator, restart)
+    page = limited.get(reverse("rolling-restart")).content.decode()
+    assert page.count('disabled title="This concerns processes that your rights do not reach') == 2
+    assert limited.post(reverse(f"rolling-restart-{button}", args=[restart.pk])).status_code == 403
+    restart.refresh_from_db()
+    assert restart.state == "paused"
+
+
+def test_whoever_operates_the_cluster_pulls_the_brake(stage, operator, limited):
+    restart = do_begin(operator, restart_plan(), accepts_gaps=False)
+    limited.post(reverse("rolling-restart-pause", args=[restart.pk]))
+    restart.refresh_from_db()
+    assert restart.state == "paused"
