@@ -6,11 +6,12 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
-from console.access.rights import Right, require, require_all_topics
+from console.access.reach import Resource
+from console.access.rights import Right, require, require_all_topics, require_on
 from console.gateway.errors import GatewayError
 from console.plans.models import KeptInverse
 from console.plans.plan import Confirmation, NotConfirmedError
-from console.processes.access import access_process
+from console.processes.access import access_process, may_operate_all
 from console.processes.actions import do_add_broker, do_kill_as_planned, do_remove_as_planned, do_set_restart
 from console.processes.addition import addition_plan, name_of
 from console.processes.consequences import broker_id_of, stop_sentence
@@ -30,9 +31,10 @@ def add_broker(request: HttpRequest) -> HttpResponse:
     """The form, then the plan it makes, then the broker: a post with the plan's digest confirms it."""
     require(request.user, Right.OPERATE)
     form = AddBrokerForm(request.POST or None, initial=_initial(request))
-    context = {"form": form, "kept": _removed_brokers(), "error": ""}
+    context = {"form": form, "kept": _removed_brokers(request.user), "error": ""}
     if request.method != "POST" or not form.is_valid():
         return render(request, "processes/add-broker.html", context, status=422 if form.errors else 200)
+    require_on(request.user, Resource.PROCESS, name_of(form.cleaned_data["broker_id"]), Right.OPERATE)
     try:
         spec = broker_kind.check(broker_spec_of(form.cleaned_data))
         plan = addition_plan(spec, look_around(spec))
@@ -53,19 +55,20 @@ def add_broker(request: HttpRequest) -> HttpResponse:
 def _initial(request: HttpRequest) -> dict:
     """Of a broker that was removed, if the address names one (?undo=), else of the next one."""
     number = request.GET.get("undo", "")
-    kept = next((each for each in _removed_brokers() if str(each.pk) == number), None)
+    kept = next((each for each in _removed_brokers(request.user) if str(each.pk) == number), None)
     if kept is None:
         return suggested_broker()
     spec = kept.values["spec"]
     return {name: spec[name] for name in ("broker_id", "port", "rack")} | {"log_dirs": "\n".join(spec["log_dirs"])}
 
 
-def _removed_brokers() -> list[KeptInverse]:
-    """The newest first, those that are not back."""
+def _removed_brokers(user) -> list[KeptInverse]:
+    """The newest first, those that are not back and that `user` may bring back."""
     there = set(ManagedProcess.objects.values_list("name", flat=True))
     kept = KeptInverse.objects.filter(action=REMOVE, object_type="process")
     found = {each.object_name: each for each in reversed(kept) if each.values.get("kind") == "broker"}
-    return [each for name, each in found.items() if name not in there][:KEPT_SHOWN]
+    gone = [each for name, each in found.items() if name not in there and may_operate_all(user, [name])]
+    return gone[:KEPT_SHOWN]
 
 
 @require_http_methods(["GET", "POST"])

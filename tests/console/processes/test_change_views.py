@@ -6,6 +6,7 @@ import stat
 import pytest
 from django.urls import reverse
 
+from console.access.models import NameRule
 from console.audit.models import AuditEvent
 from console.plans.models import KeptInverse
 from console.processes import tasks
@@ -13,6 +14,7 @@ from console.processes.actions import do_start
 from console.processes.file_lock import exclusive
 from console.processes.models import ManagedProcess, WithdrawnProcess
 from console.processes.registry import forget_process
+from console.processes.removal import REMOVE
 from console.processes.restarts import Policy
 from console.processes.states import Desired, Observed, Request
 from tests.zookeeper_server import free_ports
@@ -235,6 +237,34 @@ def test_without_the_right_to_operate_nothing_changes(page, cast, request, clien
     assert client.post(reverse(page, args=["demo"]), {"typed_name": "demo"}).status_code == 403
     row = ManagedProcess.objects.get()
     assert (row.request, row.restart, row.is_leaving) == (Request.NONE, Policy.ALWAYS, False)
+
+
+@pytest.fixture
+def limited(operator, client):
+    """A browser of an operator who has nothing to do with broker-4."""
+    NameRule.objects.create(user=operator, resource="process", pattern="broker-4", level="nothing")
+    client.force_login(operator)
+    return client
+
+
+def test_no_broker_is_added_by_who_may_do_nothing_with_one_of_its_name(limited, form):
+    assert add(limited, form).status_code == 403
+    assert add(limited, form, digest="x").status_code == 403
+    assert add(limited, form | {"broker_id": "5"}).status_code == 200
+    assert not ManagedProcess.objects.exists()
+
+
+def test_broker_that_was_removed_is_offered_again_only_to_who_may_add_it(limited, data):
+    spec = {"broker_id": 4, "port": 47_390, "rack": "", "log_dirs": ["/nowhere"]}
+    kept = KeptInverse.objects.create(
+        action=REMOVE, object_type="process", object_name="broker-4", values={"kind": "broker", "spec": spec}
+    )
+    address = reverse("process-add-broker")
+    assert "broker-4" not in text_of(limited.get(address))
+    assert "/nowhere" not in text_of(limited.get(address, {"undo": kept.pk}))
+    NameRule.objects.all().delete()
+    assert "broker-4" in text_of(limited.get(address))
+    assert "/nowhere" in text_of(limited.get(address, {"undo": kept.pk}))
 
 
 @pytest.mark.parametrize("cast", ["viewer", "outsider"])
