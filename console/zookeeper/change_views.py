@@ -1,5 +1,7 @@
 """Planning a change of the ensemble, beginning it, and calling it off."""
 
+from dataclasses import replace
+
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -8,14 +10,15 @@ from django.views.decorators.http import require_http_methods, require_POST
 from console.access.rights import Right, require
 from console.gateway.connect import zookeeper_gateway
 from console.gateway.errors import GatewayError
-from console.plans.plan import Confirmation, NotConfirmedError
+from console.plans.plan import Confirmation, NotConfirmedError, Plan
+from console.processes.access import require_operating_all, why_not_all
 from console.zookeeper.actions import do_call_off, do_change_ensemble
 from console.zookeeper.advance import modes_of
 from console.zookeeper.ensemble import Kind
 from console.zookeeper.models import EnsembleChange
 from console.zookeeper.pages import open_change
 from console.zookeeper.plan import EnsemblePlan, plan_change, present_from, wanted_count
-from console.zookeeper.servers import managed_numbers, new_servers
+from console.zookeeper.servers import managed_numbers, new_servers, process_names
 
 VERBS = {Kind.GROW: "Grow the ensemble", Kind.SHRINK: "Shrink the ensemble", Kind.REPLACE: "Replace the server"}
 TOO_LATE = "It cannot be called off any more: the members may have changed already."
@@ -30,6 +33,7 @@ def change(request: HttpRequest) -> HttpResponse:
     try:
         planned = plan_now(kind, replaced)
         if request.method == "POST":
+            require_operating_all(request.user, process_names(planned.joining, planned.leaving))
             do_change_ensemble(request.user, planned, Confirmation.parse(request.POST))
             return redirect("zookeeper")
     except NotConfirmedError as refusal:
@@ -38,7 +42,7 @@ def change(request: HttpRequest) -> HttpResponse:
         planned, error, status = None, str(refusal), 503
     context = {
         "planned": planned,
-        "plan": planned.plan if planned else None,
+        "plan": _shown_plan(request, planned) if planned else None,
         "verb": VERBS[kind],
         "fields": [("kind", kind.value), ("server", "" if replaced is None else replaced)],
         "error": error,
@@ -46,11 +50,19 @@ def change(request: HttpRequest) -> HttpResponse:
     return render(request, "zookeeper/change.html", context, status=status)
 
 
+def _shown_plan(request: HttpRequest, planned: EnsemblePlan) -> Plan:
+    """It says so if the person may not have it carried out."""
+    why_not = why_not_all(request.user, process_names(planned.joining, planned.leaving))
+    return replace(planned.plan, obstacle=planned.plan.obstacle or why_not)
+
+
 @require_POST
 def call_off(request: HttpRequest, number: int) -> HttpResponse:
     """What changed arrives by push, for everybody alike."""
     require(request.user, Right.OPERATE)
-    if not do_call_off(request.user, get_object_or_404(EnsembleChange, pk=number)):
+    found = get_object_or_404(EnsembleChange, pk=number)
+    require_operating_all(request.user, process_names(found.joining, found.leaving))
+    if not do_call_off(request.user, found):
         messages.warning(request, TOO_LATE)
     return HttpResponse("") if request.htmx else redirect("zookeeper")
 

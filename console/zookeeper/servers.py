@@ -23,6 +23,12 @@ def server_processes() -> dict[int, ManagedProcess]:
     return {row.spec.get("number", 1): row for row in rows if not row.is_leaving}
 
 
+def process_names(joining: Iterable[Server], leaving: Iterable[int]) -> list[str]:
+    """The processes that a change of the ensemble starts and stops, as far as this console runs them."""
+    there = server_processes()
+    return [*(each.process for each in joining), *(there[number].name for number in leaving if number in there)]
+
+
 def managed_numbers(config: EnsembleConfig) -> frozenset[int]:
     """Members whose process this console runs: the number alone may be another ensemble's."""
     rows = server_processes()

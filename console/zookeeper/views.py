@@ -16,11 +16,12 @@ from console.exports.csv_table import csv_response, wants_csv
 from console.gateway.connect import zookeeper_gateway
 from console.gateway.errors import GatewayError
 from console.gateway.zookeeper_views import CHILDREN_LISTED_MAX, NoSuchZnodeError, ZnodeView
+from console.processes.access import why_not_all
 from console.zookeeper.export import CHILD_TITLES, MEMBER_TITLES, child_rows, member_rows
 from console.zookeeper.models import EnsembleChange
 from console.zookeeper.paths import Mention, PathError, check_path, crumbs, explain, mentions
 from console.zookeeper.queries import ensemble_facts
-from console.zookeeper.servers import server_processes
+from console.zookeeper.servers import process_names, server_processes
 from console.zookeeper.values import ShownValue, show_value
 
 CHILDREN_PER_PAGE = 100
@@ -39,11 +40,16 @@ def ensemble(request: HttpRequest) -> HttpResponse:
     is_first_news = bool(changes) and (changes[0].is_open or _is_recent(changes[0]))
     context = {
         "change": changes[0] if is_first_news else None,
+        "why_not": _why_not(request, changes[0]) if is_first_news else "",
         "earlier": changes[1:] if is_first_news else changes[:EARLIER_SHOWN],
         "servers": sorted(server_processes()),
         **facts,
     }
     return render(request, "zookeeper/page.html", context)
+
+
+def _why_not(request: HttpRequest, change: EnsembleChange) -> str:
+    return why_not_all(request.user, process_names(change.joining, change.leaving))
 
 
 def _is_recent(change: EnsembleChange) -> bool:

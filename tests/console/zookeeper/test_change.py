@@ -4,7 +4,9 @@ import html
 import re
 
 import pytest
+from django.contrib.auth.models import Group
 
+from console.access.models import NameRule
 from console.audit.models import AuditEvent
 from console.processes.models import ManagedProcess
 from console.zookeeper.models import EnsembleChange
@@ -77,6 +79,58 @@ def test_others_are_refused_and_nothing_begins(person, request, managed, client_
     assert client.get(ADDRESS, {"kind": "grow"}).status_code == 403
     assert client.post(ADDRESS, {"kind": "grow", "digest": "x"}).status_code == 403
     assert not EnsembleChange.objects.exists()
+
+
+@pytest.fixture
+def limited(viewer, client_of):
+    """limited(pattern): a browser of somebody who operates the cluster, but nothing whose name is like that."""
+
+    def take_away(pattern: str):
+        viewer.groups.set([Group.objects.get_or_create(name="operator")[0]])
+        NameRule.objects.create(user=viewer, resource="process", pattern=pattern, level="nothing")
+        return client_of(viewer)
+
+    return take_away
+
+
+@pytest.mark.parametrize(
+    ("count", "kind", "server", "pattern"),
+    [
+        (1, "grow", "", "zookeeper-3"),
+        (3, "shrink", "", "zookeeper-2"),
+        (3, "replace", 1, "zookeeper"),
+        (3, "replace", 1, "zookeeper-4"),
+    ],
+)
+def test_no_server_joins_or_leaves_by_who_may_do_nothing_with_it(
+    count, kind, server, pattern, managed, client, limited
+):
+    managed(count)
+    digest, theirs = plan(client, kind, server)[1], limited(pattern)
+    text, offered = plan(theirs, kind, server)
+
+    assert "This concerns processes that your rights do not reach" in text
+    assert (digest != "", offered) == (True, "")
+    assert begin(theirs, kind, server, digest).status_code == 403
+    assert not EnsembleChange.objects.exists()
+
+
+def test_servers_out_of_reach_that_stay_are_in_nobodys_way(managed, limited):
+    managed(3)
+    assert begin(limited("zookeeper-2"), "replace", 1).status_code == 200
+    assert EnsembleChange.objects.get().leaving == [1]
+
+
+def test_a_change_is_called_off_by_who_could_have_begun_it(managed, client, limited, collect):
+    managed(1)
+    collect()
+    begin(client)
+    change, theirs = EnsembleChange.objects.get(), limited("zookeeper-2")
+
+    assert 'disabled title="This concerns processes' in theirs.get("/zookeeper/").content.decode()
+    assert theirs.post(f"/zookeeper/changes/{change.pk}/call-off").status_code == 403
+    change.refresh_from_db()
+    assert not change.is_called_off
 
 
 def test_a_plan_of_another_moment_is_refused_with_the_new_one(managed, client):
