@@ -21,13 +21,14 @@ from broker.protocol.messages.write_txn_markers import (
     WriteTxnMarkersResponse,
 )
 from broker.protocol.schema import Message
+from broker.runtime.coordinators.request_sizes import how_many_fit, size_of
 from broker.runtime.coordinators.shard import Shard
 
 _VERSION = 1
 _CONNECT_TIMEOUT_MS = 5_000
 #: More than the 30 s a leader waits for a marker to be committed.
 _REQUEST_TIMEOUT_MS = 40_000
-#: Transactions of one request; an answer stays well below what a frame may hold.
+#: Transactions of one request, unless fewer fill it (`request_sizes`).
 _MARKERS_PER_REQUEST_MAX = 1_000
 _BACK_OFF_FIRST_S = 0.05
 _BACK_OFF_MAX_S = 1.0
@@ -88,8 +89,9 @@ class MarkerLine:
     def _take(self) -> Waiting:
         self._is_due = False
         waiting = [each for each in self._waiting.items() if not each[0].is_dropped]
-        self._waiting = dict(waiting[_MARKERS_PER_REQUEST_MAX:])
-        return dict(waiting[:_MARKERS_PER_REQUEST_MAX])
+        count = how_many_fit(size_of(partitions) for _, partitions in waiting[:_MARKERS_PER_REQUEST_MAX])
+        self._waiting = dict(waiting[count:])
+        return dict(waiting[:count])
 
     def _answered(self, asked: Waiting, codes: dict[int, Codes]) -> None:
         """`codes` by producer id; what was not mentioned is not known to be written."""

@@ -20,6 +20,7 @@ from broker.protocol.messages.add_partitions_to_txn import (
     AddPartitionsToTxnTopic,
     AddPartitionsToTxnTransaction,
 )
+from broker.runtime.coordinators.request_sizes import how_many_fit, size_of
 from broker.runtime.metadata_cache import MetadataCache
 from broker.runtime.topics.internal_topics import TRANSACTION_TOPIC
 
@@ -118,14 +119,15 @@ class _Coordinator:
             self._asking = None
 
     def _take(self) -> list[tuple[Question, asyncio.Future[Verdicts]]]:
-        """All that waits, but of each transactional id only what came first: a request names an id once."""
-        taken, left, named = [], [], set()
+        """What waits, as much as one request holds, of each transactional id what came first: it is named once."""
+        firsts, others, named = [], [], set()
         for each in self._waiting:
             transactional_id = each[0].transactional_id
-            (left if transactional_id in named else taken).append(each)
+            (others if transactional_id in named else firsts).append(each)
             named.add(transactional_id)
-        self._waiting = left
-        return taken
+        count = how_many_fit(size_of(question.partitions, question.transactional_id) for question, _ in firsts)
+        self._waiting = firsts[count:] + others
+        return firsts[:count]
 
     async def _ask(self, questions: list[Question]) -> list[Verdicts]:
         request = AddPartitionsToTxnRequest(transactions=[transaction_of(question) for question in questions])

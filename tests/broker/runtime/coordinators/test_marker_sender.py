@@ -9,12 +9,14 @@ import pytest
 from broker.common.errors import ErrorCode
 from broker.common.types import TopicPartition
 from broker.coordinator.transaction.outcome import MarkersToWrite
+from broker.protocol.codec import encode
 from broker.protocol.messages.write_txn_markers import (
     WritableTxnMarkerPartitionResult,
     WritableTxnMarkerResult,
     WritableTxnMarkerTopicResult,
     WriteTxnMarkersResponse,
 )
+from broker.runtime.coordinators import request_sizes
 from broker.runtime.coordinators.marker_sender import MarkerSender
 from broker.runtime.metadata_cache import MetadataCache, PartitionMetadata, TopicMetadata
 from broker.zookeeper.errors import ZooKeeperError
@@ -89,7 +91,7 @@ class World:
 
     def leader(self, partition: TopicPartition, leader: int) -> None:
         state = PartitionMetadata(leader, 0, (OURS, PEER), (OURS, PEER), ())
-        self.metadata.topics["t"].partitions[partition.partition] = state
+        self.metadata.topics[partition.topic].partitions[partition.partition] = state
 
     def send(self, *partitions: TopicPartition, transactional_id: str = "x", producer_id: int = 5) -> None:
         markers = MarkersToWrite(transactional_id, producer_id, 2, True, frozenset(partitions))
@@ -253,6 +255,33 @@ async def test_thousands_that_wait_for_one_broker_all_have_their_turn(world):
     await world.until_written(*names)
     assert max(len(request.markers) for request in world.there.requests) == 1_000
     assert len(world.there.told()) == 2_500
+
+
+LONG = [TopicPartition(f"{number:0249d}", 0) for number in range(200)]
+
+
+async def test_request_for_transactions_of_many_partitions_stays_one_that_a_broker_takes(world):
+    """Which closes the connection for one that is too long: the same transactions would be sent together again."""
+    for partition in LONG:
+        world.metadata.topics[partition.topic] = TopicMetadata(partition.topic, UUID(int=1))
+        world.leader(partition, PEER)
+    names = [f"x{number:02}" for number in range(25)]
+    for number, name in enumerate(names):
+        world.send(*LONG, transactional_id=name, producer_id=number)
+    await world.until_written(*names)
+    sizes = [len(encode(request, 1)) for request in world.there.requests]
+    assert 900_000 < max(sizes) <= 1024 * 1024
+    assert len(world.there.told()) == 25 * len(LONG)
+
+
+async def test_transaction_that_fills_a_request_goes_alone(world, monkeypatch):
+    monkeypatch.setattr(request_sizes, "SHARED_REQUEST_BYTES_MAX", 1)
+    world.leader(P0, PEER)
+    world.leader(P1, OURS)
+    for number, name in enumerate("xyz"):
+        world.send(P0, P1, transactional_id=name, producer_id=number)
+    await world.until_written(*"xyz")
+    assert [len(request.markers) for request in world.here.requests + world.there.requests] == [1] * 6
 
 
 async def test_own_partition_whose_log_fails_is_tried_again(world):

@@ -160,6 +160,20 @@ async def test_what_comes_while_the_coordinator_answers_is_asked_together(verifi
     ]
 
 
+async def test_questions_for_one_coordinator_go_into_requests_that_it_takes(verifier, coordinator):
+    """Transactional ids may have 32 KB each. What is asked of one of them stays in its order."""
+    coordinator.may_answer.clear()
+    asked = [(f"{number:02}" + "x" * 32_000, 0) for number in range(50)]
+    asked.append((asked[-1][0], 1))
+    answers = [asyncio.ensure_future(verifier.verify(each, 7, epoch, [P0])) for each, epoch in asked]
+    coordinator.may_answer.set()
+    assert await asyncio.gather(*answers) == [{P0: ErrorCode.NONE}] * len(asked)
+    sizes = [len(encode(request, 5)) for request in coordinator.requests]
+    assert 900_000 < max(sizes) <= 1024 * 1024
+    told = [each for request in coordinator.requests for each in request.transactions]
+    assert [(each.transactional_id, each.producer_epoch) for each in told] == asked
+
+
 async def test_error_of_the_whole_answer_is_that_of_each_partition(verifier, coordinator):
     coordinator.error_code = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
     assert await verifier.verify("a", 7, 0, [P0]) == {P0: ErrorCode.CLUSTER_AUTHORIZATION_FAILED}
