@@ -107,10 +107,10 @@ class TransactionalAppends:
         return self._when_verified(sent, check_and_write)
 
     def _when_verified(self, sent: "_Sent", then: Then) -> T | Awaitable[T]:
-        if not sent.headers:
+        if not sent.partitions:
             return then(self._replicas.append)
         producer_id = sent.producer_id
-        if sent.has_several_producers:
+        if len(sent.producers) > 1:
             return then(_refuse(ErrorCode.INVALID_PRODUCER_ID_MAPPING, "a request is of one producer"))
         if producer_id not in self._lines and not self._unverified(sent):
             return then(self._appender(sent))
@@ -151,7 +151,7 @@ class TransactionalAppends:
         """Where the request would open a transaction. A partition led elsewhere is refused later anyway."""
         if not self._is_enabled():
             return {}
-        hosted_by_partition = {each: self._replicas.get(*each) for each in sent.headers}
+        hosted_by_partition = {each: self._replicas.get(*each) for each in sent.partitions}
         return {
             topic_partition: hosted
             for topic_partition, hosted in hosted_by_partition.items()
@@ -164,7 +164,7 @@ class TransactionalAppends:
 
     def _appender(self, sent: "_Sent") -> Append:
         def append(topic_partition: TopicPartition, batch: Buffer, *, is_for_all: bool = False) -> ProduceResult:
-            if topic_partition not in sent.headers:
+            if topic_partition not in sent.partitions:
                 return self._replicas.append(topic_partition, batch, is_for_all=is_for_all)
             if self._is_enabled():
                 self._check(sent, topic_partition)
@@ -194,30 +194,25 @@ class _Sent:
         self.transactional_id = transactional_id
         self.version = version
         self.size_bytes = sum(len(batch) for _, batch in batches if batch is not None)
-        #: Of batches of the transaction; what cannot be read is refused when it is appended.
-        self.headers: dict[TopicPartition, BatchHeader] = {}
+        #: Where batches of the transaction go; what cannot be read is refused when it is appended.
+        self.partitions: dict[TopicPartition, None] = {}
+        #: (producer id, epoch) of each of these batches: a request may name a partition twice.
+        self.producers: set[tuple[int, int]] = set()
         for topic_partition, batch in batches:
             header = _header(batch)
             if header is not None and header.is_transactional:
-                self.headers[topic_partition] = header
+                self.partitions[topic_partition] = None
+                self.producers.add((header.producer_id, header.producer_epoch))
         self.guards: dict[TopicPartition, _Guard] = {}
         self.verdicts: Verdicts = {}
 
     @property
     def producer_id(self) -> int:
-        return self._any_header.producer_id
+        return next(iter(self.producers))[0]
 
     @property
     def epoch(self) -> int:
-        return self._any_header.producer_epoch
-
-    @property
-    def has_several_producers(self) -> bool:
-        return len({(each.producer_id, each.producer_epoch) for each in self.headers.values()}) > 1
-
-    @property
-    def _any_header(self) -> BatchHeader:
-        return next(iter(self.headers.values()))
+        return next(iter(self.producers))[1]
 
 
 def _header(batch: Buffer | None) -> BatchHeader | None:

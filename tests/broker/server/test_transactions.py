@@ -37,14 +37,18 @@ def data(producer_id: int, sequence: int, epoch: int = 0, *, is_transactional: b
     )
 
 
-def produce(*batches, transactional_id: str | None = "copier", acks: int = -1, timeout_ms: int = 10_000):
-    """One batch for each partition of t, from 0 on."""
-    partitions = [PartitionProduceData(index=index, records=batch) for index, batch in enumerate(batches)]
+def produce(
+    *batches, transactional_id: str | None = "copier", acks: int = -1, timeout_ms: int = 10_000, partitions=(P0, P1)
+):
+    """A batch for each of `partitions` of t, or for the first of them."""
+    named = [
+        PartitionProduceData(index=index, records=batch) for (_, index), batch in zip(partitions, batches, strict=False)
+    ]
     return ProduceRequest(
         transactional_id=transactional_id,
         acks=acks,
         timeout_ms=timeout_ms,
-        topic_data=[TopicProduceData(name="t", partition_data=partitions)],
+        topic_data=[TopicProduceData(name="t", partition_data=named)],
     )
 
 
@@ -349,6 +353,18 @@ async def test_client_that_leaves_during_the_verification_leaves_nobody_in_line(
     assert produced(await next_client.ask(produce(data(7, 0)), 11)) == [ErrorCode.NONE]
 
 
-async def test_request_of_two_producers_is_refused(client):
-    refused = await client.ask(produce(data(7, 0), data(8, 0)), 11)
+@pytest.mark.parametrize(("producer_id", "epoch"), [(8, 0), (7, 1)])
+@pytest.mark.parametrize("partitions", [(P0, P1), (P0, P0)])
+async def test_request_of_two_producers_is_refused(served, client, producer_id, epoch, partitions):
+    """Also if it names a partition twice: verified for one, it would open a transaction nobody ends for the other."""
+    refused = await client.ask(produce(data(producer_id, 0, epoch), data(7, 0), partitions=partitions), 11)
     assert produced(refused) == [ErrorCode.INVALID_PRODUCER_ID_MAPPING] * 2
+    assert [served.replicas.get(*each).log.log_end_offset for each in (P0, P1)] == [0, 0]
+
+
+async def test_partition_that_a_request_names_twice_gets_both_batches(served, client):
+    assert produced(await client.ask(produce(data(7, 0), data(7, 1), partitions=(P0, P0)), 11)) == [ErrorCode.NONE] * 2
+    assert served.verified == [("copier", 7, 0, (P0,))]
+    assert offsets(await client.ask(fetch(is_committed=False), 11)) == [0, 1]
+    await write(client, markers(7))
+    assert told(await client.ask(fetch(), 11)) == (3, 3, [])
