@@ -38,7 +38,8 @@ class Partition:
     log_end_offset: int = 0
     #: The other replicas as their fetches show them; empty unless we lead.
     followers: dict[int, FollowerState] = field(default_factory=dict)
-    #: The ISR that is being written to ZooKeeper, None when none is.
+    #: The ISR that is being written to ZooKeeper, or that may have stood there before what stands there now, of which
+    #: LeaderAndIsr will say more; None when there is none.
     pending_isr: tuple[int, ...] | None = None
 
     @property
@@ -212,7 +213,3 @@ class Partition:
         self.pending_isr = None
         self.state = replace(self.state, isr=isr, zk_version=zk_version)
         return self._advance_high_watermark()
-
-    def isr_not_written(self) -> None:
-        """ZooKeeper has something newer; LeaderAndIsr will say what."""
-        self.pending_isr = None

@@ -123,12 +123,18 @@ class IsrUpdater:
         return await self._store.write_isr(topic_partition, wanted)
 
     def _decided(self, hosted: HostedPartition, found: LeaderAndIsr | None) -> None:
-        """What stands in ZooKeeper: the ISR of our term, as we wanted it or as we had written it before."""
+        """What stands in ZooKeeper: the ISR of our term, as we wanted it or as we had written it before.
+
+        What stands there of a later term may have followed upon the ISR we wanted, so that stays pending, as in Kafka:
+        its members may have been elected since, and nothing counts as committed without them. LeaderAndIsr, or
+        StopReplica, ends that. The controller that wrote the later term sends it, or its successor; of one that no
+        controller wrote (`LostLogs`) it hears by the announcement.
+        """
         partition = hosted.partition
         before = partition.state
         if found is None or (found.leader, found.leader_epoch) != (before.leader, before.leader_epoch):
             _log.info("isr is no longer ours to change", partition=str(partition.topic_partition), found=str(found))
-            partition.isr_not_written()
+            self._announce(partition.topic_partition)
             return
         if found.zk_version == before.zk_version:
             _log.info("isr not changed, a follower registered anew", partition=str(partition.topic_partition))

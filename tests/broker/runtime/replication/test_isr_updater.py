@@ -23,6 +23,7 @@ class Store:
         self.written: list[tuple[int, ...]] = []
         self.go_on = asyncio.Event()
         self.registered = {NEAR: 20, FAR: 30}
+        self.announced: set[TopicPartition] = set()
 
     async def registered_epoch(self, replica_id: int) -> int:
         return self.registered[replica_id]
@@ -37,8 +38,8 @@ class Store:
             wanted.leader, wanted.leader_epoch, wanted.isr, wanted.controller_epoch, wanted.zk_version + 1
         )
 
-    async def announce_isr_changes(self, _changed) -> None:
-        pass
+    async def announce_isr_changes(self, changed) -> None:
+        self.announced |= changed
 
 
 class Replicas(list):
@@ -105,13 +106,46 @@ async def test_trap_09_leader_that_was_replaced_unawares_commits_nothing_by_coun
     updater = IsrUpdater(Replicas([led]), store, lambda _: True, lag_ms_max=10, clock=clock)
     updater.start()
     await eventually(lambda: store.written, "it has tried to count NEAR out, of whom it hears nothing")
-    await eventually(lambda: led.partition.pending_isr is None, "it knows that it may not")
+    await eventually(lambda: store.announced, "it knows that it may not")
     assert (led.partition.state.isr, led.partition.high_watermark) == ((ME, NEAR), 0)
     await updater.stop()
 
 
+async def test_trap_05_nothing_is_committed_without_a_follower_that_may_have_been_counted_in_and_elected(led):
+    """The write stood, its answer was lost, and FAR was elected out of the ISR it had written."""
+    partition, store = led.partition, Replaced()
+    updater = IsrUpdater(Replicas([led]), store, lambda _: True, lag_ms_max=60_000, clock=SystemClock())
+    partition.isr_written((ME, NEAR), 0)
+    partition.record_append(10)
+    partition.record_fetch(NEAR, 10, now_ms=1, broker_epoch=20)
+    partition.record_fetch(FAR, 10, now_ms=1, broker_epoch=30)
+    assert partition.high_watermark == 10
+    updater.consider(led, FAR)
+    await eventually(lambda: store.announced == {PARTITION}, "the controller is to tell who leads")
+    partition.record_append(20)
+    partition.record_fetch(NEAR, 20, now_ms=2, broker_epoch=20)
+    assert partition.high_watermark == 10, "FAR leads, and its log ends at 10"
+    await updater.stop()
+
+
+async def test_leader_that_is_told_of_a_later_term_wants_what_it_likes_again(led):
+    partition, store = led.partition, Replaced()
+    updater = IsrUpdater(Replicas([led]), store, lambda _: True, lag_ms_max=60_000, clock=SystemClock())
+    partition.record_fetch(NEAR, 0, now_ms=1, broker_epoch=20)
+    updater.consider(led, NEAR)
+    await eventually(lambda: store.announced == {PARTITION}, "it may not count NEAR in")
+    partition.record_append(10)
+    assert partition.high_watermark == 0
+    told = LeadershipState(ME, 2, (ME,), (ME, NEAR, FAR), controller_epoch=2, zk_version=4)
+    partition.apply(told, log_end_offset=10)
+    assert (partition.pending_isr, partition.high_watermark) == (None, 10)
+    partition.record_fetch(NEAR, 10, now_ms=2, broker_epoch=20)
+    assert partition.isr_with(NEAR) == (ME, NEAR)
+    await updater.stop()
+
+
 class Replaced(Store):
-    """NEAR leads by now."""
+    """There is a later term by now."""
 
     async def write_isr(self, _partition, wanted: LeaderAndIsr) -> LeaderAndIsr:
         self.written.append(wanted.isr)
