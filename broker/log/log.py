@@ -282,7 +282,7 @@ class Log(FollowerLog, Truncation, TransactionLog, Durability, LogReader):
     def apply(self, plan: RetentionPlan) -> int:
         """Let go of the segments of `plan`, as far as they still are the oldest; the bytes `purge_segments` will free.
 
-        For the owner; quick. Raises ApiError(KAFKA_STORAGE_ERROR).
+        For the owner; quick. Raises ApiError(KAFKA_STORAGE_ERROR), also if the log was closed since it was planned.
         """
         gone = self._still_oldest(plan)
         if not gone:
@@ -336,10 +336,11 @@ class Log(FollowerLog, Truncation, TransactionLog, Durability, LogReader):
         Raises InvariantViolation if `old` is not such a run, ApiError(KAFKA_STORAGE_ERROR) if the disk refuses: then
         the log has failed, and opening it has to finish what `.swap` files say.
         """
-        self._refuse_if_offline()
         self._replace(old, new)
 
     def _replace(self, old: Sequence[Segment], new: Sequence[Segment]) -> None:
+        """Files are renamed by path: once this log is closed, another one may have its directory."""
+        self._refuse_if_offline()
         try:
             self._segments.replace(old, new)
             if new:

@@ -1,19 +1,23 @@
 """What retention lets go of: the decision from facts, and a log that acts on it."""
 
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from broker.common.errors import ApiError, ErrorCode
+from broker.common.types import TopicPartition
 from broker.log.config import LogConfig
 from broker.log.log import Log
+from broker.log.manager import LogManager
 from broker.log.retention import RetentionPlan, RetentionReason, SegmentFacts, plan_retention
 from broker.records.builder import build_batch
 from broker.records.record import Record
 
 NOW_MS = 1_000_000
+PARTITION = TopicPartition("t", 0)
 EVERYTHING = 2**40
 FOREVER = LogConfig(retention_ms=-1)
 CONFIG = LogConfig(segment_bytes=400, index_interval_bytes=100, retention_ms=-1, file_delete_delay_ms=50)
@@ -224,6 +228,24 @@ def test_record_written_after_the_plan_keeps_the_active_segment(log, batch_of):
     assert not log.roll_expired(everything)
     log.apply(everything)
     assert log.segments == (active,)
+
+
+def test_plan_for_a_log_that_was_deleted_leaves_its_successor_alone(tmp_path, batch_of, records_of):
+    """The topic was deleted and made anew while the flush was waited for."""
+    manager = LogManager([tmp_path], LogConfig(retention_ms=1), 1, "cluster")
+    manager.load_all()
+    old = manager.get_or_create(PARTITION, UUID(int=1))
+    old.append(batch_of(b"old"), 0)
+    plan = plan_retention(old.retention_facts(), old.config, 0, EVERYTHING, NOW_MS)
+    assert old.roll_expired(plan)
+    old.flush()
+    manager.delete(PARTITION)
+    new = manager.get_or_create(PARTITION, UUID(int=2))
+    new.append(batch_of(b"acknowledged"), 0)
+    with pytest.raises(ApiError) as refused:
+        old.apply(plan)
+    assert refused.value.code is ErrorCode.KAFKA_STORAGE_ERROR
+    assert records_of(Log.open(new.directory, LogConfig())) == [(0, b"acknowledged")]
 
 
 def test_time_look_up_and_epochs_begin_at_the_new_start(log, batch_of):
