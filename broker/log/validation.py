@@ -34,7 +34,9 @@ def check_batch(
 
 
 def _check_keys(batch: bytes | bytearray | memoryview, header: BatchHeader) -> None:
-    """Only this needs the records themselves: a record without a key could never be replaced by a newer one."""
+    """Only this needs the records themselves: a record without a key could never be replaced by a newer one, and of a
+    batch that compaction cannot read none could.
+    """
     _, spans = unpack_batch(header, batch, PRODUCED_DECOMPRESSED_BYTES_MAX)
     for span in spans:
         if span.key is None:

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.limits import DECOMPRESSED_BYTES_MAX
-from broker.records.batch import HEADER_BYTES, BatchHeader
+from broker.records.batch import HEADER_BYTES, BatchHeader, TimestampType
 from broker.records.compression import decompress
-from broker.records.record import check_records_count
+from broker.records.record import INT64_MAX, INT64_MIN, check_records_count
 from broker.records.varint import read_varint
 
 
@@ -28,7 +28,10 @@ class RecordSpan(NamedTuple):
 def unpack_batch(
     header: BatchHeader, batch: bytes | bytearray | memoryview, decompressed_bytes_max: int = DECOMPRESSED_BYTES_MAX
 ) -> tuple[bytes, list[RecordSpan]]:
-    """(uncompressed records, where each lies). Raises ApiError if they cannot be decoded within the limits."""
+    """(uncompressed records, where each lies). Raises ApiError if they cannot be decoded within the limits.
+
+    INVALID_TIMESTAMP is for times that no header could tell.
+    """
     check_records_count(header)
     stored = memoryview(batch)[HEADER_BYTES : header.size_bytes]
     payload = bytes(decompress(header.compression, stored, decompressed_bytes_max))
@@ -36,7 +39,9 @@ def unpack_batch(
 
 
 def record_spans(header: BatchHeader, payload: bytes) -> list[RecordSpan]:
-    """All records, in offset order. Raises ApiError(CORRUPT_MESSAGE) if they are not what the header says."""
+    """All records, in offset order. Raises ApiError: CORRUPT_MESSAGE if they are not what the header says,
+    INVALID_TIMESTAMP if a time is no 64-bit number.
+    """
     spans, at, offset_before = [], 0, header.base_offset - 1
     try:
         while at < len(payload):
@@ -49,7 +54,17 @@ def record_spans(header: BatchHeader, payload: bytes) -> list[RecordSpan]:
         raise _corrupt("a record runs past the end of its batch") from None
     if len(spans) != header.records_count:
         raise _corrupt(f"the batch holds {len(spans)} records and says {header.records_count}")
+    if header.timestamp_type is TimestampType.CREATE_TIME:
+        _check_times(header.base_timestamp, spans)
     return spans
+
+
+def _check_times(base_timestamp: int, spans: list[RecordSpan]) -> None:
+    lowest, highest = INT64_MIN - base_timestamp, INT64_MAX - base_timestamp
+    for span in spans:
+        if not lowest <= span.timestamp_delta <= highest:
+            reason = f"timestamp {base_timestamp + span.timestamp_delta} of a record is no 64-bit number"
+            raise ApiError(ErrorCode.INVALID_TIMESTAMP, reason)
 
 
 def _read_span(header: BatchHeader, payload: bytes, start: int) -> RecordSpan:

@@ -31,7 +31,7 @@ class Fate(Enum):
     EXPIRED = "expired"
     WITHOUT_KEY = "without_key"
     ABORTED = "aborted"
-    #: The CRC is right but the records cannot be decoded; the batch stays as it is.
+    #: The CRC is right but the records cannot be decoded, or not be written anew; the batch stays as it is.
     UNREADABLE = "unreadable"
 
 
@@ -108,8 +108,9 @@ class Rewriter:
         is_expired = horizon_ms is not None and self._now_ms >= horizon_ms
         fates = [self._fate(span, is_expired) for span in spans]
         kept = [span for span, fate in zip(spans, fates, strict=True) if fate is Fate.KEPT]
+        rebuilt = self._rebuild(header, batch, payload, spans, kept, keep_empty)
         self.fates.update(fates)
-        return self._rebuild(header, batch, payload, spans, kept, keep_empty)
+        return rebuilt
 
     def _fate(self, span: RecordSpan, is_expired: bool) -> Fate:
         if span.offset >= self._end_offset:

@@ -1,14 +1,24 @@
 """What a topic's configuration asks of a batch: times within bounds, keys, the broker's own clock."""
 
 import pytest
+from crc32c import crc32c
 
 from broker.common.errors import ApiError, ErrorCode, InvariantViolation
 from broker.log.config import LOG_APPEND_TIME, LogConfig
 from broker.log.log import Log
-from broker.records.batch import Compression, TimestampType, parse_batch_header
+from broker.records.batch import (
+    CHECKED_FROM,
+    CRC,
+    CRC_AT,
+    HEADER,
+    Compression,
+    TimestampType,
+    check_produced_batch,
+    parse_batch_header,
+)
 from broker.records.builder import build_batch
 from broker.records.control import EndMarker, MarkerType, build_marker
-from broker.records.record import Record, decode_records
+from broker.records.record import INT64_MAX, INT64_MIN, Record, decode_records
 
 NOW_MS = 1_700_000_000_000
 APPEND_TIME = LogConfig(message_timestamp_type=LOG_APPEND_TIME)
@@ -61,6 +71,17 @@ def test_batch_that_was_stamped_and_could_not_be_written_is_as_before(open_log, 
         assert refused(log, batch(5)) is ErrorCode.KAFKA_STORAGE_ERROR
     again = Log.open(log.directory, APPEND_TIME)
     assert again.append(batch(5), 0, now_ms=NOW_MS).base_offset == 0
+
+
+@pytest.mark.parametrize("delta_ms", [INT64_MAX, INT64_MIN])
+def test_record_of_a_compacted_topic_has_a_time_that_64_bits_can_tell(open_log, delta_ms):
+    """The header names times of its own, which most topics go by; compaction makes a header anew from the records."""
+    sent = batch(0, delta_ms)
+    base_ms = NOW_MS if delta_ms > 0 else -1
+    HEADER.pack_into(sent, 0, *parse_batch_header(sent)._replace(base_timestamp=base_ms, max_timestamp=base_ms))
+    CRC.pack_into(sent, CRC_AT, crc32c(memoryview(sent)[CHECKED_FROM:]))
+    assert check_produced_batch(sent)
+    assert refused(open_log(COMPACTED), sent) is ErrorCode.INVALID_TIMESTAMP
 
 
 @pytest.mark.parametrize(

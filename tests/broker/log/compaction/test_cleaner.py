@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
+from crc32c import crc32c
 
 from broker.common.clock import ManualClock
 from broker.log.compaction.offset_map import SLOT_BYTES
@@ -14,7 +15,9 @@ from broker.log.compaction.rebuild import delete_horizon_of
 from broker.log.compaction.rewrite import Fate
 from broker.log.compaction.settings import CleanerSettings, CleaningStopped
 from broker.log.compaction.throttle import Throttle
-from broker.records.batch import HEADER_BYTES, iterate_headers
+from broker.records.batch import CHECKED_FROM, CRC, CRC_AT, HEADER, HEADER_BYTES, iterate_headers, parse_batch_header
+from broker.records.builder import build_batch
+from broker.records.record import INT64_MAX, Record
 
 
 def fill(compacted, rounds: int = 4, keys: int = 6) -> None:
@@ -36,6 +39,19 @@ def leftovers(compacted) -> list[str]:
 def headers(compacted) -> list:
     contents = [segment.files.log.read_bytes() for segment in compacted.log.segments]
     return [header for content in contents for _, header in iterate_headers(content)]
+
+
+def test_record_that_lies_about_its_time_does_not_end_the_cleaning_of_its_partition(compacted):
+    """It came before the topic was compacted: the header says nothing of the time of its second record."""
+    batch = build_batch([Record(0, 0, b"k0", b"old"), Record(0, INT64_MAX, b"lies", b"1")])
+    now_ms = compacted.clock.now_ms()
+    HEADER.pack_into(batch, 0, *parse_batch_header(batch)._replace(base_timestamp=now_ms, max_timestamp=now_ms))
+    CRC.pack_into(batch, CRC_AT, crc32c(memoryview(batch)[CHECKED_FROM:]))
+    compacted.log.append(batch, 0)
+    fill(compacted)
+    stats = compacted.clean()
+    assert compacted.cleaner.uncleanable == {}
+    assert (stats.records[Fate.UNREADABLE], headers(compacted)[0].records_count) == (2, 2)
 
 
 def test_last_record_of_each_key_is_what_is_left(compacted):

@@ -22,7 +22,7 @@ from broker.records.batch import (
     parse_batch_header,
 )
 from broker.records.builder import build_batch
-from broker.records.record import Record, decode_records
+from broker.records.record import INT64_MAX, Record, decode_records
 
 NOW = 1_700_000_000_000
 RETENTION = 5_000
@@ -240,3 +240,21 @@ def test_damaged_records_raise_nothing_and_change_nothing():
         CRC.pack_into(batch, CRC_AT, crc32c(memoryview(batch)[21:]))
         after = rewrite(batch, {b"k1": 99, b"k5": 99}, keep_empty=True)
         assert parse_batch_header(after).next_offset == 8
+
+
+def test_batch_with_a_time_that_64_bits_cannot_tell_stays_as_it_is():
+    """Its header says otherwise, and topics that are not compacted take its word."""
+    batch = build_batch([record(b"a", b"1", 0), record(b"b", b"2", INT64_MAX)])
+    HEADER.pack_into(batch, 0, *parse_batch_header(batch)._replace(base_timestamp=NOW, max_timestamp=NOW))
+    CRC.pack_into(batch, CRC_AT, crc32c(memoryview(batch)[21:]))
+    batch = bytes(batch)
+    judge = rewriter({b"a": 5})
+    assert judge.rewrite(parse_batch_header(batch), batch, keep_empty=False) is batch
+    assert judge.fates == {Fate.UNREADABLE: 2}
+
+
+def test_batch_whose_times_are_too_far_from_the_horizon_stays_as_it_is():
+    batch = bytes(build_batch([record(b"a", None, -(2**63) + 5_000), record(b"b", b"1", -(2**63))]))
+    judge = rewriter()
+    assert judge.rewrite(parse_batch_header(batch), batch, keep_empty=False) is batch
+    assert judge.fates == {Fate.UNREADABLE: 2}
