@@ -5,6 +5,10 @@ from typing import NamedTuple
 
 from broker.protocol.schema import Message
 
+#: Bytes of records after which one tick leaves the rest to the next: with one more record they still fit into a batch.
+#: A batch too large would be refused again and again, and nothing that is due would ever be done.
+RECORD_BYTES_PER_TICK = 256 * 1024
+
 
 class CoordinatorRecord(NamedTuple):
     """A record for the coordinator's partition of its internal topic; a null value is a tombstone."""
@@ -56,9 +60,16 @@ class Turn:
     now_ms: int  #: for deadlines
     wall_ms: int  #: for what is written down
     outcome: Outcome = field(default_factory=Outcome)
+    record_bytes: int = 0  #: of keys and values
+
+    @property
+    def is_full(self) -> bool:
+        """Whether a tick leaves what else is due to the next one."""
+        return self.record_bytes >= RECORD_BYTES_PER_TICK
 
     def append(self, key: bytes, value: bytes | None) -> None:
         self.outcome.records.append(CoordinatorRecord(key, value))
+        self.record_bytes += len(key) + len(value or b"")
 
     def answer(self, token: int, response: Message) -> None:
         self.outcome.responses.append(Answer(token, response))

@@ -217,10 +217,13 @@ class GroupCoordinator:
         return min(of_members, of_offsets)
 
     def tick(self, now_ms: int) -> Outcome:
-        """Do what the deadlines that have come ask for; a group with a record on its way is left for the next tick."""
+        """Do what the deadlines that have come ask for, as much as goes into one batch; the rest stays due.
+
+        A group with a record on its way is left for the next tick.
+        """
         turn = self._turn(now_ms)
         postponed = []
-        while (key := self._timers.take_expired(turn.now_ms)) is not None:
+        while not turn.is_full and (key := self._timers.take_expired(turn.now_ms)) is not None:
             group = self._groups.get(key.group_id)
             if group is not None and group.proposal is not None:
                 postponed.append(key)
@@ -307,10 +310,12 @@ class GroupCoordinator:
         """The records of `outcome` could not be appended, or not be committed; the answers to send instead of its own.
 
         A group whose assignment could not be appended rebalances; the record of an emptied group is tried again soon; a
-        static member that returned does not take its place. An append refused as too large comes back to the clients as
-        INVALID_COMMIT_OFFSET_SIZE or UNKNOWN_SERVER_ERROR, others as "look for the coordinator again".
+        static member that returned does not take its place; what expired waits for the next check. An append refused as
+        too large comes back to the clients as INVALID_COMMIT_OFFSET_SIZE or UNKNOWN_SERVER_ERROR, others as "look for
+        the coordinator again".
         """
         turn = self._turn(self._now_ms)
+        self._expiry.abort(outcome, turn.now_ms)
         for record in outcome.records:
             key = decode_key(record.key)
             group = self._groups.get(key.group_id) if isinstance(key, GroupKey) else None

@@ -21,9 +21,9 @@ from broker.coordinator.group.records import (
 )
 from broker.coordinator.group.states import GroupState
 from broker.coordinator.group.subscriptions import subscribed_topics
-from broker.coordinator.outcome import Turn
+from broker.coordinator.outcome import Outcome, Turn
 
-#: What one slice looks at, and what it writes, at most: a few milliseconds, and a batch any topic takes.
+#: What one slice looks at, and what it writes, at most, unless fewer fill a batch: a few milliseconds.
 _OFFSETS_PER_SLICE = 2_000
 _TOMBSTONES_PER_SLICE = 500
 
@@ -40,6 +40,7 @@ class Expiry:
         self._gone: dict[TopicPartition, int] = {}
         self._gone_next: dict[TopicPartition, int] = {}
         self.next_deadline_ms: int | None = None
+        self._last: Outcome | None = None  #: of the last slice
 
     def begin(self, now_ms: int) -> None:
         """From now on there are rounds."""
@@ -64,25 +65,35 @@ class Expiry:
         seen, written_before = 0, len(turn.outcome.records)
         while self._queue and seen < _OFFSETS_PER_SLICE:
             left = _TOMBSTONES_PER_SLICE - (len(turn.outcome.records) - written_before)
-            if left <= 0:
+            if left <= 0 or turn.is_full:
                 break
             group = groups.get(self._queue.popleft())
             if group is not None and group.proposal is None:
                 seen += 1 + self._look_at(group, left, turn)
+        self._last = turn.outcome
         is_round_over = not self._queue and not self._gone_next
         self.next_deadline_ms = turn.now_ms + (self._interval_ms if is_round_over else 0)
+
+    def abort(self, outcome: Outcome, now_ms: int) -> None:
+        """The records could not be appended. If they are those of the last slice, the next waits: it would fail too."""
+        if outcome is self._last and self.next_deadline_ms is not None:
+            self.next_deadline_ms = now_ms + self._interval_ms
 
     def _look_at(self, group: Group, tombstones_max: int, turn: Turn) -> int:
         """How many offsets the group has. What is too much for this slice is left for the next."""
         count = self._offsets.count(group.group_id)
-        expired = list(self._expired(group, turn.wall_ms)) if count else []
-        for partition in expired[:tombstones_max]:
+        written, is_more = 0, False
+        for partition in self._expired(group, turn.wall_ms) if count else ():
+            is_more = written == tombstones_max or turn.is_full
+            if is_more:
+                break
             turn.append(encode_offset_key(OffsetKey(group.group_id, partition)), None)
-        if expired:
-            turn.note("offsets expired", group_id=group.group_id, count=min(len(expired), tombstones_max))
-        if len(expired) > tombstones_max:
+            written += 1
+        if written:
+            turn.note("offsets expired", group_id=group.group_id, count=written)
+        if is_more:
             self._queue.appendleft(group.group_id)
-        elif len(expired) == count:
+        elif written == count:
             self._maybe_delete(group, turn)
         return count
 

@@ -26,7 +26,3 @@ PARTITIONS_PER_TRANSACTION_MAX = 20_000
 
 #: Bytes of one transaction's record: half of what one batch may have by default (max.message.bytes).
 RECORD_BYTES_MAX = 512 * 1024
-
-#: Bytes of records after which one tick leaves the rest to the next: with one more record they still fit into a batch.
-#: A batch too large would be refused again and again, and nothing that is due would ever be done.
-RECORD_BYTES_PER_TICK = 256 * 1024

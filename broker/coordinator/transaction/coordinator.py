@@ -14,12 +14,7 @@ from broker.common.errors import ErrorCode
 from broker.common.types import TopicPartition
 from broker.coordinator.timers import Timers
 from broker.coordinator.transaction import administration, answers
-from broker.coordinator.transaction.config import (
-    RECORD_BYTES_PER_TICK,
-    RETRY_MS,
-    TRANSACTIONAL_IDS_MAX,
-    TransactionConfig,
-)
+from broker.coordinator.transaction.config import RETRY_MS, TRANSACTIONAL_IDS_MAX, TransactionConfig
 from broker.coordinator.transaction.covering import add, partitions_of, producer_error, verify
 from broker.coordinator.transaction.initialising import aborted_for, initialise, is_fenced, request_error
 from broker.coordinator.transaction.ledger import Ledger
@@ -194,7 +189,7 @@ class TransactionCoordinator:
     def tick(self, now_ms: int) -> TransactionOutcome:
         """Do what the deadlines that have come ask for, as much as goes into one batch; the rest stays due."""
         turn = self._turn(now_ms)
-        while turn.record_bytes < RECORD_BYTES_PER_TICK:
+        while not turn.is_full:
             transactional_id = self._timers.take_expired(turn.now_ms)
             if transactional_id is None:
                 break

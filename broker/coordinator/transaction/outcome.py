@@ -44,7 +44,6 @@ class TransactionTurn(Turn):
 
     outcome: TransactionOutcome = field(default_factory=TransactionOutcome)
     proposed: dict[str, Transaction | None] = field(default_factory=dict)
-    record_bytes: int = 0  #: of keys and values
 
     def propose(self, transaction: Transaction) -> None:
         self._propose(transaction.transactional_id, transaction, encode_value(transaction))
@@ -53,7 +52,5 @@ class TransactionTurn(Turn):
         self._propose(transactional_id, None, None)
 
     def _propose(self, transactional_id: str, transaction: Transaction | None, value: bytes | None) -> None:
-        key = encode_key(transactional_id)
         self.proposed[transactional_id] = transaction
-        self.append(key, value)
-        self.record_bytes += len(key) + len(value or b"")
+        self.append(encode_key(transactional_id), value)

@@ -5,7 +5,7 @@ from broker.coordinator.group import GroupConfig, GroupCoordinator
 from broker.protocol.messages.heartbeat import HeartbeatRequest
 from broker.protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup
 from broker.protocol.messages.sync_group import SyncGroupRequest
-from tests.broker.coordinator.group.world import World, durable_state, read
+from tests.broker.coordinator.group.world import World, durable_state, read, record_bytes
 
 
 def replayed(world: World) -> GroupCoordinator:
@@ -60,6 +60,19 @@ def test_tick_leaves_a_group_with_a_record_on_its_way_for_the_next():
     world.advance(0)
     assert world.describe("g").group_state == "Empty"
     assert world.coordinator._timers.next_deadline_ms() is None
+
+
+def test_groups_whose_members_all_die_at_once_become_empty_in_batches_that_any_topic_takes():
+    world = World()
+    names = [f"{number}" + "x" * 32_000 for number in range(40)]
+    for name in names:
+        world.stable_group(name, "a", session_ms=500_000)
+    world.restart()
+    world.outcomes.clear()
+    world.advance(500_000)
+    assert {group.state.value for group in world.coordinator.groups.values()} == {"Empty"}
+    assert len(world.coordinator.groups) == 40
+    assert max(record_bytes(outcome) for outcome in world.outcomes) < 512 * 1024
 
 
 def test_unload_answers_everybody_who_waits():

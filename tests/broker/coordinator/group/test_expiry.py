@@ -6,7 +6,7 @@ import pytest
 
 from broker.common.errors import ErrorCode
 from broker.common.types import TopicPartition
-from tests.broker.coordinator.group.world import World
+from tests.broker.coordinator.group.world import World, record_bytes
 
 T0, U0 = ("t", 0), ("u", 0)
 DAY_MS = 86_400_000
@@ -151,6 +151,39 @@ def test_many_offsets_expire_in_slices_each_small_enough_for_a_batch():
     world.outcomes.clear()
     world.advance(WEEK_MS + CHECK_MS)
     assert max(len(outcome.records) for outcome in world.outcomes) <= 500
+    assert world.coordinator.groups == {}
+
+
+def test_offsets_of_groups_with_long_names_expire_in_batches_that_any_topic_takes():
+    world = World()
+    for group in range(4):
+        for first in range(0, 40, 10):
+            world.commit(f"{group}" + "x" * 32_000, "-", {("t", first + index): 1 for index in range(10)})
+    world.commit("g", "-", {T0: 1})
+    world.outcomes.clear()
+    world.advance(WEEK_MS + CHECK_MS)
+    assert max(record_bytes(outcome) for outcome in world.outcomes) < 512 * 1024
+    assert world.coordinator.groups == {}
+
+
+def test_one_record_that_fills_a_batch_goes_alone(monkeypatch):
+    monkeypatch.setattr("broker.coordinator.outcome.RECORD_BYTES_PER_TICK", 1)
+    world = World()
+    world.commit("g", "-", {T0: 1, U0: 1})
+    world.outcomes.clear()
+    world.advance(WEEK_MS + CHECK_MS)
+    assert [len(outcome.records) for outcome in world.outcomes if outcome.records] == [1, 1]
+    assert world.coordinator.groups == {}
+
+
+def test_part_of_a_group_that_cannot_be_written_is_not_tried_again_at_once():
+    world = World()
+    world.commit("g", "-", {("t", index): 1 for index in range(1_200)})
+    world.now_ms = WEEK_MS
+    world.append_error = ErrorCode.NOT_ENOUGH_REPLICAS
+    world.carry_out(world.coordinator.tick(world.now_ms))
+    assert world.coordinator.next_deadline_ms() == WEEK_MS + CHECK_MS
+    world.advance(CHECK_MS)
     assert world.coordinator.groups == {}
 
 

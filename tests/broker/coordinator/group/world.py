@@ -403,6 +403,10 @@ def _metadata(given: str | bytes) -> bytes:
     return given.encode() if isinstance(given, str) else given
 
 
+def record_bytes(outcome: Outcome) -> int:
+    return sum(len(key) + len(value or b"") for key, value in outcome.records)
+
+
 def durable_state(coordinator: GroupCoordinator) -> tuple[dict, dict]:
     """All that a coordinator knows from its log: generations and offsets by group."""
     groups = {group_id: group.metadata for group_id, group in coordinator.groups.items() if group.metadata}

@@ -45,12 +45,12 @@ PRODUCER_ID = 7
 
 
 class World:
-    def __init__(self, directory):
+    def __init__(self, directory, config: GroupConfig = GroupConfig()):
         clock = SystemClock()
         self.logs = LogManager([directory], LogConfig(), 1, "cluster")
         self.logs.load_all()
         self.replicas = ReplicaManager(1, self.logs, Purgatory(clock), clock)
-        self.coordinators = group_coordinators(self.replicas, GroupConfig(), clock)
+        self.coordinators = group_coordinators(self.replicas, config, clock)
 
     def lead(self, leader: int = 1, leader_epoch: int = 0, followers: tuple[int, ...] = ()) -> None:
         replicas = [leader, *followers]
@@ -66,10 +66,10 @@ class World:
         answer = self.send_commit(offset)
         assert answer.topics[0].partitions[0].error_code == ErrorCode.NONE
 
-    def send_commit(self, offset: int):
-        partition = OffsetCommitRequestPartition(partition_index=0, committed_offset=offset)
-        topic = OffsetCommitRequestTopic(name="t", partitions=[partition])
-        request = OffsetCommitRequest(group_id="g", topics=[topic], generation_id_or_member_epoch=-1)
+    def send_commit(self, offset: int, group_id: str = "g", partitions: range = range(1)):
+        named = [OffsetCommitRequestPartition(partition_index=each, committed_offset=offset) for each in partitions]
+        topic = OffsetCommitRequestTopic(name="t", partitions=named)
+        request = OffsetCommitRequest(group_id=group_id, topics=[topic], generation_id_or_member_epoch=-1)
         return self.coordinators.submit(0, lambda shard, token, now: shard.offset_commit(request, token, now))
 
     def committed(self) -> int:
@@ -294,3 +294,15 @@ async def test_load_leaves_the_loop_to_others_every_few_hundred_records(world, m
     assert world.committed() == 1_999
     assert sum(replayed_in_turn) == 2_000
     assert max(replayed_in_turn) <= 500
+
+
+async def test_offsets_expire_whatever_other_groups_are_called(tmp_path):
+    """What a tick writes is one batch, and all that is due would wait for ever for one that the log refuses."""
+    world = World(tmp_path, GroupConfig(offsets_retention_minutes=0, offsets_retention_check_interval_ms=1))
+    world.lead()
+    for first in range(0, 40, 10):
+        assert not world.send_commit(5, "x" * 32_000, range(first, first + 10)).topics[0].partitions[0].error_code
+    world.commit(5)
+    await eventually(lambda: world.committed() == -1, "the offset of the other group has expired")
+    world.coordinators.stop()
+    world.logs.shutdown()
