@@ -14,12 +14,14 @@ from broker.log.roll_timer import RollTimer
 from broker.log.segment_list import SegmentList
 from broker.log.time_index import TIME_ENTRY_BYTES
 from broker.records.batch import (
+    CONTROL_BIT,
     HEADER_BYTES,
     LENGTH_PREFIX_BYTES,
     NO_PRODUCER_ID,
     BatchHeader,
     parse_batch_header,
 )
+from broker.records.control import EndMarker, MarkerType, parse_marker
 
 
 class FollowerLog:
@@ -53,7 +55,8 @@ class FollowerLog:
         fetched = check_fetched_batches(memoryview(batches), log_end_offset, leader_epoch)
         if not fetched.headers:
             return log_end_offset
-        self._write_runs(memoryview(batches), fetched, now_ms)
+        markers = _markers_in(memoryview(batches), fetched)
+        self._write_runs(memoryview(batches), fetched, markers, now_ms)
         log_end_offset = self._segments.active.next_offset
         if self.log_start_offset < log_start_offset:
             self._start_at(log_start_offset)
@@ -79,21 +82,26 @@ class FollowerLog:
         self._refuse_if_offline()
         self._start_at(min(offset, self.log_end_offset))
 
-    def _write_runs(self, batches: memoryview, fetched: FetchedBatches, now_ms: int | None) -> None:
-        """A run ends where the segment does, or the leader's term."""
+    def _write_runs(
+        self, batches: memoryview, fetched: FetchedBatches, markers: dict[int, EndMarker], now_ms: int | None
+    ) -> None:
+        """A run ends where the segment does, or the leader's term, or before a marker that aborts: what it aborts must
+        be noted before it is written, and is known when all before it was.
+        """
         run: list[BatchHeader] = []
         start = at = fetched.start
         for header in fetched.headers:
             has_new_epoch = not self._epochs.is_noted(header.partition_leader_epoch)
-            if has_new_epoch or not self._belongs_to_run(header, run, at - start):
-                self._write_run(batches[start:at], run)
+            is_abort = header.base_offset in markers and markers[header.base_offset].type is MarkerType.ABORT
+            if has_new_epoch or is_abort or not self._belongs_to_run(header, run, at - start):
+                self._write_run(batches[start:at], run, markers)
                 run, start = [], at
                 self._room_for(header, now_ms)
                 if has_new_epoch:
                     self._follow_epoch(header)
             run.append(header)
             at += header.batch_length + LENGTH_PREFIX_BYTES
-        self._write_run(batches[start:at], run)
+        self._write_run(batches[start:at], run, markers)
 
     def _belongs_to_run(self, header: BatchHeader, run: list[BatchHeader], run_bytes: int) -> bool:
         """Whether there is certainly room behind the run in the active segment, and that one is young enough."""
@@ -118,17 +126,31 @@ class FollowerLog:
         except OSError as error:
             raise self._append_failed(error) from error
 
-    def _write_run(self, batches: memoryview, run: list[BatchHeader]) -> None:
+    def _write_run(self, batches: memoryview, run: list[BatchHeader], markers: dict[int, EndMarker]) -> None:
         if not run:
             return
+        first = run[0]
         try:
+            if first.base_offset in markers:
+                self._note_aborted(first, first.base_offset, markers[first.base_offset])
             self._segments.active.append_run(batches, run)
         except OSError as error:
             self._epochs.truncate_from_end(self.log_end_offset)
             raise self._append_failed(error) from error
-        at = 0
         for header in run:
-            size = header.batch_length + LENGTH_PREFIX_BYTES
             if header.producer_id != NO_PRODUCER_ID:
-                self._note_producer(header, header.base_offset, batches[at : at + size])
-            at += size
+                self._note_producer(header, header.base_offset, markers.get(header.base_offset))
+
+
+def _markers_in(batches: memoryview, fetched: FetchedBatches) -> dict[int, EndMarker]:
+    """Of the control batches, by their base offsets. Raises ApiError(CORRUPT_MESSAGE)."""
+    markers = {}
+    at = fetched.start
+    for header in fetched.headers:
+        size = header.batch_length + LENGTH_PREFIX_BYTES
+        if header.attributes & CONTROL_BIT and header.producer_id != NO_PRODUCER_ID:
+            marker = parse_marker(batches[at : at + size])
+            if marker is not None:
+                markers[header.base_offset] = marker
+        at += size
+    return markers

@@ -41,6 +41,7 @@ from broker.records.batch import (
     parse_batch_header,
     patch_batch,
 )
+from broker.records.control import EndMarker
 
 _log = logger(__name__)
 
@@ -156,11 +157,15 @@ class Log(FollowerLog, Truncation, TransactionLog, Durability, LogReader):
         if self._is_checking:
             max_timestamp = check_batch(batch, header, self._config, now_ms)
         is_idempotent = header.producer_id != NO_PRODUCER_ID
-        if is_idempotent and (sent := self._check_producer(header, batch)) is not None:
-            return AppendResult(sent.base_offset, sent.last_offset, sent.timestamp_ms)
-        result = self._write(batch, header, max_timestamp, leader_epoch, now_ms)
+        marker = None
         if is_idempotent:
-            self._note_producer(header, result.base_offset, batch)
+            if header.is_control:
+                marker = self._check_marker(header, batch)
+            elif (sent := self._producers.check(header)) is not None:
+                return AppendResult(sent.base_offset, sent.last_offset, sent.timestamp_ms)
+        result = self._write(batch, header, max_timestamp, leader_epoch, now_ms, marker)
+        if is_idempotent:
+            self._note_producer(header, result.base_offset, marker)
         if result.last_offset + 1 - self.recovery_point >= self._config.flush_messages:
             self.flush()
         return result
@@ -172,6 +177,7 @@ class Log(FollowerLog, Truncation, TransactionLog, Durability, LogReader):
         max_timestamp: int,
         leader_epoch: int,
         now_ms: int | None,
+        marker: EndMarker | None,
     ) -> AppendResult:
         config, active, size = self._config, self._segments.active, len(batch)
         base_offset = active.next_offset
@@ -186,6 +192,8 @@ class Log(FollowerLog, Truncation, TransactionLog, Durability, LogReader):
         if self._is_checking and config.uses_append_time:
             stamp_append_time(batch, parse_batch_header(batch), max_timestamp)
         try:
+            if marker is not None:
+                self._note_aborted(header, base_offset, marker)
             active.append(batch, last_offset, max_timestamp)
         except OSError as error:
             HEADER.pack_into(batch, 0, *header)
@@ -227,13 +235,15 @@ class Log(FollowerLog, Truncation, TransactionLog, Durability, LogReader):
         return new
 
     def _append_failed(self, error: OSError) -> ApiError:
-        """Take the partial write back; if even that fails, nothing may be written behind it."""
+        """Take the partial write back; if even that fails, nothing may be written behind it, whatever the reason."""
         _log.error("append failed", directory=str(self.directory), reason=str(error))
+        active = self._segments.active
         try:
-            self._segments.active.cut_tail()
+            active.cut_tail()
+            self._transactions.take_back(active.base_offset, active.next_offset)
         except OSError as cut_error:
             self._refusal = f"a partial write could not be removed: {cut_error.strerror}"
-            self._report(cut_error)
+            self._report_broken(cut_error)
         self._report(error)
         return ApiError(ErrorCode.KAFKA_STORAGE_ERROR, f"the batch could not be written: {error.strerror}")
 
@@ -333,8 +343,8 @@ class Log(FollowerLog, Truncation, TransactionLog, Durability, LogReader):
         none. The files of `old` get `.deleted` behind their names and go with `purge_segments`; those of `new` lose
         their suffix. `log_start_offset` stays. Slices and descriptors of `old` stay valid. For the owner; quick.
 
-        Raises InvariantViolation if `old` is not such a run, ApiError(KAFKA_STORAGE_ERROR) if the disk refuses: then
-        the log has failed, and opening it has to finish what `.swap` files say.
+        Raises InvariantViolation if `old` is not such a run, ApiError(KAFKA_STORAGE_ERROR) if the disk refuses, were it
+        for want of space: then the log has failed, and opening it has to finish what `.swap` files say.
         """
         self._replace(old, new)
 
@@ -346,7 +356,7 @@ class Log(FollowerLog, Truncation, TransactionLog, Durability, LogReader):
             if new:
                 fsync_directory(self.directory)
         except OSError as error:
-            self._report(error)
+            self._report_broken(error)
             self.fail(f"segments could not be renamed: {error.strerror}")
             raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, self._refusal) from error
 

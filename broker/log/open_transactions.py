@@ -43,6 +43,10 @@ class OpenTransactions:
         """Where the oldest open one began, None if none is open."""
         return next(iter(self._open.values())) if self._open else None
 
+    def first_offset_besides(self, producer_id: int) -> int | None:
+        """Where the oldest open one of another producer began, None if there is none."""
+        return next((offset for each, offset in self._open.items() if each != producer_id), None)
+
     def first_undecided_offset(self, high_watermark: int) -> int | None:
         """Of the open ones and of those whose marker is not below `high_watermark`; those below it are forgotten."""
         ended = self._ended

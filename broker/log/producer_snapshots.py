@@ -15,7 +15,7 @@ from broker.log.producer_state import ProducerState
 from broker.log.segment import Segment
 from broker.log.transaction_index import AbortedTransaction, TransactionIndex
 from broker.records.batch import NO_PRODUCER_ID, BatchHeader
-from broker.records.control import MarkerType, parse_marker
+from broker.records.control import EndMarker, MarkerType, parse_marker
 
 SNAPSHOT_SUFFIX = ".snapshot"
 #: The newest, and one older should that be damaged.
@@ -78,33 +78,32 @@ def _note_batches(state: ProducerState, segment: Segment, from_offset: int, inde
         if header.producer_id == NO_PRODUCER_ID or header.base_offset < from_offset:
             continue
         if header.is_control:
-            marker = segment.read_batch(position, header)
-            note_marker(state, index, segment.base_offset, header, header.base_offset, marker)
+            marker = parse_marker(segment.read_batch(position, header))
+            if marker is not None:
+                note_aborted(state, index, segment.base_offset, header, header.base_offset, marker)
+                state.note_marker(header, header.base_offset, marker.coordinator_epoch)
         else:
             state.note(header, header.base_offset)
 
 
-def note_marker(
+def note_aborted(
     state: ProducerState,
     index: TransactionIndex,
     segment_base_offset: int,
     header: BatchHeader,
     base_offset: int,
-    batch: bytes | bytearray | memoryview,
+    marker: EndMarker,
 ) -> None:
-    """The control batch `batch` lies at `base_offset`: the transaction it ends is over, and noted if it was aborted.
-
-    Raises ApiError(CORRUPT_MESSAGE), OSError.
+    """The batch of `marker` comes to `base_offset`: if it aborts a transaction, readers will hear of it. `state` does
+    not know of it yet. Raises OSError.
     """
-    marker = parse_marker(batch)
-    if marker is None:
+    first_offset = state.first_open_offset_of(header.producer_id)
+    if first_offset is None or marker.type is not MarkerType.ABORT:
         return
-    first_offset = state.note_marker(header, base_offset, marker.coordinator_epoch)
-    if first_offset is not None and marker.type is MarkerType.ABORT:
-        open_from = state.first_open_offset
-        last_stable_offset = base_offset + 1 if open_from is None else open_from
-        aborted = AbortedTransaction(header.producer_id, first_offset, base_offset, last_stable_offset)
-        index.append(segment_base_offset, aborted)
+    open_from = state.first_open_offset_besides(header.producer_id)
+    last_stable_offset = base_offset + 1 if open_from is None else open_from
+    aborted = AbortedTransaction(header.producer_id, first_offset, base_offset, last_stable_offset)
+    index.append(segment_base_offset, aborted)
 
 
 def store_producers(directory: Path, state: ProducerState, log_end_offset: int) -> None:

@@ -186,10 +186,13 @@ class ProducerState:
             if idle is not None:
                 del self._producers[idle]
 
-    @property
-    def first_open_offset(self) -> int | None:
-        """Where the oldest open transaction began, None if none is open."""
-        return self._open.first_offset
+    def first_open_offset_of(self, producer_id: int) -> int | None:
+        """Where its open transaction began, None if none is open."""
+        return self._open.first_offset_of(producer_id)
+
+    def first_open_offset_besides(self, producer_id: int) -> int | None:
+        """Where the oldest open transaction of another producer began, None if none is open."""
+        return self._open.first_offset_besides(producer_id)
 
     def first_undecided_offset(self, high_watermark: int) -> int | None:
         """Where the oldest transaction began that is open, or whose marker is not committed yet."""

@@ -63,12 +63,12 @@ class TransactionIndex:
     def cut(self, end_offset: int) -> None:
         """Forget the transactions whose markers are at `end_offset` or beyond. Raises OSError."""
         for path in self._directory.glob("*" + TRANSACTION_INDEX_SUFFIX):
-            file = OpenFile(path, os.O_RDWR)
-            kept = _first_from(file, end_offset)
-            if kept:
-                os.ftruncate(file.fd, kept * ENTRY_BYTES)
-            else:
-                path.unlink()
+            _cut(path, end_offset)
+
+    def take_back(self, base_offset: int, end_offset: int) -> None:
+        """Forget what was noted for a segment that ends at `end_offset` and got no further marker. Raises OSError."""
+        if self.has_entries and (path := self._path(base_offset)).exists():
+            _cut(path, end_offset)
 
     def flush(self, base_offset: int) -> None:
         """Let the entries of a segment survive a power failure. Raises OSError."""
@@ -107,6 +107,15 @@ def join_transaction_indexes(parts: Sequence[Path], joined: Path, marker_offsets
         file = OpenFile(joined, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         write_at(file, content, 0)
         fsync_file(file)
+
+
+def _cut(path: Path, end_offset: int) -> None:
+    file = OpenFile(path, os.O_RDWR)
+    kept = _first_from(file, end_offset)
+    if kept:
+        os.ftruncate(file.fd, kept * ENTRY_BYTES)
+    else:
+        path.unlink()
 
 
 def _whole_entries(path: Path) -> bytes:

@@ -2,16 +2,15 @@
 
 from pathlib import Path
 
-from broker.common.errors import ApiError, ErrorCode
 from broker.common.logs import logger
 from broker.log.log_reader import LogReader
 from broker.log.log_slice import LogSlice
-from broker.log.producer_snapshots import note_marker, store_producers
-from broker.log.producer_state import ProducerFacts, ProducerState, SentBatch
+from broker.log.producer_snapshots import note_aborted, store_producers
+from broker.log.producer_state import ProducerFacts, ProducerState
 from broker.log.segment import Segment
 from broker.log.transaction_index import AbortedTransaction, TransactionIndex
 from broker.records.batch import BatchHeader
-from broker.records.control import parse_marker
+from broker.records.control import EndMarker, parse_marker
 
 _log = logger(__name__)
 
@@ -66,31 +65,30 @@ class TransactionLog(LogReader):
             return []
         return self.aborted_transactions(fetch_offset, self.offset_after(fetch_offset, found))
 
-    def _check_producer(self, header: BatchHeader, batch: bytearray | memoryview) -> SentBatch | None:
-        """As `ProducerState.check`; a marker has no sequence number, but a coordinator that may have been replaced."""
-        if not header.is_control:
-            return self._producers.check(header)
+    def _check_marker(self, header: BatchHeader, batch: bytearray | memoryview) -> EndMarker | None:
+        """What the control batch says, None if it ends no transaction. Raises ApiError: as `ProducerState.check_marker`
+        (a marker has no sequence number, but a coordinator that may have been replaced), CORRUPT_MESSAGE.
+        """
         marker = parse_marker(batch)
         if marker is not None:
             self._producers.check_marker(header, marker.coordinator_epoch)
-        return None
+        return marker
 
-    def _note_producer(self, header: BatchHeader, base_offset: int, batch: bytearray | memoryview) -> None:
-        """`batch` was written at `base_offset`.
-
-        If an aborted transaction cannot be noted, readers would take its records for committed: the log has failed, and
-        the next start notes it.
+    def _note_aborted(self, header: BatchHeader, base_offset: int, marker: EndMarker) -> None:
+        """Before the marker is written to the active segment: without the note, readers would take the records of an
+        aborted transaction for committed. A note whose marker is not written has to be taken back; what a stop leaves
+        is made anew at the next start. Raises OSError.
         """
+        note_aborted(
+            self._producers, self._transactions, self._segments.active.base_offset, header, base_offset, marker
+        )
+
+    def _note_producer(self, header: BatchHeader, base_offset: int, marker: EndMarker | None) -> None:
+        """The batch was written at `base_offset`; `marker` is what it says if it is a control batch."""
         if not header.is_control:
             self._producers.note(header, base_offset)
-            return
-        segment_base_offset = self._segments.active.base_offset
-        try:
-            note_marker(self._producers, self._transactions, segment_base_offset, header, base_offset, batch)
-        except OSError as error:
-            self._report(error)
-            self.fail(f"an aborted transaction could not be noted: {error.strerror}")
-            raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, self._refusal) from error
+        elif marker is not None:
+            self._producers.note_marker(header, base_offset, marker.coordinator_epoch)
 
     def _store_producers(self, segment: Segment, log_end_offset: int) -> None:
         """Of what a snapshot covers nothing is noted again: aborted transactions are on disk before it."""

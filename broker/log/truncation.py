@@ -145,7 +145,7 @@ class Truncation:
             try:
                 yield
             except OSError as error:
-                self._report(error)
+                self._report_broken(error)
                 self.fail(f"the log could not be cut: {error.strerror}")
                 raise _storage_error(self._refusal) from error
 

@@ -10,6 +10,9 @@ from broker.common.errors import ApiError, ErrorCode, StartupError
 from broker.common.types import TopicPartition
 from broker.log.config import LogConfig
 from broker.log.manager import LogManager
+from broker.records.builder import build_batch
+from broker.records.control import EndMarker, MarkerType, build_marker
+from broker.records.record import Record
 
 ID = UUID(int=1)
 CONFIG = LogConfig(segment_bytes=200)
@@ -97,6 +100,38 @@ def test_full_disk_refuses_and_stays(manager, batch_of, monkeypatch, number):
         storage_error(lambda: log.append(batch_of(b"v"), 0))
     assert (manager.failed, manager.offline_directories) == ([], {})
     assert log.append(batch_of(b"v"), 0).base_offset == 0
+
+
+#: Steps in the middle of which a log cannot stay as it is: it is served no more, so its leadership has to move.
+HALF_DONE = {
+    "a partial write that stays": ("os.ftruncate", lambda log, batch: log.append(batch, 0)),
+    "names that were changed": BREAKS["rename"],
+    "a cut": ("broker.log.segment.Segment.shorten", lambda log, batch: log.truncate_to(1)),
+}
+
+
+@pytest.mark.parametrize("half_done", HALF_DONE)
+def test_log_that_a_full_disk_leaves_unusable_takes_the_directory_offline(manager, batch_of, monkeypatch, half_done):
+    log = logs_in(manager, "a")[0]
+    for value in (b"x", b"y"):
+        log.append(batch_of(value * 100), 0)
+    target, use = HALF_DONE[half_done]
+    with monkeypatch.context() as full:
+        full.setattr("broker.log.segment.write_at", failing(errno.ENOSPC))
+        full.setattr(target, failing(errno.ENOSPC))
+        storage_error(lambda: use(log, batch_of(b"z")))
+    assert manager.failed == [("a", False)]
+
+
+def test_note_of_an_aborted_transaction_that_cannot_be_taken_back_takes_the_directory_offline(manager, monkeypatch):
+    log = logs_in(manager, "a")[0]
+    records = [Record(0, 1_000, b"k", b"v")]
+    log.append(build_batch(records, producer_id=7, producer_epoch=0, base_sequence=0, is_transactional=True), 0)
+    with monkeypatch.context() as full:
+        full.setattr("broker.log.segment.write_at", failing(errno.ENOSPC))
+        full.setattr("broker.log.transaction_index.TransactionIndex.take_back", failing(errno.ENOSPC))
+        storage_error(lambda: log.append(build_marker(EndMarker(MarkerType.ABORT, 0), 7, 0, 1_000), 0))
+    assert manager.failed == [("a", False)]
 
 
 def test_new_partitions_go_to_what_is_left(manager, batch_of, monkeypatch):

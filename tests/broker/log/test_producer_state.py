@@ -120,7 +120,7 @@ def test_producer_whose_transaction_is_open_is_never_forgotten():
     state.note(parse_batch_header(data), 100)
     for now_ms in (1_000, 10_000):
         assert state.expire(now_ms, 500) == 0
-    assert state.first_open_offset == 100
+    assert state.first_open_offset_of(7) == 100
     state.note_marker(batch(-1), 101, 0)
     state.expire(20_000, 500)
     assert state.expire(20_500, 500) == 1

@@ -1,5 +1,7 @@
-"""Open and aborted transactions of one log, through restarts, cuts, rolls and on followers."""
+"""Open and aborted transactions of one log, through restarts, cuts, rolls, on followers and on a disk that is full."""
 
+import errno
+import os
 import struct
 
 import pytest
@@ -9,6 +11,7 @@ from broker.common.types import TopicPartition
 from broker.log.compaction.log_to_clean import LogToClean
 from broker.log.compaction.replacement import Replacement
 from broker.log.config import LogConfig
+from broker.log.files import write_at
 from broker.log.log import Log
 from broker.records.builder import build_batch
 from broker.records.control import EndMarker, MarkerType, build_marker
@@ -248,3 +251,73 @@ def test_a_torn_entry_of_the_index_does_not_count(busy):
     assert busy.aborted_transactions(4, 8) == [last]
     write(busy, marker(9, ABORT))
     assert [each.last_offset for each in busy.aborted_transactions(4, 9)] == [7, 8]
+
+
+def full(*_):
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def full_after_ten_bytes(file, data, position):
+    write_at(file, memoryview(data)[:10], position)
+    full()
+
+
+FULL = {
+    "of the note": ("broker.log.transaction_index.write_at", full),
+    "in the middle of the note": ("broker.log.transaction_index.write_at", full_after_ten_bytes),
+    "of the marker": ("broker.log.segment.write_at", full),
+    "in the middle of the marker": ("broker.log.segment.write_at", full_after_ten_bytes),
+}
+
+
+@pytest.mark.parametrize("where", FULL)
+def test_marker_that_a_full_disk_refuses_leaves_nothing_and_may_come_again(busy, monkeypatch, where):
+    write(busy, data(7, 3))
+    before = facts(busy)
+    with monkeypatch.context() as disk:
+        disk.setattr(*FULL[where])
+        for _ in range(2):
+            with pytest.raises(ApiError) as refused:
+                busy.append(marker(7, ABORT), 0)
+            assert refused.value.code is ErrorCode.KAFKA_STORAGE_ERROR
+            assert facts(busy) == before
+    write(busy, data(9, 1), marker(7, ABORT))
+    expected = 6, [(7, 0, 3), (7, 5, 9)]
+    assert facts(busy) == expected
+    for is_clean in (True, False):
+        busy = reopened(busy, is_clean=is_clean)
+        assert facts(busy) == expected
+
+
+@pytest.mark.parametrize("where", FULL)
+def test_follower_whose_disk_is_full_goes_on_when_there_is_room(busy, tmp_path, monkeypatch, where):
+    write(busy, marker(7, ABORT), data(7, 3), marker(9, COMMIT), marker(7, ABORT))
+    follower = Log.open(tmp_path / "follower-0", LogConfig())
+
+    def follow() -> None:
+        while follower.log_end_offset < busy.log_end_offset:
+            found = busy.read(follower.log_end_offset, 1 << 20, busy.log_end_offset)
+            follower.append_as_follower(memoryview(found.read()))
+
+    with monkeypatch.context() as disk:
+        disk.setattr(*FULL[where])
+        for _ in range(2):
+            with pytest.raises(ApiError):
+                follow()
+    follow()
+    assert facts(follower) == facts(busy) == (11, [(7, 0, 3), (7, 5, 7), (7, 8, 10)])
+
+
+@pytest.mark.parametrize("is_clean", [True, False])
+def test_note_whose_marker_a_stop_kept_from_being_written_is_left_out(busy, monkeypatch, is_clean):
+    write(busy, data(7, 3))
+    before = facts(busy)
+    with monkeypatch.context() as stopped:
+        stopped.setattr("broker.log.segment.write_at", full)
+        stopped.setattr("broker.log.transaction_index.TransactionIndex.take_back", lambda *_: None)
+        with pytest.raises(ApiError):
+            busy.append(marker(7, ABORT), 0)
+    busy = reopened(busy, is_clean=is_clean)
+    assert aborted(busy) == before[1]
+    write(busy, marker(7, COMMIT), data(7, 4))
+    assert aborted(reopened(busy, is_clean=is_clean)) == before[1]
