@@ -57,6 +57,11 @@ class HostedLogs:
         failed = {each.path: each.offline_reason for each in self._directories if each.offline_reason is not None}
         return self._unusable | failed
 
+    @property
+    def online_directories(self) -> list[Path]:
+        """Locked, and their disks work as far as is known; in the order they were given."""
+        return [directory.path for directory in self._online()]
+
     def _online(self) -> list[LogDirectory]:
         return [directory for directory in self._directories if directory.offline_reason is None]
 

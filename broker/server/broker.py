@@ -167,7 +167,7 @@ class Broker:
             self._store,
             self._broker_registration(),
             replicas,
-            SessionNote(Path(config.log_dirs[0])),
+            SessionNote(lambda: self._logs.online_directories),
             LostLogs(self._store, config.broker_id, self._logs),
         )
         self._stray_logs = StrayLogs(config.broker_id, replicas, self._logs, self._store)

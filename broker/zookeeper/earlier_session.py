@@ -2,12 +2,16 @@
 
 Killed, a broker leaves its session behind, and with it its registration and perhaps the controller's znode, until the
 session times out. The next process on the same log directory holds that directory's lock, so it knows that the old one
-is dead, and need not wait: it notes each session it opens beside the logs, and at start closes the one it finds noted.
+is dead, and need not wait: it notes each session it opens beside the logs, and at start closes those it finds noted.
 The note holds the session's password, hence its mode 600.
+
+A note only shortens a wait: a disk that refuses it is worth a line in the log and no more. It then goes to the next
+directory, so several may have one; closing a session that is long over does no harm.
 """
 
 import json
 import os
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from broker.common.logs import logger
@@ -19,43 +23,66 @@ _log = logger(__name__)
 
 
 class SessionNote:
-    """The note in a log directory whose lock the caller holds."""
+    """The note in a log directory. `directories` tells which can be used now; the caller holds their locks."""
 
-    def __init__(self, directory: Path):
-        self._path = directory / NOTE_FILE
+    def __init__(self, directories: Callable[[], Sequence[Path]]):
+        self._directories = directories
 
     def write(self, session: ZooKeeperSession) -> None:
         """Note the session that is open now, in place of an earlier one, so that a power failure finds either."""
-        session_id, password = session.identity
-        temporary = self._path.with_suffix(".tmp")
-        with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
-            json.dump({"session_id": session_id, "password": password.hex()}, file)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(self._path)
-        self._sync_name()
+        for directory in self._directories():
+            try:
+                _write(directory / NOTE_FILE, *session.identity)
+                return
+            except OSError as error:
+                _log.warning("zookeeper session not noted", directory=str(directory), reason=str(error))
 
     def remove(self) -> None:
         """The session has ended as it should. If that is forgotten by a power failure, it is ended once more."""
-        self._path.unlink(missing_ok=True)
-
-    def _sync_name(self) -> None:
-        directory = os.open(self._path.parent, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(directory)
-        finally:
-            os.close(directory)
+        for directory in self._directories():
+            _remove(directory / NOTE_FILE)
 
     async def end_earlier(self, session: ZooKeeperSession) -> None:
-        """Have `session` close the one that is noted, if any; one that cannot be closed now ends by its timeout."""
-        try:
-            note = json.loads(self._path.read_text())
-            identity = note["session_id"], bytes.fromhex(note["password"])
-        except FileNotFoundError:
-            return
-        except (ValueError, KeyError, TypeError):
-            self.remove()
-            return
-        if await session.end_other(identity):
-            _log.info("ended the session of an earlier life", session_id=f"{identity[0]:#x}")
-            self.remove()
+        """Have `session` close those that are noted; one that cannot be closed now ends by its timeout."""
+        for directory in self._directories():
+            path = directory / NOTE_FILE
+            identity = _read(path)
+            if identity is not None and await session.end_other(identity):
+                _log.info("ended the session of an earlier life", session_id=f"{identity[0]:#x}")
+                _remove(path)
+
+
+def _write(path: Path, session_id: int, password: bytes) -> None:
+    temporary = path.with_suffix(".tmp")
+    with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+        json.dump({"session_id": session_id, "password": password.hex()}, file)
+        file.flush()
+        os.fsync(file.fileno())
+    temporary.replace(path)
+    directory = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(directory)
+    finally:
+        os.close(directory)
+
+
+def _read(path: Path) -> tuple[int, bytes] | None:
+    """Id and password; None if there is no note that can be used."""
+    try:
+        note = json.loads(path.read_text())
+        return note["session_id"], bytes.fromhex(note["password"])
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        _log.warning("earlier zookeeper session unknown", path=str(path), reason=str(error))
+        return None
+    except (ValueError, KeyError, TypeError):
+        _remove(path)
+        return None
+
+
+def _remove(path: Path) -> None:
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        _log.warning("note of a zookeeper session not removed", path=str(path), reason=str(error))

@@ -6,7 +6,10 @@ from types import SimpleNamespace
 import pytest
 
 from broker.controller.cluster import BrokerEndpoint, BrokerRegistration
+from broker.log.config import LogConfig
+from broker.log.manager import LogManager
 from broker.server.registration import Registration
+from broker.zookeeper.earlier_session import NOTE_FILE, SessionNote
 from broker.zookeeper.session import SessionState
 from tests.eventually import eventually
 
@@ -16,6 +19,8 @@ class Store:
 
     def __init__(self):
         self.session = self
+        self.state = SessionState.CONNECTED
+        self.identity = 7, b"secret"
         self.listeners = []
         self.done: list[str] = []
         self.asked: asyncio.Queue[asyncio.Future] = asyncio.Queue()
@@ -39,6 +44,9 @@ class Store:
         self.asked.put_nowait(answer)
         return await answer
 
+    async def unregister_broker(self, _broker_id) -> None:
+        self.done.append("unregisters")
+
     async def next_asked(self) -> asyncio.Future:
         return await asyncio.wait_for(self.asked.get(), 10)
 
@@ -60,13 +68,15 @@ class Note:
         pass
 
 
+IDENTITY = BrokerRegistration(1, (BrokerEndpoint("PLAINTEXT", "127.0.0.1", 1),), None)
+
+
 @pytest.fixture
 async def world(request):
     replicas = SimpleNamespace(broker_epoch=-1)
     store = Store()
-    identity = BrokerRegistration(1, (BrokerEndpoint("PLAINTEXT", "127.0.0.1", 1),), None)
     lost_logs = LostLogs(store, are_there=getattr(request, "param", False))
-    registration = Registration(store, identity, replicas, Note(), lost_logs)
+    registration = Registration(store, IDENTITY, replicas, Note(), lost_logs)
     starting = asyncio.create_task(registration.start())
     (await store.next_asked()).set_result(10)
     await starting
@@ -100,3 +110,69 @@ async def test_a_session_lost_while_its_registration_is_answered_counts_as_lost(
     (await world.store.next_asked()).set_result(12)
     await eventually(lambda: world.registration.is_registered, "registered again")
     assert world.replicas.broker_epoch == 12
+
+
+@pytest.fixture
+def logs(tmp_path):
+    """Of two directories. The first has nothing in it but what the broker keeps for itself."""
+    logs = LogManager([tmp_path / "a", tmp_path / "b"], LogConfig(), 1, "c1")
+    logs.load_all()
+    yield logs
+    logs.shutdown()
+
+
+def registration_beside(logs: LogManager, store: Store) -> Registration:
+    note, lost_logs = SessionNote(lambda: logs.online_directories), LostLogs(store, are_there=False)
+    return Registration(store, IDENTITY, SimpleNamespace(broker_epoch=-1), note, lost_logs)
+
+
+async def register(registration: Registration, store: Store) -> None:
+    starting = asyncio.create_task(registration.start())
+    (await store.next_asked()).set_result(10)
+    await starting
+
+
+def noted_in(tmp_path) -> list[str]:
+    return [path.parent.name for path in sorted(tmp_path.glob("*/" + NOTE_FILE))]
+
+
+async def test_broker_registers_without_its_first_log_directory(tmp_path):
+    (tmp_path / "a").write_text("as when the disk is not mounted")
+    logs = LogManager([tmp_path / "a", tmp_path / "b"], LogConfig(), 1, "c1")
+    logs.load_all()
+    store = Store()
+    registration = registration_beside(logs, store)
+    await register(registration, store)
+    assert registration.is_registered
+    assert noted_in(tmp_path) == ["b"]
+    await registration.stop()
+    assert noted_in(tmp_path) == []
+    logs.shutdown()
+
+
+@pytest.mark.parametrize("is_known", [True, False], ids=["known to have failed", "not known yet to have failed"])
+async def test_broker_whose_first_log_directory_fails_registers_again(logs, tmp_path, is_known):
+    store = Store()
+    registration = registration_beside(logs, store)
+    await register(registration, store)
+    assert noted_in(tmp_path) == ["a"]
+    if is_known:
+        logs._fail(logs._directories[0], OSError(5, "Input/output error"))
+    (tmp_path / "a").rename(tmp_path / "gone")
+    (tmp_path / "a").touch()
+    store.become(SessionState.LOST)
+    (await store.next_asked()).set_result(11)
+    await eventually(lambda: registration.is_registered, "registered again")
+    assert noted_in(tmp_path) == ["b", "gone"]
+    await registration.stop()
+
+
+async def test_broker_none_of_whose_directories_takes_the_note_registers_all_the_same(logs, monkeypatch):
+    def refusing(path, *_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("broker.zookeeper.earlier_session._write", refusing)
+    store = Store()
+    registration = registration_beside(logs, store)
+    await register(registration, store)
+    assert registration.is_registered
