@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 from uuid import uuid4
 
 from broker.common.errors import NotNowError, StartupError
@@ -19,6 +20,7 @@ from broker.common.types import TopicPartition
 from broker.log.checkpoints import (
     LOG_START_OFFSET_CHECKPOINT,
     META_PROPERTIES,
+    PARTITION_METADATA,
     RECOVERY_POINT_CHECKPOINT,
     REPLICATION_OFFSET_CHECKPOINT,
     read_meta_properties,
@@ -26,6 +28,7 @@ from broker.log.checkpoints import (
 )
 from broker.log.files import fsync_directory, remove_file_durably, remove_tree, replace_file
 from broker.log.offset_checkpoint import OffsetCheckpoint
+from broker.log.segment_files import LOG_SUFFIX
 
 LOCK_FILE = ".lock"
 CLEAN_SHUTDOWN_FILE = ".kafka_cleanshutdown"
@@ -43,6 +46,15 @@ _log = logger(__name__)
 #: Linux draws one each time the machine starts.
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 _BOOT_ID_BYTES_MAX = 64
+
+
+class CopyFacts(NamedTuple):
+    """What tells a log from one that was only begun to be made; of two copies the greater is the log."""
+
+    holds_batches: bool
+    #: Of its last segment, -1 if there is none.
+    base_offset: int
+    has_topic_id: bool
 
 
 class UnusableDirectoryError(StartupError):
@@ -146,6 +158,15 @@ class LogDirectory:
             else:
                 found.append(TopicPartition(match[1], int(match[2])))
         return sorted(found)
+
+    def copy_facts(self, partition: TopicPartition) -> CopyFacts:
+        """Of what lies under the partition's name, if anything. Files that replace others or were replaced count as
+        batches: whoever has them was a log. Raises OSError.
+        """
+        path = self.path / str(partition)
+        holds_batches = any(file.stat().st_size for file in path.glob(f"*{LOG_SUFFIX}*"))
+        base_offsets = [int(file.stem) for file in path.glob("*" + LOG_SUFFIX) if file.stem.isdigit()]
+        return CopyFacts(holds_batches, max(base_offsets, default=-1), (path / PARTITION_METADATA).exists())
 
     def set_aside(self, partition: TopicPartition, why: str) -> Path:
         """Rename the partition's directory so that no start takes it for one; the files are still there.

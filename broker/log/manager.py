@@ -25,7 +25,7 @@ from broker.common.logs import logger
 from broker.common.types import TopicPartition
 from broker.log.checkpoints import PARTITION_METADATA, read_partition_metadata, write_partition_metadata
 from broker.log.config import LogConfig
-from broker.log.directory import DELETE_SUFFIX, STRAY_SUFFIX, LogDirectory, UnusableDirectoryError
+from broker.log.directory import DELETE_SUFFIX, STRAY_SUFFIX, CopyFacts, LogDirectory, UnusableDirectoryError
 from broker.log.files import fsync_directory, is_full, remove_tree
 from broker.log.hosted_logs import HostedLogs
 from broker.log.log import Log
@@ -39,6 +39,14 @@ class NewLog(NamedTuple):
     partition: TopicPartition
     topic_id: UUID
     is_new: bool
+
+
+class _Found(NamedTuple):
+    """What has a partition's name, at a start."""
+
+    directory: LogDirectory
+    partition: TopicPartition
+    is_clean: bool
 
 
 class LogManager(HostedLogs):
@@ -87,15 +95,18 @@ class LogManager(HostedLogs):
     def load_all(self, progress: Callable[[int, int], None] = lambda loaded, total: None) -> None:
         """Open every log there is, recovering after an unclean stop; `progress` hears (loaded, total) after each.
 
-        Raises StartupError if a log is in two directories, or the last directory fails.
+        A partition that could not be made in a directory may have been begun there: what holds no batch and lies in
+        another directory too is set aside. Raises StartupError if a log is in two directories, or the last directory
+        fails.
         """
-        found = []
+        found: list[_Found] = []
         for directory in self._directories:
             with self._failing_to_start(directory):
                 is_clean = directory.take_clean_marker()
                 directory.purge_leftovers()
                 directory.load_checkpoints()
-                found += [(directory, partition, is_clean) for partition in directory.partitions()]
+                found += [_Found(directory, partition, is_clean) for partition in directory.partitions()]
+        found = self._without_surplus(found)
         for loaded, (directory, partition, is_clean) in enumerate(found, start=1):
             if directory.offline_reason is None:
                 with self._failing_to_start(directory):
@@ -114,10 +125,32 @@ class LogManager(HostedLogs):
             if not self._online():
                 raise StartupError(f"{error.filename} cannot be opened: {error.strerror}.") from error
 
+    def _without_surplus(self, found: list[_Found]) -> list[_Found]:
+        copies: dict[TopicPartition, list[_Found]] = {}
+        for each in found:
+            copies.setdefault(each.partition, []).append(each)
+        surplus = [each for places in copies.values() if len(places) > 1 for each in self._set_surplus_aside(places)]
+        return [each for each in found if each not in surplus]
+
+    def _set_surplus_aside(self, places: list[_Found]) -> list[_Found]:
+        """All of the places where a partition was found but one, which is the log. Raises StartupError."""
+        known: list[tuple[CopyFacts, _Found]] = []
+        for each in places:
+            with self._failing_to_start(each.directory):
+                known.append((each.directory.copy_facts(each.partition), each))
+        known.sort(key=lambda copy: copy[0])
+        surplus = [each for _, each in known[:-1]]
+        for facts, (directory, partition, _) in known[:-1]:
+            if facts.holds_batches:
+                kept = known[-1][1].directory.path
+                raise StartupError(f"The partition {partition} is in {kept} and in {directory.path}.")
+            with self._failing_to_start(directory):
+                aside = directory.set_aside(partition, STRAY_SUFFIX)
+                _log.warning("log that was only begun to be made set aside", path=str(aside), partition=str(partition))
+        return surplus
+
     def _load(self, directory: LogDirectory, partition: TopicPartition, *, is_clean: bool) -> None:
         path = directory.path / str(partition)
-        if partition in self._logs:
-            raise StartupError(f"The partition {partition} is in {self._logs[partition].directory} and in {path}.")
         topic_id = read_partition_metadata(path / PARTITION_METADATA)
         log = Log.open(
             path,
@@ -207,9 +240,18 @@ class LogManager(HostedLogs):
                 return self._create_in(directory, partition, topic_id)
             except OSError as error:
                 reason = f"the log of {partition} cannot be made: {error.strerror}"
+                self._remove_begun(directory, partition)
                 if not is_full(error):
                     self._fail(directory, error)
         raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, reason)
+
+    def _remove_begun(self, directory: LogDirectory, partition: TopicPartition) -> None:
+        """The partition, which has no log, could not be made. What cannot be removed the next start sets aside."""
+        try:
+            if not directory.copy_facts(partition).holds_batches:
+                remove_tree(directory.path / str(partition))
+        except OSError as error:
+            _log.warning("log that was only begun to be made stays", partition=str(partition), reason=str(error))
 
     def _create_in(self, directory: LogDirectory, partition: TopicPartition, topic_id: UUID) -> Log:
         directory.forget(partition)

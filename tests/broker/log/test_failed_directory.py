@@ -8,6 +8,7 @@ import pytest
 
 from broker.common.errors import ApiError, ErrorCode, StartupError
 from broker.common.types import TopicPartition
+from broker.log import manager as log_manager
 from broker.log.config import LogConfig
 from broker.log.manager import LogManager
 from broker.records.builder import build_batch
@@ -162,6 +163,35 @@ def test_directory_that_fails_while_a_partition_is_made_is_passed_over(manager, 
     monkeypatch.setattr("broker.log.manager.write_partition_metadata", failing_in_a)
     assert manager.get_or_create(TopicPartition("new", 0), ID).directory.parent.name == "b"
     assert manager.failed == [("a", False)]
+
+
+@pytest.mark.parametrize("step", ["write_partition_metadata", "fsync_directory"])
+@pytest.mark.parametrize("may_remove", [True, False])
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO])
+def test_partition_begun_in_a_directory_that_refuses_is_found_in_the_other_by_the_next_start(
+    manager, batch_of, monkeypatch, tmp_path, number, may_remove, step
+):
+    real = getattr(log_manager, step)
+
+    def refusing_in_a(path, *rest):
+        if tmp_path / "a" in (path, *path.parents):
+            failing(number)()
+        real(path, *rest)
+
+    new = TopicPartition("new", 0)
+    with monkeypatch.context() as broken:
+        broken.setattr(log_manager, step, refusing_in_a)
+        if not may_remove:
+            broken.setattr(log_manager, "remove_tree", failing())
+        log = manager.get_or_create(new, ID)
+    assert log.directory.parent.name == "b"
+    assert (tmp_path / "a" / "new-0").exists() is not may_remove
+    log.append(batch_of(b"v"), 0)
+    manager.shutdown()
+    again = LogManager([tmp_path / "a", tmp_path / "b"], CONFIG, 1, "c1")
+    again.load_all()
+    assert (again.get(new).directory, again.get(new).log_end_offset) == (log.directory, 1)
+    again.shutdown()
 
 
 def test_failed_directory_is_not_marked_clean_and_comes_back_with_the_next_start(

@@ -287,13 +287,37 @@ def test_topics_whose_names_look_like_ours_are_topics(start):
     assert sorted(start().logs) == sorted(odd)
 
 
-def test_partition_in_two_directories_is_refused(start, tmp_path):
-    start("a").get_or_create(ORDERS_0, FIRST_ID)
-    start("b").get_or_create(ORDERS_0, FIRST_ID)
-    for path in tmp_path.glob("*/.lock"):
-        path.unlink()
+def test_partition_with_batches_in_two_directories_is_refused(start, batch_of):
+    for name in ("a", "b"):
+        manager = start(name)
+        manager.get_or_create(ORDERS_0, FIRST_ID).append(batch_of(b"v"), 0)
+        manager.shutdown()
     with pytest.raises(StartupError, match="orders-0 is in"):
         start("a", "b")
+
+
+@pytest.mark.parametrize("kept", ["a", "b"])
+def test_copy_that_holds_no_batch_is_set_aside_at_the_start(start, tmp_path, batch_of, records_of, kept):
+    for name in ("a", "b"):
+        manager = start(name)
+        log = manager.get_or_create(ORDERS_0, FIRST_ID)
+        if name == kept:
+            log.append(batch_of(b"v"), 0)
+        manager.shutdown()
+    manager = start("a", "b")
+    assert records_of(manager.get(ORDERS_0)) == [(0, b"v")]
+    assert [path.parent.name for path in tmp_path.glob("*/orders-0.*-stray")] == [name for name in "ab" if name != kept]
+
+
+@pytest.mark.parametrize("kept", ["a", "b"])
+def test_of_two_copies_without_batches_the_one_whose_offsets_went_on_is_kept(start, kept):
+    for name in ("a", "b"):
+        manager = start(name)
+        log = manager.get_or_create(ORDERS_0, FIRST_ID)
+        if name == kept:
+            log.truncate_fully_and_start_at(100)
+        manager.shutdown()
+    assert start("a", "b").get(ORDERS_0).log_end_offset == 100
 
 
 def test_progress_counts_up_to_the_total(start, tmp_path):
