@@ -4,6 +4,10 @@
 #: default, benchmarks up to a few hundred.
 IN_FLIGHT_PER_CONNECTION_MAX = 1_000
 
+#: Bytes of the requests a connection may have unanswered before the broker stops reading from it; one request alone may
+#: be larger. A producer that has 16 MB under way keeps any disk busy.
+UNANSWERED_BYTES_PER_CONNECTION_MAX = 16 * 1024 * 1024
+
 #: Open connections on one listener unless max.connections says otherwise. Each costs a descriptor and about 10 KB.
 CONNECTIONS_MAX = 10_000
 

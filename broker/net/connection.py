@@ -26,6 +26,7 @@ from broker.common.limits import (
     IN_FLIGHT_PER_CONNECTION_MAX,
     LAST_ANSWERS_S,
     SENDMSG_BUFFERS_MAX,
+    UNANSWERED_BYTES_PER_CONNECTION_MAX,
     UNCOUNTED_BYTES_MAX,
     UNSENT_BYTES_PER_CONNECTION_MAX,
 )
@@ -49,10 +50,12 @@ Parts = Sequence[Part]
 class Slot:
     """The place of one response in the order of its connection."""
 
-    __slots__ = ("parts",)
+    __slots__ = ("parts", "request_bytes")
 
-    def __init__(self) -> None:
+    def __init__(self, request_bytes: int) -> None:
         self.parts: Parts | None = None
+        #: What the request may hold in memory until it is answered.
+        self.request_bytes = request_bytes
 
 
 class Connection:
@@ -88,6 +91,8 @@ class Connection:
         self._is_handling = False
         #: Empty unless an answer is late: then it and all after it wait here.
         self._slots: deque[Slot] = deque()
+        #: Of the requests whose answers are late.
+        self._unanswered_bytes = 0
         self._unsent = SendQueue(sock)
         #: Of all answers that are ready, also of those that wait for an earlier one.
         self._unsent_bytes = 0
@@ -207,6 +212,7 @@ class Connection:
         return (
             unsent_bytes >= UNSENT_BYTES_PER_CONNECTION_MAX
             or len(self._slots) >= IN_FLIGHT_PER_CONNECTION_MAX
+            or self._unanswered_bytes > UNANSWERED_BYTES_PER_CONNECTION_MAX
             or (unsent_bytes > 0 and self._memory.is_short_of_answers)
         )
 
@@ -242,10 +248,11 @@ class Connection:
         self._unsent_bytes += size
         return size
 
-    def reserve(self) -> Slot:
-        """Keep the place of the response to the request that is being handled."""
-        slot = Slot()
+    def reserve(self, request_bytes: int = 0) -> Slot:
+        """Keep the place of the response to the request that is being handled, which has so many bytes."""
+        slot = Slot(request_bytes)
         self._slots.append(slot)
+        self._unanswered_bytes += request_bytes
         return slot
 
     def fill(self, slot: Slot, parts: Parts) -> int:
@@ -255,7 +262,8 @@ class Connection:
         if not self.is_open:
             return size
         self._unsent_bytes += size
-        if not self._is_handling and self._slots[0] is slot:
+        self._unanswered_bytes -= slot.request_bytes
+        if not self._is_handling and (self._slots[0] is slot or self._frames):
             self._handle_soon()
         return size
 

@@ -69,7 +69,7 @@ class Dispatcher:
             elif reply.__class__ is bytes:
                 metrics.bytes_out += connection.answer(route.frame_body(reply, correlation_id))
             elif reply is not None:
-                self._answer_later(connection, header, route, reply, began_ns)
+                self._answer_later(connection, header, len(frame), route, reply, began_ns)
                 return
             route.times.durations.add(perf_counter_ns() - began_ns)
         except (ProtocolError, CloseConnectionError) as error:
@@ -102,12 +102,13 @@ class Dispatcher:
         self,
         connection: Connection,
         header: RequestHeader,
+        request_bytes: int,
         route: Route,
         reply: Awaitable[Message | None],
         began_ns: int,
     ) -> None:
         """A future costs no task: acks=all and followers' fetches end in one."""
-        slot = connection.reserve()
+        slot = connection.reserve(request_bytes)
         work = reply if isinstance(reply, asyncio.Future) else asyncio.ensure_future(reply)
         self._working.setdefault(connection, {})[work] = None
         work.add_done_callback(partial(self._fill, connection, slot, header, route, began_ns))

@@ -162,6 +162,26 @@ async def test_reading_stops_while_too_many_requests_are_unanswered(peer, monkey
     assert [await peer.frame(), await peer.frame()] == [b"a", b"b"]
 
 
+async def test_requests_wait_while_those_unanswered_have_too_many_bytes(peer, monkeypatch):
+    monkeypatch.setattr("broker.net.connection.UNANSWERED_BYTES_PER_CONNECTION_MAX", 10)
+    slots = []
+
+    def reserve(asked, frame):
+        slots.append(asked.reserve(len(frame)))
+        peer.frames.put_nowait(bytes(frame))
+
+    peer.connection._on_frame = reserve
+    large = b"larger than all that may wait"
+    await peer.send(framed(b"small") + framed(large) + framed(b"after"))
+    assert [await peer.frame(), await peer.frame()] == [b"small", large]
+    await eventually(lambda: not peer.connection._is_reading, "reading has stopped")
+    assert peer.frames.empty()
+    peer.connection.fill(slots[1], (b"second",))
+    assert await peer.frame() == b"after", "although the first is not answered"
+    peer.connection.fill(slots[0], (b"first",))
+    assert await peer.receive(11) == b"firstsecond"
+
+
 async def test_a_peer_that_leaves_closes_quietly(peer):
     peer.sock.close()
     assert await asyncio.wait_for(peer.closed, 10) == ""
