@@ -48,6 +48,13 @@ REFUSALS_LOGGED_EVERY_S = 10.0
 #: Fetches that may wait for data at one time; beyond it they are answered at once, empty.
 DELAYED_FETCHES_MAX = 50_000
 
+#: Partitions all fetches that wait look at together, 0.6 KB each with what is to be answered of them.
+DELAYED_FETCH_PARTITIONS_MAX = 250_000
+
+#: How long a fetch may wait for data; clients ask for half a second. Kafka has no such bound, but as a fetch may be
+#: answered early at any time, nobody is told anything untrue by it.
+FETCH_WAIT_MS_MAX = 300_000
+
 #: Fetch sessions at one time, Kafka's max.incremental.fetch.session.cache.slots.
 FETCH_SESSIONS_MAX = 1_000
 

@@ -3,10 +3,10 @@
 Which partitions a request means and which of them are answered is decided by `replication/fetch_session.py`.
 """
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Iterable
 
 from broker.common.errors import ApiError, ErrorCode
-from broker.common.limits import ANSWER_BYTES_IN_MEMORY_MAX
+from broker.common.limits import ANSWER_BYTES_IN_MEMORY_MAX, FETCH_WAIT_MS_MAX
 from broker.common.types import IsolationLevel, TopicPartition
 from broker.handlers.current_leader import addresses, current_leader, refusal
 from broker.handlers.handler import Reply, RequestContext, public
@@ -29,6 +29,7 @@ from broker.replication.fetch_session import (
     FINAL_EPOCH,
     NO_SESSION,
     Answered,
+    Asked,
     Fetch,
     Opening,
     SessionlessFetch,
@@ -44,6 +45,7 @@ _MOVED = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)
 
 
 def handle_fetch(request: FetchRequest, context: RequestContext) -> Reply:
+    request.max_wait_ms = min(request.max_wait_ms, FETCH_WAIT_MS_MAX)
     replica_id = _replica_id(request, context.api_version)
     if replica_id >= 0:
         by_id = context.api_version >= _FIRST_VERSION_WITH_IDS
@@ -62,7 +64,7 @@ def handle_fetch(request: FetchRequest, context: RequestContext) -> Reply:
 
 def _begin(request: FetchRequest, context: RequestContext) -> Fetch:
     by_id = context.api_version >= _FIRST_VERSION_WITH_IDS
-    asked = [(topic.topic_id if by_id else topic.topic, each) for topic in request.topics for each in topic.partitions]
+    asked = _asked_once((topic.topic_id if by_id else topic.topic, topic.partitions) for topic in request.topics)
     if request.session_epoch == FINAL_EPOCH and request.session_id == NO_SESSION:
         return SessionlessFetch(asked)
     forgotten = [
@@ -72,6 +74,12 @@ def _begin(request: FetchRequest, context: RequestContext) -> Fetch:
     ]
     opening = Opening(request.session_id, request.session_epoch, asked, forgotten, by_id)
     return context.services.fetch_sessions.begin(opening, context.services.clock.monotonic_ms())
+
+
+def _asked_once(topics: Iterable[tuple[TopicKey, list[FetchPartition]]]) -> list[Asked]:
+    """As sessions do, and Kafka: what is said of a partition last counts, in the place of the first."""
+    asked = {(topic, each.partition): (topic, each) for topic, partitions in topics for each in partitions}
+    return list(asked.values())
 
 
 def _replica_id(request: FetchRequest, version: int) -> int:
@@ -126,10 +134,12 @@ def _endpoints(answers: list[Answered], context: RequestContext) -> list[FetchNo
 
 
 class _Reading:
-    """Passes over the partitions of a request, each within the byte limits of the request."""
+    """Passes over the partitions of a request, each within the byte limits of the request. While it waits, the request
+    itself is free.
+    """
 
     def __init__(self, request: FetchRequest, fetch: Fetch, context: RequestContext):
-        self._request = request
+        self._bytes_min = request.min_bytes
         self._fetch = fetch
         self._context = context
         self._replicas = context.services.replicas
@@ -143,7 +153,7 @@ class _Reading:
     @property
     def is_enough(self) -> bool:
         """Whether what was read is to be sent without waiting."""
-        return self._bytes_read >= self._request.min_bytes or not self._can_gain
+        return self._bytes_read >= self._bytes_min or not self._can_gain
 
     def read(self) -> None:
         self._bytes_read = self._bytes_in_memory = 0
@@ -187,7 +197,7 @@ class _Reading:
                 return special
             records = self._payload(result.slice)
             bytes_read = self._bytes_read + len(records)
-            if bytes_read < self._request.min_bytes and _leaves_records(result, asked.fetch_offset):
+            if bytes_read < self._bytes_min and _leaves_records(result, asked.fetch_offset):
                 self._can_gain = False
             aborted = _aborted(result, asked.fetch_offset) if self._is_stable_only else None
         except ApiError as error:

@@ -11,7 +11,7 @@ import heapq
 from collections.abc import Iterable
 
 from broker.common.clock import Clock
-from broker.common.limits import DELAYED_FETCHES_MAX
+from broker.common.limits import DELAYED_FETCH_PARTITIONS_MAX, DELAYED_FETCHES_MAX
 from broker.common.types import TopicPartition
 
 
@@ -36,6 +36,8 @@ class Purgatory:
         self._waiters: dict[TopicPartition, dict[_Waiter, None]] = {}
         self._deadlines: list[_Waiter] = []
         self._waiting = 0
+        #: By all that wait together.
+        self.keys_waited_for = 0
         self._timer: asyncio.TimerHandle | None = None
         self._timer_deadline_ms = 0
 
@@ -43,12 +45,16 @@ class Purgatory:
         return self._waiting
 
     def wait(self, keys: Iterable[TopicPartition], timeout_ms: int) -> asyncio.Future[bool]:
-        """Wait from now on: True when one of `keys` is woken, False when the time is up (or too many wait already)."""
+        """Wait from now on: True when one of `keys` is woken, False when the time is up (or too many wait, or for too
+        many partitions).
+        """
         future = asyncio.get_running_loop().create_future()
-        if self._waiting >= DELAYED_FETCHES_MAX or timeout_ms <= 0:
+        keys = tuple(keys)
+        is_room_left = self.keys_waited_for + len(keys) <= DELAYED_FETCH_PARTITIONS_MAX
+        if self._waiting >= DELAYED_FETCHES_MAX or not is_room_left or timeout_ms <= 0:
             future.set_result(False)
             return future
-        waiter = _Waiter(tuple(keys), self._clock.monotonic_ms() + timeout_ms, future)
+        waiter = _Waiter(keys, self._clock.monotonic_ms() + timeout_ms, future)
         self._add(waiter)
         future.add_done_callback(lambda _: self._remove(waiter))
         return future
@@ -61,6 +67,7 @@ class Purgatory:
 
     def _add(self, waiter: _Waiter) -> None:
         self._waiting += 1
+        self.keys_waited_for += len(waiter.keys)
         for key in waiter.keys:
             self._waiters.setdefault(key, {})[waiter] = None
         heapq.heappush(self._deadlines, waiter)
@@ -69,6 +76,7 @@ class Purgatory:
 
     def _remove(self, waiter: _Waiter) -> None:
         self._waiting -= 1
+        self.keys_waited_for -= len(waiter.keys)
         for key in waiter.keys:
             waiters = self._waiters.get(key)
             if waiters is not None:

@@ -66,3 +66,16 @@ async def test_finished_waiters_do_not_pile_up_in_the_deadline_heap():
         await waiting
         await asyncio.sleep(0)
     assert len(purgatory._deadlines) < 100
+
+
+async def test_whoever_would_wait_for_more_than_there_is_room_for_is_answered_at_once(monkeypatch):
+    monkeypatch.setattr("broker.runtime.purgatory.DELAYED_FETCH_PARTITIONS_MAX", 3)
+    purgatory = Purgatory(SystemClock())
+    first = purgatory.wait([A, B], LONG_MS)
+    assert await purgatory.wait([A, B], LONG_MS) is False
+    first.cancel()
+    await asyncio.sleep(0)
+    second = purgatory.wait([A, B], LONG_MS)
+    await asyncio.sleep(0)
+    assert not second.done()
+    second.cancel()

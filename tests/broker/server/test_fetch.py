@@ -18,6 +18,7 @@ from broker.protocol.messages.update_metadata import (
 from broker.records.record import decode_records
 from tests.broker.server.conftest import TOPIC_ID
 from tests.broker.server.test_bad_input import batch_of, produce
+from tests.eventually import eventually
 
 BY_NAME = range(4, 13)
 BY_ID = range(13, 18)
@@ -271,3 +272,20 @@ async def test_an_answer_of_many_small_pieces_is_sent_from_their_files_beyond_a_
         await client.ask(produce(batch_of(b"%d" % index * 5_000), index=index), 9)
     answers = partitions(await client.ask(fetch(topic(*map(of, range(4))), max_wait_ms=0, min_bytes=1), 12))
     assert [decode_records(each.records)[0].value for each in answers] == [b"%d" % index * 5_000 for index in range(4)]
+
+
+async def test_a_partition_named_again_and_again_waits_once_and_the_last_that_is_said_of_it_counts(served):
+    reader, writer = await filled(served), await served.client()
+    await reader.send_request(fetch(topic(*[of()] * 1_000, of(offset=1)), max_wait_ms=60_000, min_bytes=1), 17)
+    await eventually(lambda: len(served.purgatory) == 1, "the fetch waits")
+    assert served.purgatory.keys_waited_for == 1
+    await writer.ask(produce(batch_of(b"late")), 9)
+    (read,) = partitions(await reader.answer(FetchRequest.api, 17))
+    assert decode_records(read.records)[0].value == b"late"
+
+
+async def test_nobody_waits_longer_than_is_bearable(served, monkeypatch):
+    monkeypatch.setattr("broker.handlers.fetch.FETCH_WAIT_MS_MAX", 20)
+    client = await filled(served)
+    (read,) = partitions(await client.ask(fetch(topic(of(offset=1)), max_wait_ms=2**31 - 1, min_bytes=1), 17))
+    assert (read.error_code, bytes(read.records)) == (ErrorCode.NONE, b"")
