@@ -68,6 +68,11 @@ FETCH_SESSION_EVICTION_MS = 120_000
 #: size, so what decodes to objects is bounded tighter than what stays bytes (socket.request.max.bytes).
 STRUCTURED_REQUEST_BYTES_MAX = 16 * 1024 * 1024
 
+#: Topics and partitions one Produce request may name, whose batches stay bytes: an entry that has none takes six bytes,
+#: and half a kilobyte when it is decoded. With a batch in each, the largest request of a client by default (1 MB) has
+#: no room for so many.
+PRODUCE_ENTRIES_MAX = 20_000
+
 #: What one record batch may unpack to where its records are looked at (compaction, coordinators, times): 64 times the
 #: largest batch a topic takes by default. A few hundred bytes of zstd can stand for gigabytes.
 DECOMPRESSED_BYTES_MAX = 64 * 1024 * 1024

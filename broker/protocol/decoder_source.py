@@ -75,6 +75,7 @@ class _DecoderSource(Source):
             read_integers=primitives.read_integers,
             refuse_length=primitives.refuse_length,
             refuse_count=primitives.refuse_count,
+            refuse_structs=primitives.refuse_structs,
             refuse_size=primitives.refuse_size,
             refuse_tag_size=primitives.refuse_tag_size,
             skip_tagged_fields=primitives.skip_tagged_fields,
@@ -95,6 +96,7 @@ class _DecoderSource(Source):
         with self.block("def decode(data, at):"):
             self.line("data = memoryview(data)" if self._has_bytes else "data = bytes(data)")
             self.line("size = len(data)")
+            self._begin_counting_structs()
             self._struct(self._message, "o", depth=0)
             self._flush()
             with self.block("if at > size:" if self._ignore_rest else "if at != size:"):
@@ -137,6 +139,7 @@ class _DecoderSource(Source):
         tagged = [field for field in struct.fields if field.tag is not None and field.exists_in(self._version)]
         with self.block(f"def {name}(data, at, o):"):
             self.line("size = len(data)")
+            self._begin_counting_structs()
             self.line("count, at = read_uvarint(data, at)")
             with self.block("for _ in range(count):"):
                 self.line("tag, at = read_uvarint(data, at)")
@@ -211,6 +214,8 @@ class _DecoderSource(Source):
         least = wire_bytes_min(element, self._version, self._flexible)
         with self.block(f"if n * {least} > size - at:" if least > 1 else "if n > size - at:"):
             self.line(f"refuse_count(n, {what!r})")
+        if not isinstance(element, Primitive):
+            self._count_structs()
         self.line(f"{target} = a{depth} = []")
         with self.block("for _ in range(n):"):
             if isinstance(element, Primitive):
@@ -219,6 +224,16 @@ class _DecoderSource(Source):
                 self._struct(element, f"o{depth}", depth)
             self._flush()
             self.line(f"a{depth}.append(o{depth})")
+
+    def _begin_counting_structs(self) -> None:
+        if self._message.structs_max is not None:
+            self.line(f"structs_left = {self._message.structs_max}")
+
+    def _count_structs(self) -> None:
+        if self._message.structs_max is not None:
+            self.line("structs_left -= n")
+            with self.block("if structs_left < 0:"):
+                self.line(f"refuse_structs({self._message.structs_max})")
 
     def _integers(self, code: str, target: str, what: str) -> None:
         short = self.name(f"read_{code}", _SHORT_ARRAYS[code])

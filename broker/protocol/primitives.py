@@ -127,6 +127,10 @@ def refuse_count(count: int, what: str) -> None:
     raise ProtocolError(f"{what} announces {count} elements, more than the rest of the message can hold")
 
 
+def refuse_structs(structs_max: int) -> None:
+    raise ProtocolError(f"its arrays have more than {structs_max} elements together")
+
+
 def refuse_size(at: int, size: int) -> None:
     raise ProtocolError(f"the fields need {at} bytes, the message has {size}")
 

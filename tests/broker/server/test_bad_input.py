@@ -8,7 +8,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from broker.common.errors import ErrorCode
-from broker.common.limits import PRODUCED_DECOMPRESSED_BYTES_MAX, RECORDS_PER_BATCH_MAX
+from broker.common.limits import PRODUCE_ENTRIES_MAX, PRODUCED_DECOMPRESSED_BYTES_MAX, RECORDS_PER_BATCH_MAX
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.codec import decode, encode
 from broker.protocol.headers import RequestHeader, encode_request_header
@@ -129,6 +129,32 @@ async def test_a_corrupt_batch_beside_a_good_one_harms_only_itself(served):
     first, second = (await client.ask(request, 9)).responses[0].partition_responses
     assert first.error_code == ErrorCode.CORRUPT_MESSAGE
     assert (second.error_code, second.base_offset) == (ErrorCode.NONE, 0)
+
+
+@pytest.mark.parametrize("version", [3, 9, 11])
+@pytest.mark.parametrize("are_topics", [True, False])
+async def test_more_partitions_than_a_produce_may_name_close_the_connection(served, version, are_topics):
+    """Half a kilobyte each, from six bytes, and a frame has room for 16 million."""
+    empty = PartitionProduceData(index=0, records=None)
+    request = produce(b"", acks=0)
+    if are_topics:
+        request.topic_data = [TopicProduceData(name="t", partition_data=[])] * (PRODUCE_ENTRIES_MAX + 1)
+    else:
+        request.topic_data[0].partition_data = [empty] * PRODUCE_ENTRIES_MAX
+    client = await served.client()
+    with capture_logs() as lines:
+        await client.send_request(request, version)
+        assert await client.is_closed()
+    (line,) = (each for each in lines if each["event"] == "connection closed")
+    assert f"more than {PRODUCE_ENTRIES_MAX} elements" in line["reason"]
+
+
+async def test_as_many_partitions_as_a_produce_may_name_are_answered(served):
+    request = produce(b"")
+    empty = PartitionProduceData(index=0, records=None)
+    request.topic_data[0].partition_data = [empty] * (PRODUCE_ENTRIES_MAX - 1)
+    answer = await (await served.client()).ask(request, 9)
+    assert len(answer.responses[0].partition_responses) == PRODUCE_ENTRIES_MAX - 1
 
 
 @pytest.mark.parametrize("acks", [2, -2])
