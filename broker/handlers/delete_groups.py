@@ -8,7 +8,8 @@ from broker.protocol.messages.delete_groups import DeletableGroupResult, DeleteG
 
 
 async def handle_delete_groups(request: DeleteGroupsRequest, context: RequestContext) -> DeleteGroupsResponse:
-    return DeleteGroupsResponse(results=[await _delete(group_id, context) for group_id in request.groups_names])
+    groups = dict.fromkeys(request.groups_names)
+    return DeleteGroupsResponse(results=[await _delete(group_id, context) for group_id in groups])
 
 
 async def _delete(group_id: str, context: RequestContext) -> DeletableGroupResult:

@@ -1,9 +1,12 @@
 """DeleteRecords: the leader moves the log start offset of a partition forward (KIP-107)."""
 
+from operator import attrgetter
+
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.handlers.current_leader import refusal
 from broker.handlers.handler import RequestContext, public
+from broker.handlers.named_once import partitions_once
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.delete_records import (
     DeleteRecordsPartition,
@@ -16,12 +19,11 @@ from broker.runtime.topics.internal_topics import INTERNAL_TOPICS
 
 
 def handle_delete_records(request: DeleteRecordsRequest, context: RequestContext) -> DeleteRecordsResponse:
+    asked = partitions_once(((topic.name, topic.partitions) for topic in request.topics), attrgetter("partition_index"))
     return DeleteRecordsResponse(
         topics=[
-            DeleteRecordsTopicResult(
-                name=topic.name, partitions=[_delete(topic.name, each, context) for each in topic.partitions]
-            )
-            for topic in request.topics
+            DeleteRecordsTopicResult(name=name, partitions=[_delete(name, each, context) for each in partitions])
+            for name, partitions in asked.items()
         ]
     )
 

@@ -26,7 +26,8 @@ from broker.protocol.messages.describe_configs import (
 
 
 async def handle_describe_configs(request: DescribeConfigsRequest, context: RequestContext) -> DescribeConfigsResponse:
-    return DescribeConfigsResponse(results=[await _describe(each, request, context) for each in request.resources])
+    resources = {(each.resource_type, each.resource_name): each for each in request.resources}
+    return DescribeConfigsResponse(results=[await _describe(each, request, context) for each in resources.values()])
 
 
 async def _describe(
@@ -38,7 +39,7 @@ async def _describe(
     except ApiError as error:
         result.error_code, result.error_message = error.code, error.message
         return result
-    wanted = asked.configuration_keys
+    wanted = None if asked.configuration_keys is None else set(asked.configuration_keys)
     result.configs = [
         _entry(each, request, context.api_version) for each in described if wanted is None or each.key.name in wanted
     ]

@@ -8,7 +8,8 @@ from broker.protocol.messages.describe_groups import DescribedGroup, DescribeGro
 
 
 async def handle_describe_groups(request: DescribeGroupsRequest, context: RequestContext) -> DescribeGroupsResponse:
-    return DescribeGroupsResponse(groups=[await _describe(group_id, context) for group_id in request.groups])
+    groups = dict.fromkeys(request.groups)
+    return DescribeGroupsResponse(groups=[await _describe(group_id, context) for group_id in groups])
 
 
 async def _describe(group_id: str, context: RequestContext) -> DescribedGroup:

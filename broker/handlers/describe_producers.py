@@ -8,6 +8,7 @@ from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.handlers.current_leader import refusal
 from broker.handlers.handler import RequestContext, public
+from broker.handlers.named_once import partitions_once
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.describe_producers import (
     DescribeProducersRequest,
@@ -19,13 +20,13 @@ from broker.protocol.messages.describe_producers import (
 
 
 def handle_describe_producers(request: DescribeProducersRequest, context: RequestContext) -> DescribeProducersResponse:
+    asked = partitions_once((topic.name, topic.partition_indexes) for topic in request.topics)
     return DescribeProducersResponse(
         topics=[
             TopicResponse(
-                name=topic.name,
-                partitions=[_describe(TopicPartition(topic.name, index), context) for index in topic.partition_indexes],
+                name=name, partitions=[_describe(TopicPartition(name, index), context) for index in partitions]
             )
-            for topic in request.topics
+            for name, partitions in asked.items()
         ]
     )
 

@@ -16,7 +16,7 @@ async def handle_describe_transactions(
     request: DescribeTransactionsRequest, context: RequestContext
 ) -> DescribeTransactionsResponse:
     return DescribeTransactionsResponse(
-        transaction_states=[await _describe(each, context) for each in request.transactional_ids]
+        transaction_states=[await _describe(each, context) for each in dict.fromkeys(request.transactional_ids)]
     )
 
 

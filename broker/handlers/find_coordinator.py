@@ -16,7 +16,7 @@ _TOPIC_OF_TYPE = {CoordinatorType.GROUP: OFFSETS_TOPIC, CoordinatorType.TRANSACT
 
 
 async def handle_find_coordinator(request: FindCoordinatorRequest, context: RequestContext) -> FindCoordinatorResponse:
-    keys = request.coordinator_keys if context.api_version >= 4 else [request.key]
+    keys = dict.fromkeys(request.coordinator_keys) if context.api_version >= 4 else [request.key]
     found = [await _find(key, request.key_type, context) for key in keys]
     if context.api_version >= 4:
         return FindCoordinatorResponse(coordinators=found)

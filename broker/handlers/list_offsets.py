@@ -1,9 +1,12 @@
 """ListOffsets: first offset, next offset, offset by timestamp, newest timestamp."""
 
+from operator import attrgetter
+
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import IsolationLevel, TopicPartition
 from broker.handlers.current_leader import refusal
 from broker.handlers.handler import RequestContext, public
+from broker.handlers.named_once import partitions_once
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.list_offsets import (
     EARLIEST_LOCAL_TIMESTAMP,
@@ -24,13 +27,13 @@ _NOT_FOUND = (-1, -1)
 
 async def handle_list_offsets(request: ListOffsetsRequest, context: RequestContext) -> ListOffsetsResponse:
     is_stable_only = request.isolation_level == IsolationLevel.READ_COMMITTED
+    asked = partitions_once(((topic.name, topic.partitions) for topic in request.topics), attrgetter("partition_index"))
     return ListOffsetsResponse(
         topics=[
             ListOffsetsTopicResponse(
-                name=topic.name,
-                partitions=[await _answer(topic.name, each, is_stable_only, context) for each in topic.partitions],
+                name=name, partitions=[await _answer(name, each, is_stable_only, context) for each in partitions]
             )
-            for topic in request.topics
+            for name, partitions in asked.items()
         ]
     )
 

@@ -49,7 +49,7 @@ def _asked_topics(request: MetadataRequest, context: RequestContext) -> list[Met
     """Each topic once; None means all topics (version 0 says so by an empty list)."""
     if request.topics is None or (context.api_version == 0 and not request.topics):
         return None
-    return list({(each.name, each.topic_id): each for each in request.topics}.values())
+    return list({each.topic_id if _is_by_id(each) else each.name: each for each in request.topics}.values())
 
 
 def _is_by_id(asked: MetadataRequestTopic) -> bool:

@@ -3,10 +3,12 @@
 from broker.common.errors import ApiError
 from broker.handlers.group_request import answer_of, ask_group
 from broker.handlers.handler import Reply, RequestContext, public
+from broker.handlers.named_once import partitions_once
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.offset_fetch import (
     OffsetFetchRequest,
     OffsetFetchRequestGroup,
+    OffsetFetchRequestTopic,
     OffsetFetchResponse,
     OffsetFetchResponseGroup,
     OffsetFetchResponsePartition,
@@ -17,6 +19,8 @@ from broker.protocol.messages.offset_fetch import (
 def handle_offset_fetch(request: OffsetFetchRequest, context: RequestContext) -> Reply:
     if context.api_version >= 8:
         return _fetch_groups(request, context)
+    if request.topics:
+        request.topics = _once(request.topics)
     try:
         return _ask(request.group_id, request, context)
     except ApiError as error:
@@ -25,12 +29,15 @@ def handle_offset_fetch(request: OffsetFetchRequest, context: RequestContext) ->
 
 
 async def _fetch_groups(request: OffsetFetchRequest, context: RequestContext) -> OffsetFetchResponse:
-    return OffsetFetchResponse(groups=[await _fetch_group(group, request, context) for group in request.groups])
+    groups = {group.group_id: group for group in request.groups}
+    return OffsetFetchResponse(groups=[await _fetch_group(group, request, context) for group in groups.values()])
 
 
 async def _fetch_group(
     group: OffsetFetchRequestGroup, request: OffsetFetchRequest, context: RequestContext
 ) -> OffsetFetchResponseGroup:
+    if group.topics:
+        group.topics = _once(group.topics)
     alone = OffsetFetchRequest(groups=[group], require_stable=request.require_stable)
     try:
         response = await answer_of(_ask(group.group_id, alone, context))
@@ -46,6 +53,11 @@ def _ask(group_id: str, request: OffsetFetchRequest, context: RequestContext) ->
         context,
         lambda coordinator, token, now_ms: coordinator.offset_fetch(request, version, token, now_ms),
     )
+
+
+def _once(topics: list[OffsetFetchRequestTopic]) -> list[OffsetFetchRequestTopic]:
+    asked = partitions_once((topic.name, topic.partition_indexes) for topic in topics)
+    return [OffsetFetchRequestTopic(name=name, partition_indexes=indexes) for name, indexes in asked.items()]
 
 
 def _refused(topics, error: ApiError) -> list[OffsetFetchResponseTopic]:

@@ -1,9 +1,12 @@
 """OffsetForLeaderEpoch: where the records of a leader epoch end, so that a client notices a truncation (KIP-320)."""
 
+from operator import attrgetter
+
 from broker.common.errors import ApiError
 from broker.common.types import TopicPartition
 from broker.handlers.current_leader import refusal
 from broker.handlers.handler import RequestContext, public
+from broker.handlers.named_once import partitions_once
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.offset_for_leader_epoch import (
     EpochEndOffset,
@@ -17,12 +20,11 @@ from broker.protocol.messages.offset_for_leader_epoch import (
 def handle_offset_for_leader_epoch(
     request: OffsetForLeaderEpochRequest, context: RequestContext
 ) -> OffsetForLeaderEpochResponse:
+    asked = partitions_once(((topic.topic, topic.partitions) for topic in request.topics), attrgetter("partition"))
     return OffsetForLeaderEpochResponse(
         topics=[
-            OffsetForLeaderTopicResult(
-                topic=topic.topic, partitions=[_answer(topic.topic, each, context) for each in topic.partitions]
-            )
-            for topic in request.topics
+            OffsetForLeaderTopicResult(topic=name, partitions=[_answer(name, each, context) for each in partitions])
+            for name, partitions in asked.items()
         ]
     )
 

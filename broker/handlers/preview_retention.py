@@ -37,7 +37,8 @@ async def handle_preview_retention(
     request: PreviewRetentionRequest, context: RequestContext
 ) -> PreviewRetentionResponse:
     answer = _Answer(request, context)
-    return PreviewRetentionResponse(topics=[await answer.topic(each) for each in request.topics])
+    topics = {topic.name: topic for topic in request.topics}
+    return PreviewRetentionResponse(topics=[await answer.topic(each) for each in topics.values()])
 
 
 class _Answer:
@@ -64,7 +65,7 @@ class _Answer:
             cleanup_policy=render_value(config.cleanup_policy),
             retention_ms=config.retention_ms,
             retention_bytes=config.retention_bytes,
-            partitions=[await self._partition(asked.name, each, config) for each in partitions],
+            partitions=[await self._partition(asked.name, each, config) for each in dict.fromkeys(partitions)],
         )
 
     async def _partition(self, topic: str, index: int, config: LogConfig) -> PreviewRetentionPartitionResult:

@@ -13,6 +13,7 @@ SUPPORT = {
     "transaction_request",
     "config_resources",
     "current_leader",
+    "named_once",
 }
 
 

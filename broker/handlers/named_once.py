@@ -1,0 +1,19 @@
+"""Whatever a request names twice is answered once: a few bytes can name what takes kilobytes to tell.
+
+Kafka reads most of what a request names into a map: what is said of anything last counts, in the place of the first.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+Partition = TypeVar("Partition")
+
+
+def partitions_once(
+    topics: Iterable[tuple[str, Iterable[Partition]]], index_of: Callable[[Partition], int] = int
+) -> dict[str, list[Partition]]:
+    """By topic, what is asked of each partition; as a rule just what is given."""
+    found: dict[str, dict[int, Partition]] = {}
+    for topic, partitions in topics:
+        found.setdefault(topic, {}).update((index_of(each), each) for each in partitions)
+    return {topic: list(partitions.values()) for topic, partitions in found.items()}
