@@ -4,6 +4,7 @@ A task may find its wish already carried out, because the reconcile was quicker;
 """
 
 import logging
+from contextlib import suppress
 
 from celery import Task, shared_task
 from django.conf import settings
@@ -28,22 +29,27 @@ TASK_EXPIRES_S = 60
 
 @shared_task(ignore_result=True)
 def start(name: str) -> None:
-    settle(name, SETTLE_S)
+    _pursue(name)
 
 
 @shared_task(ignore_result=True)
 def stop(name: str) -> None:
-    settle(name, SETTLE_S)
+    _pursue(name)
 
 
 @shared_task(ignore_result=True)
 def restart(name: str) -> None:
-    settle(name, SETTLE_S)
+    _pursue(name)
 
 
 @shared_task(ignore_result=True)
 def kill(name: str) -> None:
-    settle(name, SETTLE_S)
+    _pursue(name)
+
+
+def _pursue(name: str) -> None:
+    with suppress(ManagedProcess.DoesNotExist):  # removed and forgotten meanwhile
+        settle(name, SETTLE_S)
 
 
 def enqueue(task: Task, process: ManagedProcess) -> None:

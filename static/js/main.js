@@ -1,11 +1,11 @@
 // What makes the pages live, one idea per file. htmx and its websocket extension do the swapping.
 import "./present.js";
-import "./press.js";
 import "./active.js";
 import "./ages.js";
 import "./connection.js";
 import "./flash.js";
 import "./focus.js";
+import "./hold.js";
 import "./moments.js";
 import "./question.js";
 import "./reasons.js";

@@ -1,7 +1,7 @@
 // A search and the live tail of the messages tab, over a websocket of their own. The page says when it has taken what
 // came, and only then more is read: a slow or paused page slows the reading, not the console.
 
-import { whenReleased } from "./press.js";
+import { whenReleased } from "./hold.js";
 
 const ROWS_MAX = 500;
 const live = document.getElementById("records-live");

@@ -2,8 +2,9 @@
 // the shape of a list changed, and by polling while there is no websocket.
 
 import { rememberFocus, returnFocus } from "./focus.js";
-import { whenReleased } from "./press.js";
+import { holdDuring, whenReleased } from "./hold.js";
 
+const PATIENCE_MS = 10000; // pushes wait no longer for a page that does not come
 let running = false;
 let again = false;
 
@@ -11,23 +12,28 @@ export async function refreshRegions(ids = null) {
   if (running) { again = true; return; }
   running = true;
   try {
-    const response = await fetch(location.href, { headers: { Accept: "text/html" }, cache: "no-store" });
-    if (response.redirected && new URL(response.url).pathname === `${document.body.dataset.root}login/`) { location.reload(); return; }
-    const isRefused = document.querySelector("[data-refused]") !== null;
-    if (response.status === 404 || (response.ok && isRefused)) {
-      if (response.ok === isRefused) location.reload(); // the thing is gone, or is there by now
-      return;
-    }
-    if (!response.ok) return;
-    const text = await response.text();
-    await whenReleased();
-    replaceRegions(new DOMParser().parseFromString(text, "text/html"), ids);
+    await holdDuring(() => fetchRegions(ids));
   } catch {
     // The console cannot be reached: the banner says so already, and the next attempt comes.
   } finally {
     running = false;
     if (again) { again = false; refreshRegions(); }
   }
+}
+
+async function fetchRegions(ids) {
+  const asked = { headers: { Accept: "text/html" }, cache: "no-store", signal: AbortSignal.timeout(PATIENCE_MS) };
+  const response = await fetch(location.href, asked);
+  if (response.redirected && new URL(response.url).pathname === `${document.body.dataset.root}login/`) { location.reload(); return; }
+  const isRefused = document.querySelector("[data-refused]") !== null;
+  if (response.status === 404 || (response.ok && isRefused)) {
+    if (response.ok === isRefused) location.reload(); // the thing is gone, or is there by now
+    return;
+  }
+  if (!response.ok) return;
+  const text = await response.text();
+  await whenReleased();
+  replaceRegions(new DOMParser().parseFromString(text, "text/html"), ids);
 }
 
 function replaceRegions(fresh, ids) {

@@ -14,7 +14,7 @@ import psutil
 
 _ROOT = Path(__file__).resolve().parents[3]
 #: A Spark that starts on a busy machine takes this long to its first batch.
-BATCH_DEADLINE_S = 90
+BATCH_DEADLINE_S = 240
 
 
 def write_config(directory: Path, job: str, bootstrap_servers: str, **settings: str) -> Path:

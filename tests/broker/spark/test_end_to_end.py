@@ -17,9 +17,9 @@ from tests.barnabas_cluster import await_true, running_cluster
 from tests.broker.connect.mock_cluster import all_records, produce_all
 from tests.broker.spark.driver import write_config
 
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
 LICENCE = Path("/usr/share/common-licenses/GPL-3")
-_DEADLINE_S = 120
+_DEADLINE_S = 240
 
 
 @pytest.fixture(scope="module")

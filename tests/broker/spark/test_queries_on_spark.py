@@ -15,7 +15,7 @@ RECORDS = 1_000
 
 
 @pytest.mark.spark
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 def test_source_and_sink_do_on_spark_what_they_promise(spark, tmp_path):
     with running_cluster(tmp_path / "cluster") as cluster:
         servers = cluster.bootstrap_servers

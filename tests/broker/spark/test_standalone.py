@@ -18,9 +18,9 @@ from tests.broker.connect.mock_cluster import produce_all
 from tests.broker.spark.driver import Driver, write_config
 from tests.zookeeper_server import free_ports
 
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
 _SPARK_CLASS = Path(pyspark.__file__).parent / "bin" / "spark-class"
-_DEADLINE_S = 150
+_DEADLINE_S = 240
 #: A JVM of a minute is done before the second compiler pays.
 SHORT_LIVED = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 
