@@ -84,7 +84,7 @@ def latest_counts(records: list[Message]) -> dict[str, int]:
 
 
 @pytest.mark.spark
-@pytest.mark.timeout(400)
+@pytest.mark.timeout(600)
 def test_counts_are_exact_after_a_kill_in_mid_stream(cluster, driver):
     with Traffic(cluster.bootstrap_servers) as traffic:
         driver.start()
