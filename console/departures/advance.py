@@ -71,8 +71,10 @@ def _do(departure: Departure, process: ManagedProcess | None, decision: Decision
 
 def _drain(departure: Departure, decision: Decision) -> tuple[str, str]:
     proposal = drain_proposal(departure.broker_id)
+    if not proposal.targets and not proposal.stuck:
+        return departure.state, "Waits for the next look at the partitions."
     if not proposal.targets:
-        why = next(iter(proposal.stuck.values()), "nothing can be moved.")
+        why = next(iter(proposal.stuck.values()))
         return State.PAUSED, f"Paused: {count_of(len(proposal.stuck), 'partition')} cannot move elsewhere. {why}"
     do_drain(departure, planned(proposal.targets, departure.rate), settings.BOOTSTRAP_SERVERS)
     return departure.state, decision.sentence

@@ -1,6 +1,7 @@
 """Plans of moves from what is true now, which the cluster is asked; proposals start from what was last seen of all."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from dataclasses import replace
 
 from django.db.models import Q
 
@@ -20,17 +21,17 @@ def planned(targets: Targets, rate: int | None = None) -> MovePlan:
 
 def drain_proposal(*leaving: int) -> Proposal:
     """All replicas away from `leaving`. Raises GatewayError."""
-    return propose_drain(_held(), _racks(), leaving)
+    return _as_it_is(lambda held, racks: propose_drain(held, racks, leaving))
 
 
 def spread_proposal() -> Proposal:
     """Everything evenly over the brokers that are registered. Raises GatewayError."""
-    return propose_spread(_held(), _racks())
+    return _as_it_is(propose_spread)
 
 
 def factor_proposal(topic: str, factor: int) -> Proposal:
     """`factor` replicas for each partition of the topic. Raises GatewayError."""
-    return propose_factor(_held(), _racks(), factor, topic)
+    return _as_it_is(lambda held, racks: propose_factor(held, racks, factor, topic))
 
 
 def drain_plan(broker_id: int, rate: int | None = None) -> MovePlan:
@@ -65,6 +66,24 @@ def throttled_by() -> str:
     throttled = Q(state__in=OPEN, rate__isnull=False) | Q(throttles__isnull=False)
     found = Reassignment.objects.filter(throttled).first()
     return found.object_name if found else ""
+
+
+def _as_it_is(propose: Callable[[list[Held], dict[int, str]], Proposal]) -> Proposal:
+    """Without partitions that have other replicas by now than were last seen: one seen while it moved has too many.
+
+    The next proposal finds them. Raises GatewayError.
+    """
+    held = _held()
+    proposal = propose(held, _racks())
+    seen = {each.place: each.replicas for each in held}
+    places = {*proposal.targets, *proposal.stuck}
+    present = cluster_gateway().moves.assignments({topic for topic, _ in places})
+    sound = {place for place in places if present.get(place) == seen[place]}
+    return replace(
+        proposal,
+        targets={place: target for place, target in proposal.targets.items() if place in sound},
+        stuck={place: why for place, why in proposal.stuck.items() if place in sound},
+    )
 
 
 def _held() -> list[Held]:

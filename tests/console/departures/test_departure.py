@@ -9,10 +9,11 @@ from console.departures import advance as advancing
 from console.departures.actions import do_call_off
 from console.departures.advance import advance
 from console.departures.models import Departure
-from console.placement.models import Reassignment
+from console.placement.models import OngoingMove, Reassignment
 from console.processes import tasks
 from console.processes.models import ManagedProcess
 from console.processes.states import Desired
+from console.topics.models import Partition
 
 ADDRESS = "/processes/+departures/broker-3/"
 State = Departure.State
@@ -215,3 +216,21 @@ def test_progress_stands_on_the_page_of_the_process(broker, viewer, client_of):
 def test_page_of_what_is_no_broker_is_not_found(broker, operator, client_of):
     ManagedProcess.objects.create(name="demo", kind="connect")
     assert client_of(operator).get("/processes/+departures/demo/").status_code == 404
+
+
+def test_partitions_that_were_last_seen_on_the_move_are_not_moved_again(broker, cluster, collect, operator, client_of):
+    begin(client_of(operator))
+    step()
+    collect()
+    moving = list(cluster.moves.under_way())
+    on_the_move = [partition for _, partition in moving]
+    Partition.objects.filter(partition__in=on_the_move).update(replicas=[1, 2, 3])
+    cluster.moves.arrive(*moving)
+    Reassignment.objects.update(state=Reassignment.State.DONE)
+    OngoingMove.objects.all().delete()
+
+    assert step().sentence == "Waits for the next look at the partitions."
+    assert cluster.moves.under_way() == {}
+    assert {len(each) for each in cluster.moves.assignments(["orders"]).values()} == {2}
+    collect()
+    assert step().state == State.STOPPING
