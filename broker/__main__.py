@@ -13,6 +13,7 @@ COMMANDS = {
     "stream-jobs": "tell which stream jobs there are, and their parameters",
     "stream-template": "write the beginning of a stream job of one's own",
     "stream-table": "ask a table of counts that a stream job keeps",
+    "stream-ledger": "tell which batches stream jobs have written",
     "dump-log": "print a segment of a log",
     "retention-preview": "tell what would be deleted from a topic",
 }

@@ -31,6 +31,8 @@ from broker.protocol.messages.txn_offset_commit import (
 from broker.protocol.schema import Message
 
 ONGOING = "Ongoing"
+#: States in which a transaction has records that markers are still to end.
+UNDECIDED = (ONGOING, "PrepareCommit", "PrepareAbort")
 #: The newest version a producer uses; later ones are for brokers.
 _ADD_PARTITIONS_BY_PRODUCER = 3
 

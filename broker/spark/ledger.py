@@ -3,20 +3,22 @@
 A batch is written by many tasks, each in a transaction of its own, because a transaction has one producer. So that all
 of them count or none, they are committed in two phases. A task writes its records, leaves its transaction open and
 hands its identity to the driver. When all have, the driver *decides*: one record with the batch's number and the
-identities, as the committed offset of a group that is named after the query, written in a transaction of its own. Only
-then are the tasks' transactions committed. From the decision on, committing is all anybody may do with them; before it,
-aborting.
+identities, as the committed offset of a group that is named after the query, and in the topic of decisions.py, which
+does not forget; both in one transaction. Only then are the tasks' transactions committed. From the decision on,
+committing is all anybody may do with them; before it, aborting.
 
 Why a batch is there once, whatever dies when:
 
-* Before the decision nothing of the batch is committed. Whoever runs it again finds no decision, fences the tasks'
-  transactions (same transactional ids, new epochs: the old ones are aborted) and writes it anew.
+* Before the decision nothing of the batch is committed. Whoever runs it again finds no decision, aborts the tasks'
+  transactions as it takes over (below) and writes it anew.
 * After the decision whoever runs it again finds it, writes nothing, and commits what is not committed yet. To end a
   transaction again as it ended is no error, so this can be repeated at any time.
 * Two drivers (the older one paused, or cut off): a run of a query *takes over* the ledger before its first task touches
   any transaction. That raises the epoch of the ledger's own producer, which a decision needs: the older driver can
   decide before that moment, and then the newer one sees it, or never again. Runs are told apart by Spark's run id.
 * Two attempts of a task have different transactional ids; only the attempt that Spark has chosen is in the decision.
+  Spark counts attempts anew when it tries a whole stage again (SPARK-24552), so an id that holds a transaction open is
+  not taken, whatever its number says.
   What the others left open is aborted, after each batch and by a take-over: the driver lists it with its epochs, then
   makes sure that it has not been replaced, then aborts what is still of those epochs; a newer driver's tasks have
   others.
@@ -35,12 +37,13 @@ import time
 import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from itertools import accumulate, pairwise
+from itertools import accumulate, count, pairwise
 
 from broker.client.cluster import Cluster
 from broker.client.coordinators import Coordinators
 from broker.client.transactions import (
     ONGOING,
+    UNDECIDED,
     ProducerIdentity,
     commit_offset,
     describe_transaction,
@@ -49,9 +52,10 @@ from broker.client.transactions import (
     open_transactions,
 )
 from broker.common.errors import ApiError, BarnabasError, ErrorCode
-from broker.common.types import TopicPartition
+from broker.protocol.messages.delete_groups import DeleteGroupsRequest
 from broker.protocol.messages.find_coordinator import CoordinatorType
 from broker.protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchResponse
+from broker.spark.decisions import PARTITION, Decisions
 
 #: How every ledger's name begins: of a group that nobody is a member of, whose only offset counts batches.
 LEDGER_PREFIX = "barnabas-sink-"
@@ -96,22 +100,23 @@ class Decision:
     committer: ProducerIdentity | None = None
     batch: int = _NO_BATCH
     producers: tuple[ProducerIdentity, ...] = ()
-    #: The partition that the record is the committed offset of.
-    at: TopicPartition | None = None
 
     def to_text(self) -> str:
         """Some 1,500 tasks fit into what a group may say beside an offset."""
         who = [self.committer.producer_id, self.committer.epoch]
         name = self.committer.transactional_id
         tasks = [(*_task_of(name, each.transactional_id), each.producer_id, each.epoch) for each in self.producers]
-        return json.dumps({"run": self.run, "by": who, "tasks": _packed(tasks)}, separators=(",", ":"))
+        said = {"batch": self.batch, "run": self.run, "by": who, "tasks": _packed(tasks)}
+        return json.dumps(said, separators=(",", ":"))
 
 
-def parse_decision(name: str, at: TopicPartition, offset: int, text: str) -> Decision:
+def parse_decision(name: str, text: str, offset: int = 0) -> Decision:
+    """`offset` is what was committed with it: of older ledgers it alone says the batch."""
     document = json.loads(text)
     tasks = _unpacked(document["tasks"])
     producers = tuple(ProducerIdentity(_id_of(name, task, attempt), *who) for task, attempt, *who in tasks)
-    return Decision(document["run"], ProducerIdentity(name, *document["by"]), offset - 1, producers, at)
+    batch = document.get("batch", offset - 1)
+    return Decision(document["run"], ProducerIdentity(name, *document["by"]), batch, producers)
 
 
 def is_task_id(text: str) -> bool:
@@ -149,29 +154,41 @@ class Ledger:
         self.name = name
         self._cluster = cluster
         self._coordinators = coordinators
+        self._decisions = Decisions(cluster, coordinators)
 
-    def transactional_id(self, task: int, attempt: int) -> str:
-        return _id_of(self.name, task, attempt)
+    def free_id(self, task: int, attempt: int) -> str:
+        """A transactional id for an attempt of a task, which holds no transaction open.
 
-    def enter(self, run: str, at: TopicPartition) -> Decision:
-        """What is decided, after making sure that only `run` decides from now on.
-
-        `at` is where a new ledger is kept: some partition the query writes to.
+        Two that ask at one moment may hear the same: whoever begins first is fenced before it has written anything.
         """
+        return next(each for number in count(attempt) if self._is_free(each := _id_of(self.name, task, number)))
+
+    def _is_free(self, transactional_id: str) -> bool:
+        try:
+            state = describe_transaction(self._coordinators, transactional_id)
+        except ApiError as error:
+            if error.code is ErrorCode.TRANSACTIONAL_ID_NOT_FOUND:
+                return True
+            raise
+        return state.transaction_state not in UNDECIDED
+
+    def enter(self, run: str) -> Decision:
+        """What is decided, after making sure that only `run` decides from now on."""
         deadline = time.monotonic() + _TAKE_OVER_TIMEOUT_S
         while True:
             decision = self._read_when_stable()
             if decision is not None and decision.run == run:
                 return decision
             try:
-                return self._take_over(run, at)
+                return self._take_over(run)
             except ApiError as error:
                 if error.code not in _FENCED or time.monotonic() > deadline:
                     raise
                 # Another task of the run does the same: one of them will have it, all others find it done.
                 time.sleep(random.uniform(0.02, 0.3))
 
-    def _take_over(self, run: str, at: TopicPartition) -> Decision:
+    def _take_over(self, run: str) -> Decision:
+        self._decisions.prepare()
         committer = init_producer(self._coordinators, self.name, _LEDGER_TIMEOUT_MS)
         decision = self._read()
         if decision.run != run:
@@ -180,10 +197,10 @@ class Ledger:
             committer = init_producer(self._coordinators, self.name, _LEDGER_TIMEOUT_MS, committer)
             self._abort(abandoned)
         decision = replace(decision, run=run, committer=committer)
-        self._write(decision, at)
+        self._write(decision)
         return decision
 
-    def decide(self, run: str, batch: int, producers: Iterable[ProducerIdentity], at: TopicPartition) -> None:
+    def decide(self, run: str, batch: int, producers: Iterable[ProducerIdentity]) -> None:
         """From now on the batch is written. SinkError if another driver took over, or a transaction is not open.
 
         TooManyTasksError for more than a decision has room for.
@@ -197,7 +214,7 @@ class Ledger:
         for producer in producers:
             self._check_open(producer)
         committer = init_producer(self._coordinators, self.name, _LEDGER_TIMEOUT_MS, decision.committer)
-        self._write(Decision(run, committer, batch, producers, decision.at), at)
+        self._write(Decision(run, committer, batch, producers))
 
     def finish(self, batch: int) -> None:
         """Commits what the decision on `batch` names. Again is no error. LostPartError if it is too late."""
@@ -210,8 +227,8 @@ class Ledger:
             except ApiError as error:
                 raise LostPartError(
                     f"{self.name}: batch {batch} was decided and {producer.transactional_id} cannot be committed any "
-                    f"more ({error.message}), so that a part of it is missing. Delete the group {self.name} to have "
-                    "the batch written again; what did arrive of it then comes twice."
+                    f"more ({error.message}), so that a part of it is missing. To have the batch written again, "
+                    f"run: python -m broker stream-ledger --forget {self.name}; what did arrive of it then comes twice."
                 ) from error
 
     def finish_if_decided(self, batch: int) -> None:
@@ -259,12 +276,25 @@ class Ledger:
         if left_ms < min(MARGIN_MS, MARGIN_SHARE * state.transaction_timeout_ms):
             raise SinkError(f"{producer.transactional_id} times out in {left_ms} ms, which is too soon to commit it")
 
-    def _write(self, decision: Decision, at: TopicPartition) -> None:
+    def forget(self) -> None:
+        """As if nothing had been written. Whoever runs the query now decides nothing more."""
+        committer = init_producer(self._coordinators, self.name, _LEDGER_TIMEOUT_MS)
+        self._decisions.write(committer, self.name, None)
+        end_transaction(self._coordinators, committer, commit=True)
+        self._coordinators.ask(
+            CoordinatorType.GROUP,
+            self.name,
+            DeleteGroupsRequest(groups_names=[self.name]),
+            lambda answer: _unless_unknown(answer.results[0].error_code),
+        )
+
+    def _write(self, decision: Decision) -> None:
         text = decision.to_text()
         if len(text) > _METADATA_BYTES_MAX:
             count = len(decision.producers)
             raise TooManyTasksError(f"{count} tasks are too many for one batch: coalesce the rows first")
-        commit_offset(self._coordinators, decision.committer, self.name, decision.at or at, decision.batch + 1, text)
+        self._decisions.write(decision.committer, self.name, text)
+        commit_offset(self._coordinators, decision.committer, self.name, PARTITION, decision.batch + 1, text)
         end_transaction(self._coordinators, decision.committer, commit=True)
 
     def _read_when_stable(self, patience_s: float = _STABLE_PATIENCE_S) -> Decision | None:
@@ -292,12 +322,16 @@ class Ledger:
         )
         if once and (code := _error_of(answer)):
             raise ApiError(ErrorCode(code))
-        for topic in answer.topics:
-            for each in topic.partitions:
-                if each.committed_offset >= 0:
-                    at = TopicPartition(topic.name, each.partition_index)
-                    return parse_decision(self.name, at, each.committed_offset, each.metadata)
-        return Decision()
+        said = [each for topic in answer.topics for each in topic.partitions if each.committed_offset >= 0]
+        if said:
+            newest = max(said, key=lambda each: each.committed_offset)
+            return parse_decision(self.name, newest.metadata, newest.committed_offset)
+        text = self._decisions.newest(self.name, once=once)
+        return Decision() if text is None else parse_decision(self.name, text)
+
+
+def _unless_unknown(code: int) -> int:
+    return ErrorCode.NONE if code == ErrorCode.GROUP_ID_NOT_FOUND else code
 
 
 def _error_of(answer: OffsetFetchResponse) -> int:

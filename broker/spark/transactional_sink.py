@@ -25,7 +25,6 @@ from broker.client.leaders import Leaders
 from broker.client.transactions import ProducerIdentity, end_transaction, init_producer
 from broker.common.errors import ApiError
 from broker.common.logs import logger
-from broker.common.types import TopicPartition
 from broker.records.compression import Compression
 from broker.spark.client_settings import ClientSettings, cluster_of, read_sink_settings
 from broker.spark.ledger import LEDGER_PREFIX, Decision, Ledger, OldCheckpointError, SinkError, is_task_id
@@ -57,7 +56,6 @@ class TaskResult(WriterCommitMessage):
     batch: int
     #: Whether the batch can be run again, and is in the ledger therefore.
     keyed: bool = True
-    at: TopicPartition | None = None
     producer: ProducerIdentity | None = None
     found: Decision | None = None
 
@@ -117,7 +115,7 @@ class _Sink:
             return
         some, ledger = written[0], self._ledger(written[0].name)
         if some.keyed:
-            ledger.decide(some.run, some.batch, [result.producer for result in written], some.at)
+            ledger.decide(some.run, some.batch, [result.producer for result in written])
             ledger.finish(some.batch)
         else:
             self._end(written, commit=True)
@@ -196,7 +194,7 @@ class _Task:
     def write(self, batch: pa.RecordBatch) -> None:
         rows = by_partition(batch, self._options.topic, self._count_of, self._turn)
         self._turn += 1
-        if self._producer is None and not self._open(next(iter(rows))):
+        if self._producer is None and not self._open():
             return
         self._producer.write(rows)
 
@@ -209,12 +207,12 @@ class _Task:
         except (ApiError, BrokerUnreachable) as error:
             _log.warning("transaction of a failed task stays open until it times out", reason=str(error))
 
-    def _open(self, at: TopicPartition) -> bool:
+    def _open(self) -> bool:
         """Begins the task's transaction; False when the batch is written already."""
         result = self._result
         ledger = Ledger(result.name, self._cluster, self._coordinators)
         if result.keyed:
-            decision = ledger.enter(result.run, at)
+            decision = ledger.enter(result.run)
             if decision.batch > result.batch:
                 raise OldCheckpointError(
                     f"{result.name}: batch {decision.batch} is written, and the checkpoint is at {result.batch}: it is "
@@ -224,8 +222,7 @@ class _Task:
                 result.found = decision
                 return False
         context, client = TaskContext.get(), self._options.client
-        transactional_id = ledger.transactional_id(context.partitionId(), context.attemptNumber())
-        result.at = at
+        transactional_id = ledger.free_id(context.partitionId(), context.attemptNumber())
         result.producer = init_producer(self._coordinators, transactional_id, client.transaction_timeout_ms)
         compression = Compression[client.compression.upper()]
         self._producer = TaskProducer(self._leaders, self._coordinators, result.producer, compression)

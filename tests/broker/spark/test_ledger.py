@@ -4,17 +4,18 @@ import itertools
 
 import pyarrow as pa
 import pytest
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, NewTopic
 
 from broker.client.cluster import Cluster, parse_bootstrap_servers
 from broker.client.coordinators import Coordinators
 from broker.client.leaders import Leaders
 from broker.client.transactions import ProducerIdentity, end_transaction, init_producer, open_transactions
-from broker.common.errors import ApiError
+from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.records.batch import Compression
 from broker.spark import ledger as ledgers
 from broker.spark.client_settings import read_sink_settings
+from broker.spark.decisions import TOPIC, Decisions, DecisionsError
 from broker.spark.ledger import Decision, Ledger, LostPartError, SinkError, TooManyTasksError, parse_decision
 from broker.spark.record_encoding import Rows
 from broker.spark.task_producer import TaskProducer
@@ -65,9 +66,9 @@ class Run:
         """What the tasks hand to the driver; None when the batch is written."""
         producers = []
         for task in range(TASKS):
-            if self.ledger.enter(self.name, self.at).batch == batch:
+            if self.ledger.enter(self.name).batch == batch:
                 return None
-            who = init_producer(self._coordinators, self.ledger.transactional_id(task, attempt), timeout_ms)
+            who = init_producer(self._coordinators, self.ledger.free_id(task, attempt), timeout_ms)
             row = pa.array([b"%d/%d" % (batch, task)], pa.binary())
             producer = TaskProducer(self._leaders, self._coordinators, who, Compression.NONE)
             producer.write({self.at: Rows(row, row, None)})
@@ -76,7 +77,7 @@ class Run:
 
     def commit(self, batch: int, producers) -> None:
         if producers is not None:
-            self.ledger.decide(self.name, batch, producers, self.at)
+            self.ledger.decide(self.name, batch, producers)
         self.ledger.finish(batch)
 
     def run(self, batch: int) -> None:
@@ -153,7 +154,7 @@ def test_driver_that_was_replaced_decides_no_more(cluster, bootstrap_servers, to
 
 def test_decision_of_a_driver_that_is_replaced_is_found(cluster, bootstrap_servers, topic):
     older, newer = Run(cluster, topic, "older"), Run(cluster, topic, "newer")
-    older.ledger.decide("older", 0, older.write(0), older.at)
+    older.ledger.decide("older", 0, older.write(0))
     assert newer.write(0) is None
     newer.ledger.finish(0)
     older.ledger.finish(0)
@@ -173,11 +174,111 @@ def test_attempt_that_was_not_chosen_is_aborted(cluster, bootstrap_servers, topi
 def test_batch_whose_transaction_was_ended_by_another_is_not_decided(cluster, bootstrap_servers, topic):
     run = Run(cluster, topic, "only")
     producers = run.write(0)
-    run.write(0)
+    init_producer(Coordinators(cluster), producers[0].transactional_id, 60_000)
     with pytest.raises(SinkError, match="is not open any more, or another's"):
-        run.ledger.decide("only", 0, producers, run.at)
-    run.run(0)
+        run.ledger.decide("only", 0, producers)
+    Run(cluster, topic, "next").run(0)
     assert written(bootstrap_servers, topic) == BATCHES[:TASKS]
+
+
+def test_twin_of_a_task_in_a_repeated_stage_leaves_the_chosen_transaction_alone(cluster, bootstrap_servers, topic):
+    """Spark counts its attempts from 0 again."""
+    run = Run(cluster, topic, "only")
+    chosen = run.write(0, attempt=0)
+    twins = run.write(0, attempt=0)
+    run.commit(0, chosen)
+    run.ledger.sweep("only")
+    assert {each.transactional_id for each in chosen}.isdisjoint(each.transactional_id for each in twins)
+    assert written(bootstrap_servers, topic) == BATCHES[:TASKS]
+    assert open_transactions(cluster, f"sink-{topic}") == []
+
+
+def test_ids_are_used_again_once_their_transactions_have_ended(cluster, topic):
+    run = Run(cluster, topic, "only")
+    ids = []
+    for batch in range(2):
+        producers = run.write(batch)
+        run.commit(batch, producers)
+        ids.append([each.transactional_id for each in producers])
+    assert ids[0] == ids[1]
+
+
+def forget_group(bootstrap_servers: str, name: str) -> None:
+    """As its expiry does, offsets.retention.minutes after the last commit."""
+    admin = AdminClient({"bootstrap.servers": bootstrap_servers})
+    admin.delete_consumer_groups([name])[name].result(20)
+
+
+def test_decision_outlives_the_offsets_of_its_group(cluster, bootstrap_servers, topic):
+    """The driver died behind its decision, and the next came when the group was forgotten."""
+    older = Run(cluster, topic, "older")
+    older.ledger.decide("older", 0, older.write(0))
+    forget_group(bootstrap_servers, older.ledger.name)
+    newer = Run(cluster, topic, "newer")
+    assert newer.write(0) is None
+    newer.ledger.finish(0)
+    assert written(bootstrap_servers, topic) == BATCHES[:TASKS]
+
+
+def test_older_checkpoint_is_known_when_the_group_is_forgotten(cluster, bootstrap_servers, topic):
+    run = Run(cluster, topic, "only")
+    for batch in range(3):
+        run.run(batch)
+    forget_group(bootstrap_servers, run.ledger.name)
+    assert Run(cluster, topic, "restored").ledger.enter("restored").batch == 2
+
+
+def test_decision_outlives_the_topics_it_wrote_to(cluster, bootstrap_servers, topic):
+    run = Run(cluster, topic, "only")
+    run.run(0)
+    admin = AdminClient({"bootstrap.servers": bootstrap_servers})
+    admin.delete_topics([topic])[topic].result(20)
+    assert Run(cluster, topic, "next").ledger.enter("next").batch == 0
+
+
+def test_query_believes_that_there_is_no_decision_only_once_others_are_decided(cluster, bootstrap_servers, topic):
+    """What is behind an open transaction of the topic cannot be read yet, and may be about this query."""
+    run = Run(cluster, topic, "only")
+    run.run(0)
+    open_one = init_producer(Coordinators(cluster), f"other-{topic}", 60_000)
+    Decisions(cluster, Coordinators(cluster)).write(open_one, f"other-{topic}", "{}")
+    run.run(1)
+    forget_group(bootstrap_servers, run.ledger.name)
+    with pytest.raises(ApiError) as refused:
+        Decisions(cluster, Coordinators(cluster)).newest(run.ledger.name, once=True)
+    assert refused.value.code is ErrorCode.UNSTABLE_OFFSET_COMMIT
+    end_transaction(Coordinators(cluster), open_one, commit=False)
+    assert Run(cluster, topic, "next").ledger.enter("next").batch == 1
+
+
+def test_batch_is_written_again_once_its_ledger_is_forgotten(cluster, bootstrap_servers, topic):
+    run = Run(cluster, topic, "only")
+    run.run(0)
+    run.ledger.forget()
+    run.ledger.forget()
+    Run(cluster, topic, "next").run(0)
+    assert written(bootstrap_servers, topic) == sorted(BATCHES[:TASKS] * 2)
+
+
+def test_topic_of_decisions_that_would_forget_is_refused(bootstrap_servers, cluster):
+    decisions = Decisions(cluster, Coordinators(cluster))
+    decisions.prepare()
+    admin = AdminClient({"bootstrap.servers": bootstrap_servers})
+    set_cleanup_policy(admin, "delete")
+    try:
+        with pytest.raises(DecisionsError, match="set it to compact"):
+            decisions.prepare()
+    finally:
+        set_cleanup_policy(admin, "compact")
+
+
+def set_cleanup_policy(admin: AdminClient, policy: str) -> None:
+    wanted = ConfigResource(
+        ConfigResource.Type.TOPIC,
+        TOPIC,
+        incremental_configs=[ConfigEntry("cleanup.policy", policy, incremental_operation=AlterConfigOpType.SET)],
+    )
+    admin.incremental_alter_configs([wanted])[wanted].result(20)
 
 
 def test_batch_is_not_decided_when_its_transactions_are_about_to_time_out(cluster, topic, monkeypatch):
@@ -186,15 +287,15 @@ def test_batch_is_not_decided_when_its_transactions_are_about_to_time_out(cluste
     monkeypatch.setattr("broker.spark.ledger.MARGIN_MS", 31_000)
     monkeypatch.setattr("broker.spark.ledger.MARGIN_SHARE", 1)
     with pytest.raises(SinkError, match="times out in"):
-        run.ledger.decide("only", 0, producers, run.at)
+        run.ledger.decide("only", 0, producers)
 
 
 def test_part_that_was_lost_after_the_decision_is_said(cluster, bootstrap_servers, topic):
     run = Run(cluster, topic, "only")
     producers = run.write(0)
-    run.ledger.decide("only", 0, producers, run.at)
+    run.ledger.decide("only", 0, producers)
     init_producer(Coordinators(cluster), producers[1].transactional_id, 60_000)
-    with pytest.raises(LostPartError, match=r"a part of it is missing\. Delete the group"):
+    with pytest.raises(LostPartError, match=r"a part of it is missing\. .*stream-ledger --forget"):
         run.ledger.finish(0)
     assert written(bootstrap_servers, topic) == BATCHES[:1]
 
@@ -204,7 +305,7 @@ def test_failed_batch_is_aborted_only_while_it_is_undecided(cluster, topic):
     producers = run.write(0)
     assert run.ledger.is_undecided("only", 0)
     assert not run.ledger.is_undecided("another", 0)
-    run.ledger.decide("only", 0, producers, run.at)
+    run.ledger.decide("only", 0, producers)
     assert not run.ledger.is_undecided("only", 0)
 
 
@@ -213,7 +314,7 @@ def test_driver_that_was_replaced_aborts_nothing_of_its_successor(cluster, boots
     older, newer = Run(cluster, topic, "older"), Run(cluster, topic, "newer")
     older.run(0)
     producers = newer.write(1)
-    newer.ledger.decide("newer", 1, producers, newer.at)
+    newer.ledger.decide("newer", 1, producers)
     older.ledger.sweep("older")
     newer.ledger.finish(1)
     assert written(bootstrap_servers, topic) == BATCHES[: 2 * TASKS]
@@ -253,7 +354,7 @@ def test_sweep_leaves_alone_a_query_whose_name_begins_the_same(cluster, bootstra
 def test_decided_batch_is_finished_though_nothing_of_it_is_left_to_read(cluster, bootstrap_servers, topic):
     """What it read was compacted away before its driver came back."""
     before = Run(cluster, topic, "before")
-    before.ledger.decide("before", 0, before.write(0), before.at)
+    before.ledger.decide("before", 0, before.write(0))
     client = read_sink_settings({"kafka.bootstrap.servers": bootstrap_servers})
     writer = StreamWriter(SinkOptions(client, topic, None, None))
     writer.commit([TaskResult(before.ledger.name, "after", 0)], 0)
@@ -265,10 +366,10 @@ def test_decision_has_room_for_a_thousand_tasks():
     producers = tuple(
         ProducerIdentity(f"{name}-{task}.{task % 50 == 0:d}", 2**40 + task * 2, 3) for task in range(1_000)
     )
-    decision = Decision("1" * 36, ProducerIdentity(name, 3_999, 7), 12, producers, TopicPartition("out", 0))
+    decision = Decision("1" * 36, ProducerIdentity(name, 3_999, 7), 12, producers)
     text = decision.to_text()
     assert len(text) < 4_096
-    assert parse_decision(name, decision.at, 13, text) == decision
+    assert parse_decision(name, text) == decision
 
 
 def test_batch_of_more_tasks_than_fit_is_refused(cluster, topic, monkeypatch):
@@ -276,4 +377,4 @@ def test_batch_of_more_tasks_than_fit_is_refused(cluster, topic, monkeypatch):
     producers = run.write(0)
     monkeypatch.setattr(ledgers, "_METADATA_BYTES_MAX", 50)
     with pytest.raises(TooManyTasksError, match="2 tasks are too many for one batch"):
-        run.ledger.decide("only", 0, producers, run.at)
+        run.ledger.decide("only", 0, producers)

@@ -1,0 +1,52 @@
+"""`python -m broker stream-ledger --bootstrap-server HOST:PORT`: what the sinks of stream jobs have decided.
+
+A batch of which a part was lost is refused until a person has said that it may be written again: `--forget`.
+"""
+
+import argparse
+
+from broker.client.cluster import Cluster, parse_bootstrap_servers
+from broker.client.coordinators import Coordinators
+from broker.client.errors import BrokerUnreachable
+from broker.common.errors import ApiError, StartupError
+from broker.spark.decisions import Decisions
+from broker.spark.ledger import Ledger, parse_decision
+
+
+def main(argv: list[str]) -> int:
+    """0 when there was something to tell or to forget, 1 when there was not; StartupError when it cannot be known."""
+    arguments = _parser().parse_args(argv)
+    try:
+        with Cluster(parse_bootstrap_servers(arguments.bootstrap_server)) as cluster:
+            return _forget(cluster, arguments.forget) if arguments.forget else _list(cluster)
+    except (ApiError, BrokerUnreachable, TimeoutError) as error:
+        raise StartupError(f"{error}.") from None
+
+
+def _list(cluster: Cluster) -> int:
+    found = Decisions(cluster, Coordinators(cluster)).all()
+    for name, text in sorted(found.items()):
+        decision = parse_decision(name, text)
+        print(f"{name}  batch {decision.batch}  of {len(decision.producers)} tasks  by run {decision.run}")
+    return 0 if found else 1
+
+
+def _forget(cluster: Cluster, name: str) -> int:
+    coordinators = Coordinators(cluster)
+    if Decisions(cluster, coordinators).newest(name) is None:
+        print(f"There is no ledger {name}; without --forget all that there are are listed.")
+        return 1
+    Ledger(name, cluster, coordinators).forget()
+    print(f"{name} is forgotten: the query writes its next batch as if it were the first.")
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="broker stream-ledger", description="Print the newest batch that each query has written to its topics."
+    )
+    parser.add_argument("--bootstrap-server", required=True, metavar="HOST:PORT,…", help="some brokers of the cluster")
+    parser.add_argument(
+        "--forget", metavar="NAME", help="forget this ledger: a batch that was written already may come twice then"
+    )
+    return parser
