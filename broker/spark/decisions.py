@@ -24,13 +24,13 @@ from broker.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTo
 from broker.protocol.messages.list_offsets import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP
 from broker.records.batch import Compression
 from broker.records.record import decode_records
+from broker.spark.ledger_names import DECISIONS_TOPIC
 from broker.spark.record_encoding import Rows
 from broker.spark.task_producer import TaskProducer
 from broker.spark.visible_batches import end_of, visible_batches
 
-TOPIC = "barnabas-sinks"
 #: One is enough: a query decides once a batch. It is also what the groups of the ledgers commit their offsets of.
-PARTITION = TopicPartition(TOPIC, 0)
+PARTITION = TopicPartition(DECISIONS_TOPIC, 0)
 #: Small segments: what is not compacted yet is read by every new query.
 _CONFIGS = {"cleanup.policy": "compact", "segment.bytes": str(4 * 1024 * 1024), "min.cleanable.dirty.ratio": "0.1"}
 #: Longer than the transaction of any ledger may stay open.
@@ -71,8 +71,8 @@ class Decisions:
             time.sleep(_PAUSE_S)
         if policy != "compact":
             raise DecisionsError(
-                f"topic {TOPIC} has cleanup.policy={policy} and would forget which batches are written: set it to "
-                "compact"
+                f"topic {DECISIONS_TOPIC} has cleanup.policy={policy} and would forget which batches are written: "
+                "set it to compact"
             )
 
     def write(self, who: ProducerIdentity, name: str, text: str | None) -> None:
@@ -128,7 +128,7 @@ class Decisions:
             min_bytes=1,
             max_bytes=_FETCH_BYTES,
             isolation_level=IsolationLevel.READ_COMMITTED,
-            topics=[FetchTopic(topic=TOPIC, partitions=[asked])],
+            topics=[FetchTopic(topic=DECISIONS_TOPIC, partitions=[asked])],
         )
         response = self._leaders.connection(PARTITION).ask(request, version_max=_FETCH_BY_NAME)
         data = response.responses[0].partitions[0] if response.responses else None
@@ -139,11 +139,11 @@ class Decisions:
         return data
 
     def _make_topic(self) -> None:
-        metadata = self._cluster.describe_topics([TOPIC])
+        metadata = self._cluster.describe_topics([DECISIONS_TOPIC])
         if metadata.topics[0].error_code != ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
             return
         topic = CreatableTopic(
-            name=TOPIC,
+            name=DECISIONS_TOPIC,
             num_partitions=1,
             replication_factor=_BROKER_DEFAULT,
             configs=[CreatableTopicConfig(name=name, value=value) for name, value in _CONFIGS.items()],
@@ -155,13 +155,13 @@ class Decisions:
         (result,) = controller.ask(CreateTopicsRequest(topics=[topic])).topics
         code = ErrorCode(result.error_code)
         if code not in (ErrorCode.NONE, ErrorCode.TOPIC_ALREADY_EXISTS):
-            raise ApiError(code, f"topic {TOPIC} cannot be created: {result.error_message or code.meaning}")
+            raise ApiError(code, f"topic {DECISIONS_TOPIC} cannot be created: {result.error_message or code.meaning}")
 
     def _cleanup_policy(self) -> str | None:
         wanted = DescribeConfigsResource(
-            resource_type=_TOPIC_RESOURCE, resource_name=TOPIC, configuration_keys=["cleanup.policy"]
+            resource_type=_TOPIC_RESOURCE, resource_name=DECISIONS_TOPIC, configuration_keys=["cleanup.policy"]
         )
         (result,) = self._cluster.ask_any(DescribeConfigsRequest(resources=[wanted])).results
         if result.error_code:
-            raise ApiError(ErrorCode(result.error_code), f"topic {TOPIC}: {result.error_message}")
+            raise ApiError(ErrorCode(result.error_code), f"topic {DECISIONS_TOPIC}: {result.error_message}")
         return next((each.value for each in result.configs if each.name == "cleanup.policy"), None)

@@ -21,6 +21,7 @@ class Cure(Enum):
 
 _BY_A_PERSON = (
     "DataLossError: ",
+    "DecisionsError: ",
     "LostPartError: ",
     "OldCheckpointError: ",
     "RecordTooLargeError: ",

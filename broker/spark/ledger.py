@@ -57,8 +57,6 @@ from broker.protocol.messages.find_coordinator import CoordinatorType
 from broker.protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchResponse
 from broker.spark.decisions import PARTITION, Decisions
 
-#: How every ledger's name begins: of a group that nobody is a member of, whose only offset counts batches.
-LEDGER_PREFIX = "barnabas-sink-"
 #: Time a transaction must have left when its batch is decided.
 MARGIN_MS = 60_000
 #: The same, of transactions that are short, as a share of their time.

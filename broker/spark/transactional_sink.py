@@ -27,7 +27,8 @@ from broker.common.errors import ApiError
 from broker.common.logs import logger
 from broker.records.compression import Compression
 from broker.spark.client_settings import ClientSettings, cluster_of, read_sink_settings
-from broker.spark.ledger import LEDGER_PREFIX, Decision, Ledger, OldCheckpointError, SinkError, is_task_id
+from broker.spark.ledger import Decision, Ledger, OldCheckpointError, SinkError, is_task_id
+from broker.spark.ledger_names import LEDGER_PREFIX
 from broker.spark.output_rows import by_partition, check_columns
 from broker.spark.task_producer import TaskProducer
 

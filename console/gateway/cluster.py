@@ -35,7 +35,7 @@ from confluent_kafka.admin import (
 from console.gateway.brokers import KafkaBrokers
 from console.gateway.errors import ClusterUnreachableError, GatewayError, error_from_kafka
 from console.gateway.groups import KafkaGroups
-from console.gateway.interface import BrokerView, ClusterView, PartitionView, TopicView
+from console.gateway.interface import INTERNAL_TOPICS, BrokerView, ClusterView, PartitionView, TopicView
 from console.gateway.moves import KafkaMoves
 from console.gateway.record_views import Headers, OffsetSpan, RecordStream
 from console.gateway.records import KafkaRecordStream, produce
@@ -57,8 +57,6 @@ SILENT_LEADER_PAUSE_SECONDS = 5.0
 IDENTIFY_PAUSE_SECONDS = 10.0
 #: No topic can have this name: asking for it brings the brokers without the list of topics.
 NO_TOPIC = "+"
-#: Names Kafka keeps for itself; the describe call says the same, later.
-INTERNAL_TOPICS = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state", "__cluster_metadata"})
 
 
 class KafkaGateway:
@@ -328,7 +326,8 @@ class KafkaGateway:
         return answers
 
     def _view(self, topic: TopicMetadata, offsets: dict, watched: WatchedSettings | None) -> TopicView:
-        topic_id, is_internal = self._identities.get(topic.topic, ("", topic.topic in INTERNAL_TOPICS))
+        topic_id, is_internal = self._identities.get(topic.topic, ("", False))
+        is_internal = is_internal or topic.topic in INTERNAL_TOPICS
         partitions = []
         for partition in sorted(topic.partitions.values(), key=lambda each: each.id):
             earliest, latest = offsets.get((topic.topic, partition.id), (None, None))

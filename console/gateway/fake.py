@@ -16,7 +16,7 @@ from console.gateway.fake_groups import FakeGroups
 from console.gateway.fake_moves import FakeMoves
 from console.gateway.fake_records import FakeRecordStream
 from console.gateway.fake_retention import FakeSegment, FakeTopicState
-from console.gateway.interface import BrokerView, ClusterView, PartitionView, TopicView
+from console.gateway.interface import INTERNAL_TOPICS, BrokerView, ClusterView, PartitionView, TopicView
 from console.gateway.record_views import Headers, OffsetSpan, RecordStream, RecordView
 from console.gateway.retention_views import CommittedView, RetentionView, SettingView
 
@@ -76,7 +76,7 @@ class FakeGateway:
         self._check_new_topic(name, partition_count, replication_factor, len(alive))
         partitions = tuple(_new_partition(number, alive, replication_factor) for number in range(partition_count))
         self._states[name] = FakeTopicState(dict(configs or {}))
-        topic = TopicView(name, str(uuid.uuid4()), name.startswith("__"), partitions)
+        topic = TopicView(name, str(uuid.uuid4()), name in INTERNAL_TOPICS, partitions)
         self._topics[name] = replace(topic, **self._states[name].watched)
 
     def add_partitions(self, name: str, partition_count: int) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from broker.common.errors import ErrorCode
-from broker.spark.ledger import LEDGER_PREFIX
+from broker.spark.ledger_names import LEDGER_PREFIX
 from console.gateway.errors import refusal
 from console.gateway.group_views import (
     Bounds,

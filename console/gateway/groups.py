@@ -9,7 +9,7 @@ from confluent_kafka.admin import AdminClient, OffsetSpec
 
 from broker.client.errors import ApiNotServed, BrokerUnreachable
 from broker.common.errors import ApiError, BarnabasError
-from broker.spark.ledger import LEDGER_PREFIX
+from broker.spark.ledger_names import LEDGER_PREFIX
 from console.gateway.commit_log import CommitLog
 from console.gateway.errors import ClusterUnreachableError, GatewayError, error_from_kafka, refusal
 from console.gateway.group_views import (

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from broker.common.limits import PARTITIONS_PER_TOPIC_MAX, TOPIC_NAME_LENGTH_MAX
+from broker.spark.ledger_names import DECISIONS_TOPIC
 from console.gateway.broker_views import BrokerGateway
 from console.gateway.group_views import GroupGateway
 from console.gateway.move_views import MoveGateway
@@ -16,6 +17,7 @@ from console.gateway.record_views import Headers, OffsetSpan, RecordStream
 from console.gateway.retention_views import CommittedView, RetentionView, SettingView
 
 __all__ = [
+    "INTERNAL_TOPICS",
     "PARTITIONS_PER_TOPIC_MAX",
     "TOPIC_NAME_LENGTH_MAX",
     "BrokerView",
@@ -24,6 +26,11 @@ __all__ = [
     "PartitionView",
     "TopicView",
 ]
+
+#: Names Kafka keeps for itself (its describe call may say so later), and what our stream jobs keep for themselves.
+INTERNAL_TOPICS = frozenset(
+    {"__consumer_offsets", "__transaction_state", "__share_group_state", "__cluster_metadata", DECISIONS_TOPIC}
+)
 
 
 @dataclass(frozen=True, slots=True)

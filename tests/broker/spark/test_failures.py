@@ -20,6 +20,7 @@ _AROUND = """[STREAM_FAILED] Query terminated with exception: Traceback (most re
         ("broker.spark.ledger.OldCheckpointError: batch 9 is written already, this is batch 7", Cure.A_PERSON),
         ("broker.spark.ledger.LostPartError: batch 9 was decided and q-0.1 cannot be committed", Cure.A_PERSON),
         ("broker.spark.offsets.DataLossError: sales-0 was read up to 90 and now ends at 40", Cure.A_PERSON),
+        ("broker.spark.decisions.DecisionsError: topic barnabas-sinks has cleanup.policy=delete", Cure.A_PERSON),
         ("broker.spark.ledger.TooManyTasksError: 4000 tasks are too many for one batch", Cure.A_PERSON),
         ("broker.spark.task_producer.RecordTooLargeError: out-1: a record of 2000000 bytes", Cure.A_PERSON),
         ("ZeroDivisionError: division by zero", Cure.A_NEW_DRIVER),

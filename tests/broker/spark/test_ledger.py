@@ -15,8 +15,9 @@ from broker.common.types import TopicPartition
 from broker.records.batch import Compression
 from broker.spark import ledger as ledgers
 from broker.spark.client_settings import read_sink_settings
-from broker.spark.decisions import TOPIC, Decisions, DecisionsError
+from broker.spark.decisions import Decisions, DecisionsError
 from broker.spark.ledger import Decision, Ledger, LostPartError, SinkError, TooManyTasksError, parse_decision
+from broker.spark.ledger_names import DECISIONS_TOPIC
 from broker.spark.record_encoding import Rows
 from broker.spark.task_producer import TaskProducer
 from broker.spark.transactional_sink import SinkOptions, StreamWriter, TaskResult
@@ -275,7 +276,7 @@ def test_topic_of_decisions_that_would_forget_is_refused(bootstrap_servers, clus
 def set_cleanup_policy(admin: AdminClient, policy: str) -> None:
     wanted = ConfigResource(
         ConfigResource.Type.TOPIC,
-        TOPIC,
+        DECISIONS_TOPIC,
         incremental_configs=[ConfigEntry("cleanup.policy", policy, incremental_operation=AlterConfigOpType.SET)],
     )
     admin.incremental_alter_configs([wanted])[wanted].result(20)

@@ -4,6 +4,7 @@ import time
 
 import pytest
 
+from broker.spark.ledger_names import DECISIONS_TOPIC
 from console.gateway.errors import RefusedError
 
 
@@ -52,6 +53,11 @@ def test_new_topic_is_listed_with_led_and_empty_partitions(gateway, topic):
         assert each.leader in each.replicas
         assert each.isr == tuple(sorted(each.replicas))
         assert (each.first_offset, each.next_offset) == (0, 0)
+
+
+def test_topic_of_the_ledgers_is_internal(gateway):
+    gateway.create_topic(DECISIONS_TOPIC, 1, 1)
+    assert eventually(lambda: find_topic(gateway, DECISIONS_TOPIC), bool).is_internal
 
 
 def test_topics_are_sorted_by_name(gateway, topic):

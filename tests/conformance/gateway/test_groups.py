@@ -5,7 +5,7 @@ import time
 import pytest
 from confluent_kafka import Consumer
 
-from broker.spark.ledger import LEDGER_PREFIX
+from broker.spark.ledger_names import LEDGER_PREFIX
 from console.gateway.errors import RefusedError
 from console.gateway.fake import FakeGateway
 from console.gateway.group_views import Bounds

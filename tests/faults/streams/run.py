@@ -23,7 +23,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 from broker.client.cluster import Cluster, parse_bootstrap_servers
 from broker.client.transactions import open_transactions
-from broker.spark.ledger import LEDGER_PREFIX
+from broker.spark.ledger_names import LEDGER_PREFIX
 from tests.barnabas_cluster import await_true, running_cluster
 from tests.broker.connect.mock_cluster import all_records
 from tests.faults.streams.queries import LATENESS_S, QUERIES, Written
