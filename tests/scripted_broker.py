@@ -17,6 +17,7 @@ from broker.protocol.messages.leader_and_isr import (
 from broker.protocol.messages.stop_replica import StopReplicaPartitionError, StopReplicaResponse
 from broker.protocol.messages.update_metadata import UpdateMetadataResponse
 from broker.protocol.schema import Message
+from tests.members import Doorkeeper
 
 
 class ScriptedBroker:
@@ -55,17 +56,22 @@ class ScriptedBroker:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
         self._writers.add(writer)
+        doorkeeper = Doorkeeper()
         try:
             while True:
                 frame = await reader.readexactly(int.from_bytes(await reader.readexactly(4)))
                 header, at = decode_request_header(frame)
                 request = decode(MESSAGES[header.api_key].request, memoryview(frame)[at:], header.api_version)
-                self.received.append(request)
+                response = doorkeeper.answer(request) or self._follow_script(request)
                 head = encode_response_header(header.api_key, header.api_version, header.correlation_id)
-                body = encode(self._answer(request), header.api_version)
+                body = encode(response, header.api_version)
                 writer.write((len(head) + len(body)).to_bytes(4) + head + body)
         except (OSError, asyncio.IncompleteReadError):
             self._writers.discard(writer)
+
+    def _follow_script(self, request: Message) -> Message:
+        self.received.append(request)
+        return self._answer(request)
 
     def _follow(self, request: Message) -> Message:
         match request.api:

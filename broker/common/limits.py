@@ -68,6 +68,12 @@ FETCH_SESSION_EVICTION_MS = 120_000
 #: size, so what decodes to objects is bounded tighter than what stays bytes (socket.request.max.bytes).
 STRUCTURED_REQUEST_BYTES_MAX = 16 * 1024 * 1024
 
+#: Bytes of a request that is decoded only to refuse each thing it names; who sends more is not answered.
+REFUSED_REQUEST_BYTES_MAX = 64 * 1024
+
+#: Bytes of one token of a login; SCRAM's have about 150.
+SASL_TOKEN_BYTES_MAX = 4 * 1024
+
 #: Topics and partitions one Produce request may name, whose batches stay bytes: an entry that has none takes six bytes,
 #: and half a kilobyte when it is decoded. With a batch in each, the largest request of a client by default (1 MB) has
 #: no room for so many.

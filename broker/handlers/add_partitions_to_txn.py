@@ -106,4 +106,10 @@ def _all_of(topic: AddPartitionsToTxnTopic, code: ErrorCode) -> AddPartitionsToT
 
 
 #: Producers are told of the versions that are for them.
-HANDLER = Handler(ApiKey.ADD_PARTITIONS_TO_TXN, (0, 5), handle_add_partitions_to_txn, advertised=(0, 3))
+HANDLER = Handler(
+    ApiKey.ADD_PARTITIONS_TO_TXN,
+    (0, 5),
+    handle_add_partitions_to_txn,
+    advertised=(0, _FIRST_BATCHED - 1),
+    members_from=_FIRST_BATCHED,
+)

@@ -39,5 +39,5 @@ def addresses(leader_ids: Iterable[int], context: RequestContext) -> Iterator[No
     brokers = context.services.metadata.brokers
     for broker_id in sorted(set(leader_ids) & brokers.keys()):
         broker = brokers[broker_id]
-        if context.listener in broker.endpoints:
-            yield NodeAddress(broker_id, *broker.endpoints[context.listener], broker.rack)
+        if context.session.listener in broker.endpoints:
+            yield NodeAddress(broker_id, *broker.endpoints[context.session.listener], broker.rack)

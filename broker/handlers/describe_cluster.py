@@ -26,7 +26,7 @@ def handle_describe_cluster(request: DescribeClusterRequest, context: RequestCon
         brokers=[
             DescribeClusterBroker(broker_id=broker.broker_id, host=address[0], port=address[1], rack=broker.rack)
             for broker in metadata.brokers.values()
-            if (address := broker.endpoints.get(context.listener))
+            if (address := broker.endpoints.get(context.session.listener))
         ],
     )
 

@@ -1,6 +1,6 @@
 """DescribeRequests: what was counted of this broker's answers."""
 
-from broker.handlers.handler import RequestContext, public
+from broker.handlers.handler import RequestContext, for_members
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.describe_requests import (
     DescribeRequestsBucket,
@@ -27,4 +27,4 @@ def _result(api: ApiKey, times: ApiTimes) -> DescribeRequestsResult:
     )
 
 
-HANDLER = public(ApiKey.DESCRIBE_REQUESTS, 0, 0, handle_describe_requests)
+HANDLER = for_members(ApiKey.DESCRIBE_REQUESTS, 0, 0, handle_describe_requests)

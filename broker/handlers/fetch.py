@@ -9,7 +9,7 @@ from broker.common.errors import ApiError, ErrorCode
 from broker.common.limits import ANSWER_BYTES_IN_MEMORY_MAX, FETCH_WAIT_MS_MAX
 from broker.common.types import IsolationLevel, TopicPartition
 from broker.handlers.current_leader import addresses, current_leader, refusal
-from broker.handlers.handler import Reply, RequestContext, public
+from broker.handlers.handler import RefusedError, Reply, RequestContext, public
 from broker.log.log_slice import LogSlice
 from broker.net.file_part import SENDFILE_BYTES_MIN, FilePart
 from broker.protocol.api_keys import ApiKey
@@ -37,6 +37,7 @@ from broker.replication.fetch_session import (
 )
 from broker.runtime.replication.follower_reads import diverging
 from broker.runtime.replication.replica_manager import ReadResult
+from broker.security.membership import is_member
 
 _FIRST_VERSION_WITH_IDS = 13
 _FIRST_VERSION_WITH_REPLICA_STATE = 15
@@ -48,6 +49,8 @@ def handle_fetch(request: FetchRequest, context: RequestContext) -> Reply:
     request.max_wait_ms = min(request.max_wait_ms, FETCH_WAIT_MS_MAX)
     replica_id = _replica_id(request, context.api_version)
     if replica_id >= 0:
+        if not is_member(context.session):
+            raise RefusedError(_refused_follower(request), f"fetches as broker {replica_id}, and is no member")
         by_id = context.api_version >= _FIRST_VERSION_WITH_IDS
         return context.services.feeds.fetch(request, replica_id, by_id=by_id)
     try:
@@ -60,6 +63,21 @@ def handle_fetch(request: FetchRequest, context: RequestContext) -> Reply:
         return _respond(fetch, reading, context)
     deadline_ms = context.services.clock.monotonic_ms() + request.max_wait_ms
     return _wait_for_more(reading, fetch, context, reading.park(deadline_ms), deadline_ms)
+
+
+def _refused_follower(request: FetchRequest) -> FetchResponse:
+    """Only a member's word of what a replica holds may commit records (CVE-2018-1288); as Kafka answers."""
+    code = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+    return FetchResponse(
+        responses=[
+            FetchableTopicResponse(
+                topic=topic.topic,
+                topic_id=topic.topic_id,
+                partitions=[_refused(each, code) for each in topic.partitions],
+            )
+            for topic in request.topics
+        ]
+    )
 
 
 def _begin(request: FetchRequest, context: RequestContext) -> Fetch:

@@ -50,9 +50,9 @@ def _leader(topic: str, key: str, context: RequestContext) -> tuple[int, str, in
     if not partition_count:
         raise ApiError(ErrorCode.COORDINATOR_NOT_AVAILABLE)
     leader = metadata.brokers.get(metadata.leader_of(topic, partition_for(key, partition_count)))
-    if leader is None or context.listener not in leader.endpoints:
+    if leader is None or context.session.listener not in leader.endpoints:
         raise ApiError(ErrorCode.COORDINATOR_NOT_AVAILABLE)
-    return (leader.broker_id, *leader.endpoints[context.listener])
+    return (leader.broker_id, *leader.endpoints[context.session.listener])
 
 
 HANDLER = public(ApiKey.FIND_COORDINATOR, 0, 5, handle_find_coordinator)

@@ -25,6 +25,8 @@ from broker.runtime.request_times import RequestTimes
 from broker.runtime.retention_previews import RetentionPreviews
 from broker.runtime.topics.topic_admin import TopicAdmin
 from broker.runtime.topics.topic_configs import TopicConfigs
+from broker.security.scram import ServerExchange
+from broker.security.session import Session
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,17 +52,18 @@ class Services:
     request_times: RequestTimes
     producer_ids: ProducerIds
     controller: ControllerRuntime
+    #: Begins the proof of a client that says it is a member of the cluster.
+    admit: Callable[[], ServerExchange]
     clock: Any
 
 
 class RequestContext(NamedTuple):
-    """One request's surroundings: version, who asks, through which listener."""
+    """One request's surroundings: version, and who asks."""
 
     services: Services
     api_version: int
     client_id: str
-    client_host: str
-    listener: str
+    session: Session
 
 
 #: A response now, perhaps encoded already, a response later, or None when the request has no response (acks=0).
@@ -69,12 +72,21 @@ Reply = Message | bytes | Awaitable[Message | None] | None
 
 @dataclass(frozen=True, slots=True)
 class Handler:
-    """One API. `served` versions are answered; `advertised` is what ApiVersions says, None for brokers-only APIs."""
+    """One API. `served` versions are answered; `advertised` is what ApiVersions says, None for what clients need not
+    know.
+    """
 
     api: ApiKey
     served: tuple[int, int]
     handle: Callable[[Any, RequestContext], Reply]
     advertised: tuple[int, int] | None
+    #: The version from which on only members of the cluster may ask; None: everybody may.
+    members_from: int | None = None
+    #: What others are answered to their request; None: CLUSTER_AUTHORIZATION_FAILED at the top of the response.
+    refuse: Callable[[Any], Message] | None = None
+
+    def is_for_members(self, version: int) -> bool:
+        return self.members_from is not None and version >= self.members_from
 
 
 def public(api: ApiKey, first: int, last: int, handle: Callable, *, advertised_from: int | None = None) -> Handler:
@@ -83,8 +95,27 @@ def public(api: ApiKey, first: int, last: int, handle: Callable, *, advertised_f
 
 
 def private(api: ApiKey, version: int, handle: Callable) -> Handler:
-    """A handler of an API between brokers; served, not advertised."""
-    return Handler(api, (version, version), handle, None)
+    """A handler of an API between brokers: served to members of the cluster, not advertised."""
+    return Handler(api, (version, version), handle, None, members_from=version)
+
+
+def for_members(
+    api: ApiKey, first: int, last: int, handle: Callable, refuse: Callable[[Any], Message] | None = None
+) -> Handler:
+    """A handler of an API that others than brokers know of, but only members of the cluster may use."""
+    return Handler(api, (first, last), handle, (first, last), members_from=first, refuse=refuse)
+
+
+class RefusedError(BarnabasError):
+    """Raised by a plain function: `response` says no, and the log who was refused what.
+
+    With `is_last` the connection is closed after the answer.
+    """
+
+    def __init__(self, response: Message, reason: str, *, is_last: bool = False):
+        super().__init__(reason)
+        self.response = response
+        self.is_last = is_last
 
 
 class CloseConnectionError(BarnabasError):

@@ -92,7 +92,7 @@ def _response(
         brokers=[
             MetadataResponseBroker(node_id=broker.broker_id, host=host, port=port, rack=broker.rack)
             for broker in metadata.brokers.values()
-            for host, port in [broker.endpoints.get(context.listener, (None, 0))]
+            for host, port in [broker.endpoints.get(context.session.listener, (None, 0))]
             if host is not None
         ],
         cluster_id=context.services.cluster_id,

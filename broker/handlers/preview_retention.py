@@ -9,7 +9,7 @@ from broker.common.types import TopicPartition
 from broker.config.definition import render_value
 from broker.handlers.config_resources import check_topic
 from broker.handlers.current_leader import refusal
-from broker.handlers.handler import RequestContext, public
+from broker.handlers.handler import RequestContext, for_members
 from broker.log.compaction.rewrite import Fate
 from broker.log.config import LogConfig
 from broker.log.preview import CompactionPreview, LogPreview
@@ -130,4 +130,14 @@ def _compaction(found: CompactionPreview) -> PreviewRetentionCompaction:
     )
 
 
-HANDLER = public(ApiKey.PREVIEW_RETENTION, 0, 0, handle_preview_retention)
+def _refused(request: PreviewRetentionRequest) -> PreviewRetentionResponse:
+    code = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+    return PreviewRetentionResponse(
+        topics=[
+            PreviewRetentionTopicResult(name=topic.name, error_code=code, error_message=code.meaning)
+            for topic in request.topics
+        ]
+    )
+
+
+HANDLER = for_members(ApiKey.PREVIEW_RETENTION, 0, 0, handle_preview_retention, _refused)

@@ -1,7 +1,7 @@
 """WriteTxnMarkers: end transactions in the partitions this broker leads; answered when the markers are committed.
 
-Asked by transaction coordinators, and by an operator whose tool aborts a hanging transaction (KIP-664). Each partition
-of each marker stands for itself: one that fails keeps no other from its marker.
+Asked by transaction coordinators; an operator whose tool would abort a hanging transaction (KIP-664) is no member of
+the cluster. Each partition of each marker stands for itself: one that fails keeps no other from its marker.
 """
 
 from typing import NamedTuple
@@ -9,7 +9,7 @@ from typing import NamedTuple
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.handlers.current_leader import refusal
-from broker.handlers.handler import Reply, RequestContext, public
+from broker.handlers.handler import Reply, RequestContext, for_members
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.write_txn_markers import (
     WritableTxnMarker,
@@ -77,4 +77,26 @@ def _write_one(
     return result
 
 
-HANDLER = public(ApiKey.WRITE_TXN_MARKERS, 0, 1, handle_write_txn_markers)
+def _refused(request: WriteTxnMarkersRequest) -> WriteTxnMarkersResponse:
+    code = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+    return WriteTxnMarkersResponse(
+        markers=[
+            WritableTxnMarkerResult(
+                producer_id=marker.producer_id,
+                topics=[
+                    WritableTxnMarkerTopicResult(
+                        name=topic.name,
+                        partitions=[
+                            WritableTxnMarkerPartitionResult(partition_index=index, error_code=code)
+                            for index in topic.partition_indexes
+                        ],
+                    )
+                    for topic in marker.topics
+                ],
+            )
+            for marker in request.markers
+        ]
+    )
+
+
+HANDLER = for_members(ApiKey.WRITE_TXN_MARKERS, 0, 1, handle_write_txn_markers, _refused)

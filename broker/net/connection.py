@@ -35,6 +35,7 @@ from broker.net.memory import ConnectionMemory
 from broker.net.send_queue import Part, SendQueue
 from broker.net.turns import Turns
 from broker.protocol.framing import SIZE_BYTES, BadFrameSize, split_frames
+from broker.security.session import Session
 
 LARGE_FRAME_BYTES = 64 * 1024
 #: Shared by all connections of the process: there is one loop, and nothing stays in them between two wake-ups.
@@ -82,6 +83,8 @@ class Connection:
         peer = sock.getpeername()
         self.peer_host: str = peer[0]
         self.peer = f"{peer[0]}:{peer[1]}"
+        #: Who speaks, as far as the listener it came by knows; None on a connection of our own making.
+        self.session: Session | None = None
         self._partial = b""
         self._large: bytearray | None = None
         self._large_size = 0

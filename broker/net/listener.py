@@ -19,6 +19,7 @@ from broker.config.broker import Endpoint
 from broker.net.connection import Connection
 from broker.net.memory import ConnectionMemory
 from broker.net.turns import Turns
+from broker.security.session import Session
 
 _log = logger(__name__)
 _ACCEPTS_PER_WAKE_UP = 128
@@ -132,6 +133,7 @@ class Listener:
         except OSError:  # the peer was gone before we could ask for its name
             sock.close()
             return
+        connection.session = Session(connection.peer_host, self.name)
         self._progress_counts[connection] = 0
         self._connections_of[connection.peer_host] += 1
 

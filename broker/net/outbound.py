@@ -6,7 +6,8 @@ import asyncio
 import contextlib
 from itertools import count
 
-from broker.common.errors import BarnabasError, ProtocolError
+from broker.common.errors import ProtocolError
+from broker.net.dialer import Dialer, PeerUnreachable, reason_of
 from broker.protocol.codec import decode, encode
 from broker.protocol.framing import SIZE_BYTES
 from broker.protocol.headers import RequestHeader, decode_response_header, encode_request_header
@@ -17,14 +18,11 @@ from broker.protocol.schema import Message
 RESPONSE_BYTES_MAX = 64 * 1024 * 1024
 
 
-class PeerUnreachable(BarnabasError):
-    """No connection, no answer in time, or the connection broke; whether the request was handled is unknown."""
-
-
 class OutboundConnection:
     """A connection of this process to a broker. After any error it is closed; `connect` opens it anew."""
 
-    def __init__(self, host: str, port: int, client_id: str):
+    def __init__(self, dialer: Dialer, host: str, port: int, client_id: str):
+        self._dialer = dialer
         self._host = host
         self._port = port
         self._client_id = client_id
@@ -41,11 +39,12 @@ class OutboundConnection:
         """Raises PeerUnreachable. Does nothing when connected."""
         if self.is_connected:
             return
+        sock = await self._dialer.dial(self._host, self._port, timeout_ms)
         try:
-            async with asyncio.timeout(timeout_ms / 1000):
-                self._reader, self._writer = await asyncio.open_connection(self._host, self._port)
-        except (OSError, TimeoutError) as error:
-            raise PeerUnreachable(f"cannot connect to {self._host}:{self._port}: {_why(error)}") from error
+            self._reader, self._writer = await asyncio.open_connection(sock=sock)
+        except BaseException:
+            sock.close()
+            raise
 
     async def request(self, message: Message, version: int, timeout_ms: int) -> Message:
         """The response. Raises PeerUnreachable, or ProtocolError when the answer cannot be read."""
@@ -57,7 +56,7 @@ class OutboundConnection:
                     return await self._exchange(message, version)
             except (OSError, TimeoutError, EOFError) as error:
                 self.close()
-                reason = f"{self._host}:{self._port} did not answer {message.api.name}: {_why(error)}"
+                reason = f"{self._host}:{self._port} did not answer {message.api.name}: {reason_of(error)}"
                 raise PeerUnreachable(reason) from error
             except BaseException:
                 # Cancelled or garbled in the middle: the next answer would be taken for this one's.
@@ -84,7 +83,3 @@ class OutboundConnection:
         if answered_id != correlation_id:
             raise ProtocolError(f"{self._host}:{self._port} answers request {answered_id} instead of {correlation_id}")
         return decode(MESSAGES[message.api].response, frame[at:], version)
-
-
-def _why(error: BaseException) -> str:
-    return "timed out" if isinstance(error, TimeoutError) else str(error) or type(error).__name__

@@ -10,7 +10,8 @@ from broker.common.errors import ErrorCode, ProtocolError
 from broker.common.logs import logger
 from broker.common.types import NO_BROKER
 from broker.config.broker import BrokerConfig
-from broker.net.outbound import OutboundConnection, PeerUnreachable
+from broker.net.dialer import Dialer, PeerUnreachable
+from broker.net.outbound import OutboundConnection
 from broker.protocol.messages.controlled_shutdown import ControlledShutdownRequest, ControlledShutdownResponse
 from broker.runtime.controller.requests import control_endpoint
 from broker.runtime.metadata_cache import MetadataCache
@@ -34,10 +35,18 @@ _LOOK_AGAIN_S = 0.5
 class ControlledShutdown:
     """Asks the controller, whoever that is, up to `controlled.shutdown.max.retries` times."""
 
-    def __init__(self, store: ClusterStore, metadata: MetadataCache, replicas: ReplicaManager, config: BrokerConfig):
+    def __init__(
+        self,
+        store: ClusterStore,
+        metadata: MetadataCache,
+        replicas: ReplicaManager,
+        dialer: Dialer,
+        config: BrokerConfig,
+    ):
         self._store = store
         self._metadata = metadata
         self._replicas = replicas
+        self._dialer = dialer
         self._config = config
 
     async def hand_over(self) -> None:
@@ -84,7 +93,8 @@ class ControlledShutdown:
         if controller_id == NO_BROKER or broker is None:
             return None
         endpoint = control_endpoint(broker)
-        connection = OutboundConnection(endpoint.host, endpoint.port, f"shutdown-{self._config.broker_id}")
+        client_id = f"shutdown-{self._config.broker_id}"
+        connection = OutboundConnection(self._dialer, endpoint.host, endpoint.port, client_id)
         request = ControlledShutdownRequest(broker_id=self._config.broker_id, broker_epoch=self._replicas.broker_epoch)
         try:
             await connection.connect(_CONNECT_TIMEOUT_MS)

@@ -8,7 +8,9 @@ clean last.
 """
 
 import asyncio
+import os
 import random
+from functools import partial
 from pathlib import Path
 
 from broker.common.clock import Clock, SystemClock
@@ -19,6 +21,7 @@ from broker.controller.cluster import BrokerEndpoint, BrokerRegistration
 from broker.controller.leader_rebalance import RebalanceSettings
 from broker.handlers.handler import Services
 from broker.log.manager import LogManager
+from broker.net.dialer import Dialer
 from broker.net.listener import ConnectionLimits, Listener, SocketBuffers
 from broker.net.memory import ConnectionMemory
 from broker.replication.fetch_session import FetchSessions
@@ -47,6 +50,7 @@ from broker.runtime.retention_previews import RetentionPreviews
 from broker.runtime.topics import topic_configs
 from broker.runtime.topics.topic_admin import TopicAdmin
 from broker.runtime.topics.topic_configs import TopicConfigs, log_config
+from broker.security.membership import Membership
 from broker.server.coordination import Coordination
 from broker.server.coordinator_metrics import CoordinatorMetrics
 from broker.server.descriptors import connections_within, raise_descriptor_limit
@@ -65,6 +69,7 @@ _log = logger(__name__)
 #: What ZooKeeper may take to note that we leave; without it the session's end says so.
 _LEAVE_TIMEOUT_S = 2.0
 _CLOSING_THREADS = 4
+_NONCE_BYTES = 18
 
 
 class Broker:
@@ -109,6 +114,8 @@ class Broker:
             await self._store.ensure_persistent_paths()
             cluster_id = await self._store.cluster_id()
             self._logs.set_cluster_id(cluster_id)
+            self._membership = Membership(await self._store.cluster_secret(), _new_nonce)
+            self._dialer = Dialer(self._membership)
             self._broker_configs = BrokerConfigs(self._store, config)
             await self._broker_configs.apply()
             await self._load_logs()
@@ -162,7 +169,9 @@ class Broker:
     def _build(self, cluster_id: str) -> None:
         config = self.config
         replicas = ReplicaManager(config.broker_id, self._logs, self._purgatory, self._clock)
-        self._coordination = Coordination(config, replicas, self._metadata, self._store, self._address_of, self._clock)
+        self._coordination = Coordination(
+            config, replicas, self._metadata, self._store, self._address_of, self._dialer, self._clock
+        )
         self._registration = Registration(
             self._store,
             self._broker_registration(),
@@ -189,14 +198,15 @@ class Broker:
             self._store,
             config.broker_id,
             self._clock,
+            self._dialer,
             unclean_election=config.at_start["unclean_leader_election_enable"],
             rebalance=_rebalance_settings(config),
         )
-        self._controlled_shutdown = ControlledShutdown(self._store, self._metadata, replicas, config)
+        self._controlled_shutdown = ControlledShutdown(self._store, self._metadata, replicas, self._dialer, config)
         fetch_sessions = FetchSessions(_random_session_id)
         self.services = self._services(cluster_id, replicas, fetch_sessions)
         self._coordination.serve(self.services, self._listener.name)
-        self._dispatcher = Dispatcher(self.services, self._listener.name, RequestMetrics(self._registry))
+        self._dispatcher = Dispatcher(self.services, RequestMetrics(self._registry))
         self._registry.register(
             ReplicationMetrics(replicas, self._feeds, self._fetchers, self._acks, self._isr),
         )
@@ -227,6 +237,7 @@ class Broker:
             request_times=RequestTimes(),
             producer_ids=ProducerIds(self._store, config.broker_id),
             controller=self._controller,
+            admit=partial(self._membership.admit, self._is_our_address),
             clock=self._clock,
         )
 
@@ -239,7 +250,9 @@ class Broker:
         self._feeds.on_progress = self._isr.consider
         self._acks = ProduceAcks(replicas, self._clock)
         settings = _fetch_settings(self.config)
-        self._fetchers = ReplicaFetchers(replicas, quotas.following, self._address_of, settings, self._clock)
+        self._fetchers = ReplicaFetchers(
+            replicas, quotas.following, self._address_of, self._dialer, settings, self._clock
+        )
 
     def _address_of(self, broker_id: int) -> tuple[str, int] | None:
         """Where another broker is reached, by the listener brokers share."""
@@ -252,6 +265,9 @@ class Broker:
         if self.config.advertised_listeners:
             return self.config.advertised_listeners
         return (Endpoint(self._listener.name, self._listener.host, self._listener.port),)
+
+    def _is_our_address(self, address: str) -> bool:
+        return any(address == f"{each.host}:{each.port}" for each in self.advertised)
 
     def _broker_registration(self) -> BrokerRegistration:
         endpoints = tuple(BrokerEndpoint(each.listener, each.host, each.port) for each in self.advertised)
@@ -313,6 +329,10 @@ class Broker:
             # Most of it is waiting for the disk, which takes several at a time.
             await asyncio.gather(*(asyncio.to_thread(self._logs.close_logs) for _ in range(_CLOSING_THREADS)))
             await asyncio.to_thread(self._logs.shutdown)
+
+
+def _new_nonce() -> str:
+    return os.urandom(_NONCE_BYTES).hex()
 
 
 def _random_session_id() -> int:

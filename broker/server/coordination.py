@@ -9,6 +9,7 @@ from broker.coordinator.group.config import GroupConfig
 from broker.coordinator.transaction.config import TransactionConfig
 from broker.handlers.handler import RequestContext, Services
 from broker.handlers.write_txn_markers import handle_write_txn_markers
+from broker.net.dialer import Dialer
 from broker.runtime.coordinators.group_coordinators import forget_partitions, group_coordinators
 from broker.runtime.coordinators.marker_sender import MarkerSender
 from broker.runtime.coordinators.transaction_coordinators import TransactionCoordinators
@@ -16,6 +17,8 @@ from broker.runtime.coordinators.transaction_verifier import TransactionVerifier
 from broker.runtime.metadata_cache import MetadataCache
 from broker.runtime.replication.replica_manager import ReplicaManager
 from broker.runtime.replication.transactional_appends import TransactionalAppends
+from broker.security.membership import MEMBER
+from broker.security.session import Session
 from broker.zookeeper.store import ClusterStore
 
 _WRITE_TXN_MARKERS_VERSION = 1
@@ -31,14 +34,15 @@ class Coordination:
         metadata: MetadataCache,
         store: ClusterStore,
         address_of: Callable[[int], tuple[str, int] | None],
+        dialer: Dialer,
         clock: Clock,
     ):
         self.groups = group_coordinators(replicas, _group_config(config), clock)
-        self.markers = MarkerSender(config.broker_id, metadata, address_of, store.partition_exists)
+        self.markers = MarkerSender(config.broker_id, metadata, address_of, dialer, store.partition_exists)
         self.transactions = TransactionCoordinators(
             replicas, metadata, _transaction_config(config), self.markers, clock
         )
-        self._verifier = TransactionVerifier(metadata, config.broker_id, address_of, self.transactions.verify)
+        self._verifier = TransactionVerifier(metadata, config.broker_id, address_of, dialer, self.transactions.verify)
         self.appends = TransactionalAppends(
             replicas, self._verifier.verify, is_enabled=lambda: config.transaction_partition_verification_enable
         )
@@ -46,7 +50,7 @@ class Coordination:
 
     def serve(self, services: Services, listener_name: str) -> None:
         """Markers for this broker's own partitions take the way of all others, without the socket."""
-        context = RequestContext(services, _WRITE_TXN_MARKERS_VERSION, "", "", listener_name)
+        context = RequestContext(services, _WRITE_TXN_MARKERS_VERSION, "", Session("", listener_name, MEMBER))
         self.markers.write_here = lambda request: handle_write_txn_markers(request, context)
 
     def stop(self) -> None:

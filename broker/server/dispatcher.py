@@ -9,18 +9,21 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from time import perf_counter_ns
 
-from broker.common.errors import BarnabasError, ProtocolError
+from broker.common.errors import BarnabasError, ErrorCode, ProtocolError
+from broker.common.limits import REFUSED_REQUEST_BYTES_MAX
 from broker.common.logs import logger
 from broker.common.types import new_tuple
 from broker.handlers.api_versions import unsupported_version_response
-from broker.handlers.handler import CloseConnectionError, Handler, RequestContext, Services
+from broker.handlers.handler import CloseConnectionError, Handler, RefusedError, RequestContext, Services
 from broker.handlers.registry import HANDLERS
 from broker.net.connection import Connection, Slot
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.codec import MALFORMED
 from broker.protocol.headers import RequestHeader, decode_request_header
 from broker.protocol.schema import Message
+from broker.security.membership import is_member
 from broker.server.metrics import RequestMetrics
+from broker.server.refusals import Refusals
 from broker.server.route import Route
 
 _log = logger(__name__)
@@ -29,12 +32,14 @@ _log = logger(__name__)
 class Dispatcher:
     """Turns the frames of all connections into responses."""
 
-    def __init__(self, services: Services, listener_name: str, metrics: RequestMetrics):
+    def __init__(self, services: Services, metrics: RequestMetrics):
         self._services = services
-        self._listener_name = listener_name
         self._metrics = metrics
         self._handlers: dict[int, Handler] = {handler.api: handler for handler in HANDLERS}
         self._routes: dict[tuple[int, int], Route] = {}
+        #: Apart, so that who may ask need not be looked at for what everybody may.
+        self._member_routes: dict[tuple[int, int], Route] = {}
+        self._refusals = Refusals(services.clock)
         #: What is still to be answered, in the order it was asked.
         self._working: dict[Connection, dict[asyncio.Future, None]] = {}
 
@@ -44,9 +49,8 @@ class Dispatcher:
         try:
             header, body_at = decode_request_header(frame)
             api_key, version, correlation_id, client_id = header
-            route = self._routes.get((api_key, version)) or self._add_route(api_key, version)
+            route = self._routes.get((api_key, version)) or self._find_route(connection, header, frame, body_at)
             if route is None:
-                self._answer_unsupported(connection, header)
                 return
             if len(frame) > route.request_bytes_max:
                 raise ProtocolError(f"{route.api.name} request of {len(frame)} bytes")
@@ -59,7 +63,7 @@ class Dispatcher:
             metrics.bytes_in += len(frame)
             context = new_tuple(
                 RequestContext,
-                (self._services, version, client_id or "", connection.peer_host, self._listener_name),
+                (self._services, version, client_id or "", connection.session),
             )
             reply = route.handle(request, context)
             if reply.__class__ is route.response_class:
@@ -72,6 +76,8 @@ class Dispatcher:
                 self._answer_later(connection, header, len(frame), route, reply, began_ns)
                 return
             route.times.durations.add(perf_counter_ns() - began_ns)
+        except RefusedError as refusal:
+            self._answer_refused(connection, route, correlation_id, refusal)
         except (ProtocolError, CloseConnectionError) as error:
             self._reject(connection.close_when_answered, error)
         except Exception:
@@ -88,8 +94,33 @@ class Dispatcher:
         handler = self._handlers.get(api_key)
         if handler is None or not handler.served[0] <= version <= handler.served[1]:
             return None
-        route = self._routes[api_key, version] = Route(handler, version, self._services.request_times.of(handler.api))
+        route = Route(handler, version, self._services.request_times.of(handler.api))
+        (self._member_routes if route.is_for_members else self._routes)[api_key, version] = route
         return route
+
+    def _find_route(
+        self, connection: Connection, header: RequestHeader, frame: memoryview, body_at: int
+    ) -> Route | None:
+        """None if it has been answered: that version is not served, or not to this client."""
+        api_key, version = header.api_key, header.api_version
+        route = self._member_routes.get((api_key, version)) or self._add_route(api_key, version)
+        if route is None:
+            self._answer_unsupported(connection, header)
+        elif route.is_for_members and not is_member(connection.session):
+            self._metrics.requests[route.api] += 1
+            self._metrics.bytes_in += len(frame)
+            refusal = RefusedError(_refused(route, frame, body_at), "only for members of the cluster")
+            self._answer_refused(connection, route, header.correlation_id, refusal)
+            return None
+        return route
+
+    def _answer_refused(self, connection: Connection, route: Route, correlation_id: int, refusal: RefusedError) -> None:
+        route.times.error_count += 1
+        self._metrics.bytes_out += connection.answer(route.frame(refusal.response, correlation_id))
+        if refusal.is_last:
+            connection.close_when_answered(str(refusal))
+        else:
+            self._refusals.note(connection.peer, route.api, str(refusal))
 
     def _answer_unsupported(self, connection: Connection, header: RequestHeader) -> None:
         if header.api_key != ApiKey.API_VERSIONS:
@@ -145,3 +176,15 @@ class Dispatcher:
         _log.exception("request failed", peer=connection.peer, api=header.api_key, version=header.api_version)
         self._metrics.failed += 1
         connection.close("internal error")
+
+
+def _refused(route: Route, frame: memoryview, body_at: int) -> Message:
+    """To who may not ask. The body is not looked at, unless the answer has no other place for an error."""
+    if route.refuse is None:
+        return route.response_class(error_code=ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
+    if len(frame) > REFUSED_REQUEST_BYTES_MAX:
+        raise ProtocolError(f"{route.api.name} request of {len(frame)} bytes of who is no member of the cluster")
+    try:
+        return route.refuse(route.decode(frame, body_at))
+    except MALFORMED as error:
+        raise ProtocolError(f"{route.api.name} request of version {route.version} is malformed: {error}") from None

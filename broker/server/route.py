@@ -26,6 +26,8 @@ class Route:
         "frame_body",
         "handle",
         "has_error",
+        "is_for_members",
+        "refuse",
         "request_bytes_max",
         "response_class",
         "times",
@@ -40,6 +42,8 @@ class Route:
         self.request_bytes_max = sys.maxsize if handler.api == ApiKey.PRODUCE else STRUCTURED_REQUEST_BYTES_MAX
         self.decode: Callable[[memoryview, int], Message] = decoder_of(messages.request, version, ignore_rest=True)
         self.handle: Callable[[Any, RequestContext], Reply] = handler.handle
+        self.is_for_members = handler.is_for_members(version)
+        self.refuse = handler.refuse
         self.times = times
         self.has_error = error_check(messages.response)
         self.response_class: type[Message] = messages.response

@@ -18,6 +18,7 @@ from broker.controller.cluster import (
     LiveBroker,
     TopicAssignment,
 )
+from broker.security.membership import SECRET_BYTES
 from broker.zookeeper.errors import MalformedZnode
 from broker.zookeeper.json_fields import decode_fields as _decode
 from broker.zookeeper.json_fields import encode_fields as _encode
@@ -32,6 +33,8 @@ CONFIG_CHANGES = "/config/changes"
 CONFIG_CHANGE_PREFIX = "/config/changes/config_change_"
 DELETE_TOPICS = "/admin/delete_topics"
 PRODUCER_ID_BLOCK = "/latest_producer_id_block"
+#: Not Kafka's: what the members of this cluster know each other by.
+SECRET = "/barnabas/secret"
 
 #: What a broker creates at start if it is missing.
 PERSISTENT_PATHS = (
@@ -222,6 +225,20 @@ def decode_cluster_id(data: bytes) -> str:
     if not isinstance(cluster_id, str):
         raise MalformedZnode(f"{CLUSTER_ID} has no id")
     return cluster_id
+
+
+def encode_secret(secret: bytes) -> bytes:
+    return _encode({"version": 1, "secret": base64.b64encode(secret).decode()})
+
+
+def decode_secret(data: bytes) -> bytes:
+    try:
+        secret = base64.b64decode(_decode(SECRET, data).get("secret"), validate=True)
+    except (ValueError, TypeError) as error:
+        raise MalformedZnode(f"{SECRET} has no secret") from error
+    if len(secret) < SECRET_BYTES:
+        raise MalformedZnode(f"{SECRET} has a secret of {len(secret)} bytes")
+    return secret
 
 
 def encode_producer_id_block(broker_id: int, first: int, last: int) -> bytes:

@@ -17,7 +17,8 @@ from broker.common.logs import logger
 from broker.controller.cluster import LiveBroker
 from broker.controller.effects import SendLeaderAndIsr, SendStopReplica, SendUpdateMetadata
 from broker.controller.events import Event
-from broker.net.outbound import OutboundConnection, PeerUnreachable
+from broker.net.dialer import Dialer, PeerUnreachable
+from broker.net.outbound import OutboundConnection
 from broker.protocol.schema import Message
 from broker.runtime.controller.requests import (
     LEADER_AND_ISR_VERSION,
@@ -47,9 +48,10 @@ OnAnswer = Callable[[Message], Event | None]
 class ControllerChannels:
     """Channels to the live brokers. `deliver` is called on the loop with each answer the controller wants to know."""
 
-    def __init__(self, controller_id: int, deliver: Callable[[Event], None]):
+    def __init__(self, controller_id: int, deliver: Callable[[Event], None], dialer: Dialer):
         self._controller_id = controller_id
         self._deliver = deliver
+        self._dialer = dialer
         self._channels: dict[int, _Channel] = {}
         #: One for each LeaderAndIsr that is not answered yet.
         self._roles_under_way: set[asyncio.Future] = set()
@@ -60,7 +62,8 @@ class ControllerChannels:
         if known is not None and known.broker == broker:
             return
         self.close(broker.broker_id)
-        self._channels[broker.broker_id] = _Channel(broker, f"controller-{self._controller_id}", self._deliver)
+        client_id = f"controller-{self._controller_id}"
+        self._channels[broker.broker_id] = _Channel(broker, client_id, self._deliver, self._dialer)
 
     def close(self, broker_id: int) -> None:
         channel = self._channels.pop(broker_id, None)
@@ -112,11 +115,11 @@ class _Queued:
 class _Channel:
     """The queue and the connection of one broker's incarnation."""
 
-    def __init__(self, broker: LiveBroker, client_id: str, deliver: Callable[[Event], None]):
+    def __init__(self, broker: LiveBroker, client_id: str, deliver: Callable[[Event], None], dialer: Dialer):
         endpoint = control_endpoint(broker)
         self.broker = broker
         self._deliver = deliver
-        self._connection = OutboundConnection(endpoint.host, endpoint.port, client_id)
+        self._connection = OutboundConnection(dialer, endpoint.host, endpoint.port, client_id)
         self._queue: asyncio.Queue[_Queued] = asyncio.Queue()
         self._task = asyncio.get_running_loop().create_task(self._run())
 

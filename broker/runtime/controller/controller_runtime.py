@@ -35,6 +35,7 @@ from broker.controller.events import (
 )
 from broker.controller.leader_rebalance import RebalanceSettings
 from broker.controller.replica_assignment import ReplicaAssignment
+from broker.net.dialer import Dialer
 from broker.runtime.controller.channels import ControllerChannels
 from broker.runtime.controller.questions import Answer, Questions
 from broker.runtime.controller.zookeeper_effects import ControllerZooKeeper
@@ -72,7 +73,7 @@ class ControllerRuntime:
         store: ClusterStore,
         broker_id: int,
         clock: Clock,
-        channels: Callable[[int, Callable[[Event], None]], ControllerChannels] = ControllerChannels,
+        dialer: Dialer,
         *,
         unclean_election: bool = False,
         rebalance: RebalanceSettings = RebalanceSettings(),
@@ -85,7 +86,7 @@ class ControllerRuntime:
         self._zookeeper = ControllerZooKeeper(store, broker_id, unclean_election=unclean_election)
         self._machine = Controller(rebalance)
         self._questions = Questions()
-        self._channels = channels(broker_id, self._deliver)
+        self._channels = ControllerChannels(broker_id, self._deliver, dialer)
         self._queue: asyncio.Queue[tuple[int, Event | _Call]] = asyncio.Queue()
         #: Raised whenever what was queued before no longer counts.
         self._generation = 0

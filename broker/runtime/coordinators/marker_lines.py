@@ -13,7 +13,8 @@ from typing import Protocol
 from broker.common.errors import ErrorCode, ProtocolError
 from broker.common.logs import logger
 from broker.common.types import TopicPartition
-from broker.net.outbound import OutboundConnection, PeerUnreachable
+from broker.net.dialer import Dialer, PeerUnreachable
+from broker.net.outbound import OutboundConnection
 from broker.protocol.messages.write_txn_markers import (
     WritableTxnMarker,
     WritableTxnMarkerTopic,
@@ -126,10 +127,18 @@ class OwnLine(MarkerLine):
 class PeerLine(MarkerLine):
     """To another broker, found anew for each connection."""
 
-    def __init__(self, on_codes: OnCodes, broker_id: int, address_of: Callable[[], tuple[str, int] | None], name: str):
+    def __init__(
+        self,
+        on_codes: OnCodes,
+        broker_id: int,
+        address_of: Callable[[], tuple[str, int] | None],
+        dialer: Dialer,
+        name: str,
+    ):
         super().__init__(on_codes)
         self._broker_id = broker_id
         self._address_of = address_of
+        self._dialer = dialer
         self._name = name
         self._address: tuple[str, int] | None = None
         self._connection: OutboundConnection | None = None
@@ -172,7 +181,7 @@ class PeerLine(MarkerLine):
             if self._connection is not None:
                 self._connection.close()
             self._address = address
-            self._connection = OutboundConnection(*address, self._name)
+            self._connection = OutboundConnection(self._dialer, *address, self._name)
         await self._connection.connect(_CONNECT_TIMEOUT_MS)
         return self._connection
 

@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable
 from broker.common.errors import ErrorCode
 from broker.common.logs import logger
 from broker.common.types import NO_BROKER, TopicPartition
+from broker.net.dialer import Dialer
 from broker.protocol.messages.write_txn_markers import WriteTxnMarkersRequest
 from broker.protocol.schema import Message
 from broker.runtime.coordinators.marker_lines import Codes, Ending, MarkerLine, Markers, OwnLine, PeerLine
@@ -43,12 +44,14 @@ class MarkerSender:
         broker_id: int,
         metadata: MetadataCache,
         address_of: Callable[[int], tuple[str, int] | None],
+        dialer: Dialer,
         partition_exists: Callable[[TopicPartition], Awaitable[bool]],
     ):
         """`partition_exists` asks ZooKeeper, and may raise ZooKeeperError."""
         self._broker_id = broker_id
         self._metadata = metadata
         self._address_of = address_of
+        self._dialer = dialer
         self._partition_exists = partition_exists
         #: Called when all partitions of a transaction are told.
         self.on_written: Callable[[Ending], None] = lambda _ending: None
@@ -127,7 +130,11 @@ class MarkerSender:
                 OwnLine(self._on_codes, self.write_here)
                 if broker_id == self._broker_id
                 else PeerLine(
-                    self._on_codes, broker_id, lambda: self._address_of(broker_id), f"broker-{self._broker_id}-markers"
+                    self._on_codes,
+                    broker_id,
+                    lambda: self._address_of(broker_id),
+                    self._dialer,
+                    f"broker-{self._broker_id}-markers",
                 )
             )
         return self._lines[broker_id]

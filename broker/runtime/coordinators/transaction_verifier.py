@@ -13,7 +13,8 @@ from broker.common.errors import ErrorCode, ProtocolError
 from broker.common.logs import logger
 from broker.common.types import TopicPartition
 from broker.coordinator.partitions import partition_for
-from broker.net.outbound import OutboundConnection, PeerUnreachable
+from broker.net.dialer import Dialer, PeerUnreachable
+from broker.net.outbound import OutboundConnection
 from broker.protocol.messages.add_partitions_to_txn import (
     AddPartitionsToTxnRequest,
     AddPartitionsToTxnResponse,
@@ -41,10 +42,18 @@ AddressOf = Callable[[int], tuple[str, int] | None]
 class TransactionVerifier:
     """`verify_here` answers for the transactional ids this broker coordinates."""
 
-    def __init__(self, metadata: MetadataCache, broker_id: int, address_of: AddressOf, verify_here: Verify):
+    def __init__(
+        self,
+        metadata: MetadataCache,
+        broker_id: int,
+        address_of: AddressOf,
+        dialer: Dialer,
+        verify_here: Verify,
+    ):
         self._metadata = metadata
         self._broker_id = broker_id
         self._address_of = address_of
+        self._dialer = dialer
         self._verify_here = verify_here
         self._coordinators: dict[int, _Coordinator] = {}
 
@@ -63,7 +72,8 @@ class TransactionVerifier:
             return dict.fromkeys(partitions, ErrorCode.COORDINATOR_NOT_AVAILABLE)
         coordinator = self._coordinators.get(leader)
         if coordinator is None:
-            coordinator = self._coordinators[leader] = _Coordinator(self._broker_id, leader, self._address_of)
+            coordinator = _Coordinator(self._broker_id, leader, self._address_of, self._dialer)
+            self._coordinators[leader] = coordinator
         return await coordinator.ask(Question(transactional_id, producer_id, epoch, tuple(partitions)))
 
     def close(self) -> None:
@@ -84,10 +94,11 @@ class Question(NamedTuple):
 class _Coordinator:
     """The line to one broker, and what waits for it."""
 
-    def __init__(self, own_id: int, broker_id: int, address_of: AddressOf):
+    def __init__(self, own_id: int, broker_id: int, address_of: AddressOf, dialer: Dialer):
         self._own_id = own_id
         self._broker_id = broker_id
         self._address_of = address_of
+        self._dialer = dialer
         self._address: tuple[str, int] | None = None
         self._connection: OutboundConnection | None = None
         self._waiting: list[tuple[Question, asyncio.Future[Verdicts]]] = []
@@ -147,7 +158,7 @@ class _Coordinator:
             if self._connection is not None:
                 self._connection.close()
             self._address = address
-            self._connection = OutboundConnection(*address, f"broker-{self._own_id}-transactions")
+            self._connection = OutboundConnection(self._dialer, *address, f"broker-{self._own_id}-transactions")
         await self._connection.connect(_CONNECT_TIMEOUT_MS)
         return self._connection
 

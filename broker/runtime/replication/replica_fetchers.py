@@ -13,7 +13,7 @@ from broker.common.errors import ApiError, ErrorCode, ProtocolError
 from broker.common.logs import logger
 from broker.common.types import TopicPartition
 from broker.net.connection import Connection
-from broker.net.outbound import PeerUnreachable
+from broker.net.dialer import Dialer, PeerUnreachable
 from broker.net.peer import connect
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.codec import decode, encode
@@ -48,12 +48,14 @@ class ReplicaFetchers:
         replicas: ReplicaManager,
         throttle: ReplicationThrottle,
         address_of: AddressOf,
+        dialer: Dialer,
         settings: FetchSettings,
         clock: Clock,
     ):
         self._replicas = replicas
         self._throttle = throttle
         self._address_of = address_of
+        self._dialer = dialer
         self._settings = settings
         self._clock = clock
         self._fetchers: dict[int, ReplicaFetcher] = {}
@@ -82,7 +84,13 @@ class ReplicaFetchers:
         fetcher = self._fetchers.get(leader)
         if fetcher is None:
             fetcher = self._fetchers[leader] = ReplicaFetcher(
-                leader, self._replicas, self._throttle, lambda: self._address_of(leader), self._settings, self._clock
+                leader,
+                self._replicas,
+                self._throttle,
+                lambda: self._address_of(leader),
+                self._dialer,
+                self._settings,
+                self._clock,
             )
         return fetcher
 
@@ -102,6 +110,7 @@ class ReplicaFetcher:
         replicas: ReplicaManager,
         throttle: ReplicationThrottle,
         address: Callable[[], tuple[str, int] | None],
+        dialer: Dialer,
         settings: FetchSettings,
         clock: Clock,
     ):
@@ -110,6 +119,7 @@ class ReplicaFetcher:
         self._replicas = replicas
         self._throttle = throttle
         self._address = address
+        self._dialer = dialer
         self._settings = settings
         self._clock = clock
         self._connection: Connection | None = None
@@ -169,6 +179,7 @@ class ReplicaFetcher:
         if address is None:
             raise PeerUnreachable(f"no address of broker {self._leader} is known")
         return await connect(
+            self._dialer,
             *address,
             on_frame=self._on_frame,
             on_closed=lambda _connection, reason: lost.done() or lost.set_result(reason),

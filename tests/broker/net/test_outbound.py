@@ -8,6 +8,7 @@ from broker.common.errors import ProtocolError
 from broker.net import outbound
 from broker.net.outbound import OutboundConnection, PeerUnreachable
 from broker.protocol.messages.update_metadata import UpdateMetadataRequest, UpdateMetadataResponse
+from tests.members import StrangerDialer
 from tests.scripted_broker import ScriptedBroker
 from tests.zookeeper_server import free_ports
 
@@ -15,7 +16,7 @@ REQUEST = UpdateMetadataRequest(controller_id=3, controller_epoch=7, broker_epoc
 
 
 async def _connected(port: int) -> OutboundConnection:
-    connection = OutboundConnection("127.0.0.1", port, "test")
+    connection = OutboundConnection(StrangerDialer(), "127.0.0.1", port, "test")
     await connection.connect(5_000)
     return connection
 
@@ -38,7 +39,7 @@ async def test_requests_made_at_once_are_sent_one_after_the_other():
 
 
 async def test_nobody_there_is_unreachable():
-    connection = OutboundConnection("127.0.0.1", free_ports(1)[0], "test")
+    connection = OutboundConnection(StrangerDialer(), "127.0.0.1", free_ports(1)[0], "test")
     with pytest.raises(PeerUnreachable, match="cannot connect"):
         await connection.connect(5_000)
     with pytest.raises(PeerUnreachable, match="not connected"):

@@ -16,6 +16,7 @@ from broker.zookeeper.election import resign, try_become_controller
 from broker.zookeeper.session import ZooKeeperSession
 from broker.zookeeper.store import ClusterStore
 from tests.eventually import eventually
+from tests.members import dialer
 from tests.scripted_broker import ScriptedBroker
 from tests.zookeeper_server import running_zookeeper
 
@@ -72,7 +73,7 @@ class Scene:
         metadata = SimpleNamespace(brokers=dict.fromkeys((1, *others)))
         config = read_broker_config(FILE.format(backoff=backoff_ms) + extra)
         async with asyncio.timeout(30):
-            await ControlledShutdown(self.store, metadata, Replicas(replicas), config).hand_over()
+            await ControlledShutdown(self.store, metadata, Replicas(replicas), dialer(), config).hand_over()
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """A broker without ZooKeeper: real listener, dispatcher, handlers and logs; the test plays the controller."""
 
 import asyncio
+import contextlib
 from itertools import count
 from uuid import UUID
 
@@ -54,8 +55,11 @@ from broker.runtime.request_times import RequestTimes
 from broker.runtime.retention_previews import RetentionPreviews
 from broker.runtime.topics.topic_admin import TopicAdmin
 from broker.runtime.topics.topic_configs import TopicConfigs
+from broker.security.login import login
+from broker.security.session import Session
 from broker.server.dispatcher import Dispatcher
 from broker.server.metrics import RequestMetrics, new_registry
+from tests.members import MEMBERSHIP, dialer
 
 TOPIC_ID = UUID(int=77)
 FRAME_BYTES_MAX = 1024 * 1024
@@ -98,6 +102,13 @@ class Client:
         async with asyncio.timeout(10):
             size = int.from_bytes(await self._reader.readexactly(4))
             return await self._reader.readexactly(size)
+
+    async def log_in(self, exchange) -> None:
+        talk = login(exchange)
+        request = next(talk)
+        with contextlib.suppress(StopIteration):
+            while True:
+                request = talk.send(await self.ask(*request))
 
     async def is_closed(self) -> bool:
         """Waits for the broker to close; False if it sends something instead."""
@@ -192,7 +203,7 @@ class Served:
         self.registry = new_registry()
         self.groups = group_coordinators(self.replicas, GroupConfig(), clock)
         self.store = Store(self)
-        self.markers = MarkerSender(1, self.metadata, lambda _broker_id: None, self.store.partition_exists)
+        self.markers = MarkerSender(1, self.metadata, lambda _broker_id: None, dialer(), self.store.partition_exists)
         self.transactions = TransactionCoordinators(
             self.replicas, self.metadata, TransactionConfig(), self.markers, clock
         )
@@ -223,11 +234,12 @@ class Served:
             request_times=RequestTimes(),
             producer_ids=ProducerIds(self.store, 1),
             controller=self.controller,
+            admit=lambda: MEMBERSHIP.admit(self.address.__eq__),
             clock=clock,
         )
-        context = RequestContext(services, 1, "", "", "PLAINTEXT")
+        context = RequestContext(services, 1, "", Session("", "PLAINTEXT"))
         self.markers.write_here = lambda request: handle_write_txn_markers(request, context)
-        self.dispatcher = Dispatcher(services, "PLAINTEXT", RequestMetrics(self.registry))
+        self.dispatcher = Dispatcher(services, RequestMetrics(self.registry))
         self.memory = ConnectionMemory()
         self.listener = Listener(
             Endpoint("PLAINTEXT", "127.0.0.1", 0),
@@ -251,6 +263,16 @@ class Served:
 
     async def client(self) -> Client:
         return Client(*await asyncio.open_connection("127.0.0.1", self.listener.port))
+
+    @property
+    def address(self) -> str:
+        return f"127.0.0.1:{self.listener.port}"
+
+    async def member(self) -> Client:
+        """As another broker."""
+        client = await self.client()
+        await client.log_in(MEMBERSHIP.dial("127.0.0.1", self.listener.port))
+        return client
 
     def lead(self, topic: str, partitions: int = 1, leader: int = 1, leader_epoch: int = 0, topic_id=TOPIC_ID) -> None:
         """As the controller: this broker's replica of each partition is led by `leader`."""

@@ -62,7 +62,7 @@ def led(served):
 )
 async def test_trap_8_broker_refuses_what_is_no_longer_meant(led, request_of, controller_epoch, broker_epoch, code):
     request, version = request_of(controller_epoch=controller_epoch, broker_epoch=broker_epoch)
-    response = await (await led.client()).ask(request, version)
+    response = await (await led.member()).ask(request, version)
     assert response.error_code == code
     assert led.replicas.get(*T0).partition.is_leader
     assert led.metadata.leader_of(*T0) == 1
@@ -72,7 +72,7 @@ async def test_trap_8_broker_refuses_what_is_no_longer_meant(led, request_of, co
 @pytest.mark.parametrize("request_of", [leader_and_isr, stop_replica, update_metadata])
 async def test_trap_8_broker_obeys_a_newer_controller_from_its_first_word_on(led, request_of):
     request, version = request_of(controller_epoch=6, broker_epoch=70)
-    client = await led.client()
+    client = await led.member()
     assert (await client.ask(request, version)).error_code == ErrorCode.NONE
     request, version = update_metadata(controller_epoch=5, broker_epoch=70)
     assert (await client.ask(request, version)).error_code == ErrorCode.STALE_CONTROLLER_EPOCH
@@ -96,6 +96,6 @@ async def test_trap_13_leader_whose_partition_was_moved_while_it_was_cut_off_lea
     )
     topic = UpdateMetadataTopicState(topic_name="t", topic_id=topic_id, partition_states=[state])
     request = UpdateMetadataRequest(controller_id=3, topic_states=[topic], controller_epoch=6, broker_epoch=70)
-    client = await led.client()
+    client = await led.member()
     assert (await client.ask(request, 8)).error_code == ErrorCode.NONE
     assert (led.replicas.get(*T0) is not None) == is_led_still

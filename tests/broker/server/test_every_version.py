@@ -281,6 +281,8 @@ REQUESTS = {
 ALL = [
     pytest.param(handler, version, id=f"{handler.api.name} {version}")
     for handler in HANDLERS
+    # What they answer hangs on what was said before: see test_members.
+    if handler.api not in (ApiKey.SASL_HANDSHAKE, ApiKey.SASL_AUTHENTICATE)
     for version in range(handler.served[0], handler.served[1] + 1)
 ]
 #: What coordinators say to a member or producer they have never heard of, and to a first join without an id.
@@ -315,7 +317,7 @@ async def test_a_request_is_answered_in_every_version(served, handler, version):
     for topic, topic_id in TOPIC_IDS.items():
         served.lead(topic, topic_id=topic_id)
         served.tell_of(topic, topic_id=topic_id)
-    response = await (await served.client()).ask(REQUESTS[handler.api](version, "t"), version)
+    response = await (await served.member()).ask(REQUESTS[handler.api](version, "t"), version)
     assert error_codes(response) <= {ErrorCode.NONE, *_TO_STRANGERS}
 
 
@@ -323,5 +325,5 @@ async def test_a_request_is_answered_in_every_version(served, handler, version):
 async def test_a_request_for_what_is_not_there_is_answered_in_every_version(served, handler, version):
     """No topic exists, no group is coordinated, and somebody else is controller."""
     served.metadata.controller_id = 2
-    response = await (await served.client()).ask(REQUESTS[handler.api](version, "missing"), version)
+    response = await (await served.member()).ask(REQUESTS[handler.api](version, "missing"), version)
     assert ErrorCode.UNKNOWN_SERVER_ERROR not in error_codes(response)

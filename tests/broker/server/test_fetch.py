@@ -133,7 +133,8 @@ async def test_an_outdated_epoch_is_refused_with_the_current_one(served):
 
 @pytest.mark.parametrize("version", [4, 12, 17])
 async def test_who_follows_nothing_is_refused(served, version):
-    client = await filled(served)
+    await filled(served)
+    client = await served.member()
     request = fetch(topic(of()), replica_id=OTHER, replica_state=ReplicaState(replica_id=OTHER))
     if version < 15:
         request.replica_state = ReplicaState()

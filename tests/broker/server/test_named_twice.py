@@ -45,7 +45,7 @@ async def client(served):
     for topic, topic_id in TOPIC_IDS.items():
         served.lead(topic, topic_id=topic_id)
         served.tell_of(topic, topic_id=topic_id)
-    client = await served.client()
+    client = await served.member()
     await client.ask(produce(batch_of(b"v")), 9)
     return client
 

@@ -35,7 +35,7 @@ async def client(served):
     served.lead("t", 2)
     served.tell_of("t", 2)
     await served.topic_configs.apply("t")
-    client = await served.client()
+    client = await served.member()
     for number in range(20):
         batch = build_batch([Record(0, LONG_AGO_MS + number, b"k%d" % (number % 2), b"." * 100)])
         await client.ask(produce(bytes(batch)), 9)
@@ -139,7 +139,7 @@ async def test_a_flood_of_previews_is_refused_and_others_are_served(client, serv
 
     preview_log = retention_previews.preview_log
     monkeypatch.setattr(retention_previews, "preview_log", slow)
-    askers = [await served.client() for _ in range(PREVIEWS_WAITING_MAX + 1)]
+    askers = [await served.member() for _ in range(PREVIEWS_WAITING_MAX + 1)]
     for asker in askers:
         await asker.send_request(asking([0]), 0)
     refused = (await askers[-1].answer(ApiKey.PREVIEW_RETENTION, 0)).topics[0].partitions[0]
@@ -162,7 +162,7 @@ async def test_a_preview_nobody_waits_for_any_more_is_stopped(client, served, mo
         settings.refuse_if_stopping()
 
     monkeypatch.setattr(retention_previews, "preview_log", endless)
-    asker = await served.client()
+    asker = await served.member()
     await asker.send_request(asking([0]), 0)
     await wait_for(began)
     asker.writer.close()

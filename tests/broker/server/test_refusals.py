@@ -26,7 +26,7 @@ from tests.broker.server.test_bad_input import batch_of, produce
 async def test_clients_do_not_write_to_the_offsets_topic(served):
     served.lead(OFFSETS_TOPIC)
     request = produce(batch_of(b"x"), topic=OFFSETS_TOPIC)
-    answer = (await (await served.client()).ask(request, 9)).responses[0].partition_responses[0]
+    answer = (await (await served.member()).ask(request, 9)).responses[0].partition_responses[0]
     assert answer.error_code == ErrorCode.INVALID_TOPIC_EXCEPTION
     assert served.replicas.get(OFFSETS_TOPIC, 0).log.log_end_offset == 0
 
@@ -35,7 +35,7 @@ async def test_a_partition_named_twice_is_written_twice_and_answered_twice(serve
     served.lead("t")
     request = produce(batch_of(b"a"))
     request.topic_data[0].partition_data.append(produce(batch_of(b"b")).topic_data[0].partition_data[0])
-    answers = (await (await served.client()).ask(request, 9)).responses[0].partition_responses
+    answers = (await (await served.member()).ask(request, 9)).responses[0].partition_responses
     assert [each.base_offset for each in answers] == [0, 1]
 
 
@@ -47,12 +47,12 @@ async def test_a_log_that_cannot_be_deleted_is_told_to_the_controller(served, mo
     states = [StopReplicaPartitionState(partition_index=0, leader_epoch=-2, delete_partition=True)]
     topic = StopReplicaTopicState(topic_name="t", partition_states=states)
     request = StopReplicaRequest(controller_id=1, controller_epoch=1, broker_epoch=-1, topic_states=[topic])
-    answer = await (await served.client()).ask(request, 4)
+    answer = await (await served.member()).ask(request, 4)
     assert answer.partition_errors[0].error_code == ErrorCode.KAFKA_STORAGE_ERROR
 
 
 async def metadata_of(served, version: int, *topics: MetadataRequestTopic):
-    answer = await (await served.client()).ask(MetadataRequest(topics=list(topics)), version)
+    answer = await (await served.member()).ask(MetadataRequest(topics=list(topics)), version)
     return [(topic.error_code, topic.name) for topic in answer.topics]
 
 
@@ -99,7 +99,7 @@ async def test_offsets_of_partitions_that_are_not_there_are_refused_one_by_one(s
         )
         for name, indexes in asked.items()
     ]
-    answer = await (await served.client()).ask(OffsetCommitRequest(group_id="g", topics=topics), 8)
+    answer = await (await served.member()).ask(OffsetCommitRequest(group_id="g", topics=topics), 8)
     assert {
         (topic.name, each.partition_index): each.error_code for topic in answer.topics for each in topic.partitions
     } == {
@@ -112,7 +112,7 @@ async def test_offsets_of_partitions_that_are_not_there_are_refused_one_by_one(s
 @pytest.mark.parametrize(("key_type", "key"), [(7, "a"), (1, "")])
 async def test_coordinators_there_are_none_of_are_refused(served, key_type, key):
     request = FindCoordinatorRequest(key_type=key_type, coordinator_keys=[key])
-    answer = await (await served.client()).ask(request, 4)
+    answer = await (await served.member()).ask(request, 4)
     assert [each.error_code for each in answer.coordinators] == [ErrorCode.INVALID_REQUEST]
 
 
@@ -120,13 +120,13 @@ async def test_coordinators_there_are_none_of_are_refused(served, key_type, key)
 async def test_the_first_to_ask_for_a_coordinator_has_its_topic_created(served, key_type, topic):
     served.tell_of("other")
     request = FindCoordinatorRequest(key_type=key_type, coordinator_keys=["a"])
-    answer = await (await served.client()).ask(request, 4)
+    answer = await (await served.member()).ask(request, 4)
     assert [(each.error_code, each.node_id) for each in answer.coordinators] == [(ErrorCode.NONE, 1)]
     assert len(served.metadata.topics[topic].partitions) == 3
 
 
 async def test_no_coordinator_is_found_for_no_key(served):
-    assert (await (await served.client()).ask(FindCoordinatorRequest(coordinator_keys=[]), 4)).coordinators == []
+    assert (await (await served.member()).ask(FindCoordinatorRequest(coordinator_keys=[]), 4)).coordinators == []
 
 
 async def test_names_that_collide_in_metrics_are_refused(served):
@@ -146,7 +146,7 @@ async def test_a_topic_that_is_only_validated_has_no_id(served):
 
 async def create(served, topic: CreatableTopic, validate_only: bool = False):
     request = CreateTopicsRequest(topics=[topic], timeout_ms=1000, validate_only=validate_only)
-    return (await (await served.client()).ask(request, 7)).topics[0]
+    return (await (await served.member()).ask(request, 7)).topics[0]
 
 
 async def test_the_offsets_topic_gets_its_own_settings_even_if_metadata_creates_it(served, monkeypatch):

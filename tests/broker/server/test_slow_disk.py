@@ -55,7 +55,7 @@ async def begun(disk):
 
 async def test_others_are_served_while_new_partitions_wait_for_the_disk(served, disk):
     disk.may_go_on.set()
-    controller, producer = await served.client(), await served.client()
+    controller, producer = await served.member(), await served.client()
     await controller.ask(leading("t", 1), 7)
     disk.may_go_on.clear()
     disk.has_begun.clear()
@@ -71,7 +71,7 @@ async def test_others_are_served_while_new_partitions_wait_for_the_disk(served, 
 
 
 async def test_a_controller_replaced_while_the_disk_was_slow_gives_no_role(served, disk):
-    old = await served.client()
+    old = await served.member()
     await old.send_request(leading("t", 1, controller_epoch=1), 7)
     await begun(disk)
     served.replicas.check_controller(2, -1)
@@ -81,7 +81,7 @@ async def test_a_controller_replaced_while_the_disk_was_slow_gives_no_role(serve
 
 
 async def test_roles_are_applied_in_the_order_they_came(served, disk):
-    first, second = await served.client(), await served.client()
+    first, second = await served.member(), await served.member()
     await first.send_request(leading("t", 1, controller_epoch=1), 7)
     await begun(disk)
     await second.send_request(leading("t", 2, controller_epoch=1), 7)
@@ -93,7 +93,7 @@ async def test_roles_are_applied_in_the_order_they_came(served, disk):
 
 
 async def test_a_configuration_set_while_the_disk_was_slow_counts(served, disk):
-    controller = await served.client()
+    controller = await served.member()
     await controller.send_request(leading("t", 1), 7)
     await begun(disk)
     served.store.configs["t"] = {"segment.bytes": "500"}
@@ -112,6 +112,6 @@ async def test_a_partition_whose_log_cannot_be_made_is_answered_with_the_reason(
         return create(partition, topic_id, is_new=is_new)
 
     monkeypatch.setattr(served.logs, "_create", refuse_second)
-    answer = await (await served.client()).ask(leading("t", 3), 7)
+    answer = await (await served.member()).ask(leading("t", 3), 7)
     codes = {each.partition_index: each.error_code for each in answer.topics[0].partition_errors}
     assert codes == {0: ErrorCode.NONE, 1: ErrorCode.KAFKA_STORAGE_ERROR, 2: ErrorCode.NONE}

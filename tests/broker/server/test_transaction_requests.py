@@ -206,6 +206,7 @@ async def test_transactions_of_one_request_are_each_put_to_their_own_coordinator
         )
         for each in (ID, other)
     ]
+    client = await served.member()
     answer = await client.ask(AddPartitionsToTxnRequest(transactions=transactions), 5)
     results = {each.transactional_id: _codes(each.topic_results) for each in answer.results_by_transaction}
     assert results[ID] == {T0: ErrorCode.NONE, T1: ErrorCode.TRANSACTION_ABORTABLE}

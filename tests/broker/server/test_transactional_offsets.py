@@ -72,7 +72,7 @@ async def client(served):
     for topic, partitions in (("t", 2), (OFFSETS_TOPIC, OFFSETS_PARTITIONS)):
         served.lead(topic, partitions)
         served.tell_of(topic, partitions)
-    return await served.client()
+    return await served.member()
 
 
 @pytest.mark.parametrize(("is_commit", "expected"), [(True, 5), (False, -1)])
@@ -111,7 +111,7 @@ async def test_trap_37_commit_whose_transaction_ends_while_it_is_verified_is_ref
     verdict = served.verdicts[COORDINATOR] = asyncio.get_running_loop().create_future()
     await client.send_request(commit(5), 4)
     await eventually(lambda: served.verified, "the coordinator is asked")
-    await end_transaction(await served.client(), is_commit=True)
+    await end_transaction(await served.member(), is_commit=True)
     verdict.set_result(ErrorCode.NONE)
     assert codes(await client.answer(TxnOffsetCommitRequest.api, 4)) == [ErrorCode.INVALID_TXN_STATE]
 

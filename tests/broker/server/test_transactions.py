@@ -109,7 +109,7 @@ async def write(client, *markers: WritableTxnMarker) -> list[list[ErrorCode]]:
 async def client(served):
     served.lead("t", 2)
     served.tell_of("t", 2)
-    return await served.client()
+    return await served.member()
 
 
 @pytest.fixture
@@ -153,7 +153,7 @@ async def test_offsets_of_committed_records_end_at_the_last_stable_one(client, t
 @pytest.mark.parametrize("session", [(0, -1), (0, 0)])
 async def test_waiting_reader_of_committed_records_is_woken_by_the_marker(served, client, session):
     await client.ask(produce(data(7, 0)), 11)
-    reader = await served.client()
+    reader = await served.member()
     await reader.send_request(fetch(max_wait_ms=60_000, session=session), 12)
     await eventually(lambda: len(served.purgatory) == 1, "the fetch waits")
     await client.ask(produce(data(8, 0)), 11)
@@ -180,7 +180,7 @@ async def test_marker_counts_only_when_it_is_committed(served, client):
     """A follower that is in sync holds everything before the marker."""
     served.lead_with_follower("t", follower=2)
     hosted = served.replicas.get("t", 0)
-    writer = await served.client()
+    writer = await served.member()
     await writer.send_request(produce(data(7, 0)), 11)
     await eventually(lambda: hosted.log.log_end_offset == 1, "the batch is in the log")
     served.replicas.follower_holds(hosted, 2, 1, broker_epoch=20)
@@ -306,7 +306,7 @@ async def test_trap_37_unverified_batch_is_refused_and_its_neighbour_written(
 
 async def test_trap_37_marker_written_during_the_verification_makes_it_worthless(served, client):
     served.verdicts[P0] = verdict = asyncio.get_running_loop().create_future()
-    late = await served.client()
+    late = await served.member()
     await late.send_request(produce(data(7, 0)), 11)
     await eventually(lambda: served.verified, "the coordinator is asked")
     await write(client, markers(7, is_commit=False))
@@ -331,7 +331,7 @@ async def test_producers_batches_keep_their_order_while_the_first_is_verified(se
     served.verdicts[P0] = verdict = asyncio.get_running_loop().create_future()
     for sequence in range(2):
         await client.send_request(produce(data(7, sequence)), 11)
-    served_later = await served.client()
+    served_later = await served.member()
     served.verdicts[P1] = ErrorCode.NONE
     await eventually(lambda: served.verified, "the coordinator is asked")
     assert produced(await served_later.ask(produce(data(8, 0, is_transactional=False)), 11)) == [ErrorCode.NONE]
@@ -349,7 +349,7 @@ async def test_client_that_leaves_during_the_verification_leaves_nobody_in_line(
     client.writer.close()
     await eventually(lambda: served.verdicts[P0].cancelled(), "the question is taken back")
     served.verdicts.clear()
-    next_client = await served.client()
+    next_client = await served.member()
     assert produced(await next_client.ask(produce(data(7, 0)), 11)) == [ErrorCode.NONE]
 
 

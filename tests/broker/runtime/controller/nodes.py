@@ -8,6 +8,7 @@ from broker.runtime.controller.controller_runtime import ControllerRuntime
 from broker.zookeeper.session import ZooKeeperSession
 from broker.zookeeper.store import ClusterStore
 from tests.eventually import eventually
+from tests.members import dialer
 from tests.scripted_broker import ScriptedBroker
 
 
@@ -19,7 +20,7 @@ class Node:
         self._session = ZooKeeperSession(connect, session_timeout_ms)
         self.store = ClusterStore(self._session, SystemClock())
         self.broker = ScriptedBroker(broker_id)
-        self.runtime = ControllerRuntime(self.store, broker_id, SystemClock())
+        self.runtime = ControllerRuntime(self.store, broker_id, SystemClock(), dialer())
 
     async def start(self) -> "Node":
         await self.broker.__aenter__()

@@ -13,6 +13,7 @@ from broker.protocol.messages import MESSAGES
 from broker.runtime.controller import channels as controller_channels
 from broker.runtime.controller.channels import ControllerChannels
 from tests.eventually import eventually
+from tests.members import dialer
 
 LEADER, OTHER = 1, 2
 ROLE, METADATA = ApiKey.LEADER_AND_ISR, ApiKey.UPDATE_METADATA
@@ -57,7 +58,7 @@ async def told(monkeypatch):
     """Wire and channels, after a role was given to LEADER and metadata to both."""
     wire = Wire()
     monkeypatch.setattr(controller_channels, "OutboundConnection", wire.connection)
-    channels = ControllerChannels(LEADER, lambda _event: None)
+    channels = ControllerChannels(LEADER, lambda _event: None, dialer())
     for broker_id in (LEADER, OTHER):
         channels.open(live(broker_id))
     channels.send_leader_and_isr(SendLeaderAndIsr(LEADER, 1, (TOLD,), ()))

@@ -21,6 +21,7 @@ from broker.runtime.coordinators.marker_sender import MarkerSender
 from broker.runtime.metadata_cache import MetadataCache, PartitionMetadata, TopicMetadata
 from broker.zookeeper.errors import ZooKeeperError
 from tests.eventually import eventually
+from tests.members import dialer
 from tests.scripted_broker import ScriptedBroker
 
 OURS, PEER = 1, 2
@@ -79,7 +80,7 @@ class World:
         self.addresses: dict[int, tuple[str, int]] = {}
         self.exists: bool | Exception = True
         self.written = []
-        self.sender = MarkerSender(OURS, self.metadata, self.addresses.get, self._partition_exists)
+        self.sender = MarkerSender(OURS, self.metadata, self.addresses.get, dialer(), self._partition_exists)
         self.sender.write_here = self.here.answer
         self.sender.on_written = lambda ending: self.written.append(ending.markers.transactional_id)
         self.shard = SimpleNamespace(partition=3, hosted=SimpleNamespace(partition=SimpleNamespace(leader_epoch=7)))

@@ -21,6 +21,7 @@ from broker.runtime.purgatory import Purgatory
 from broker.runtime.replication.replica_manager import ReplicaManager
 from broker.runtime.topics.internal_topics import TRANSACTION_TOPIC
 from tests.eventually import eventually
+from tests.members import dialer
 
 
 @pytest.fixture
@@ -43,7 +44,7 @@ def take_role(replicas: ReplicaManager, leader: int, leader_epoch: int) -> None:
 
 async def test_transaction_coordinator_waits_for_an_uncommitted_tail_it_took_over(replicas):
     metadata = MetadataCache()
-    sender = MarkerSender(1, metadata, lambda _broker_id: None, is_there)
+    sender = MarkerSender(1, metadata, lambda _broker_id: None, dialer(), is_there)
     coordinators = TransactionCoordinators(replicas, metadata, TransactionConfig(), sender, SystemClock())
     request = InitProducerIdRequest(transactional_id="t", transaction_timeout_ms=1_000)
     take_role(replicas, leader=1, leader_epoch=0)

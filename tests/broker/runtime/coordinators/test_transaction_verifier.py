@@ -9,7 +9,8 @@ from broker.common.types import TopicPartition
 from broker.coordinator.partitions import partition_for
 from broker.protocol.codec import decode, encode
 from broker.protocol.framing import SIZE_BYTES
-from broker.protocol.headers import decode_request_header
+from broker.protocol.headers import decode_request_header, encode_response_header
+from broker.protocol.messages import MESSAGES
 from broker.protocol.messages.add_partitions_to_txn import (
     AddPartitionsToTxnPartitionResult,
     AddPartitionsToTxnRequest,
@@ -26,6 +27,7 @@ from broker.runtime.coordinators.transaction_verifier import TransactionVerifier
 from broker.runtime.metadata_cache import MetadataCache
 from broker.runtime.topics.internal_topics import TRANSACTION_TOPIC
 from tests.eventually import eventually
+from tests.members import Doorkeeper, dialer
 
 OWN, OTHER = 1, 2
 P0, P1 = TopicPartition("t", 0), TopicPartition("u", 3)
@@ -55,16 +57,23 @@ class Coordinator:
 
     async def _serve(self, reader, writer) -> None:
         self._writers.append(writer)
+        doorkeeper = Doorkeeper()
         try:
             while size := await reader.read(SIZE_BYTES):
                 frame = memoryview(await reader.readexactly(int.from_bytes(size)))
                 header, at = decode_request_header(frame)
-                self.requests.append(decode(AddPartitionsToTxnRequest, frame[at:], header.api_version))
-                await self.may_answer.wait()
-                body = encode(self._answer(self.requests[-1]), header.api_version)
-                writer.write((len(body) + 5).to_bytes(4) + header.correlation_id.to_bytes(4) + b"\0" + body)
+                request = decode(MESSAGES[header.api_key].request, frame[at:], header.api_version)
+                response = doorkeeper.answer(request) or await self._answer_when_it_may(request)
+                head = encode_response_header(header.api_key, header.api_version, header.correlation_id)
+                body = encode(response, header.api_version)
+                writer.write((len(head) + len(body)).to_bytes(4) + head + body)
         finally:
             writer.close()
+
+    async def _answer_when_it_may(self, request) -> AddPartitionsToTxnResponse:
+        self.requests.append(request)
+        await self.may_answer.wait()
+        return self._answer(request)
 
     def _answer(self, request) -> AddPartitionsToTxnResponse:
         results = [
@@ -110,7 +119,7 @@ async def verifier(coordinator, metadata):
         return dict.fromkeys(partitions, ErrorCode.INVALID_TXN_STATE)
 
     lead(metadata, OTHER)
-    verifier = TransactionVerifier(metadata, OWN, lambda broker_id: coordinator.address, verify_here)
+    verifier = TransactionVerifier(metadata, OWN, lambda broker_id: coordinator.address, dialer(), verify_here)
     yield verifier
     verifier.close()
 

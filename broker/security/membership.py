@@ -1,0 +1,66 @@
+"""The cluster's own members, and how they know each other: by a secret that is made with the cluster.
+
+A member logs in as the user `__cluster` by SCRAM, the secret being the password. Each side proves it to the other, and
+the one that dials names the address it dialled, as part of what is proved: who only has a lie about addresses believed
+is trusted by nobody, also when it passes on what it hears to the broker that was meant.
+
+The secret is random, so its salt need not be: it follows from the secret, and the keys are derived once.
+"""
+
+import hmac
+from collections.abc import Callable, Mapping
+
+from broker.security.scram import (
+    ITERATIONS_MIN,
+    AuthenticationError,
+    ClientExchange,
+    Credential,
+    Keys,
+    ServerExchange,
+    credential_of,
+    derive_keys,
+)
+from broker.security.session import Session
+
+SECRET_BYTES = 32
+CLUSTER_USER = "__cluster"
+MEMBER = f"User:{CLUSTER_USER}"
+
+_SALT_BYTES = 16
+_ADDRESS = "address"
+
+
+class Membership:
+    """One for each process that is a member, or asks as one."""
+
+    def __init__(self, secret: bytes, new_nonce: Callable[[], str]):
+        """`new_nonce` makes a text nobody can guess, of 20 letters or more. Takes milliseconds."""
+        self._new_nonce = new_nonce
+        self._salt = hmac.digest(secret, b"salt", "sha256")[:_SALT_BYTES]
+        self._keys = derive_keys(secret, self._salt, ITERATIONS_MIN)
+        self._credential = credential_of(self._keys, self._salt, ITERATIONS_MIN)
+
+    def dial(self, host: str, port: int) -> ClientExchange:
+        """With who shall be the member at this address."""
+        return ClientExchange(CLUSTER_USER, self._known_keys, self._new_nonce(), {_ADDRESS: f"{host}:{port}"})
+
+    def admit(self, is_our_address: Callable[[str], bool]) -> ServerExchange:
+        """With who dialled us; `is_our_address` knows host:port as members are told of it."""
+
+        def credential_for(user: str, extensions: Mapping[str, str]) -> Credential:
+            if user != CLUSTER_USER:
+                raise AuthenticationError("there is no such user")
+            if not is_our_address(extensions.get(_ADDRESS, "")):
+                raise AuthenticationError("the client meant another broker")
+            return self._credential
+
+        return ServerExchange(credential_for, self._new_nonce())
+
+    def _known_keys(self, salt: bytes, iterations: int) -> Keys:
+        if (salt, iterations) != (self._salt, ITERATIONS_MIN):
+            raise AuthenticationError("the server has another secret")
+        return self._keys
+
+
+def is_member(session: Session) -> bool:
+    return session.principal == MEMBER

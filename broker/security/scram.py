@@ -1,0 +1,174 @@
+"""SCRAM-SHA-256 (RFC 5802, RFC 7677), both ends of it: each proves to the other that it knows a password, and says
+nothing that would help anybody to guess it. Without channel binding, as Kafka; names are compared as they are.
+
+An exchange serves once, in the order of its methods; whatever is wrong raises AuthenticationError. A proof counts for
+the two nonces of its exchange only, so nothing that was heard can be said again (CVE-2024-56128: they are compared).
+"""
+
+import base64
+import binascii
+import hmac
+import re
+from collections.abc import Callable, Mapping
+from hashlib import pbkdf2_hmac, sha256
+from types import MappingProxyType
+from typing import NamedTuple
+
+from broker.common.errors import BarnabasError
+
+MECHANISM = "SCRAM-SHA-256"
+#: What Kafka takes; more would be a way to keep the other end busy.
+ITERATIONS_MIN, ITERATIONS_MAX = 4_096, 16_384
+
+_NONCE = r"[\x21-\x2b\x2d-\x7e]+"
+_EXTENSIONS = r"(?P<extensions>(?:,[A-Za-z]+=[^,\0]+)*)"
+_CLIENT_FIRST = re.compile(rf"(?P<gs2>n,(?:a=[^,]*)?,)(?P<bare>n=(?P<user>[^,\0]+),r=(?P<nonce>{_NONCE}){_EXTENSIONS})")
+_SERVER_FIRST = re.compile(rf"r=(?P<nonce>{_NONCE}),s=(?P<salt>[^,]+),i=(?P<iterations>[1-9][0-9]{{0,8}}){_EXTENSIONS}")
+_CLIENT_FINAL = re.compile(
+    rf"(?P<without_proof>c=(?P<gs2>[^,]+),r=(?P<nonce>{_NONCE}){_EXTENSIONS}),p=(?P<proof>[^,]+)"
+)
+_SERVER_FINAL = re.compile(rf"v=(?P<signature>[^,]+){_EXTENSIONS}")
+
+
+class AuthenticationError(BarnabasError):
+    """The other end is not who it should be, or does not speak SCRAM; the sentence tells no secret."""
+
+
+class Keys(NamedTuple):
+    """What a password comes to; who has them needs the password no more."""
+
+    client_key: bytes
+    server_key: bytes
+
+
+class Credential(NamedTuple):
+    """What a server keeps of a user: enough to check a proof, too little to make one."""
+
+    salt: bytes
+    iterations: int
+    stored_key: bytes
+    server_key: bytes
+
+
+def derive_keys(password: bytes, salt: bytes, iterations: int) -> Keys:
+    """Takes milliseconds: once for a password, not for each connection."""
+    salted = pbkdf2_hmac("sha256", password, salt, iterations)
+    return Keys(_hmac(salted, b"Client Key"), _hmac(salted, b"Server Key"))
+
+
+def credential_of(keys: Keys, salt: bytes, iterations: int) -> Credential:
+    return Credential(salt, iterations, sha256(keys.client_key).digest(), keys.server_key)
+
+
+class ClientExchange:
+    """Says who it is, and checks that the server knows as much."""
+
+    def __init__(
+        self,
+        user: str,
+        keys_for: Callable[[bytes, int], Keys],
+        nonce: str,
+        extensions: Mapping[str, str] = MappingProxyType({}),
+    ):
+        """`keys_for(salt, iterations)` may raise AuthenticationError; `extensions` are part of what is proved."""
+        self._keys_for = keys_for
+        self._nonce = nonce
+        escaped = user.replace("=", "=3D").replace(",", "=2C")
+        self._first_bare = f"n={escaped},r={nonce}" + "".join(f",{name}={text}" for name, text in extensions.items())
+        self._signature = b""
+
+    def first(self) -> bytes:
+        return f"n,,{self._first_bare}".encode()
+
+    def final(self, server_first: bytes) -> bytes:
+        found = _match(_SERVER_FIRST, server_first)
+        if not found["nonce"].startswith(self._nonce) or found["nonce"] == self._nonce:
+            raise AuthenticationError("the server answers another exchange")
+        iterations = int(found["iterations"])
+        if not ITERATIONS_MIN <= iterations <= ITERATIONS_MAX:
+            raise AuthenticationError(f"the server asks for {iterations} iterations")
+        keys = self._keys_for(_decode(found["salt"]), iterations)
+        without_proof = f"c={_encode(b'n,,')},r={found['nonce']}"
+        signed = f"{self._first_bare},{found[0]},{without_proof}".encode()
+        self._signature = _hmac(keys.server_key, signed)
+        proof = _xor(keys.client_key, _hmac(sha256(keys.client_key).digest(), signed))
+        return f"{without_proof},p={_encode(proof)}".encode()
+
+    def verify(self, server_final: bytes) -> None:
+        """Returns if the server knows the password, too."""
+        signature = _decode(_match(_SERVER_FINAL, server_final)["signature"])
+        if not self._signature or not hmac.compare_digest(signature, self._signature):
+            raise AuthenticationError("the server does not know the password")
+
+
+class ServerExchange:
+    """Has a client prove who it is. `user` is set by `first`, and true once `final` has returned."""
+
+    def __init__(self, credential_for: Callable[[str, Mapping[str, str]], Credential], nonce: str):
+        """`credential_for(user, extensions)` raises AuthenticationError for whom there is none."""
+        self._credential_for = credential_for
+        self._server_nonce = nonce
+        self._credential: Credential | None = None
+        self.user = ""
+
+    @property
+    def has_begun(self) -> bool:
+        return self._credential is not None
+
+    def first(self, client_first: bytes) -> bytes:
+        found = _match(_CLIENT_FIRST, client_first)
+        self._gs2 = found["gs2"]
+        self.user = _unescape(found["user"])
+        extensions = dict(each.split("=", 1) for each in found["extensions"].split(",")[1:])
+        self._credential = credential = self._credential_for(self.user, extensions)
+        self._nonce = found["nonce"] + self._server_nonce
+        first = f"r={self._nonce},s={_encode(credential.salt)},i={credential.iterations}"
+        self._signed = f"{found['bare']},{first}"
+        return first.encode()
+
+    def final(self, client_final: bytes) -> bytes:
+        found = _match(_CLIENT_FINAL, client_final)
+        if found["nonce"] != self._nonce or _decode(found["gs2"]) != self._gs2.encode():
+            raise AuthenticationError("the client answers another exchange")
+        signed = f"{self._signed},{found['without_proof']}".encode()
+        client_key = _xor(_decode(found["proof"]), _hmac(self._credential.stored_key, signed))
+        if not hmac.compare_digest(sha256(client_key).digest(), self._credential.stored_key):
+            raise AuthenticationError("the client does not know the password")
+        return f"v={_encode(_hmac(self._credential.server_key, signed))}".encode()
+
+
+def _match(pattern: re.Pattern[str], token: bytes) -> re.Match[str]:
+    try:
+        found = pattern.fullmatch(bytes(token).decode())
+    except UnicodeDecodeError:
+        found = None
+    if found is None:
+        raise AuthenticationError("not a message of SCRAM, or not the one that is due")
+    return found
+
+
+def _unescape(name: str) -> str:
+    if re.search("=(?!2C|3D)", name):
+        raise AuthenticationError("the name of the user is not well-formed")
+    return name.replace("=2C", ",").replace("=3D", "=")
+
+
+def _hmac(key: bytes, message: bytes) -> bytes:
+    return hmac.digest(key, message, "sha256")
+
+
+def _xor(one: bytes, other: bytes) -> bytes:
+    if len(one) != len(other):
+        raise AuthenticationError("a proof of the wrong length")
+    return bytes(a ^ b for a, b in zip(one, other, strict=True))
+
+
+def _encode(data: bytes) -> str:
+    return base64.b64encode(data).decode()
+
+
+def _decode(text: str) -> bytes:
+    try:
+        return base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise AuthenticationError("not a message of SCRAM: bad base64") from error
