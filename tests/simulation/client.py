@@ -8,6 +8,7 @@ from broker.common.types import TopicPartition
 from broker.net.outbound import OutboundConnection, PeerUnreachable
 from broker.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
 from broker.protocol.schema import Message
+from tests.members import StrangerDialer
 from tests.simulation.broker_process import PORT, ClientProcess
 
 CONNECT_TIMEOUT_MS = 1_000
@@ -52,7 +53,7 @@ class ClusterClient:
         """Raises NoAnswerError."""
         connection = self._connections.get(broker_id)
         if connection is None:
-            connection = OutboundConnection(f"10.0.0.{broker_id}", PORT, self._process.name)
+            connection = OutboundConnection(StrangerDialer(), f"10.0.0.{broker_id}", PORT, self._process.name)
             self._connections[broker_id] = connection
         try:
             await connection.connect(CONNECT_TIMEOUT_MS)

@@ -166,12 +166,30 @@ class HostLoop(asyncio.AbstractEventLoop):
     async def sock_connect(self, sock: "SimulatedSocket", address: tuple[str, int]) -> None:
         await self.machine.connect(sock, address)
 
-    async def create_connection(self, protocol_factory, host=None, port=None, **options):
-        sock = self.machine.new_socket(self)
+    async def sock_sendall(self, sock: "SimulatedSocket", data: bytes) -> None:
+        while data:
+            try:
+                data = data[sock.sendmsg([data]) :]
+            except BlockingIOError:
+                await self._until_ready(sock, self.add_writer, self.remove_writer)
+
+    async def sock_recv(self, sock: "SimulatedSocket", size: int) -> bytes:
+        buffer = bytearray(size)
+        while True:
+            try:
+                return bytes(buffer[: sock.recv_into(memoryview(buffer))])
+            except BlockingIOError:
+                await self._until_ready(sock, self.add_reader, self.remove_reader)
+
+    async def _until_ready(self, sock: "SimulatedSocket", add: Callable, remove: Callable) -> None:
+        ready = self.create_future()
+        fd = sock.fileno()
+        add(fd, lambda: ready.done() or ready.set_result(None))
         try:
-            await self.sock_connect(sock, (host, port))
-        except BaseException:
-            sock.close()
-            raise
+            await ready
+        finally:
+            remove(fd)
+
+    async def create_connection(self, protocol_factory, host=None, port=None, *, sock: "SimulatedSocket", **options):
         protocol = protocol_factory()
         return SocketTransport(self, sock, protocol), protocol
