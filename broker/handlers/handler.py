@@ -11,6 +11,7 @@ from broker.protocol.schema import Message
 from broker.replication.fetch_session import FetchSessions
 from broker.runtime.broker_configs import BrokerConfigs
 from broker.runtime.controller.controller_runtime import ControllerRuntime
+from broker.runtime.controller_epochs import ControllerEpochs
 from broker.runtime.coordinators.group_coordinators import GroupCoordinators
 from broker.runtime.coordinators.producer_ids import ProducerIds
 from broker.runtime.coordinators.transaction_coordinators import TransactionCoordinators
@@ -52,6 +53,7 @@ class Services:
     request_times: RequestTimes
     producer_ids: ProducerIds
     controller: ControllerRuntime
+    controller_epochs: ControllerEpochs
     #: Begins the proof of a client that says it is a member of the cluster.
     admit: Callable[[], ServerExchange]
     clock: Any

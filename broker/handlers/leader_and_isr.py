@@ -13,10 +13,13 @@ from broker.protocol.messages.leader_and_isr import (
 
 async def handle_leader_and_isr(request: LeaderAndIsrRequest, context: RequestContext) -> LeaderAndIsrResponse:
     replicas = context.services.replicas
+    try:
+        await context.services.controller_epochs.check(request.controller_epoch, request.broker_epoch)
+    except ApiError as error:
+        return LeaderAndIsrResponse(error_code=error.code)
     topics = {topic.topic_name for topic in request.topic_states}
     async with replicas.taking_roles:
         try:
-            replicas.check_controller(request.controller_epoch, request.broker_epoch)
             await replicas.create_logs(request)
             configs = await context.services.topic_configs.log_configs(topics)
             # Another controller may have spoken meanwhile.

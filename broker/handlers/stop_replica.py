@@ -11,10 +11,9 @@ from broker.protocol.messages.stop_replica import (
 )
 
 
-def handle_stop_replica(request: StopReplicaRequest, context: RequestContext) -> StopReplicaResponse:
-    replicas = context.services.replicas
+async def handle_stop_replica(request: StopReplicaRequest, context: RequestContext) -> StopReplicaResponse:
     try:
-        replicas.check_controller(request.controller_epoch, request.broker_epoch)
+        await context.services.controller_epochs.check(request.controller_epoch, request.broker_epoch)
     except ApiError as error:
         return StopReplicaResponse(error_code=error.code)
     return StopReplicaResponse(

@@ -7,9 +7,9 @@ from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.update_metadata import UpdateMetadataRequest, UpdateMetadataResponse
 
 
-def handle_update_metadata(request: UpdateMetadataRequest, context: RequestContext) -> UpdateMetadataResponse:
+async def handle_update_metadata(request: UpdateMetadataRequest, context: RequestContext) -> UpdateMetadataResponse:
     try:
-        context.services.replicas.check_controller(request.controller_epoch, request.broker_epoch)
+        await context.services.controller_epochs.check(request.controller_epoch, request.broker_epoch)
     except ApiError as error:
         return UpdateMetadataResponse(error_code=error.code)
     context.services.metadata.apply(request)

@@ -30,6 +30,7 @@ from broker.runtime.broker_configs import BrokerConfigs
 from broker.runtime.config_changes import ConfigKeepers
 from broker.runtime.controlled_shutdown import ControlledShutdown
 from broker.runtime.controller.controller_runtime import ControllerRuntime
+from broker.runtime.controller_epochs import ControllerEpochs
 from broker.runtime.coordinators.producer_ids import ProducerIds
 from broker.runtime.housekeeping import Housekeeping
 from broker.runtime.log_dir_failures import LogDirFailures
@@ -237,6 +238,7 @@ class Broker:
             request_times=RequestTimes(),
             producer_ids=ProducerIds(self._store, config.broker_id),
             controller=self._controller,
+            controller_epochs=ControllerEpochs(config.broker_id, replicas, self._store),
             admit=partial(self._membership.admit, self._is_our_address),
             clock=self._clock,
         )

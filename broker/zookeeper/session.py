@@ -200,6 +200,10 @@ class ZooKeeperSession:
     async def delete(self, path: str, version: int = ANY_VERSION) -> None:
         await self._await(path, self._client.delete_async(path, version=version))
 
+    async def sync(self, path: str) -> None:
+        """What is read from now on is no older than this moment, whichever server of the ensemble is asked."""
+        await self._await(path, self._client.sync_async(path))
+
     async def ensure(self, path: str) -> None:
         """Create the znode and its ancestors where they are missing."""
         await self._await(path, self._client.ensure_path_async(path))

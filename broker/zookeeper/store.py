@@ -97,6 +97,21 @@ class ClusterStore:
         standing = await self.session.exists(znodes.broker_path(broker_id))
         return standing.czxid if standing else None
 
+    async def own_epoch(self, broker_id: int) -> int:
+        """The broker epoch under which this session has registered the broker, -1 if it has not."""
+        path = znodes.broker_path(broker_id)
+        await self.session.sync(path)
+        standing = await self.session.exists(path)
+        return standing.czxid if standing and standing.ephemeral_owner == self.session.session_id else -1
+
+    async def controller_epoch(self) -> int:
+        """Of the newest controller there has been, 0 before the first."""
+        await self.session.sync(znodes.CONTROLLER_EPOCH)
+        try:
+            return znodes.decode_controller_epoch((await self.session.get(znodes.CONTROLLER_EPOCH)).data)
+        except NodeMissing:
+            return 0
+
     async def _try_register(self, path: str, registration: BrokerRegistration) -> int | None:
         gone = asyncio.Event()
         standing = await self.session.exists(path, gone.set)

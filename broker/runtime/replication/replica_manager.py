@@ -73,9 +73,9 @@ class ReplicaManager:
         self._hosted: dict[TopicPartition, HostedPartition] = {}
         #: Stopped with their files kept, because this broker is about to stop; others lead them.
         self._relieved: set[TopicPartition] = set()
-        #: The newest controller heard of; an older one is refused (correctness: one controller at a time).
+        #: The newest controller known; any other is refused (correctness: one controller at a time).
         self.controller_epoch = -1
-        #: czxid of our registration; what was meant for an earlier incarnation of us is refused (KIP-380).
+        #: czxid of our registration; what was meant for another incarnation of us is refused (KIP-380).
         self.broker_epoch = -1
         self.topic_names: dict[UUID, str] = {}
         #: Held by whoever applies LeaderAndIsr, which may take a while.
@@ -112,12 +112,13 @@ class ReplicaManager:
     # -- what the controller says
 
     def check_controller(self, controller_epoch: int, broker_epoch: int) -> None:
-        """Raise STALE_CONTROLLER_EPOCH for a controller that was replaced, STALE_BROKER_EPOCH for words to our past."""
-        if broker_epoch < self.broker_epoch:
+        """Raise STALE_CONTROLLER_EPOCH for who is not the newest controller known, STALE_BROKER_EPOCH for what was said
+        to another registration than ours. What is newer is known by `ControllerEpochs`.
+        """
+        if broker_epoch != self.broker_epoch:
             raise ApiError(ErrorCode.STALE_BROKER_EPOCH)
-        if controller_epoch < self.controller_epoch:
+        if controller_epoch != self.controller_epoch:
             raise ApiError(ErrorCode.STALE_CONTROLLER_EPOCH)
-        self.controller_epoch = controller_epoch
 
     async def create_logs(self, request: LeaderAndIsrRequest) -> None:
         """Make the logs of partitions that are new here: a slow disk must stall nobody else.

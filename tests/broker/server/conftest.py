@@ -40,6 +40,7 @@ from broker.protocol.messages.update_metadata import (
 from broker.replication.fetch_session import FetchSessions
 from broker.replication.throttle import ReplicationThrottle
 from broker.runtime.broker_configs import BrokerConfigs
+from broker.runtime.controller_epochs import ControllerEpochs
 from broker.runtime.coordinators.group_coordinators import group_coordinators
 from broker.runtime.coordinators.marker_sender import MarkerSender
 from broker.runtime.coordinators.producer_ids import ProducerIds
@@ -126,6 +127,9 @@ class Store:
         self._served = served
         self._next_producer_id = 0
         self.configs: dict[str, dict[str, str]] = {}
+        #: Of the newest controller, and of this broker's registration.
+        self.epochs = (1, -1)
+        self.epochs_read = 0
 
     async def config(self, entity_type, name) -> dict[str, str]:
         return dict(self.configs.get(name, {}))
@@ -133,6 +137,14 @@ class Store:
     async def change_config(self, entity_type, name, change) -> dict[str, str]:
         self.configs[name] = change(await self.config(entity_type, name))
         return self.configs[name]
+
+    async def controller_epoch(self) -> int:
+        self.epochs_read += 1
+        return self.epochs[0]
+
+    async def own_epoch(self, broker_id) -> int:
+        self.epochs_read += 1
+        return self.epochs[1]
 
     async def add_partitions(self, name, added) -> None:
         topic = self._served.metadata.topics[name]
@@ -234,6 +246,7 @@ class Served:
             request_times=RequestTimes(),
             producer_ids=ProducerIds(self.store, 1),
             controller=self.controller,
+            controller_epochs=ControllerEpochs(1, self.replicas, self.store),
             admit=lambda: MEMBERSHIP.admit(self.address.__eq__),
             clock=clock,
         )

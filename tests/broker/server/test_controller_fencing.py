@@ -50,7 +50,8 @@ def led(served):
     served.lead("t")
     served.tell_of("t")
     served.replicas.broker_epoch = 70
-    served.replicas.check_controller(5, 70)
+    served.replicas.controller_epoch = 5
+    served.store.epochs = (5, 70)
     return served
 
 
@@ -71,11 +72,51 @@ async def test_trap_8_broker_refuses_what_is_no_longer_meant(led, request_of, co
 
 @pytest.mark.parametrize("request_of", [leader_and_isr, stop_replica, update_metadata])
 async def test_trap_8_broker_obeys_a_newer_controller_from_its_first_word_on(led, request_of):
+    led.store.epochs = (6, 70)
     request, version = request_of(controller_epoch=6, broker_epoch=70)
     client = await led.member()
     assert (await client.ask(request, version)).error_code == ErrorCode.NONE
     request, version = update_metadata(controller_epoch=5, broker_epoch=70)
     assert (await client.ask(request, version)).error_code == ErrorCode.STALE_CONTROLLER_EPOCH
+
+
+@pytest.mark.parametrize("request_of", [leader_and_isr, stop_replica, update_metadata])
+@pytest.mark.parametrize(
+    ("controller_epoch", "broker_epoch", "code"),
+    [(2**31 - 1, 70, ErrorCode.STALE_CONTROLLER_EPOCH), (5, 2**62, ErrorCode.STALE_BROKER_EPOCH)],
+    ids=["controller to come", "registration to come"],
+)
+async def test_an_epoch_that_zookeeper_does_not_know_changes_nothing(
+    led, request_of, controller_epoch, broker_epoch, code
+):
+    client = await led.member()
+    request, version = request_of(controller_epoch=controller_epoch, broker_epoch=broker_epoch)
+    assert (await client.ask(request, version)).error_code == code
+    assert led.replicas.get(*T0).partition.is_leader
+    assert led.metadata.controller_id != 3
+    request, version = update_metadata(controller_epoch=5, broker_epoch=70)
+    assert (await client.ask(request, version)).error_code == ErrorCode.NONE
+
+
+async def test_a_controller_that_has_seen_our_registration_before_us_is_obeyed(led):
+    led.store.epochs = (5, 71)
+    request, version = update_metadata(controller_epoch=5, broker_epoch=71)
+    assert (await (await led.member()).ask(request, version)).error_code == ErrorCode.NONE
+    assert led.replicas.broker_epoch == 71
+
+
+async def test_zookeeper_is_asked_for_news_only(led):
+    client = await led.member()
+    for _ in range(3):
+        request, version = update_metadata(controller_epoch=5, broker_epoch=70)
+        await client.ask(request, version)
+    assert led.store.epochs_read == 0
+    led.store.epochs = (7, 70)
+    for epoch in (6, 6, 7, 7):
+        request, version = update_metadata(controller_epoch=epoch, broker_epoch=70)
+        await client.ask(request, version)
+    assert led.store.epochs_read == 1
+    assert led.replicas.controller_epoch == 7
 
 
 @pytest.mark.parametrize(
@@ -95,6 +136,7 @@ async def test_trap_13_leader_whose_partition_was_moved_while_it_was_cut_off_lea
         partition_index=0, leader=2, leader_epoch=leader_epoch, isr=[2], replicas=replicas
     )
     topic = UpdateMetadataTopicState(topic_name="t", topic_id=topic_id, partition_states=[state])
+    led.store.epochs = (6, 70)
     request = UpdateMetadataRequest(controller_id=3, topic_states=[topic], controller_epoch=6, broker_epoch=70)
     client = await led.member()
     assert (await client.ask(request, 8)).error_code == ErrorCode.NONE

@@ -27,7 +27,7 @@ class Wire:
         self.received: list[tuple[int, ApiKey]] = []
         self.may_take_role = asyncio.Event()
 
-    def connection(self, _host, port, _client_id):
+    def connection(self, _dialer, _host, port, _client_id):
         return Connection(self, port)
 
 
