@@ -5,6 +5,7 @@ the machine the directory was last served), `meta.properties` (which broker of w
 (there only between a clean stop and the next start) and checkpoints.
 """
 
+import errno
 import fcntl
 import os
 import re
@@ -13,9 +14,10 @@ from pathlib import Path
 from typing import NamedTuple
 from uuid import uuid4
 
-from broker.common.errors import NotNowError, StartupError
+from broker.common.errors import ApiError, ErrorCode, NotNowError, StartupError
 from broker.common.limits import TOPIC_NAME_LENGTH_MAX
 from broker.common.logs import logger
+from broker.common.topic_names import is_partition
 from broker.common.types import TopicPartition
 from broker.log.checkpoints import (
     LOG_START_OFFSET_CHECKPOINT,
@@ -26,7 +28,7 @@ from broker.log.checkpoints import (
     read_meta_properties,
     write_meta_properties,
 )
-from broker.log.files import fsync_directory, remove_file_durably, remove_tree, replace_file
+from broker.log.files import fsync_directory, is_full, is_of_one_path, remove_file_durably, remove_tree, replace_file
 from broker.log.offset_checkpoint import OffsetCheckpoint
 from broker.log.segment_files import LOG_SUFFIX
 
@@ -149,21 +151,36 @@ class LogDirectory:
         found = []
         for entry in self.path.iterdir():
             match = _PARTITION_DIRECTORY.fullmatch(entry.name)
+            found_one = match and TopicPartition(match[1], int(match[2]))
             if not entry.is_dir() or _DELETED_DIRECTORY.fullmatch(entry.name):
                 continue
             if _STRAY_DIRECTORY.fullmatch(entry.name):
                 _log.warning("stray log, set aside earlier; remove it when nobody misses it", path=str(entry))
-            elif match is None:
+            elif not found_one or not is_partition(found_one):
                 _log.warning("directory is no partition's, ignored", path=str(entry))
             else:
-                found.append(TopicPartition(match[1], int(match[2])))
+                found.append(found_one)
         return sorted(found)
+
+    def path_of(self, partition: TopicPartition) -> Path:
+        """Where its log is, or would be: below this directory and nowhere else, whoever gave the name.
+
+        Raises ApiError for what no partition can be called.
+        """
+        if not is_partition(partition) or len(str(partition)) > _FILE_NAME_BYTES_MAX:
+            raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"{str(partition)!r:.300} cannot have a directory")
+        return self.path / str(partition)
+
+    def is_to_blame(self, error: OSError) -> bool:
+        """Whether the disk has failed, and not only what was to be done with one path in it."""
+        is_just_missing = error.errno == errno.ENOENT and self.path.is_dir()
+        return not (is_full(error) or is_of_one_path(error) or is_just_missing)
 
     def copy_facts(self, partition: TopicPartition) -> CopyFacts:
         """Of what lies under the partition's name, if anything. Files that replace others or were replaced count as
         batches: whoever has them was a log. Raises OSError.
         """
-        path = self.path / str(partition)
+        path = self.path_of(partition)
         holds_batches = any(file.stat().st_size for file in path.glob(f"*{LOG_SUFFIX}*"))
         base_offsets = [int(file.stem) for file in path.glob("*" + LOG_SUFFIX) if file.stem.isdigit()]
         return CopyFacts(holds_batches, max(base_offsets, default=-1), (path / PARTITION_METADATA).exists())
@@ -175,7 +192,7 @@ class LogDirectory:
         """
         suffix = f".{uuid4().hex}{why}"
         name = str(partition)[: _FILE_NAME_BYTES_MAX - len(suffix)] + suffix
-        aside = (self.path / str(partition)).rename(self.path / name)
+        aside = self.path_of(partition).rename(self.path / name)
         fsync_directory(self.path)
         return aside
 

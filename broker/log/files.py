@@ -57,6 +57,15 @@ def read_at(file: OpenFile, position: int, length: int) -> bytes:
     return data
 
 
+#: What the system says of a path that cannot be, or is something else already, on a disk that is well.
+_OF_ONE_PATH = (errno.ENAMETOOLONG, errno.EINVAL, errno.EILSEQ, errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ELOOP)
+
+
+def is_of_one_path(error: OSError) -> bool:
+    """Whether only what was asked for is wrong, and nothing with the disk."""
+    return error.errno in _OF_ONE_PATH
+
+
 def is_full(error: OSError) -> bool:
     """Whether it is only for want of space, or of descriptors: the disk is well, and takes more when there is room."""
     return error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EMFILE, errno.ENFILE)

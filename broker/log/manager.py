@@ -26,7 +26,7 @@ from broker.common.types import TopicPartition
 from broker.log.checkpoints import PARTITION_METADATA, read_partition_metadata, write_partition_metadata
 from broker.log.config import LogConfig
 from broker.log.directory import DELETE_SUFFIX, STRAY_SUFFIX, CopyFacts, LogDirectory, UnusableDirectoryError
-from broker.log.files import fsync_directory, is_full, remove_tree
+from broker.log.files import fsync_directory, remove_tree
 from broker.log.hosted_logs import HostedLogs
 from broker.log.log import Log
 
@@ -150,7 +150,7 @@ class LogManager(HostedLogs):
         return surplus
 
     def _load(self, directory: LogDirectory, partition: TopicPartition, *, is_clean: bool) -> None:
-        path = directory.path / str(partition)
+        path = directory.path_of(partition)
         topic_id = read_partition_metadata(path / PARTITION_METADATA)
         log = Log.open(
             path,
@@ -241,7 +241,7 @@ class LogManager(HostedLogs):
             except OSError as error:
                 reason = f"the log of {partition} cannot be made: {error.strerror}"
                 self._remove_begun(directory, partition)
-                if not is_full(error):
+                if directory.is_to_blame(error):
                     self._fail(directory, error)
         raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, reason)
 
@@ -249,14 +249,14 @@ class LogManager(HostedLogs):
         """The partition, which has no log, could not be made. What cannot be removed the next start sets aside."""
         try:
             if not directory.copy_facts(partition).holds_batches:
-                remove_tree(directory.path / str(partition))
+                remove_tree(directory.path_of(partition))
         except OSError as error:
             _log.warning("log that was only begun to be made stays", partition=str(partition), reason=str(error))
 
     def _create_in(self, directory: LogDirectory, partition: TopicPartition, topic_id: UUID) -> Log:
+        path = directory.path_of(partition)
         directory.forget(partition)
         self.on_cut(directory.path, partition, 0)
-        path = directory.path / str(partition)
         path.mkdir(exist_ok=True)
         write_partition_metadata(path / PARTITION_METADATA, topic_id)
         log = Log.open(path, self._config)
@@ -273,7 +273,7 @@ class LogManager(HostedLogs):
         return log
 
     def _refused(self, partition: TopicPartition, error: OSError, what: str) -> ApiError:
-        if not is_full(error):
+        if self._homes[partition].is_to_blame(error):
             self._fail(self._homes[partition], error)
         return ApiError(ErrorCode.KAFKA_STORAGE_ERROR, f"the log of {partition} cannot be {what}: {error.strerror}")
 

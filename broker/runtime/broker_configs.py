@@ -15,7 +15,7 @@ from broker.config.broker import BrokerConfig
 from broker.config.definition import ConfigError
 from broker.config.dynamic import check_broker_change, read_broker_change
 from broker.runtime.topics.topic_configs import ConfigChange
-from broker.zookeeper.errors import ZooKeeperError
+from broker.zookeeper.errors import MalformedZnode, ZooKeeperError
 from broker.zookeeper.store import ClusterStore
 
 _log = logger(__name__)
@@ -59,7 +59,12 @@ class BrokerConfigs:
 
     async def _read(self, name: str) -> dict[str, Any]:
         values = {}
-        for key, text in (await self._store.config(ENTITY, name)).items():
+        try:
+            overrides = await self._store.config(ENTITY, name)
+        except MalformedZnode as error:
+            _log.error("configuration left out", entity=name, reason=str(error))
+            return values
+        for key, text in overrides.items():
             try:
                 values[key] = read_broker_change(key, text, is_for_all=name == FOR_ALL)
             except ConfigError as error:
@@ -70,6 +75,8 @@ class BrokerConfigs:
         """What is set for this broker, or for all with the empty name; ApiError while ZooKeeper is away."""
         try:
             return await self._store.config(ENTITY, broker_id or FOR_ALL)
+        except MalformedZnode as error:
+            raise ApiError(ErrorCode.INVALID_CONFIG, str(error)) from error
         except ZooKeeperError as error:
             raise ApiError(ErrorCode.REQUEST_TIMED_OUT, f"ZooKeeper: {error}") from error
 
@@ -88,6 +95,8 @@ class BrokerConfigs:
         try:
             overrides = await self._store.change_config(ENTITY, name, checked)
             await self.apply(name)
+        except MalformedZnode as error:
+            raise ApiError(ErrorCode.INVALID_CONFIG, str(error)) from error
         except ZooKeeperError as error:
             raise ApiError(ErrorCode.REQUEST_TIMED_OUT, f"ZooKeeper: {error}") from error
         _log.info("broker configuration set", entity=name, overrides=",".join(sorted(overrides)))

@@ -62,7 +62,7 @@ from broker.server.registration import Registration
 from broker.server.replication_metrics import ReplicationMetrics
 from broker.zookeeper.earlier_session import SessionNote
 from broker.zookeeper.ensemble_hosts import EnsembleHosts
-from broker.zookeeper.errors import ZooKeeperError
+from broker.zookeeper.errors import MalformedZnode, ZooKeeperError
 from broker.zookeeper.session import ZooKeeperSession
 from broker.zookeeper.store import ClusterStore
 
@@ -130,6 +130,8 @@ class Broker:
             self._isr.start()
             self._stray_logs.start()
             await self._controller.start()
+        except MalformedZnode as error:
+            raise StartupError(f"{error}; correct or remove that znode") from error
         except ZooKeeperError as error:
             raise NotNowError(f"ZooKeeper failed during the start: {error}; start the broker again") from error
         _log.info("broker started", clients_are_told=",".join(map(str, self.advertised)))

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from broker.common.types import TopicPartition
 from broker.zookeeper.errors import MalformedZnode
-from broker.zookeeper.json_fields import decode_fields, encode_fields
+from broker.zookeeper.json_fields import decode_fields, encode_fields, int32, named_partition
 
 REASSIGNMENT_REQUEST = "/admin/reassign_partitions"
 ELECTION_REQUEST = "/admin/preferred_replica_election"
@@ -24,7 +24,7 @@ def decode_reassignment_request(data: bytes) -> Targets:
     """Where each partition shall go; of a partition named twice the last word counts."""
     try:
         return {
-            TopicPartition(str(one["topic"]), int(one["partition"])): tuple(int(each) for each in one["replicas"])
+            named_partition(one): tuple(int32(each) for each in one["replicas"])
             for one in decode_fields(REASSIGNMENT_REQUEST, data)["partitions"]
         }
     except (KeyError, ValueError, TypeError) as error:
@@ -38,9 +38,6 @@ def encode_election_request(partitions: Iterable[TopicPartition]) -> bytes:
 
 def decode_election_request(data: bytes) -> frozenset[TopicPartition]:
     try:
-        return frozenset(
-            TopicPartition(str(one["topic"]), int(one["partition"]))
-            for one in decode_fields(ELECTION_REQUEST, data)["partitions"]
-        )
+        return frozenset(named_partition(one) for one in decode_fields(ELECTION_REQUEST, data)["partitions"])
     except (KeyError, ValueError, TypeError) as error:
         raise MalformedZnode(f"{ELECTION_REQUEST} names no partitions") from error

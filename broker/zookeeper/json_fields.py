@@ -3,7 +3,11 @@
 import json
 from typing import Any
 
+from broker.common.topic_names import is_partition
+from broker.common.types import TopicPartition
 from broker.zookeeper.errors import MalformedZnode
+
+_INT32_MAX = 2**31 - 1
 
 
 def encode_fields(fields: dict[str, Any]) -> bytes:
@@ -14,8 +18,27 @@ def decode_fields(path: str, data: bytes) -> dict[str, Any]:
     """Raises MalformedZnode, naming `path`, when it is no JSON object."""
     try:
         fields = json.loads(data)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise MalformedZnode(f"{path} is not JSON: {error}") from error
     if not isinstance(fields, dict):
         raise MalformedZnode(f"{path} is not a JSON object")
     return fields
+
+
+def int32(value: Any, least: int = 0) -> int:
+    """As an integer that the wire can carry; ValueError or TypeError for anything else."""
+    try:
+        number = int(value)
+    except OverflowError as error:
+        raise ValueError(value) from error
+    if not least <= number <= _INT32_MAX:
+        raise ValueError(f"{number:d} is out of range" if abs(number) < 2**64 else "a number is out of range")
+    return number
+
+
+def named_partition(fields: Any) -> TopicPartition:
+    """What {"topic": …, "partition": …} names; KeyError, ValueError or TypeError if that can be no partition."""
+    partition = TopicPartition(str(fields["topic"]), int32(fields["partition"]))
+    if not is_partition(partition):
+        raise ValueError(f"{partition!s:.300} cannot be a partition")
+    return partition

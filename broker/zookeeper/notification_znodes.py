@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from broker.common.types import TopicPartition
 from broker.zookeeper.errors import MalformedZnode
-from broker.zookeeper.json_fields import decode_fields, encode_fields
+from broker.zookeeper.json_fields import decode_fields, encode_fields, int32, named_partition
 
 ISR_CHANGES = "/isr_change_notification"
 ISR_CHANGE_PREFIX = f"{ISR_CHANGES}/isr_change_"
@@ -25,9 +25,7 @@ def encode_isr_change(partitions: Iterable[TopicPartition]) -> bytes:
 
 def decode_isr_change(path: str, data: bytes) -> list[TopicPartition]:
     try:
-        return [
-            TopicPartition(str(one["topic"]), int(one["partition"])) for one in decode_fields(path, data)["partitions"]
-        ]
+        return [named_partition(one) for one in decode_fields(path, data)["partitions"]]
     except (KeyError, ValueError, TypeError) as error:
         raise MalformedZnode(f"{path} names no partitions") from error
 
@@ -39,6 +37,6 @@ def encode_log_dir_event(broker_id: int) -> bytes:
 def decode_log_dir_event(path: str, data: bytes) -> int:
     """The broker a log directory of which has failed."""
     try:
-        return int(decode_fields(path, data)["broker"])
+        return int32(decode_fields(path, data)["broker"])
     except (KeyError, ValueError, TypeError) as error:
         raise MalformedZnode(f"{path} names no broker") from error

@@ -39,9 +39,17 @@ async def write_isr(session: ZooKeeperSession, partition: TopicPartition, state:
             return None
         except WrongVersion:
             znode = await _get(session, path)
-            return znode and znodes.decode_state(partition, znode.data, znode.version)
+            return znode and _readable_state(partition, znode)
         except ConnectionInterrupted:
             await session.wait_connected()
+
+
+def _readable_state(partition: TopicPartition, znode: Znode) -> LeaderAndIsr | None:
+    try:
+        return znodes.decode_state(partition, znode.data, znode.version)
+    except MalformedZnode as error:
+        _log.warning("partition state ignored", error=str(error))
+        return None
 
 
 async def announce_isr_changes(session: ZooKeeperSession, partitions: Iterable[TopicPartition]) -> None:

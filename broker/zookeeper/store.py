@@ -7,12 +7,14 @@ import asyncio
 import base64
 import contextlib
 import os
+import re
 from collections.abc import AsyncIterator, Callable, Iterable
 from uuid import UUID, uuid4
 
 from broker.common.clock import Clock
 from broker.common.errors import ApiError, ErrorCode, NotNowError
 from broker.common.logs import logger
+from broker.common.topic_names import is_topic_name
 from broker.common.types import TopicPartition
 from broker.controller.cluster import BrokerRegistration, LeaderAndIsr, LiveBroker, TopicAssignment
 from broker.security.membership import SECRET_BYTES
@@ -27,6 +29,7 @@ _EXPIRY_GRACE_MS = 3_000
 #: How often a write is tried whose znode came or went between looking and writing.
 _CONFLICTS_MAX = 10
 PRODUCER_IDS_PER_BLOCK = 1_000
+_BROKER_ID = re.compile(r"0|[1-9][0-9]{0,8}")
 
 
 class ClusterStore:
@@ -35,6 +38,8 @@ class ClusterStore:
     def __init__(self, session: ZooKeeperSession, clock: Clock):
         self.session = session
         self._clock = clock
+        #: By parent: the names that were told of in the log.
+        self._passed_over: dict[str, set[str]] = {}
 
     # -- start of a broker
 
@@ -139,7 +144,7 @@ class ClusterStore:
     async def brokers(self, watch: Watcher | None = None) -> dict[int, LiveBroker]:
         """Every registered broker; one whose znode cannot be read is left out and logged."""
         names = await self.session.children(znodes.BROKER_IDS, watch)
-        found = await asyncio.gather(*(self._broker(int(name)) for name in names if name.isdecimal()))
+        found = await asyncio.gather(*(self._broker(int(name)) for name in names if _BROKER_ID.fullmatch(name)))
         return {broker.broker_id: broker for broker in found if broker is not None}
 
     async def _broker(self, broker_id: int) -> LiveBroker | None:
@@ -153,7 +158,15 @@ class ClusterStore:
             return None
 
     async def topic_names(self, watch: Watcher | None = None) -> list[str]:
-        return await self.session.children(znodes.TOPICS, watch)
+        """Those that can be topics; a znode of another name is passed over, and told of once."""
+        return self._legal(znodes.TOPICS, await self.session.children(znodes.TOPICS, watch))
+
+    def _legal(self, parent: str, names: list[str]) -> list[str]:
+        illegal = {name for name in names if not is_topic_name(name)}
+        for name in sorted(illegal - self._passed_over.get(parent, set())):
+            log.warning("znode ignored: this is no name of a topic", path=f"{parent}/{name}"[:300])
+        self._passed_over[parent] = illegal
+        return [name for name in names if is_topic_name(name)]
 
     async def topic(self, name: str, watch: Watcher | None = None) -> TopicAssignment | None:
         """The topic's id and assignment, None when there is no such topic or its znode cannot be read (logged).
@@ -191,7 +204,8 @@ class ClusterStore:
             return None
 
     async def topics_to_delete(self, watch: Watcher | None = None) -> list[str]:
-        return await self.session.children(znodes.DELETE_TOPICS, watch)
+        """Of names that can be topics, as `topic_names`."""
+        return self._legal(znodes.DELETE_TOPICS, await self.session.children(znodes.DELETE_TOPICS, watch))
 
     async def isr_changes(self, watch: Watcher | None = None) -> list[str]:
         """Names of the notifications that ISRs were changed."""

@@ -56,6 +56,10 @@ class Watch(Generic[Seen]):
             except BarnabasError as error:
                 log.warning("watch failed, looking again", error=str(error), kind=type(error).__name__)
                 await asyncio.sleep(_TRY_AGAIN_S)
+            except Exception:
+                # Whatever somebody has written there: who looks no more never hears of what is written next.
+                log.exception("watch failed, looking again")
+                await asyncio.sleep(_TRY_AGAIN_S)
 
 
 class ConfigChanges:

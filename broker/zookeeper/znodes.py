@@ -10,7 +10,7 @@ import re
 from typing import Any
 from uuid import UUID
 
-from broker.common.types import TopicPartition
+from broker.common.types import NO_BROKER, TopicPartition
 from broker.controller.cluster import (
     BrokerEndpoint,
     BrokerRegistration,
@@ -22,6 +22,7 @@ from broker.security.membership import SECRET_BYTES
 from broker.zookeeper.errors import MalformedZnode
 from broker.zookeeper.json_fields import decode_fields as _decode
 from broker.zookeeper.json_fields import encode_fields as _encode
+from broker.zookeeper.json_fields import int32
 
 BROKER_IDS = "/brokers/ids"
 TOPICS = "/brokers/topics"
@@ -110,8 +111,14 @@ def decode_broker(broker_id: int, data: bytes, czxid: int) -> LiveBroker:
     fields = _decode(broker_path(broker_id), data)
     protocols = fields.get("listener_security_protocol_map") or {}
     texts = fields.get("endpoints") or [f"PLAINTEXT://{fields.get('host')}:{fields.get('port')}"]
-    endpoints = tuple(_parse_endpoint(broker_id, text, protocols) for text in texts)
-    return LiveBroker(BrokerRegistration(broker_id, endpoints, fields.get("rack")), czxid)
+    rack = fields.get("rack")
+    try:
+        endpoints = tuple(_parse_endpoint(broker_id, text, protocols) for text in texts)
+        if not isinstance(rack, str | None):
+            raise TypeError(rack)
+    except (ValueError, TypeError, AttributeError) as error:
+        raise MalformedZnode(f"{broker_path(broker_id)} has no readable endpoints or rack") from error
+    return LiveBroker(BrokerRegistration(broker_id, endpoints, rack), czxid)
 
 
 def _render_endpoint(endpoint: BrokerEndpoint) -> str:
@@ -125,7 +132,7 @@ def _parse_endpoint(broker_id: int, text: Any, protocols: dict) -> BrokerEndpoin
         raise MalformedZnode(f"{broker_path(broker_id)} has an endpoint {text!r}")
     listener = found["listener"]
     return BrokerEndpoint(
-        listener, found["ipv6"] or found["host"] or "", int(found["port"]), protocols.get(listener, listener)
+        listener, found["ipv6"] or found["host"] or "", int32(found["port"]), protocols.get(listener, listener)
     )
 
 
@@ -152,6 +159,8 @@ def decode_topic(topic: str, data: bytes) -> TopicAssignment:
         partitions = _parse_replicas(fields["partitions"])
         adding = _parse_replicas(fields.get("adding_replicas") or {})
         removing = _parse_replicas(fields.get("removing_replicas") or {})
+        if not all(replicas and len(set(replicas)) == len(replicas) for replicas in partitions.values()):
+            raise ValueError("a partition has no replica, or one twice")
     except (KeyError, ValueError, TypeError, AttributeError) as error:
         raise MalformedZnode(f"{path} has no readable partitions") from error
     return TopicAssignment(topic, decode_uuid(path, fields.get("topic_id")), partitions, adding, removing)
@@ -163,8 +172,8 @@ def _render_replicas(partitions: dict[int, tuple[int, ...]]) -> dict[str, list[i
 
 def _parse_replicas(fields: dict[str, list[int]]) -> dict[int, tuple[int, ...]]:
     return {
-        int(index): tuple(int(replica) for replica in replicas)
-        for index, replicas in sorted(fields.items(), key=lambda item: int(item[0]))
+        int32(index): tuple(int32(replica) for replica in replicas)
+        for index, replicas in sorted(fields.items(), key=lambda item: int32(item[0]))
     }
 
 
@@ -185,12 +194,12 @@ def decode_state(partition: TopicPartition, data: bytes, zk_version: int) -> Lea
     fields = _decode(state_path(partition), data)
     try:
         return LeaderAndIsr(
-            leader=int(fields["leader"]),
-            leader_epoch=int(fields["leader_epoch"]),
-            isr=tuple(int(replica) for replica in fields["isr"]),
-            controller_epoch=int(fields["controller_epoch"]),
+            leader=int32(fields["leader"], NO_BROKER),
+            leader_epoch=int32(fields["leader_epoch"]),
+            isr=tuple(int32(replica) for replica in fields["isr"]),
+            controller_epoch=int32(fields["controller_epoch"]),
             zk_version=zk_version,
-            leader_recovery_state=int(fields.get("leader_recovery_state", 0)),
+            leader_recovery_state=int32(fields.get("leader_recovery_state", 0)),
         )
     except (KeyError, ValueError, TypeError) as error:
         raise MalformedZnode(f"{state_path(partition)} lacks {error}") from error
@@ -293,5 +302,5 @@ def decode_uuid(path: str, text: Any) -> UUID:
 def _integer(path: str, value: Any) -> int:
     try:
         return int(value)
-    except (ValueError, TypeError) as error:
-        raise MalformedZnode(f"{path} has {value!r} where a number should be") from error
+    except (ValueError, TypeError, OverflowError) as error:
+        raise MalformedZnode(f"{path} has {value!r:.300} where a number should be") from error

@@ -6,14 +6,14 @@ gives the partitions leaders. The creator answers when its own metadata shows th
 
 import asyncio
 import contextlib
-import re
 import uuid
 from dataclasses import dataclass
 from uuid import UUID
 
 from broker.common.errors import ApiError, ErrorCode
-from broker.common.limits import TOPIC_NAME_LENGTH_MAX, TOPIC_WRITES_MAX
+from broker.common.limits import TOPIC_WRITES_MAX
 from broker.common.logs import logger
+from broker.common.topic_names import is_topic_name
 from broker.config.broker import BrokerConfig
 from broker.config.topic import check_topic_configs
 from broker.runtime.metadata_cache import MetadataCache
@@ -24,7 +24,6 @@ from broker.zookeeper.store import ClusterStore
 
 _log = logger(__name__)
 
-_NAME = re.compile(r"[A-Za-z0-9._-]+")
 _AUTOMATIC_CREATION_TIMEOUT_MS = 5_000
 #: An ensemble that has lost its leader elects another in this time; ZooKeeper's own initLimit is 20 s.
 _RECONNECTION_TIMEOUT_S = 15.0
@@ -187,5 +186,5 @@ class TopicAdmin:
 
 def check_topic_name(name: str) -> None:
     """Kafka's rule for names of topics; raises INVALID_TOPIC_EXCEPTION."""
-    if name in (".", "..") or len(name) > TOPIC_NAME_LENGTH_MAX or not _NAME.fullmatch(name):
+    if not is_topic_name(name):
         raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION)

@@ -11,13 +11,14 @@ from dataclasses import fields
 
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.logs import logger
+from broker.common.topic_names import is_topic_name
 from broker.config.broker import BrokerConfig
 from broker.config.definition import ConfigError
 from broker.config.resolution import topic_values
 from broker.config.topic import check_topic_configs
 from broker.log.config import LogConfig
 from broker.runtime.replication.replica_manager import ReplicaManager
-from broker.zookeeper.errors import ConnectionInterrupted, SessionLost, ZooKeeperError
+from broker.zookeeper.errors import ConnectionInterrupted, MalformedZnode, SessionLost, ZooKeeperError
 from broker.zookeeper.store import ClusterStore
 
 _log = logger(__name__)
@@ -40,6 +41,8 @@ class TopicConfigs:
         """What is set for the topic itself; raises ApiError while ZooKeeper is away."""
         try:
             return await self._store.config(ENTITY, topic)
+        except MalformedZnode as error:
+            raise ApiError(ErrorCode.INVALID_CONFIG, str(error)) from error
         except ZooKeeperError as error:
             raise ApiError(ErrorCode.REQUEST_TIMED_OUT, f"ZooKeeper: {error}") from error
 
@@ -49,7 +52,7 @@ class TopicConfigs:
         Waits while ZooKeeper is out of reach: under the defaults a log could be acknowledged by too few replicas, or
         let go of what its topic keeps.
         """
-        names = list(topics)
+        names = [name for name in topics if is_topic_name(name)]
         changes_before = -1
         while changes_before != self._changes:
             changes_before = self._changes
@@ -62,7 +65,7 @@ class TopicConfigs:
                 return log_config(await self._store.config(ENTITY, topic), self._broker_config)
             except (ConnectionInterrupted, SessionLost):
                 await self._store.session.wait_connected()
-            except (ZooKeeperError, ConfigError) as error:
+            except (ZooKeeperError, MalformedZnode, ConfigError) as error:
                 _log.error("topic configuration not applied", topic=topic, reason=str(error))
                 return None
 
@@ -76,6 +79,8 @@ class TopicConfigs:
 
         try:
             overrides = await self._store.change_config(ENTITY, topic, checked)
+        except MalformedZnode as error:
+            raise ApiError(ErrorCode.INVALID_CONFIG, str(error)) from error
         except ZooKeeperError as error:
             raise ApiError(ErrorCode.REQUEST_TIMED_OUT, f"ZooKeeper: {error}") from error
         _log.info("topic configuration changed", topic=topic, overrides=",".join(sorted(overrides)))
@@ -87,8 +92,8 @@ class TopicConfigs:
             return
         try:
             config = log_config(await self._store.config(ENTITY, topic), self._broker_config)
-        except ConfigError as error:
-            _log.error("topic configuration not applied", topic=topic, reason=error.message)
+        except (MalformedZnode, ConfigError) as error:
+            _log.error("topic configuration not applied", topic=topic, reason=str(error))
             return
         for hosted in self._replicas:
             if hosted.partition.topic_partition.topic == topic:

@@ -1,6 +1,7 @@
 """All logs of a broker: whose directories they are, how they come and go, clean and unclean stops."""
 
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -385,3 +386,64 @@ def test_log_whose_closing_thread_died_keeps_the_directory_from_being_called_cle
             manager.close_logs()
     manager.shutdown()
     assert not (tmp_path / "data" / ".kafka_cleanshutdown").exists()
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["", ".", "..", "../out", "/srv/out", "in/side", "a" * 250, "a\0b", "ü", "a b", "a\nb"],
+    ids=repr,
+)
+def test_a_partition_that_cannot_be_called_so_touches_no_file(start, tmp_path, name):
+    manager = start()
+    before = sorted(tmp_path.rglob("*"))
+    partition = TopicPartition(name, 0)
+    with pytest.raises(ApiError) as refused:
+        manager.get_or_create(partition, FIRST_ID)
+    assert refused.value.code == ErrorCode.INVALID_TOPIC_EXCEPTION
+    manager.create_missing([NewLog(partition, FIRST_ID, True)])
+    assert not manager.delete(partition)
+    assert sorted(tmp_path.rglob("*")) == before
+    assert not manager.offline_directories
+
+
+@pytest.mark.parametrize("index", [-1, 2**31, 2**63])
+def test_a_partition_of_an_impossible_number_touches_no_file(start, tmp_path, index):
+    manager = start()
+    with pytest.raises(ApiError):
+        manager.get_or_create(TopicPartition("t", index), FIRST_ID)
+    assert not list((tmp_path / "data").glob("t-*"))
+
+
+def test_a_legal_name_whose_directory_would_be_too_long_is_that_partitions_error(start):
+    manager = start()
+    with pytest.raises(ApiError) as refused:
+        manager.get_or_create(TopicPartition("a" * 249, 2**31 - 1), FIRST_ID)
+    assert refused.value.code == ErrorCode.INVALID_TOPIC_EXCEPTION
+    assert manager.get_or_create(TopicPartition("a" * 249, 0), FIRST_ID)
+    assert not manager.offline_directories
+
+
+def test_what_lies_in_the_way_of_one_partition_is_not_the_disks_failure(start, tmp_path):
+    manager = start()
+    (tmp_path / "data" / str(ORDERS_0)).write_text("a file of somebody")
+    with pytest.raises(ApiError) as refused:
+        manager.get_or_create(ORDERS_0, FIRST_ID)
+    assert refused.value.code == ErrorCode.KAFKA_STORAGE_ERROR
+    assert not manager.offline_directories
+    assert (tmp_path / "data" / str(ORDERS_0)).read_text() == "a file of somebody"
+    assert manager.get_or_create(ORDERS_1, FIRST_ID)
+
+
+def test_a_partition_whose_directory_somebody_removed_is_that_partitions_error(start, tmp_path):
+    manager = start()
+    manager.get_or_create(ORDERS_0, FIRST_ID)
+    shutil.rmtree(tmp_path / "data" / str(ORDERS_0))
+    with pytest.raises(ApiError):
+        manager.delete(ORDERS_0)
+    assert not manager.offline_directories
+
+
+def test_directories_that_can_be_no_partitions_are_left_alone_at_the_start(start, tmp_path):
+    for name in ("..-0", ".-0", "t-99999999999", "a b-0"):
+        (tmp_path / "data" / name).mkdir(parents=True)
+    assert not start().logs

@@ -10,7 +10,7 @@ from broker.common.types import TopicPartition
 from broker.controller.cluster import BrokerEndpoint, BrokerRegistration
 from broker.zookeeper import store as store_module
 from broker.zookeeper import znodes
-from broker.zookeeper.errors import OperationRefused
+from broker.zookeeper.errors import MalformedZnode, OperationRefused
 from broker.zookeeper.store import ClusterStore
 
 ONE = BrokerRegistration(1, (BrokerEndpoint("PLAINTEXT", "127.0.0.1", 9092),))
@@ -38,6 +38,53 @@ async def test_registered_broker_is_seen_with_its_epoch(store):
     seen = await store.brokers()
     assert seen[1].registration == ONE
     assert seen[1].epoch == epoch == (await store.session.exists("/brokers/ids/1")).czxid
+
+
+async def test_the_secret_is_made_once(store, new_session):
+    first = await store.cluster_secret()
+    assert len(first) == 32
+    assert await (await _store(await new_session())).cluster_secret() == first
+
+
+@pytest.mark.parametrize("data", [b"", b"{}", b'{"secret":7}', b'{"secret":"AAAA"}', b'{"secret":"?"}'])
+async def test_a_secret_that_is_none_is_refused(store, data):
+    await store.session.ensure("/barnabas")
+    await store.session.create(znodes.SECRET, data)
+    with pytest.raises(MalformedZnode, match="/barnabas/secret"):
+        await store.cluster_secret()
+
+
+async def test_znodes_that_are_no_topics_are_passed_over_and_told_of_once(store, capsys):
+    for name in ("a" * 300, "with space", "good", "ü", ".hidden"):
+        for parent in (znodes.TOPICS, znodes.DELETE_TOPICS):
+            await store.session.create(f"{parent}/{name}")
+    for _ in range(2):
+        assert await store.topic_names() == [".hidden", "good"]
+        assert await store.topics_to_delete() == [".hidden", "good"]
+    assert capsys.readouterr().out.count("znode ignored") == 6
+
+
+async def test_brokers_whose_znodes_can_be_none_are_passed_over(store):
+    await store.register_broker(ONE)
+    for name in ("99999999999", "9" * 5000, "x", "-1", "007"):
+        await store.session.create(f"{znodes.BROKER_IDS}/{name}", b"{}")
+    await store.session.create(f"{znodes.BROKER_IDS}/2", b'{"endpoints":["A://h:%s"]}' % (b"9" * 5000))
+    await store.session.create(f"{znodes.BROKER_IDS}/3", b'{"endpoints":["A://h:1"],"rack":7}')
+    await store.session.create(f"{znodes.BROKER_IDS}/4", b'{"endpoints":7}')
+    await store.session.create(
+        f"{znodes.BROKER_IDS}/5", b'{"endpoints":["A://h:1"],"listener_security_protocol_map":[1]}'
+    )
+    assert list(await store.brokers()) == [1]
+
+
+async def test_the_epoch_of_a_controller_and_of_a_registration_are_read_anew(store, new_session):
+    assert await store.controller_epoch() == 0
+    await store.session.create(znodes.CONTROLLER_EPOCH, b"7")
+    assert await store.controller_epoch() == 7
+    assert await store.own_epoch(1) == -1
+    epoch = await store.register_broker(ONE)
+    assert await store.own_epoch(1) == epoch
+    assert await (await _store(await new_session())).own_epoch(1) == -1
 
 
 async def test_registering_again_in_the_same_session_keeps_the_epoch(store):

@@ -1,0 +1,86 @@
+"""A member that lies: about names that become paths, and about what is to be deleted."""
+
+import pytest
+
+from broker.common.errors import ErrorCode
+from broker.protocol.messages.leader_and_isr import (
+    LeaderAndIsrPartitionState,
+    LeaderAndIsrRequest,
+    LeaderAndIsrTopicState,
+)
+from broker.protocol.messages.metadata import MetadataRequest
+from broker.protocol.messages.stop_replica import (
+    StopReplicaPartitionState,
+    StopReplicaRequest,
+    StopReplicaTopicState,
+)
+from broker.protocol.messages.update_metadata import (
+    UpdateMetadataPartitionState,
+    UpdateMetadataRequest,
+    UpdateMetadataTopicState,
+)
+from tests.broker.server.conftest import TOPIC_ID
+
+NAMES = ["", ".", "..", "../out", "../../out", "{outside}", "in/side", "a" * 300, "a\0b", "\ud7ff", "a b"]
+
+
+def leading(name: str, index: int = 0) -> LeaderAndIsrRequest:
+    state = LeaderAndIsrPartitionState(partition_index=index, leader=1, isr=[1], replicas=[1], is_new=True)
+    topic = LeaderAndIsrTopicState(topic_name=name, topic_id=TOPIC_ID, partition_states=[state])
+    return LeaderAndIsrRequest(controller_id=1, controller_epoch=1, broker_epoch=-1, topic_states=[topic])
+
+
+def deleting(name: str, index: int = 0) -> StopReplicaRequest:
+    state = StopReplicaPartitionState(partition_index=index, leader_epoch=-2, delete_partition=True)
+    topic = StopReplicaTopicState(topic_name=name, partition_states=[state])
+    return StopReplicaRequest(controller_id=1, controller_epoch=1, broker_epoch=-1, topic_states=[topic])
+
+
+@pytest.fixture
+def outside(tmp_path):
+    """What is no business of the broker's: a directory that is named as a partition's would be."""
+    victim = tmp_path / "outside-0"
+    victim.mkdir()
+    (victim / "notes.txt").write_text("not the broker's")
+    return victim
+
+
+def everything(tmp_path) -> list[str]:
+    return sorted(str(path) for path in tmp_path.rglob("*"))
+
+
+@pytest.mark.parametrize("name", NAMES, ids=lambda name: f"{name!r:.20}")
+async def test_a_name_that_is_none_makes_and_deletes_nothing(served, tmp_path, outside, name):
+    name = name.format(outside=str(outside).removesuffix("-0"))
+    before = everything(tmp_path)
+    member = await served.member()
+    answer = await member.ask(leading(name), 7)
+    (error,) = answer.topics[0].partition_errors
+    assert error.error_code == ErrorCode.INVALID_TOPIC_EXCEPTION
+    assert (await member.ask(deleting(name), 4)).error_code == ErrorCode.NONE
+    state = UpdateMetadataPartitionState(leader=1, isr=[1], replicas=[1])
+    topic = UpdateMetadataTopicState(topic_name=name, topic_id=TOPIC_ID, partition_states=[state])
+    told = UpdateMetadataRequest(controller_id=1, controller_epoch=1, broker_epoch=-1, topic_states=[topic])
+    assert (await member.ask(told, 8)).error_code == ErrorCode.NONE
+    await served.replicas.logs.purged()
+    assert everything(tmp_path) == before
+    assert not served.logs.offline_directories
+    assert (await (await served.client()).ask(MetadataRequest(topics=[]), 9)).cluster_id == "cluster"
+
+
+@pytest.mark.parametrize("index", [-1, -(2**31)])
+async def test_a_number_that_is_none_makes_nothing(served, tmp_path, index):
+    before = everything(tmp_path)
+    answer = await (await served.member()).ask(leading("t", index), 7)
+    assert answer.topics[0].partition_errors[0].error_code == ErrorCode.INVALID_TOPIC_EXCEPTION
+    assert everything(tmp_path) == before
+
+
+async def test_only_what_is_a_log_of_this_broker_is_deleted(served, tmp_path):
+    """A directory that is called as a partition, and was not made by this broker."""
+    somebodys = tmp_path / "logs" / "backup-2026"
+    somebodys.mkdir()
+    (somebodys / "notes.txt").write_text("not the broker's")
+    assert (await (await served.member()).ask(deleting("backup", 2026), 4)).error_code == ErrorCode.NONE
+    await served.replicas.logs.purged()
+    assert (somebodys / "notes.txt").exists()
