@@ -1,18 +1,28 @@
-"""`python -m broker retention-preview --bootstrap-server HOST:PORT --topic T [--config KEY=VALUE]…`: what would go.
+"""`python -m broker retention-preview --bootstrap-server HOST:PORT --zookeeper HOST:PORT --topic T`: what would go.
 
-Nothing is deleted, and no configuration changed, by asking.
+Nothing is deleted, and no configuration changed, by asking. Brokers tell it to members of the cluster only: to who can
+read the cluster's secret in ZooKeeper.
 """
 
 import argparse
+import asyncio
 import json
 import os
 import sys
+from pathlib import Path
 
 from broker.client.cluster import Cluster, parse_bootstrap_servers
 from broker.client.retention import PreviewQuestion, preview_retention
 from broker.client.retention_report import as_json, report_lines
 from broker.common.errors import BarnabasError, StartupError
+from broker.config.broker import read_broker_config
 from broker.protocol.messages.preview_retention import PreviewRetentionTopicResult
+from broker.security.membership import NONCE_BYTES, Membership
+from broker.zookeeper.cluster_secret import read_secret
+from broker.zookeeper.session import ZooKeeperSession
+
+_CONNECT_TIMEOUT_MS = 10_000
+_SESSION_TIMEOUT_MS = 6_000
 
 
 def main(argv: list[str]) -> int:
@@ -35,7 +45,27 @@ def _preview(arguments: argparse.Namespace) -> PreviewRetentionTopicResult:
         timeout_s=arguments.timeout,
     )
     with Cluster(parse_bootstrap_servers(arguments.bootstrap_server)) as cluster:
-        return preview_retention(cluster, question)
+        return preview_retention(cluster, question, asyncio.run(_membership(arguments)))
+
+
+async def _membership(arguments: argparse.Namespace) -> Membership | None:
+    """None for a cluster that has no secret: its brokers are none of ours, and say so."""
+    session = ZooKeeperSession(_zookeeper_connect(arguments), _SESSION_TIMEOUT_MS)
+    await session.connect(_CONNECT_TIMEOUT_MS)
+    try:
+        secret = await read_secret(session)
+    finally:
+        await session.close()
+    return Membership(secret, lambda: os.urandom(NONCE_BYTES).hex()) if secret else None
+
+
+def _zookeeper_connect(arguments: argparse.Namespace) -> str:
+    if arguments.zookeeper:
+        return arguments.zookeeper
+    try:
+        return read_broker_config(arguments.broker_config.read_text()).zookeeper_connect
+    except (OSError, UnicodeDecodeError) as error:
+        raise StartupError(f"cannot read {arguments.broker_config}: {error}") from None
 
 
 def _print(preview: PreviewRetentionTopicResult, arguments: argparse.Namespace) -> None:
@@ -54,6 +84,15 @@ def _parser() -> argparse.ArgumentParser:
         description="Tell what retention and compaction would delete from a topic now. Nothing is deleted by asking.",
     )
     parser.add_argument("--bootstrap-server", required=True, metavar="HOST:PORT,…", help="some brokers of the cluster")
+    secret = parser.add_mutually_exclusive_group(required=True)
+    secret.add_argument(
+        "--zookeeper",
+        metavar="HOST:PORT,…[/CHROOT]",
+        help="zookeeper.connect of the cluster: brokers answer who can read the cluster's secret there",
+    )
+    secret.add_argument(
+        "--broker-config", type=Path, metavar="FILE", help="server.properties of one of its brokers, which names it"
+    )
     parser.add_argument("--topic", required=True)
     parser.add_argument("--partition", type=int, action="append", default=[], help="only this one; may be repeated")
     parser.add_argument(

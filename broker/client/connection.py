@@ -8,7 +8,7 @@ import time
 from collections.abc import Mapping
 from itertools import count
 
-from broker.client.errors import ApiNotServed, BrokerUnreachable
+from broker.client.errors import ApiNotServed, BrokerUnreachable, LoginRefused
 from broker.common.errors import ApiError, ErrorCode, ProtocolError
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.codec import decode, encode
@@ -17,6 +17,9 @@ from broker.protocol.headers import RequestHeader, decode_response_header, encod
 from broker.protocol.messages import MESSAGES
 from broker.protocol.messages.api_versions import ApiVersionsRequest
 from broker.protocol.schema import Message
+from broker.security.login import login
+from broker.security.membership import Membership
+from broker.security.scram import AuthenticationError
 
 #: A peer that announces a larger answer is not a broker, or is not well.
 RESPONSE_BYTES_MAX = 64 * 1024 * 1024
@@ -32,6 +35,8 @@ class BrokerConnection:
         self.address = f"{host}:{port}"
         self._timeout_s = timeout_s
         self._client_id = client_id
+        self._where = (host, port)
+        self._is_member = False
         self._correlation_ids = count(1)
         deadline = time.monotonic() + timeout_s
         try:
@@ -59,13 +64,37 @@ class BrokerConnection:
         """API → lowest and highest version, as the broker said on connecting."""
         return self._served
 
-    def ask(self, request: Message, *, timeout_s: float | None = None, version_max: int = 0x7FFF) -> Message:
+    def ask(
+        self,
+        request: Message,
+        *,
+        timeout_s: float | None = None,
+        version_max: int = 0x7FFF,
+        membership: Membership | None = None,
+    ) -> Message:
         """The response, in the highest version both sides know that is not above `version_max`.
 
-        Raises ApiNotServed, BrokerUnreachable, or ProtocolError when the answer cannot be read.
+        With a `membership` as a member of the cluster, which some APIs are only for; the address must then be the one
+        the broker advertises. Raises ApiNotServed, LoginRefused, BrokerUnreachable, or ProtocolError when the answer
+        cannot be read.
         """
         version = self._version_of(request, version_max)
-        return self._exchange(request, version, time.monotonic() + (timeout_s or self._timeout_s))
+        deadline = time.monotonic() + (timeout_s or self._timeout_s)
+        if membership is not None and not self._is_member:
+            self._log_in(membership, deadline)
+        return self._exchange(request, version, deadline)
+
+    def _log_in(self, membership: Membership, deadline: float) -> None:
+        talk = login(membership.dial(*self._where))
+        try:
+            request = next(talk)
+            while True:
+                request = talk.send(self._exchange(*request, deadline))
+        except StopIteration:
+            self._is_member = True
+        except AuthenticationError as error:
+            self.close()
+            raise LoginRefused(f"the broker at {self.address} does not take us for a member: {error}") from error
 
     def _ask_versions(self, deadline: float) -> dict[int, tuple[int, int]]:
         answer = self._exchange(ApiVersionsRequest(), _FIRST_VERSION, deadline)

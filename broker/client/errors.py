@@ -7,5 +7,9 @@ class BrokerUnreachable(BarnabasError):
     """No connection, no answer in time, or the connection broke; whether the request was handled is unknown."""
 
 
+class LoginRefused(BarnabasError):
+    """The broker and this client do not know the same secret."""
+
+
 class ApiNotServed(BarnabasError):
     """The broker is of another kind, or of another age: it does not serve the API in a version known here."""

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from broker.client.cluster import Cluster
-from broker.client.errors import BrokerUnreachable
+from broker.client.errors import BrokerUnreachable, LoginRefused
 from broker.common.errors import ApiError, ErrorCode, ProtocolError
 from broker.protocol.messages.metadata import MetadataResponse
 from broker.protocol.messages.preview_retention import (
@@ -14,6 +14,7 @@ from broker.protocol.messages.preview_retention import (
     PreviewRetentionTopic,
     PreviewRetentionTopicResult,
 )
+from broker.security.membership import Membership
 
 #: How often leaders are looked for again that have just moved.
 _TRIES = 3
@@ -33,13 +34,15 @@ class PreviewQuestion:
     timeout_s: float = 30.0
 
 
-def preview_retention(cluster: Cluster, question: PreviewQuestion) -> PreviewRetentionTopicResult:
+def preview_retention(
+    cluster: Cluster, question: PreviewQuestion, membership: Membership | None
+) -> PreviewRetentionTopicResult:
     """The answers of all leaders as one; a partition that could not be asked carries its own error.
 
-    Raises ApiError for the topic as a whole (unknown, a configuration that cannot be), BrokerUnreachable, ApiNotServed,
-    ProtocolError.
+    Brokers answer members of the cluster only. Raises ApiError for the topic as a whole (unknown, a configuration that
+    cannot be, nobody's business), BrokerUnreachable, ApiNotServed, LoginRefused, ProtocolError.
     """
-    gathered = _Gathered(question)
+    gathered = _Gathered(question, membership)
     for _ in range(_TRIES):
         metadata = cluster.describe_topics([question.topic])
         for address, partitions in gathered.missing_by_leader(metadata).items():
@@ -52,8 +55,9 @@ def preview_retention(cluster: Cluster, question: PreviewQuestion) -> PreviewRet
 class _Gathered:
     """Answers so far."""
 
-    def __init__(self, question: PreviewQuestion):
+    def __init__(self, question: PreviewQuestion, membership: Membership | None):
         self._question = question
+        self._membership = membership
         self._partitions: dict[int, PreviewRetentionPartitionResult] = {}
         self._topic = PreviewRetentionTopicResult(name=question.topic)
 
@@ -94,7 +98,14 @@ class _Gathered:
     def ask(self, cluster: Cluster, address: tuple[str, int], partitions: list[int]) -> None:
         try:
             connection = cluster.connection(*address)
-            response = connection.ask(self._request(partitions), timeout_s=self._question.timeout_s + _ANSWER_GRACE_S)
+            response = connection.ask(
+                self._request(partitions),
+                timeout_s=self._question.timeout_s + _ANSWER_GRACE_S,
+                membership=self._membership,
+            )
+        except LoginRefused:
+            cluster.forget(*address)
+            raise
         except (BrokerUnreachable, ProtocolError) as error:
             cluster.forget(*address)
             for index in partitions:

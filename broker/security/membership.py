@@ -23,6 +23,8 @@ from broker.security.scram import (
 from broker.security.session import Session
 
 SECRET_BYTES = 32
+#: Of the randomness of a nonce.
+NONCE_BYTES = 18
 CLUSTER_USER = "__cluster"
 MEMBER = f"User:{CLUSTER_USER}"
 
@@ -34,7 +36,7 @@ class Membership:
     """One for each process that is a member, or asks as one."""
 
     def __init__(self, secret: bytes, new_nonce: Callable[[], str]):
-        """`new_nonce` makes a text nobody can guess, of 20 letters or more. Takes milliseconds."""
+        """`new_nonce` makes a text of NONCE_BYTES nobody can guess. Takes milliseconds."""
         self._new_nonce = new_nonce
         self._salt = hmac.digest(secret, b"salt", "sha256")[:_SALT_BYTES]
         self._keys = derive_keys(secret, self._salt, ITERATIONS_MIN)

@@ -51,7 +51,7 @@ from broker.runtime.retention_previews import RetentionPreviews
 from broker.runtime.topics import topic_configs
 from broker.runtime.topics.topic_admin import TopicAdmin
 from broker.runtime.topics.topic_configs import TopicConfigs, log_config
-from broker.security.membership import Membership
+from broker.security.membership import NONCE_BYTES, Membership
 from broker.server.coordination import Coordination
 from broker.server.coordinator_metrics import CoordinatorMetrics
 from broker.server.descriptors import connections_within, raise_descriptor_limit
@@ -70,7 +70,6 @@ _log = logger(__name__)
 #: What ZooKeeper may take to note that we leave; without it the session's end says so.
 _LEAVE_TIMEOUT_S = 2.0
 _CLOSING_THREADS = 4
-_NONCE_BYTES = 18
 
 
 class Broker:
@@ -336,7 +335,7 @@ class Broker:
 
 
 def _new_nonce() -> str:
-    return os.urandom(_NONCE_BYTES).hex()
+    return os.urandom(NONCE_BYTES).hex()
 
 
 def _random_session_id() -> int:

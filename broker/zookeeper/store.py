@@ -6,7 +6,6 @@ The controller's own writes, which carry its fence, are in `controller_store.py`
 import asyncio
 import base64
 import contextlib
-import os
 import re
 from collections.abc import AsyncIterator, Callable, Iterable
 from uuid import UUID, uuid4
@@ -17,8 +16,8 @@ from broker.common.logs import logger
 from broker.common.topic_names import is_topic_name
 from broker.common.types import TopicPartition
 from broker.controller.cluster import BrokerRegistration, LeaderAndIsr, LiveBroker, TopicAssignment
-from broker.security.membership import SECRET_BYTES
 from broker.zookeeper import notification_znodes, notifications, znodes
+from broker.zookeeper.cluster_secret import ensure_secret
 from broker.zookeeper.errors import MalformedZnode, NodeExists, NodeMissing, OperationRefused, WrongVersion
 from broker.zookeeper.session import Create, Operation, SetData, Watcher, ZooKeeperSession
 
@@ -55,14 +54,8 @@ class ClusterStore:
         return znodes.decode_cluster_id((await self.session.get(znodes.CLUSTER_ID)).data)
 
     async def cluster_secret(self) -> bytes:
-        """What the members of the cluster know each other by; the first broker of a cluster makes it.
-
-        Who can read this znode is a member.
-        """
-        await self.session.ensure("/barnabas")
-        with contextlib.suppress(NodeExists):
-            await self.session.create(znodes.SECRET, znodes.encode_secret(os.urandom(SECRET_BYTES)))
-        return znodes.decode_secret((await self.session.get(znodes.SECRET)).data)
+        """What the members of the cluster know each other by; the first broker of a cluster makes it."""
+        return await ensure_secret(self.session)
 
     async def register_broker(self, registration: BrokerRegistration) -> int:
         """Put the broker's ephemeral znode in place and return the broker epoch (its czxid, KIP-380).

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 
 from broker.client.connection import BrokerConnection
-from broker.client.errors import ApiNotServed, BrokerUnreachable
+from broker.client.errors import ApiNotServed, BrokerUnreachable, LoginRefused
 from broker.common.errors import BarnabasError, ErrorCode
 from broker.config.broker import BY_NAME
 from broker.config.definition import ConfigSource
@@ -28,8 +28,10 @@ from broker.protocol.messages.incremental_alter_configs import (
     IncrementalAlterConfigsRequest,
 )
 from broker.protocol.schema import Message
+from broker.security.membership import Membership
 from console.gateway.broker_views import BrokerSetting, LogDirView, RequestTimes, Software
 from console.gateway.errors import ClusterUnreachableError, GatewayError, refusal
+from console.gateway.membership import ConsoleMembership
 
 logger = logging.getLogger(__name__)
 
@@ -50,8 +52,14 @@ _RELEASES = {11: "2.3", 12: "2.7", 13: "3.1", 15: "3.5", 16: "3.7", 17: "3.9"}
 class KafkaBrokers:
     """`addresses()` gives (id, host, port) of the registered brokers or raises GatewayError."""
 
-    def __init__(self, addresses: Callable[[], Iterable[tuple[int, str, int]]], timeout_seconds: float):
+    def __init__(
+        self,
+        addresses: Callable[[], Iterable[tuple[int, str, int]]],
+        membership: ConsoleMembership,
+        timeout_seconds: float,
+    ):
         self._addresses = addresses
+        self._membership = membership
         self._timeout = timeout_seconds
         self._software: dict[int, Software] = {}
 
@@ -89,33 +97,41 @@ class KafkaBrokers:
         return dict(self._software)
 
     def request_times(self) -> Mapping[int, tuple[RequestTimes, ...] | None]:
-        answers = self._ask_each(lambda _: DescribeRequestsRequest())
+        answers = self._ask_each(lambda _: DescribeRequestsRequest(), self._membership())
+        told = {each: None if answer is None or answer.error_code else answer for each, answer in answers.items()}
         return {
             broker_id: None if answer is None else tuple(_request_times(each) for each in answer.results)
-            for broker_id, answer in answers.items()
+            for broker_id, answer in told.items()
         }
 
-    def _ask(self, broker_id: int, host: str, port: int, request: Message) -> Message | None:
+    def _ask(
+        self, broker_id: int, host: str, port: int, request: Message, membership: Membership | None = None
+    ) -> Message | None:
         """None from a broker that does not know the question."""
         try:
             with BrokerConnection(host, port, timeout_s=self._timeout) as connection:
                 self._software[broker_id] = _software(connection.served)
-                return connection.ask(request)
+                return connection.ask(request, membership=membership)
         except ApiNotServed:
             return None
+        except LoginRefused as error:
+            self._membership.forget()
+            raise GatewayError(str(error)) from error
         except BrokerUnreachable as error:
             raise ClusterUnreachableError("The broker did not answer in time.") from error
         except BarnabasError as error:
             raise GatewayError(str(error)) from error
 
-    def _ask_each(self, request_for: Callable[[int], Message]) -> dict[int, Message | None]:
+    def _ask_each(
+        self, request_for: Callable[[int], Message], membership: Membership | None = None
+    ) -> dict[int, Message | None]:
         """Those that are silent are missing."""
         answers: dict[int, Message | None] = {}
 
         def ask(broker: tuple[int, str, int]) -> None:
             broker_id = broker[0]
             try:
-                answers[broker_id] = self._ask(*broker, request_for(broker_id))
+                answers[broker_id] = self._ask(*broker, request_for(broker_id), membership)
             except GatewayError as error:
                 logger.debug("broker %s: %s", broker_id, error)
 

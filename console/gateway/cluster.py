@@ -36,6 +36,7 @@ from console.gateway.brokers import KafkaBrokers
 from console.gateway.errors import ClusterUnreachableError, GatewayError, error_from_kafka
 from console.gateway.groups import KafkaGroups
 from console.gateway.interface import INTERNAL_TOPICS, BrokerView, ClusterView, PartitionView, TopicView
+from console.gateway.membership import ConsoleMembership
 from console.gateway.moves import KafkaMoves
 from console.gateway.record_views import Headers, OffsetSpan, RecordStream
 from console.gateway.records import KafkaRecordStream, produce
@@ -62,8 +63,14 @@ NO_TOPIC = "+"
 class KafkaGateway:
     """One cluster by its bootstrap servers. Threads may share it."""
 
-    def __init__(self, bootstrap_servers: str, request_timeout_seconds: float = REQUEST_TIMEOUT_SECONDS):
+    def __init__(
+        self,
+        bootstrap_servers: str,
+        membership: ConsoleMembership,
+        request_timeout_seconds: float = REQUEST_TIMEOUT_SECONDS,
+    ):
         self._bootstrap_servers = bootstrap_servers
+        self._membership = membership
         self._timeout = request_timeout_seconds
         self._admin = AdminClient(
             {
@@ -82,7 +89,7 @@ class KafkaGateway:
         self._silent_leaders: dict[int, float] = {}
         self._administration = TopicAdministration(self._admin, self._wait, request_timeout_seconds)
         self._watch = TopicWatch(self._ask_watched)
-        self.brokers = KafkaBrokers(self._broker_addresses, request_timeout_seconds)
+        self.brokers = KafkaBrokers(self._broker_addresses, membership, request_timeout_seconds)
         self.groups = KafkaGroups(
             self._admin, bootstrap_servers, self._wait, self._broker_addresses, request_timeout_seconds
         )
@@ -145,10 +152,10 @@ class KafkaGateway:
         self._identities.pop(name, None)
 
     def preview_retention(self, topic: str, changes: Mapping[str, str | None]) -> RetentionView:
-        return ask_retention(self._bootstrap_servers, topic, changes, self._timeout)
+        return ask_retention(self._bootstrap_servers, topic, changes, self._membership, self._timeout)
 
     def retention_outlook(self, topics: Collection[str]) -> Mapping[str, RetentionView]:
-        return ask_outlook(self._bootstrap_servers, topics, self._timeout)
+        return ask_outlook(self._bootstrap_servers, topics, self._membership, self._timeout)
 
     def oldest_records(self, places: Collection[tuple[str, int]]) -> Mapping[tuple[str, int], int | None]:
         found: dict[tuple[str, int], int | None] = {}

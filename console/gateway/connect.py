@@ -11,8 +11,9 @@ from console.gateway.zookeeper_views import ZooKeeperGateway
 @cache
 def cluster_gateway() -> ClusterGateway:
     from console.gateway.cluster import KafkaGateway
+    from console.gateway.membership import ConsoleMembership
 
-    return KafkaGateway(settings.BOOTSTRAP_SERVERS)
+    return KafkaGateway(settings.BOOTSTRAP_SERVERS, ConsoleMembership(zookeeper_gateway))
 
 
 @cache

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 
 from broker.client.cluster import Cluster, parse_bootstrap_servers
-from broker.client.errors import ApiNotServed, BrokerUnreachable
+from broker.client.errors import ApiNotServed, BrokerUnreachable, LoginRefused
 from broker.client.retention import PreviewQuestion, preview_retention
 from broker.common.errors import ApiError, BarnabasError, ErrorCode, ProtocolError
 from broker.protocol.messages.preview_retention import (
@@ -14,7 +14,9 @@ from broker.protocol.messages.preview_retention import (
     PreviewRetentionTopic,
     PreviewRetentionTopicResult,
 )
+from broker.security.membership import Membership
 from console.gateway.errors import ClusterUnreachableError, GatewayError, refusal
+from console.gateway.membership import ConsoleMembership
 from console.gateway.retention_views import DoomedSegment, PartitionRetention, RetentionView
 
 #: A preview of compaction reads the log; what is not looked at by then is answered so.
@@ -32,18 +34,20 @@ _REASONS = {
 TOPICS_PER_QUESTION = 100
 
 
-def ask_outlook(bootstrap_servers: str, topics: Collection[str], timeout_seconds: float) -> dict[str, RetentionView]:
+def ask_outlook(
+    bootstrap_servers: str, topics: Collection[str], membership: ConsoleMembership, timeout_seconds: float
+) -> dict[str, RetentionView]:
     """What retention alone would delete now, from each broker for what it leads; what is led by nobody is missing.
 
     A broker that does not answer costs its own partitions. Raises GatewayError if none answers or none knows how.
     """
     found: dict[str, RetentionView] = {}
-    with _cluster(bootstrap_servers, timeout_seconds) as cluster:
+    with _cluster(bootstrap_servers, membership, timeout_seconds) as cluster:
         addresses = [(each.host, each.port) for each in cluster.describe_topics([]).brokers]
         silent = 0
         for address in addresses:
             try:
-                for answer in _outlook_of(cluster, address, sorted(topics)):
+                for answer in _outlook_of(cluster, address, sorted(topics), membership()):
                     found[answer.name] = _joined(found.get(answer.name), answer)
             except (BrokerUnreachable, ProtocolError):
                 cluster.forget(*address)
@@ -53,14 +57,17 @@ def ask_outlook(bootstrap_servers: str, topics: Collection[str], timeout_seconds
     return found
 
 
-def _outlook_of(cluster: Cluster, address: tuple[str, int], topics: list[str]) -> Iterator[PreviewRetentionTopicResult]:
+def _outlook_of(
+    cluster: Cluster, address: tuple[str, int], topics: list[str], membership: Membership | None
+) -> Iterator[PreviewRetentionTopicResult]:
     timeout_ms = int(PREVIEW_TIMEOUT_SECONDS * 1_000)
     for at in range(0, len(topics), TOPICS_PER_QUESTION):
         asked = [
             PreviewRetentionTopic(name=each, partitions=None, configs=[]) for each in topics[at:][:TOPICS_PER_QUESTION]
         ]
         request = PreviewRetentionRequest(topics=asked, include_compaction=False, timeout_ms=timeout_ms)
-        answer = cluster.connection(*address).ask(request, timeout_s=PREVIEW_TIMEOUT_SECONDS + 1)
+        connection = cluster.connection(*address)
+        answer = connection.ask(request, timeout_s=PREVIEW_TIMEOUT_SECONDS + 1, membership=membership)
         yield from (each for each in answer.topics if not each.error_code and each.partitions)
 
 
@@ -75,12 +82,16 @@ def _joined(known: RetentionView | None, answer: PreviewRetentionTopicResult) ->
 
 
 def ask_retention(
-    bootstrap_servers: str, topic: str, configs: Mapping[str, str | None], timeout_seconds: float
+    bootstrap_servers: str,
+    topic: str,
+    configs: Mapping[str, str | None],
+    membership: ConsoleMembership,
+    timeout_seconds: float,
 ) -> RetentionView:
     """Raises GatewayError: refused, unreachable, or a cluster that does not know the question."""
     question = PreviewQuestion(topic, configs=configs, timeout_s=PREVIEW_TIMEOUT_SECONDS)
-    with _cluster(bootstrap_servers, timeout_seconds) as cluster:
-        answer = preview_retention(cluster, question)
+    with _cluster(bootstrap_servers, membership, timeout_seconds) as cluster:
+        answer = preview_retention(cluster, question, membership())
     return RetentionView(
         answer.cleanup_policy,
         answer.retention_ms,
@@ -90,11 +101,14 @@ def ask_retention(
 
 
 @contextmanager
-def _cluster(bootstrap_servers: str, timeout_seconds: float) -> Iterator[Cluster]:
+def _cluster(bootstrap_servers: str, membership: ConsoleMembership, timeout_seconds: float) -> Iterator[Cluster]:
     """Whatever goes wrong on the wire inside is a GatewayError outside."""
     try:
         with Cluster(parse_bootstrap_servers(bootstrap_servers), timeout_s=timeout_seconds) as cluster:
             yield cluster
+    except LoginRefused as error:
+        membership.forget()
+        raise GatewayError(str(error)) from error
     except ApiError as error:
         raise refusal(error.code, error.message or "") from error
     except BrokerUnreachable as error:

@@ -41,6 +41,7 @@ def topic(cluster, name):
 
 def run(cluster, *arguments: str) -> subprocess.CompletedProcess:
     command = [sys.executable, "-m", "broker", "retention-preview", "--bootstrap-server", cluster.bootstrap_servers]
+    command += ["--zookeeper", cluster.zookeeper.connect]
     return subprocess.run([*command, *arguments], cwd=ROOT, capture_output=True, text=True, check=False, timeout=60)
 
 

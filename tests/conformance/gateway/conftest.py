@@ -4,8 +4,8 @@ import uuid
 
 import pytest
 
-from console.gateway.cluster import KafkaGateway
 from console.gateway.fake import FakeGateway
+from tests.conformance.gateway.real import kafka_gateway
 
 
 @pytest.fixture(scope="session")
@@ -23,7 +23,7 @@ def gateway(request):
         yield FakeGateway()
         return
     cluster = request.getfixturevalue("running_brokers")
-    real = KafkaGateway(cluster.bootstrap_servers)
+    real = kafka_gateway(cluster)
     yield real
     real.close()
 

@@ -6,6 +6,7 @@ import pytest
 
 from console.gateway.broker_views import replica_sizes
 from console.gateway.errors import GatewayError, RefusedError
+from tests.conformance.gateway.real import kafka_gateway
 from tests.conformance.gateway.test_gateway import eventually
 
 
@@ -72,9 +73,7 @@ def test_log_directories_tell_their_volume_and_what_lies_in_them(gateway, first,
 
 
 def test_our_brokers_tell_how_long_their_requests_take(running_brokers):
-    from console.gateway.cluster import KafkaGateway
-
-    gateway = KafkaGateway(running_brokers.bootstrap_servers)
+    gateway = kafka_gateway(running_brokers)
     gateway.brokers.settings()
     (times, *_) = gateway.brokers.request_times().values()
     by_api = {each.api: each for each in times}

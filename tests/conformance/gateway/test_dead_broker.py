@@ -2,9 +2,9 @@
 
 import pytest
 
-from console.gateway.cluster import KafkaGateway
 from console.gateway.fake import FakeGateway
 from tests.barnabas_cluster import await_true, running_cluster
+from tests.conformance.gateway.real import kafka_gateway
 
 
 @pytest.fixture(params=["fake", "real"])
@@ -15,7 +15,7 @@ def gateway_and_kill(request):
         yield gateway, gateway.stop_broker
         return
     with running_cluster(brokers=2) as cluster:
-        yield KafkaGateway(cluster.bootstrap_servers), lambda broker_id: cluster.broker(broker_id).kill()
+        yield kafka_gateway(cluster), lambda broker_id: cluster.broker(broker_id).kill()
 
 
 def offsets_by_leader(gateway, first_leaders) -> dict[int, int | None]:

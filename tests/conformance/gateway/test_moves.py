@@ -11,6 +11,7 @@ from console.gateway.errors import RefusedError
 from console.gateway.fake import FakeGateway
 from console.gateway.move_views import RATE_KEYS, REPLICA_KEYS, Throttles
 from tests.barnabas_cluster import await_true, running_cluster
+from tests.conformance.gateway.real import kafka_gateway
 
 SLOW = "1000"
 
@@ -52,8 +53,9 @@ def stage(request):
     if request.param == "fake":
         yield Stage(FakeGateway())
         return
-    servers = request.getfixturevalue("three_brokers").bootstrap_servers
-    real = KafkaGateway(servers)
+    cluster = request.getfixturevalue("three_brokers")
+    servers = cluster.bootstrap_servers
+    real = kafka_gateway(cluster)
     yield Stage(real, Producer({"bootstrap.servers": servers, "batch.num.messages": 1}))
     real.close()
 

@@ -7,6 +7,8 @@ import pytest
 from console.gateway.cluster import KafkaGateway
 from console.gateway.errors import ClusterUnreachableError
 from console.gateway.fake import FakeGateway
+from console.gateway.fake_zookeeper import FakeZooKeeper
+from console.gateway.membership import ConsoleMembership
 
 
 @pytest.fixture(params=["fake", "real"])
@@ -19,7 +21,9 @@ def unreachable_gateway(request):
     with socket.socket() as reserved:
         reserved.bind(("127.0.0.1", 0))
         port = reserved.getsockname()[1]
-        yield KafkaGateway(f"127.0.0.1:{port}", request_timeout_seconds=0.3)
+        yield KafkaGateway(
+            f"127.0.0.1:{port}", ConsoleMembership(lambda: FakeZooKeeper(lambda: 0)), request_timeout_seconds=0.3
+        )
 
 
 def test_describing_an_unreachable_cluster_says_so(unreachable_gateway):
