@@ -1,5 +1,6 @@
 """One request to one broker and its answer, whatever a client library would make of it."""
 
+import contextlib
 import socket
 from types import TracebackType
 
@@ -7,6 +8,9 @@ from broker.protocol.api_keys import ApiKey
 from broker.protocol.codec import decode, encode
 from broker.protocol.headers import RequestHeader, decode_response_header, encode_request_header
 from broker.protocol.messages import MESSAGES
+from broker.security.login import login
+from broker.security.membership import Membership
+from tests.members import new_nonce
 
 _TIMEOUT_S = 20
 _CORRELATION_ID = 1
@@ -16,6 +20,7 @@ class WireClient:
     """A connection to a broker; `send` what you want, then take each answer with `answer`. Raises OSError."""
 
     def __init__(self, port: int):
+        self._port = port
         self._socket = socket.create_connection(("127.0.0.1", port), timeout=_TIMEOUT_S)
 
     def __enter__(self) -> "WireClient":
@@ -23,6 +28,14 @@ class WireClient:
 
     def __exit__(self, _type: type | None, _error: BaseException | None, _traceback: TracebackType | None) -> None:
         self._socket.close()
+
+    def log_in(self, secret: bytes) -> None:
+        """As a member of the cluster."""
+        talk = login(Membership(secret, new_nonce).dial("127.0.0.1", self._port))
+        request = next(talk)
+        with contextlib.suppress(StopIteration):
+            while True:
+                request = talk.send(self.ask(*request))
 
     def ask(self, message, version: int):
         self.send(message, version)

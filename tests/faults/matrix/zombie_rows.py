@@ -71,6 +71,7 @@ def _expect_refusal_of_old_epoch(stage: Stage, broker_ids: list[int], epoch: int
             live_leaders=[],
         )
         with WireClient(stage.broker(each).port) as client:
+            client.log_in(stage.watch.secret())
             code = ErrorCode(client.ask(request, _LEADER_AND_ISR_VERSION).error_code)
         if code is not ErrorCode.STALE_CONTROLLER_EPOCH:
             stage.found.append(f"I8: broker {each} answered {code.name} to controller epoch {epoch}")

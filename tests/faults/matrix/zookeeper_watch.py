@@ -15,9 +15,11 @@ from broker.zookeeper.znodes import (
     BROKER_IDS,
     CONTROLLER,
     CONTROLLER_EPOCH,
+    SECRET,
     broker_path,
     decode_controller,
     decode_controller_epoch,
+    decode_secret,
     decode_state,
     decode_topic,
     state_path,
@@ -51,6 +53,9 @@ class ZooKeeperWatch:
     @property
     def is_connected(self) -> bool:
         return self._client.state == KazooState.CONNECTED
+
+    def secret(self) -> bytes:
+        return decode_secret(self._client.get(SECRET)[0])
 
     def watch(self, partitions: Iterable[TopicPartition]) -> None:
         """Note every state of these partitions from now on."""
