@@ -59,6 +59,7 @@ def test_controller_that_wakes_up_too_late_decides_nothing_any_more(cluster, zoo
     await_true(
         lambda: f"event=registered broker_epoch={registered(zookeeper, zombie_id)}" in log_of(zombie), "it is back"
     )
+    await_true(lambda: all(known_to(broker) == ALL for broker in cluster.brokers), "everybody knows it is back")
     assert controller(zookeeper) == (successor_id, next_epoch)
     create(cluster, "after", cluster.brokers)
     await_true(lambda: isr_of(cluster, "before") == ALL, "in sync with it again")
@@ -71,6 +72,10 @@ def test_controller_that_wakes_up_too_late_decides_nothing_any_more(cluster, zoo
 def registered(zookeeper, broker_id: int) -> int:
     znode = zookeeper.exists(f"/brokers/ids/{broker_id}")
     return znode.czxid if znode else 0
+
+
+def known_to(broker) -> set[int]:
+    return set(AdminClient({"bootstrap.servers": f"127.0.0.1:{broker.port}"}).list_topics(timeout=20).brokers)
 
 
 def log_of(broker) -> str:
