@@ -151,6 +151,11 @@ class LogReader:
                     return found
         raise InvariantViolation("the last try returns or raises")
 
+    @property
+    def is_offline(self) -> bool:
+        """Whether it cannot even be read any more: its directory has failed, or it was closed."""
+        return self._read_refusal is not None
+
     def _refuse_if_offline(self) -> None:
         if self._read_refusal is not None:
             raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, self._read_refusal)

@@ -41,6 +41,8 @@ class Partition:
     #: The ISR that is being written to ZooKeeper, or that may have stood there before what stands there now, of which
     #: LeaderAndIsr will say more; None when there is none.
     pending_isr: tuple[int, ...] | None = None
+    #: What whoever asks hears while there is no role.
+    refusal: ErrorCode = ErrorCode.NOT_LEADER_OR_FOLLOWER
 
     @property
     def is_leader(self) -> bool:
@@ -74,12 +76,22 @@ class Partition:
         self._advance_high_watermark()
         return True
 
+    def go_offline(self) -> None:
+        """The log is lost with its disk: no role is left, so nothing is committed and no ISR changed any more.
+
+        Followers of a leader that cannot read lag without a fault of theirs; were they counted out, what nobody but
+        the broken disk holds would be committed. Kafka's `markOffline`.
+        """
+        self.state = self.pending_isr = None
+        self.followers = {}
+        self.refusal = ErrorCode.KAFKA_STORAGE_ERROR
+
     # -- what clients may
 
     def check_epoch(self, current_leader_epoch: int) -> None:
         """Raise FENCED_LEADER_EPOCH for an epoch that is over, UNKNOWN_LEADER_EPOCH for one not heard of yet."""
         if self.state is None:
-            raise ApiError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+            raise ApiError(self.refusal)
         if current_leader_epoch != NO_LEADER_EPOCH:
             if current_leader_epoch < self.leader_epoch:
                 raise ApiError(ErrorCode.FENCED_LEADER_EPOCH)

@@ -1,9 +1,11 @@
-"""A log directory has failed: the controller is told, or, when it was the last, the broker gives up.
+"""A log directory has failed: its partitions are given up here and the controller is told, or, when it was the last,
+the broker gives up.
 
 The log manager reports on whatever thread met the error. What lay in the directory the controller finds out by itself.
 """
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 
 from broker.common.logs import logger
@@ -22,16 +24,22 @@ class LogDirFailures:
         self._was_last = was_last
         self._loop = asyncio.get_running_loop()
         self._telling: set[asyncio.Task] = set()
+        #: Called on the loop for each failure, before anybody is told.
+        self.on_failed: Callable[[], None] = lambda: None
 
     def report(self, _path: Path, was_last: bool) -> None:
         """From any thread."""
-        self._loop.call_soon_threadsafe(self._was_last.set if was_last else self._tell_soon)
+        self._loop.call_soon_threadsafe(self._hear, was_last)
 
     def stop(self) -> None:
         for task in self._telling:
             task.cancel()
 
-    def _tell_soon(self) -> None:
+    def _hear(self, was_last: bool) -> None:
+        self.on_failed()
+        if was_last:
+            self._was_last.set()
+            return
         task = self._loop.create_task(self._tell())
         self._telling.add(task)
         task.add_done_callback(self._telling.discard)

@@ -76,7 +76,12 @@ class IsrUpdater:
             self.consider(hosted, replica_id)
 
     def _want(self, hosted: HostedPartition, isr: tuple[int, ...]) -> None:
-        """Make `isr` the partition's; nothing else is wanted of it until that is decided."""
+        """Make `isr` the partition's; nothing else is wanted of it until that is decided.
+
+        Who cannot read its log any more judges nobody, even before the loop has heard of it (`Partition.go_offline`).
+        """
+        if hosted.log.is_offline:
+            return
         partition = hosted.partition
         partition.pending_isr = isr
         joining = {one: partition.followers[one].broker_epoch for one in isr if one not in partition.state.isr}

@@ -68,7 +68,7 @@ class ProduceAcks:
         """`respond` of what became of each append (at least one), once all are decided.
 
         NONE, NOT_ENOUGH_REPLICAS_AFTER_APPEND (it is in the log, but too few replicas are in sync by now),
-        NOT_LEADER_OR_FOLLOWER (we do not know), REQUEST_TIMED_OUT (nor here).
+        NOT_LEADER_OR_FOLLOWER (we do not know), KAFKA_STORAGE_ERROR, REQUEST_TIMED_OUT (nor here).
         """
         future = asyncio.get_running_loop().create_future()
         waiter = _Waiter(future, respond, len(appended), self._clock.monotonic_ms() + timeout_ms)
@@ -103,7 +103,7 @@ class ProduceAcks:
         if hosted.partition.is_leader:
             return
         for _, waiter, index in self._waiting.pop(hosted.partition.topic_partition, ()):
-            waiter.decide(index, ErrorCode.NOT_LEADER_OR_FOLLOWER)
+            waiter.decide(index, hosted.partition.refusal)
 
     def _arm(self) -> None:
         self._sweep_timer = asyncio.get_running_loop().call_later(_SWEEP_S, self._sweep)

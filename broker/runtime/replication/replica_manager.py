@@ -231,6 +231,14 @@ class ReplicaManager:
             _log.warning("partition was moved away unnoticed", partition=str(topic_partition), replicas=str(replicas))
             self.stop_replica(topic_partition, delete=False, leader_epoch=leader_epoch)
 
+    def resign_offline(self) -> None:
+        """A log directory has failed: what lay in it has no role here until the next start, and others hear of it."""
+        for hosted in list(self._hosted.values()):
+            if hosted.log.is_offline and hosted.partition.state is not None:
+                hosted.partition.go_offline()
+                _tell(self.on_role, hosted)
+                self._purgatory.wake(hosted.partition.topic_partition)
+
     def _let_go(self, hosted: HostedPartition) -> None:
         hosted.partition.state = None
         _tell(self.on_role, hosted)

@@ -52,7 +52,7 @@ def led():
     partition = Partition(PARTITION, ME)
     role = LeadershipState(ME, 1, (ME,), (ME, NEAR, FAR), controller_epoch=1, zk_version=0)
     partition.apply(role, log_end_offset=0)
-    return SimpleNamespace(partition=partition)
+    return SimpleNamespace(partition=partition, log=SimpleNamespace(is_offline=False))
 
 
 async def test_a_follower_that_caught_up_during_a_write_joins_with_the_next(led):
