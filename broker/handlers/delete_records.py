@@ -1,11 +1,13 @@
-"""DeleteRecords: the leader moves the log start offset of a partition forward (KIP-107)."""
+"""DeleteRecords: the leader moves the log start offset of a partition forward (KIP-107), and answers when all live
+replicas have followed.
+"""
 
 from operator import attrgetter
 
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.handlers.current_leader import refusal
-from broker.handlers.handler import RequestContext, public
+from broker.handlers.handler import Reply, RequestContext, public
 from broker.handlers.named_once import partitions_once
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.delete_records import (
@@ -15,28 +17,52 @@ from broker.protocol.messages.delete_records import (
     DeleteRecordsResponse,
     DeleteRecordsTopicResult,
 )
+from broker.runtime.replication.record_deletions import Deleted, Deletion
 from broker.runtime.topics.internal_topics import INTERNAL_TOPICS
 
+#: What was deleted here, with the result that says what came of it.
+_Pending = list[tuple[DeleteRecordsPartitionResult, Deletion]]
 
-def handle_delete_records(request: DeleteRecordsRequest, context: RequestContext) -> DeleteRecordsResponse:
+
+def handle_delete_records(request: DeleteRecordsRequest, context: RequestContext) -> Reply:
     asked = partitions_once(((topic.name, topic.partitions) for topic in request.topics), attrgetter("partition_index"))
-    return DeleteRecordsResponse(
+    pending: _Pending = []
+    response = DeleteRecordsResponse(
         topics=[
-            DeleteRecordsTopicResult(name=name, partitions=[_delete(name, each, context) for each in partitions])
+            DeleteRecordsTopicResult(
+                name=name, partitions=[_delete(name, each, context, pending) for each in partitions]
+            )
             for name, partitions in asked.items()
         ]
     )
+    if not pending:
+        return response
+    return context.services.deletions.wait(
+        [deletion for _, deletion in pending],
+        request.timeout_ms,
+        lambda outcomes: _when_decided(response, pending, outcomes),
+    )
 
 
-def _delete(topic: str, asked: DeleteRecordsPartition, context: RequestContext) -> DeleteRecordsPartitionResult:
+def _delete(
+    topic: str, asked: DeleteRecordsPartition, context: RequestContext, pending: _Pending
+) -> DeleteRecordsPartitionResult:
+    result = DeleteRecordsPartitionResult(partition_index=asked.partition_index, low_watermark=-1)
     try:
         if topic in INTERNAL_TOPICS:
             raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION)
-        low_watermark = context.services.replicas.delete_records(topic, asked.partition_index, asked.offset)
+        hosted, offset = context.services.replicas.delete_records(topic, asked.partition_index, asked.offset)
     except ApiError as error:
-        code = refusal(error, TopicPartition(topic, asked.partition_index), context)
-        return DeleteRecordsPartitionResult(partition_index=asked.partition_index, low_watermark=-1, error_code=code)
-    return DeleteRecordsPartitionResult(partition_index=asked.partition_index, low_watermark=low_watermark)
+        result.error_code = refusal(error, TopicPartition(topic, asked.partition_index), context)
+    else:
+        pending.append((result, Deletion(hosted, offset)))
+    return result
+
+
+def _when_decided(response: DeleteRecordsResponse, pending: _Pending, outcomes: list[Deleted]) -> DeleteRecordsResponse:
+    for (result, _), outcome in zip(pending, outcomes, strict=True):
+        result.error_code, result.low_watermark = outcome
+    return response
 
 
 HANDLER = public(ApiKey.DELETE_RECORDS, 0, 2, handle_delete_records)

@@ -20,6 +20,7 @@ from broker.runtime.metadata_cache import MetadataCache
 from broker.runtime.purgatory import Purgatory
 from broker.runtime.replication.follower_feeds import FollowerFeeds
 from broker.runtime.replication.produce_acks import ProduceAcks
+from broker.runtime.replication.record_deletions import RecordDeletions
 from broker.runtime.replication.replica_manager import ReplicaManager
 from broker.runtime.replication.transactional_appends import TransactionalAppends
 from broker.runtime.request_times import RequestTimes
@@ -42,6 +43,7 @@ class Services:
     fetch_sessions: FetchSessions
     feeds: FollowerFeeds
     acks: ProduceAcks
+    deletions: RecordDeletions
     transactional_appends: TransactionalAppends
     groups: GroupCoordinators
     transactions: TransactionCoordinators

@@ -27,6 +27,8 @@ class FedPartition:
     #: Everything before it is held by the follower or on its way.
     read_from: int
     max_bytes: int
+    #: Where the follower's own log starts, as far as it has said.
+    starts_at: int = -1
     #: What the follower was told last.
     high_watermark: int = -1
     log_start_offset: int = -1

@@ -12,6 +12,8 @@ class FollowerState:
 
     #: Of those who are told so: exclusive end of what the follower holds. -1 until its first fetch of this epoch.
     log_end_offset: int = UNKNOWN_OFFSET
+    #: Where its log starts; -1 until its first fetch of this epoch.
+    log_start_offset: int = UNKNOWN_OFFSET
     last_caught_up_ms: int = 0
     #: The registration under which it fetched last (KIP-903); -1 until then.
     broker_epoch: int = UNKNOWN_BROKER_EPOCH

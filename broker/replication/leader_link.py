@@ -61,6 +61,8 @@ class Followed:
     leader_epoch: int
     #: Number of the request that asked for it anew; answers to earlier ones do not count.
     asked_in: int = -1
+    #: Where our log starts, as the leader was told.
+    told_start: int = -1
 
 
 @dataclass(slots=True)
@@ -74,7 +76,7 @@ class LeaderLink:
     _under_way: deque[int] = field(default_factory=deque)
     #: To be asked for from where the log ends.
     _anew: dict[TopicPartition, None] = field(default_factory=dict)
-    #: Taken records of; the leader is to know.
+    #: Taken records of, or let go of some; the leader is to know.
     _progressed: dict[TopicPartition, None] = field(default_factory=dict)
     _forgotten: dict[tuple[UUID, int], None] = field(default_factory=dict)
     #: Refused by the leader, or not to be taken by us, and when to ask again.
@@ -142,6 +144,7 @@ class LeaderLink:
 
     def _ask(self, known: Followed, position_of: Callable[[TopicPartition], Position], is_progress: bool) -> Ask:
         position = position_of(known.topic_partition)
+        known.told_start = position.log_start_offset
         return Ask(known.topic_partition, known.topic_id, known.leader_epoch, position, is_progress)
 
     def _take_up_refused(self, now_ms: int) -> None:
@@ -167,6 +170,11 @@ class LeaderLink:
 
     def took_records(self, topic_partition: TopicPartition) -> None:
         self._progressed[topic_partition] = None
+
+    def starts_at(self, topic_partition: TopicPartition, log_start_offset: int) -> None:
+        """Our log starts there, perhaps because the leader's does: it may wait to hear so (DeleteRecords)."""
+        if self.followed[topic_partition].told_start != log_start_offset:
+            self._progressed[topic_partition] = None
 
     def ask_anew(self, topic_partition: TopicPartition) -> None:
         """Our log was cut, or starts elsewhere."""

@@ -5,6 +5,7 @@ each replica has come. From these follow the high watermark, the ISR a leader wa
 "fenced", "unknown epoch" (KIP-320).
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from broker.common.errors import ApiError, ErrorCode, InvariantViolation
@@ -154,6 +155,23 @@ class Partition:
         follower.broker_epoch = broker_epoch
         follower.record_fetch(log_end_offset, self.log_end_offset, now_ms)
         return before <= self.high_watermark and self._advance_high_watermark()
+
+    def record_log_start(self, replica_id: int, log_start_offset: int) -> bool:
+        """A follower's log starts there; whether that is news."""
+        follower = self.followers.get(replica_id)
+        if follower is None or follower.log_start_offset == log_start_offset:
+            return False
+        follower.log_start_offset = log_start_offset
+        return True
+
+    def low_watermark(self, log_start_offset: int, is_live: Callable[[int], bool]) -> int:
+        """What is before it is gone for good: no live replica has it, nor this leader, whose log starts as given.
+
+        Of a live one that was not heard of in this epoch nothing is known: -1. As Kafka's `lowWatermarkIfLeader`,
+        which counts in a replica on a failed disk as long as its broker lives.
+        """
+        starts = [state.log_start_offset for replica_id, state in self.followers.items() if is_live(replica_id)]
+        return min([log_start_offset, *starts])
 
     def record_fetched(self, log_end_offset: int, leader_high_watermark: int, log_start_offset: int = 0) -> bool:
         """As follower: we hold what is from `log_start_offset` to `log_end_offset`, and the leader says how much of it

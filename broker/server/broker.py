@@ -42,6 +42,7 @@ from broker.runtime.replication.follower_feeds import FollowerFeeds
 from broker.runtime.replication.isr_updater import IsrUpdater
 from broker.runtime.replication.lost_logs import LostLogs
 from broker.runtime.replication.produce_acks import ProduceAcks
+from broker.runtime.replication.record_deletions import RecordDeletions
 from broker.runtime.replication.replica_fetchers import ReplicaFetchers
 from broker.runtime.replication.replica_manager import ReplicaManager
 from broker.runtime.replication.replication_quotas import ReplicationQuotas
@@ -229,6 +230,7 @@ class Broker:
             fetch_sessions=fetch_sessions,
             feeds=self._feeds,
             acks=self._acks,
+            deletions=self._deletions,
             transactional_appends=self._coordination.appends,
             groups=self._coordination.groups,
             transactions=self._coordination.transactions,
@@ -253,6 +255,7 @@ class Broker:
         self._isr = IsrUpdater(replicas, self._store, self._metadata.is_live, lag_ms_max, self._clock)
         self._feeds.on_progress = self._isr.consider
         self._acks = ProduceAcks(replicas, self._clock)
+        self._deletions = RecordDeletions(replicas, self._metadata.is_live, self._clock)
         settings = _fetch_settings(self.config)
         self._fetchers = ReplicaFetchers(
             replicas, quotas.following, self._address_of, self._dialer, settings, self._clock
@@ -317,7 +320,7 @@ class Broker:
         if hasattr(self, "_fetchers"):
             await self._isr.stop()
             await self._stray_logs.stop()
-            for part in (self._fetchers, self._feeds, self._acks):
+            for part in (self._fetchers, self._feeds, self._acks, self._deletions):
                 part.close()
         if hasattr(self, "_listener"):
             self._listener.stop()

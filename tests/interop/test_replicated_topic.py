@@ -4,11 +4,12 @@ import signal
 import subprocess
 
 import pytest
-from confluent_kafka import KafkaError, KafkaException, Producer
+from confluent_kafka import KafkaError, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from tests.barnabas_cluster import await_true, running_cluster
 from tests.interop.replicas import isr_of, leader_of, log_bytes
+from tests.interop.test_confluent_kafka import consumer
 from tests.interop.test_restart import stored
 
 ALL = {1, 2, 3}
@@ -110,6 +111,32 @@ def test_a_follower_that_stands_still_leaves_the_isr_and_joins_again(whole):
         follower.process.send_signal(signal.SIGCONT)
     await_true(lambda: isr_of(whole, "still") == ALL, "the follower has caught up")
     await_true(lambda: len(set(log_bytes(whole, "still").values())) == 1, "all replicas hold the same bytes")
+
+
+def test_deleted_records_are_those_that_no_living_replica_can_show_again(whole):
+    create(whole, "forgotten")
+    assert produce(whole, "forgotten", (b"value-%d" % n for n in range(50))) == []
+    leader = whole.broker(leader_of(whole, "forgotten"))
+    follower = whole.broker(min(ALL - {leader.broker_id}))
+    admin, asked = AdminClient({"bootstrap.servers": f"127.0.0.1:{leader.port}"}), TopicPartition("forgotten", 0, 20)
+    follower.process.send_signal(signal.SIGSTOP)
+    try:
+        answer = admin.delete_records([asked])[asked]
+        await_true(lambda: first_offset(whole, "forgotten") == 20, "the leader has let go of them")
+        assert not answer.done(), "a follower that stands still has them, and could be elected"
+    finally:
+        follower.process.send_signal(signal.SIGCONT)
+    assert answer.result(30).low_watermark == 20
+    leader.kill()
+    await_true(lambda: leader_of(whole, "forgotten") in ALL - {leader.broker_id}, "another broker leads")
+    assert first_offset(whole, "forgotten") == 20
+
+
+def first_offset(cluster, topic) -> int:
+    reader = consumer(cluster)
+    low, _ = reader.get_watermark_offsets(TopicPartition(topic, 0), timeout=30)
+    reader.close()
+    return low
 
 
 def test_too_few_in_sync_replicas_refuse_acks_all_and_nothing_else(whole):

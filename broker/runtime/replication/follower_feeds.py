@@ -136,7 +136,7 @@ class FollowerFeeds:
             for asked in topic.partitions:
                 key = self._key(topic, asked.partition, by_id=by_id)
                 if asked.is_progress:
-                    self._progress(served.feed, key, asked.fetch_offset)
+                    self._progress(served.feed, key, asked)
                     continue
                 if told is None:
                     told = []
@@ -146,13 +146,16 @@ class FollowerFeeds:
                     told.append(FetchableTopicResponse(topic=key.topic, topic_id=topic.topic_id, partitions=[refusal]))
         return told
 
-    def _progress(self, feed: FollowerFeed, key: TopicPartition, log_end_offset: int) -> None:
+    def _progress(self, feed: FollowerFeed, key: TopicPartition, asked: FetchPartition) -> None:
         """Counts if it was made under the epoch we lead in; if it was not, an answer under way says so."""
         hosted, fed = self._replicas.get(*key), feed.partitions.get(key)
         if hosted is None or fed is None or not fed.is_served or fed.leader_epoch != hosted.partition.leader_epoch:
             return
-        feed.acknowledge(key, log_end_offset)
-        self._holds(hosted, feed, log_end_offset)
+        feed.acknowledge(key, asked.fetch_offset)
+        if fed.starts_at != asked.log_start_offset:
+            fed.starts_at = asked.log_start_offset
+            self._replicas.follower_starts_at(hosted, feed.replica_id, fed.starts_at)
+        self._holds(hosted, feed, asked.fetch_offset)
 
     def _ask(
         self, feed: FollowerFeed, key: TopicPartition, topic: FetchTopic, asked: FetchPartition
@@ -172,9 +175,15 @@ class FollowerFeeds:
             return found
         feed.ask(
             FedPartition(
-                key, topic.topic_id, hosted.partition.leader_epoch, asked.fetch_offset, asked.partition_max_bytes
+                key,
+                topic.topic_id,
+                hosted.partition.leader_epoch,
+                asked.fetch_offset,
+                asked.partition_max_bytes,
+                asked.log_start_offset,
             )
         )
+        self._replicas.follower_starts_at(hosted, feed.replica_id, asked.log_start_offset)
         self._holds(hosted, feed, asked.fetch_offset)
         return None
 

@@ -260,6 +260,7 @@ class ReplicaFetcher:
             else:
                 records = data.records or b""
                 self._replicas.take_fetched(hosted, records, data.high_watermark, data.log_start_offset)
+                self.link.starts_at(topic_partition, hosted.log.log_start_offset)
                 if records:
                     self.link.took_records(topic_partition)
                     is_caught_up = hosted.log.log_end_offset >= data.high_watermark

@@ -91,6 +91,8 @@ class ReplicaManager:
         #: Told when the high watermark of a partition this broker leads has moved, but not of each append of a leader
         #: without followers.
         self.on_high_watermark: list[Callable[[HostedPartition], None]] = []
+        #: Told of each partition this broker leads of which a follower's log starts elsewhere.
+        self.on_log_start: list[Callable[[HostedPartition], None]] = []
 
     def __iter__(self) -> Iterator[HostedPartition]:
         return iter(self._hosted.values())
@@ -308,6 +310,11 @@ class ReplicaManager:
         if hosted.partition.record_fetch(replica_id, log_end_offset, self._clock.monotonic_ms(), broker_epoch):
             self._high_watermark_moved(hosted)
 
+    def follower_starts_at(self, hosted: HostedPartition, replica_id: int, log_start_offset: int) -> None:
+        """A follower of this leader has let go of everything before `log_start_offset`."""
+        if hosted.partition.record_log_start(replica_id, log_start_offset):
+            _tell(self.on_log_start, hosted)
+
     def isr_written(self, hosted: HostedPartition, isr: tuple[int, ...], zk_version: int) -> None:
         if hosted.partition.isr_written(isr, zk_version):
             self._high_watermark_moved(hosted)
@@ -394,13 +401,20 @@ class ReplicaManager:
             found = await asyncio.to_thread(hosted.log.offset_for_timestamp, timestamp_ms)
         return found if found is not None and found[0] < readable_end_offset(hosted, is_stable_only) else None
 
-    def delete_records(self, topic: str, partition: int, offset: int) -> int:
-        """Forget what is before `offset` (-1: all that is committed); the first offset that is left."""
+    def delete_records(self, topic: str, partition: int, offset: int) -> tuple[HostedPartition, int]:
+        """Forget here what is before `offset` (-1: all that is committed): the partition, and what `offset` means.
+
+        Followers are told; `RecordDeletions` waits until they have let go too. Raises ApiError: POLICY_VIOLATION where
+        nothing is ever deleted for its age, OFFSET_OUT_OF_RANGE.
+        """
         hosted = self._leader(TopicPartition(topic, partition))
-        low_watermark = hosted.log.delete_records(offset, hosted.partition.high_watermark)
+        if not hosted.log.config.is_deleted:
+            raise ApiError(ErrorCode.POLICY_VIOLATION, "records of a topic that is only compacted are not deleted")
+        high_watermark = hosted.partition.high_watermark
+        hosted.log.delete_records(offset, high_watermark)
         _tell(self.on_append, hosted)
         self._purgatory.wake(hosted.partition.topic_partition)
-        return low_watermark
+        return hosted, high_watermark if offset == -1 else offset
 
     def leader_log(self, topic: str, partition: int, current_leader_epoch: int = NO_LEADER_EPOCH) -> HostedPartition:
         """The partition if this broker may serve it as leader; raises ApiError."""

@@ -50,6 +50,7 @@ from broker.runtime.metadata_cache import LEADER_DURING_DELETE, MetadataCache
 from broker.runtime.purgatory import Purgatory
 from broker.runtime.replication.follower_feeds import FollowerFeeds
 from broker.runtime.replication.produce_acks import ProduceAcks
+from broker.runtime.replication.record_deletions import RecordDeletions
 from broker.runtime.replication.replica_manager import ReplicaManager
 from broker.runtime.replication.transactional_appends import TransactionalAppends
 from broker.runtime.request_times import RequestTimes
@@ -235,6 +236,7 @@ class Served:
             fetch_sessions=self.fetch_sessions,
             feeds=FollowerFeeds(self.replicas, ReplicationThrottle(1), count(1).__next__, clock),
             acks=ProduceAcks(self.replicas, clock),
+            deletions=RecordDeletions(self.replicas, self.metadata.is_live, clock),
             transactional_appends=TransactionalAppends(self.replicas, self.verify, is_enabled=lambda: True),
             groups=self.groups,
             transactions=self.transactions,

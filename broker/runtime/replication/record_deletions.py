@@ -1,0 +1,129 @@
+"""DeleteRecords that wait until every live replica has let go of the records too (KIP-107).
+
+A log start that no follower knows dies with its leader: whoever led next would show the deleted records again. There
+are few such requests: those of a partition are looked at when a follower says where its log starts, and all of them
+every 100 ms, when time may be up, or a broker that was waited for be gone.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from broker.common.clock import Clock
+from broker.common.errors import ErrorCode
+from broker.common.types import TopicPartition
+from broker.runtime.replication.replica_manager import HostedPartition, ReplicaManager
+
+_SWEEP_S = 0.1
+_NO_OFFSET = -1
+
+
+class Deletion(NamedTuple):
+    """Where the logs of all live replicas of a partition this broker leads are to start, or later."""
+
+    hosted: HostedPartition
+    offset: int
+
+
+class Deleted(NamedTuple):
+    """What became of a deletion, and the low watermark: before it no live replica has anything."""
+
+    code: ErrorCode
+    low_watermark: int
+
+
+#: What a request is answered, from what became of each of its deletions.
+Respond = Callable[[list[Deleted]], Any]
+
+
+class _Waiter:
+    """One request; of each partition still `undecided`, its place in the answer."""
+
+    __slots__ = ("deadline_ms", "deletions", "future", "outcomes", "respond", "undecided")
+
+    def __init__(self, deletions: Sequence[Deletion], future: asyncio.Future, respond: Respond, deadline_ms: int):
+        self.deletions = deletions
+        self.outcomes = [Deleted(ErrorCode.REQUEST_TIMED_OUT, _NO_OFFSET)] * len(deletions)
+        self.undecided = {each.hosted.partition.topic_partition: at for at, each in enumerate(deletions)}
+        self.future = future
+        self.respond = respond
+        self.deadline_ms = deadline_ms
+
+    def decide(self, topic_partition: TopicPartition, outcome: Deleted) -> None:
+        self.outcomes[self.undecided.pop(topic_partition)] = outcome
+        if not self.undecided and not self.future.done():
+            self.future.set_result(self.respond(self.outcomes))
+
+
+class RecordDeletions:
+    """Waits of all partitions this broker leads."""
+
+    def __init__(self, replicas: ReplicaManager, is_live: Callable[[int], bool], clock: Clock):
+        """`is_live`: whether the cluster counts a broker as alive; the others need not let go of anything."""
+        self._is_live = is_live
+        self._clock = clock
+        self._waiting: dict[TopicPartition, list[_Waiter]] = {}
+        self._sweep_timer: asyncio.TimerHandle | None = None
+        replicas.on_log_start.append(self._on_news)
+        replicas.on_role.append(self._on_news)
+
+    def __len__(self) -> int:
+        """Partitions somebody waits for."""
+        return len(self._waiting)
+
+    def wait(self, deletions: Sequence[Deletion], timeout_ms: int, respond: Respond) -> asyncio.Future:
+        """`respond` of what became of each deletion (at least one, a partition once), when all are decided.
+
+        NONE, NOT_LEADER_OR_FOLLOWER or KAFKA_STORAGE_ERROR (whoever leads next may have the records still),
+        REQUEST_TIMED_OUT (a live replica may).
+        """
+        future = asyncio.get_running_loop().create_future()
+        waiter = _Waiter(deletions, future, respond, self._clock.monotonic_ms() + timeout_ms)
+        for topic_partition in list(waiter.undecided):
+            if self._is_undecided(waiter, topic_partition):
+                self._waiting.setdefault(topic_partition, []).append(waiter)
+        if waiter.undecided and self._sweep_timer is None:
+            self._arm()
+        return future
+
+    def close(self) -> None:
+        if self._sweep_timer:
+            self._sweep_timer.cancel()
+
+    def _on_news(self, hosted: HostedPartition) -> None:
+        topic_partition = hosted.partition.topic_partition
+        if topic_partition in self._waiting:
+            self._look(topic_partition)
+
+    def _look(self, topic_partition: TopicPartition) -> None:
+        left = [each for each in self._waiting[topic_partition] if self._is_undecided(each, topic_partition)]
+        if left:
+            self._waiting[topic_partition] = left
+        else:
+            del self._waiting[topic_partition]
+
+    def _is_undecided(self, waiter: _Waiter, topic_partition: TopicPartition) -> bool:
+        """And wanted; whose time is up is answered."""
+        hosted, offset = waiter.deletions[waiter.undecided[topic_partition]]
+        outcome = self._outcome(hosted, offset, is_over=waiter.deadline_ms <= self._clock.monotonic_ms())
+        if outcome is not None:
+            waiter.decide(topic_partition, outcome)
+        return outcome is None and not waiter.future.done()
+
+    def _outcome(self, hosted: HostedPartition, offset: int, *, is_over: bool) -> Deleted | None:
+        if not hosted.partition.is_leader:
+            return Deleted(hosted.partition.refusal, _NO_OFFSET)
+        low_watermark = hosted.partition.low_watermark(hosted.log.log_start_offset, self._is_live)
+        if low_watermark >= offset:
+            return Deleted(ErrorCode.NONE, low_watermark)
+        return Deleted(ErrorCode.REQUEST_TIMED_OUT, low_watermark) if is_over else None
+
+    def _arm(self) -> None:
+        self._sweep_timer = asyncio.get_running_loop().call_later(_SWEEP_S, self._sweep)
+
+    def _sweep(self) -> None:
+        self._sweep_timer = None
+        for topic_partition in list(self._waiting):
+            self._look(topic_partition)
+        if self._waiting:
+            self._arm()
