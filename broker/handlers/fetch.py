@@ -219,7 +219,7 @@ class _Reading:
                 self._can_gain = False
             aborted = _aborted(result, asked.fetch_offset) if self._is_stable_only else None
         except ApiError as error:
-            return self._refuse(topic, topic_partition, asked, error)
+            return self._parted(topic_partition, asked, error) or self._refuse(topic, topic_partition, asked, error)
         self._bytes_read = bytes_read
         return PartitionData(
             partition_index=asked.partition,
@@ -231,11 +231,32 @@ class _Reading:
         )
 
     def _diverging(self, topic_partition: TopicPartition, asked: FetchPartition) -> PartitionData | None:
-        """A consumer that has read what an unclean election took back must hear where the log parts (KIP-320)."""
+        """A consumer that has read what an unclean election took back must hear where the log parts (KIP-320).
+
+        Raises ApiError(OFFSET_OUT_OF_RANGE) for an epoch above all that are known: there is no place to name then, and
+        a consumer would pass over an answer without one and ask again for ever.
+        """
         if asked.last_fetched_epoch < 0:
             return None
         log = self._replicas.get(*topic_partition).log
-        return diverging(log, asked.partition, asked.fetch_offset, asked.last_fetched_epoch)
+        answer = diverging(log, asked.partition, asked.fetch_offset, asked.last_fetched_epoch)
+        if answer is not None and answer.diverging_epoch.epoch < 0:
+            raise ApiError(ErrorCode.OFFSET_OUT_OF_RANGE)
+        return answer
+
+    def _parted(self, topic_partition: TopicPartition, asked: FetchPartition, error: ApiError) -> PartitionData | None:
+        """Beyond the log's end a divergence is said rather than `error`, by which the reader would start anew."""
+        if error.code is not ErrorCode.OFFSET_OUT_OF_RANGE or (
+            asked.fetch_offset < self._replicas.get(*topic_partition).log.log_start_offset
+        ):
+            return None
+        try:
+            answer = self._diverging(topic_partition, asked)
+        except ApiError:
+            return None
+        if answer is not None:
+            self._can_gain = False
+        return answer
 
     def _elsewhere(
         self, topic_partition: TopicPartition, asked: FetchPartition, result: ReadResult

@@ -38,7 +38,10 @@ def disagreement(hosted: HostedPartition, asked: FetchPartition) -> PartitionDat
 
 
 def diverging(log: Log, partition: int, fetch_offset: int, last_fetched_epoch: int) -> PartitionData | None:
-    """Where the reader's records, the last of them of that epoch, part from `log`'s; None if they do not."""
+    """Where the reader's records, the last of them of that epoch, part from `log`'s; None if they do not.
+
+    Of an epoch above all that `log` knows, it says epoch and offset -1.
+    """
     if last_fetched_epoch == NO_LEADER_EPOCH:
         return None
     found = log.end_offset_for_epoch(last_fetched_epoch)

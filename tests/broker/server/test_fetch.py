@@ -290,3 +290,43 @@ async def test_nobody_waits_longer_than_is_bearable(served, monkeypatch):
     client = await filled(served)
     (read,) = partitions(await client.ask(fetch(topic(of(offset=1)), max_wait_ms=2**31 - 1, min_bytes=1), 17))
     assert (read.error_code, bytes(read.records)) == (ErrorCode.NONE, b"")
+
+
+@pytest.mark.parametrize(
+    ("offset", "last_epoch", "code", "parts_at"),
+    [
+        (10, 6, ErrorCode.NONE, (6, 0)),
+        (10, 7, ErrorCode.NONE, (7, 5)),
+        (3, 6, ErrorCode.NONE, (6, 0)),
+        (5, 7, ErrorCode.NONE, None),
+        (3, 8, ErrorCode.OFFSET_OUT_OF_RANGE, None),
+        (10, 8, ErrorCode.OFFSET_OUT_OF_RANGE, None),
+        (10, -1, ErrorCode.OFFSET_OUT_OF_RANGE, None),
+    ],
+    ids=["beyond the end", "of this epoch beyond the end", "below the end", "at the end"]
+    + ["an epoch nobody knows", "that beyond the end", "no epoch"],
+)
+async def test_reader_hears_first_where_the_logs_part(served, offset, last_epoch, code, parts_at):
+    """A leader elected uncleanly wrote five records under epoch 7; starting over is for who cannot be told that."""
+    served.lead("t", leader_epoch=7)
+    client = await served.client()
+    for _ in range(5):
+        await client.ask(produce(batch_of(b"v")), 9)
+    asked = of(offset=offset, epoch=7)
+    asked.last_fetched_epoch = last_epoch
+    (data,) = partitions(await client.ask(fetch(topic(asked)), 12))
+    found = data.diverging_epoch
+    assert (data.error_code, found and (found.epoch, found.end_offset)) == (code, parts_at)
+    assert len(data.records or b"") == 0
+
+
+async def test_reader_before_the_start_of_the_log_is_out_of_range_whatever_it_has_read(served):
+    served.lead("t", leader_epoch=7)
+    client = await served.client()
+    for _ in range(5):
+        await client.ask(produce(batch_of(b"v")), 9)
+    served.replicas.delete_records("t", 0, 4)
+    asked = of(offset=3, epoch=7)
+    asked.last_fetched_epoch = 6
+    (data,) = partitions(await client.ask(fetch(topic(asked)), 12))
+    assert (data.error_code, data.diverging_epoch) == (ErrorCode.OFFSET_OUT_OF_RANGE, None)
