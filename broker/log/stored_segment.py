@@ -3,7 +3,8 @@
 Everything here is safe on another thread than the owner's and leaves nothing open that was not.
 """
 
-from collections.abc import Iterator
+import os
+from collections.abc import Iterable, Iterator
 from itertools import count
 
 from broker.common.errors import ApiError, ErrorCode
@@ -110,6 +111,11 @@ class StoredSegment:
     def modified_ms(self) -> int:
         """When its file was last written, by the clock of the machine."""
         return self.files.log.stat().st_mtime_ns // 1_000_000
+
+    def take_age_of(self, others: Iterable["StoredSegment"]) -> None:
+        """Count as last written when the youngest of `others` was. Raises OSError."""
+        modified_ns = max(each.files.log.stat().st_mtime_ns for each in others)
+        os.utime(self.files.log, ns=(modified_ns, modified_ns))
 
     def batches_from_timestamp(self, timestamp_ms: int) -> Iterator[tuple[int, BatchHeader]]:
         """As `batches`, without most of those in front of which the time index says that no such time comes."""

@@ -69,6 +69,8 @@ class Replacement:
         join_transaction_indexes(parts, self._segment.files.transaction_index, self._marker_offsets)
         self._segment.store_indexes()
         self._segment.seal()
+        # Records without times are as old as their file: a pass must not make them young again.
+        self._segment.take_age_of(self._group)
         self._segment.flush()
         self._segment.release()
 

@@ -15,7 +15,17 @@ from broker.log.compaction.rebuild import delete_horizon_of
 from broker.log.compaction.rewrite import Fate
 from broker.log.compaction.settings import CleanerSettings, CleaningStopped
 from broker.log.compaction.throttle import Throttle
-from broker.records.batch import CHECKED_FROM, CRC, CRC_AT, HEADER, HEADER_BYTES, iterate_headers, parse_batch_header
+from broker.log.retention import RetentionReason, plan_retention
+from broker.records.batch import (
+    CHECKED_FROM,
+    CRC,
+    CRC_AT,
+    HEADER,
+    HEADER_BYTES,
+    NO_TIMESTAMP,
+    iterate_headers,
+    parse_batch_header,
+)
 from broker.records.builder import build_batch
 from broker.records.record import INT64_MAX, Record
 
@@ -428,3 +438,21 @@ def test_batch_larger_than_any_request_is_not_read_into_memory(compacted, monkey
     assert compacted.clean() is None
     (reason,) = compacted.cleaner.uncleanable.values()
     assert "bytes at byte 0" in reason
+
+
+def test_records_without_times_do_not_grow_young_by_being_compacted(compacted):
+    """Where old segments are deleted too, such a segment is as old as its file."""
+    compacted.log.config = replace(compacted.config, cleanup_policy=("compact", "delete"), retention_ms=1_000)
+    for passes in (1, 2):
+        for number in range(30):
+            compacted.log.append(build_batch([Record(0, NO_TIMESTAMP, b"k%d" % (number % 6), b"." * 150)]), 0)
+        written_ms = [1_000 * (passes * 100 + place) for place in range(len(compacted.log.segments))]
+        for segment, at_ms in zip(compacted.log.segments, written_ms, strict=True):
+            os.utime(segment.files.log, (at_ms / 1_000, at_ms / 1_000))
+        stats = compacted.clean()
+        *sealed, _ = compacted.log.retention_facts()
+        assert {facts.modified_ms for facts in sealed} <= set(written_ms)
+        assert (sealed[-1].max_timestamp, sealed[-1].modified_ms) == (NO_TIMESTAMP, written_ms[-2])
+    assert stats.segments_after < stats.segments_before, "several became one, as old as the youngest of them"
+    plan = plan_retention(sealed, compacted.log.config, 0, compacted.log.log_end_offset, sealed[0].modified_ms + 1_001)
+    assert plan.segments[0].reason is RetentionReason.TIME
