@@ -1,5 +1,6 @@
 """What comes out of a coordinator: what to append, what to answer."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -8,6 +9,8 @@ from broker.protocol.schema import Message
 #: Bytes of records after which one tick leaves the rest to the next: with one more record they still fit into a batch.
 #: A batch too large would be refused again and again, and nothing that is due would ever be done.
 RECORD_BYTES_PER_TICK = 256 * 1024
+#: What a record takes in a batch at most besides its key and its value.
+_RECORD_OVERHEAD_BYTES = 32
 
 
 class CoordinatorRecord(NamedTuple):
@@ -41,7 +44,7 @@ class Producer(NamedTuple):
 
 @dataclass(slots=True)
 class Outcome:
-    """Append and replay `records` first, all or none; send `responses` when the records are committed.
+    """Append and replay `records` first, all or none but for `is_divisible`; send `responses` when they are committed.
 
     An outcome without records may still show what earlier records did, so its responses should not overtake them.
     """
@@ -51,6 +54,23 @@ class Outcome:
     producer: Producer | None = None
     responses: list[Answer] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
+    #: Whether the records may be appended in several batches. Who is stopped between two of them can do it all again.
+    is_divisible: bool = False
+
+    def batches(self, bytes_max: int) -> Iterator[list[CoordinatorRecord]]:
+        """The records as they are to be appended: all at once, or, of divisible ones, what fits into `bytes_max`."""
+        if not self.is_divisible:
+            yield self.records
+            return
+        batch, size = [], 0
+        for record in self.records:
+            record_bytes = len(record.key) + len(record.value or b"") + _RECORD_OVERHEAD_BYTES
+            if batch and size + record_bytes > bytes_max:
+                yield batch
+                batch, size = [], 0
+            batch.append(record)
+            size += record_bytes
+        yield batch
 
 
 @dataclass(slots=True)

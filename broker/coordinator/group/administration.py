@@ -99,11 +99,14 @@ def _delete(group_id: str, group: Group | None, offsets: Offsets, turn: Turn) ->
 
     A group whose offsets an open transaction commits is in use, whoever its members are: were they deleted, the
     transaction would still commit what was made of the records before them.
+
+    A large group's tombstones do not fit into one batch; one that has lost part of its offsets is deleted again.
     """
     if group is None:
         return ErrorCode.GROUP_ID_NOT_FOUND
     if group.state is not GroupState.EMPTY or offsets.has_pending(group_id):
         return ErrorCode.NON_EMPTY_GROUP
+    turn.outcome.is_divisible = True
     for partition, _ in offsets.of_group(group_id):
         turn.append(encode_offset_key(OffsetKey(group_id, partition)), None)
     turn.append(encode_group_key(group_id), None)

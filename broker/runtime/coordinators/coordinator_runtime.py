@@ -14,8 +14,9 @@ from broker.common.clock import Clock
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.logs import logger
 from broker.common.types import new_tuple
-from broker.coordinator.outcome import Outcome
+from broker.coordinator.outcome import RECORD_BYTES_PER_TICK, Outcome
 from broker.protocol.schema import Message
+from broker.records.batch import HEADER_BYTES
 from broker.records.builder import build_batch
 from broker.records.control import EndMarker
 from broker.records.record import Record
@@ -159,16 +160,21 @@ class CoordinatorRuntime(Generic[C]):
             self._committed(shard, shard.uncommitted.popleft()[1])
 
     def _append(self, shard: Shard[C], outcome: Outcome) -> int:
-        """Append and replay; where the high watermark must be for the records to be committed. Raises ApiError."""
+        """Append and replay; where the high watermark must be for the records to be committed.
+
+        Raises ApiError; of a divisible outcome some records may count then.
+        """
         shard.hosted.partition.check_leader()
-        now_ms = self._clock.now_ms()
-        records = [new_tuple(Record, (0, now_ms, key, value, ())) for key, value in outcome.records]
         shard.hosted.partition.check_enough_in_sync(shard.hosted.log.config.min_insync_replicas)
         producer = outcome.producer._asdict() if outcome.producer else {}
-        batch = build_batch(records, **producer, is_transactional=outcome.producer is not None)
-        appended = self._replicas.append_checked(shard.hosted, batch)
-        for record in outcome.records:
-            shard.replay(record.key, record.value, producer.get("producer_id"))
+        bytes_max = min(RECORD_BYTES_PER_TICK, shard.hosted.log.config.max_message_bytes - HEADER_BYTES)
+        now_ms = self._clock.now_ms()
+        for part in outcome.batches(bytes_max):
+            records = [new_tuple(Record, (0, now_ms, key, value, ())) for key, value in part]
+            batch = build_batch(records, **producer, is_transactional=outcome.producer is not None)
+            appended = self._replicas.append_checked(shard.hosted, batch)
+            for record in part:
+                shard.replay(record.key, record.value, producer.get("producer_id"))
         return appended.end_offset
 
     # -- time

@@ -303,8 +303,15 @@ async def test_nobody_waits_longer_than_is_bearable(served, monkeypatch):
         (10, 8, ErrorCode.OFFSET_OUT_OF_RANGE, None),
         (10, -1, ErrorCode.OFFSET_OUT_OF_RANGE, None),
     ],
-    ids=["beyond the end", "of this epoch beyond the end", "below the end", "at the end"]
-    + ["an epoch nobody knows", "that beyond the end", "no epoch"],
+    ids=[
+        "beyond the end",
+        "of this epoch beyond the end",
+        "below the end",
+        "at the end",
+        "an epoch nobody knows",
+        "that beyond the end",
+        "no epoch",
+    ],
 )
 async def test_reader_hears_first_where_the_logs_part(served, offset, last_epoch, code, parts_at):
     """A leader elected uncleanly wrote five records under epoch 7; starting over is for who cannot be told that."""

@@ -1,6 +1,7 @@
 """Taking over and giving up an offsets partition, whatever is found in it."""
 
 import asyncio
+from dataclasses import replace
 from uuid import UUID
 
 import pytest
@@ -14,6 +15,7 @@ from broker.coordinator.group.coordinator import GroupCoordinator
 from broker.log.config import LogConfig
 from broker.log.log import Log
 from broker.log.manager import LogManager
+from broker.protocol.messages.delete_groups import DeleteGroupsRequest
 from broker.protocol.messages.leader_and_isr import (
     LeaderAndIsrPartitionState,
     LeaderAndIsrRequest,
@@ -99,6 +101,17 @@ class World:
         """As WriteTxnMarkers does."""
         marker = EndMarker(marker_type, coordinator_epoch=0)
         self.replicas.append_marker(TopicPartition(OFFSETS_TOPIC, 0), marker, PRODUCER_ID, 0)
+
+    def delete_group(self) -> ErrorCode:
+        request = DeleteGroupsRequest(groups_names=["g"])
+        answer = self.coordinators.submit(0, lambda shard, token, now: shard.delete_groups(request, token, now))
+        return answer.results[0].error_code
+
+    def offsets_count(self) -> int:
+        """Of the group, as a client sees them."""
+        request = OffsetFetchRequest(group_id="g", topics=None)
+        answer = self.coordinators.submit(0, lambda shard, token, now: shard.offset_fetch(request, 5, token, now))
+        return sum(len(topic.partitions) for topic in answer.topics)
 
     async def reload(self, leader_epoch: int = 2) -> None:
         """As if another broker had led the partition in between."""
@@ -306,3 +319,42 @@ async def test_offsets_expire_whatever_other_groups_are_called(tmp_path):
     await eventually(lambda: world.committed() == -1, "the offset of the other group has expired")
     world.coordinators.stop()
     world.logs.shutdown()
+
+
+def with_many_offsets(world) -> None:
+    """More offsets than there is room for the tombstones of in one batch."""
+    world.lead()
+    for first in range(0, 100, 10):
+        world.send_commit(5, partitions=range(first, first + 10))
+    log = world.replicas.get(OFFSETS_TOPIC, 0).log
+    log.config = replace(log.config, max_message_bytes=1_000)
+
+
+async def test_group_whose_tombstones_exceed_a_batch_is_deleted(world):
+    with_many_offsets(world)
+    assert world.delete_group() is ErrorCode.NONE
+    for _ in range(2):
+        assert world.delete_group() is ErrorCode.GROUP_ID_NOT_FOUND
+        assert world.offsets_count() == 0
+        await world.reload()
+
+
+@pytest.mark.parametrize("is_away_meanwhile", [False, True])
+async def test_group_that_was_deleted_in_part_can_be_deleted_again(world, monkeypatch, is_away_meanwhile):
+    with_many_offsets(world)
+    append, appended = world.replicas.append_checked, []
+
+    def append_two(*arguments):
+        if len(appended) == 2:
+            raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR)
+        appended.append(append(*arguments))
+        return appended[-1]
+
+    with monkeypatch.context() as full:
+        full.setattr(world.replicas, "append_checked", append_two)
+        assert world.delete_group() is not ErrorCode.NONE
+    if is_away_meanwhile:
+        await world.reload()
+    assert 0 < world.offsets_count() < 100
+    assert world.delete_group() is ErrorCode.NONE
+    assert (world.delete_group(), world.offsets_count()) == (ErrorCode.GROUP_ID_NOT_FOUND, 0)
