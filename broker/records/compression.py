@@ -3,7 +3,8 @@
 A few hundred bytes of zstd can stand for gigabytes, so nothing here trusts a length written by a peer: output goes into
 a buffer that grows only up to the caller's limit, and a codec that wants more fails. The four codecs are Kafka's: gzip,
 snappy, lz4 *frames*, zstd frames. Snappy comes in two dresses: raw (librdkafka), and in the block framing of Java's
-xerial library (Java, kafka-python, aiokafka); both are read, raw is written, which all of them read.
+xerial library (Java, kafka-python, aiokafka); both are read, raw is written, which all of them read. Of lz4 Java reads
+frames of independent blocks only, so the frame is written here, as Java writes it.
 """
 
 import struct
@@ -28,18 +29,57 @@ _DECOMPRESS_INTO: dict[Compression, Callable] = {
     Compression.LZ4: cramjam.lz4.decompress_into,
     Compression.ZSTD: cramjam.zstd.decompress_into,
 }
-_COMPRESS: dict[Compression, Callable] = {
-    Compression.GZIP: cramjam.gzip.compress,
-    Compression.SNAPPY: cramjam.snappy.compress_raw,
-    Compression.LZ4: cramjam.lz4.compress,
-    Compression.ZSTD: lambda payload: cramjam.zstd.compress(payload, level=3),
-}
+#: Magic, version 1 with independent blocks and no checksums, blocks of at most 64 KB, the header's checksum.
+_LZ4_HEADER = bytes.fromhex("04224d18604082")
+_LZ4_BLOCK_BYTES = 64 * 1024
+_LZ4_LENGTH = struct.Struct("<I")
+_LZ4_IS_STORED = 1 << 31
+_LZ4_HIGH_LEVEL_MIN = 3
+_LZ4_END = _LZ4_LENGTH.pack(0)
+
+#: What is used where no level is asked for: Kafka's (KIP-390).
+GZIP_DEFAULT_LEVEL, LZ4_DEFAULT_LEVEL, ZSTD_DEFAULT_LEVEL = -1, 9, 3
 
 
-def compress(compression: Compression, payload: Buffer) -> Buffer:
+def compress(compression: Compression, payload: Buffer, level: int | None = None) -> Buffer:
+    """`level` is one that Kafka's compression.*.level takes."""
     if compression is Compression.NONE:
         return payload
-    return bytes(_COMPRESS[compression](payload))
+    return _COMPRESS[compression](payload, level)
+
+
+def _gzip(payload: Buffer, level: int | None) -> bytes:
+    return bytes(cramjam.gzip.compress(payload, level=None if level == GZIP_DEFAULT_LEVEL else level))
+
+
+def _snappy(payload: Buffer, _level: int | None) -> bytes:
+    return bytes(cramjam.snappy.compress_raw(payload))
+
+
+def _zstd(payload: Buffer, level: int | None) -> bytes:
+    return bytes(cramjam.zstd.compress(payload, level=ZSTD_DEFAULT_LEVEL if level is None else level))
+
+
+def _lz4(payload: Buffer, level: int | None) -> bytes:
+    """The codec links blocks, so each is taken from a frame of its own.
+
+    As in Java the default level, which is a high one by its number, means the fast compressor.
+    """
+    level = 0 if level in (None, LZ4_DEFAULT_LEVEL) else max(level, _LZ4_HIGH_LEVEL_MIN)
+    parts, payload, start = [_LZ4_HEADER], memoryview(payload), len(_LZ4_HEADER)
+    for at in range(0, len(payload), _LZ4_BLOCK_BYTES):
+        frame = bytes(cramjam.lz4.compress(payload[at : at + _LZ4_BLOCK_BYTES], level=level))
+        (length,) = _LZ4_LENGTH.unpack_from(frame, start)
+        parts.append(frame[start : start + _LZ4_LENGTH.size + (length & ~_LZ4_IS_STORED)])
+    return b"".join([*parts, _LZ4_END])
+
+
+_COMPRESS: dict[Compression, Callable[[Buffer, int | None], bytes]] = {
+    Compression.GZIP: _gzip,
+    Compression.SNAPPY: _snappy,
+    Compression.LZ4: _lz4,
+    Compression.ZSTD: _zstd,
+}
 
 
 def decompress(compression: Compression, payload: Buffer, limit_bytes: int = DECOMPRESSED_BYTES_MAX) -> memoryview:

@@ -1,6 +1,7 @@
 """Codecs against other implementations, and against input made to hurt."""
 
 import gzip
+import random
 import tracemalloc
 
 import lz4.frame
@@ -49,6 +50,15 @@ def test_others_packing_is_unpacked(compression, payload):
 @pytest.mark.parametrize("compression", PACKED)
 def test_others_unpack_our_packing(compression, payload):
     assert STRANGER_UNPACKS[compression](bytes(compress(compression, payload))) == payload
+
+
+@pytest.mark.parametrize("level", [None, 9, 17])
+@pytest.mark.parametrize("payload", [*PAYLOADS, random.Random(1).randbytes(100_000)], ids=len)
+def test_lz4_frames_are_of_independent_blocks(payload, level):
+    """Java refuses others: "Dependent block stream is unsupported"."""
+    packed = compress(Compression.LZ4, payload, level)
+    assert not lz4.frame.get_frame_info(packed)["block_linked"]
+    assert (lz4.frame.decompress(packed), decompress(Compression.LZ4, packed)) == (payload, payload)
 
 
 @pytest.mark.parametrize("payload", PAYLOADS, ids=len)
