@@ -86,6 +86,10 @@ DECOMPRESSED_BYTES_MAX = 64 * 1024 * 1024
 #: The same for a batch that a client just sent to a compacted topic: it is unpacked on the loop, about 1 ms a MB.
 PRODUCED_DECOMPRESSED_BYTES_MAX = 16 * 1024 * 1024
 
+#: Bytes of Produce requests that wait until their batches are packed as compression.type says; beyond it producers are
+#: told to try again. 64 of the largest batches, or one second of the fastest codec on two cores.
+REPACKING_BYTES_MAX = 64 * 1024 * 1024
+
 #: Records of a batch that are looked at one by one, each about two microseconds and 300 bytes; clients put 10,000 into
 #: one (librdkafka's default) or fewer.
 RECORDS_PER_BATCH_MAX = 100_000

@@ -25,7 +25,7 @@ from broker.config.definition import (
     render_value,
 )
 from broker.config.properties import parse_properties
-from broker.config.topic import CLEANUP_POLICIES, COMPRESSION_TYPES, TIMESTAMP_TYPES, UNLIMITED
+from broker.config.topic import CLEANUP_POLICIES, COMPRESSION_LEVELS, COMPRESSION_TYPES, TIMESTAMP_TYPES, UNLIMITED
 
 
 class Endpoint(NamedTuple):
@@ -153,7 +153,14 @@ KEYS: tuple[Key, ...] = (
         "How often replicated offsets are noted.",
         at_least=1,
     ),
-    Key("compression.type", str, "producer", "producer keeps what the client sent.", choices=COMPRESSION_TYPES),
+    Key(
+        "compression.type",
+        str,
+        "producer",
+        "How batches are packed; producer keeps what the client sent.",
+        choices=COMPRESSION_TYPES,
+    ),
+    *COMPRESSION_LEVELS,
     Key(
         "replica.lag.time.max.ms",
         parse_int,

@@ -105,6 +105,8 @@ class Key:
             parse_boolean: ConfigType.BOOLEAN,
             float: ConfigType.DOUBLE,
         }
+        if self.parse not in types and isinstance(self.default, int):
+            return ConfigType.INT
         return types.get(self.parse, ConfigType.LIST if self.parse is parse_list else ConfigType.STRING)
 
     @property

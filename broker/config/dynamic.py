@@ -13,7 +13,10 @@ from broker.config.definition import ConfigError, UpdateMode
 #: May be set for all brokers, or for one.
 CLUSTER_WIDE = frozenset(
     {
+        "compression.gzip.level",
+        "compression.lz4.level",
         "compression.type",
+        "compression.zstd.level",
         "follower.replication.throttled.rate",
         "leader.replication.throttled.rate",
         "log.cleaner.backoff.ms",

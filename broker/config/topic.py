@@ -38,13 +38,31 @@ def parse_throttled_replicas(text: str) -> tuple[ThrottledReplica | str, ...]:
     return tuple(ThrottledReplica(int(one["partition"]), int(one["broker"])) for one in found)
 
 
+def parse_gzip_level(text: str) -> int:
+    """As Java writes an int: 1 to 9, or -1 for the codec's own choice; 0 would be no compression."""
+    level = parse_int32(text)
+    if level == 0:
+        raise ValueError(text)
+    return level
+
+
+parse_gzip_level.accepts = "a level from 1 to 9, or -1"
+
+#: Levels of the codecs (KIP-390): what a topic and a broker accept.
+COMPRESSION_LEVELS: tuple[Key, ...] = (
+    Key("compression.gzip.level", parse_gzip_level, -1, "Level of compression.type gzip.", at_least=-1, at_most=9),
+    Key("compression.lz4.level", parse_int32, 9, "Level of compression.type lz4.", at_least=1, at_most=17),
+    Key("compression.zstd.level", parse_int32, 3, "Level of compression.type zstd.", at_least=-131_072, at_most=22),
+)
+
 KEYS: tuple[Key, ...] = (
     Key("cleanup.policy", parse_list, ("delete",), "What happens to old segments.", choices=CLEANUP_POLICIES),
+    *COMPRESSION_LEVELS,
     Key(
         "compression.type",
         str,
         "producer",
-        "producer keeps what the client sent.",
+        "How batches are packed; producer keeps what the client sent.",
         choices=COMPRESSION_TYPES,
     ),
     Key("delete.retention.ms", parse_int, 86_400_000, "How long a tombstone stays after compaction.", at_least=0),

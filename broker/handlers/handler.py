@@ -21,6 +21,7 @@ from broker.runtime.purgatory import Purgatory
 from broker.runtime.replication.follower_feeds import FollowerFeeds
 from broker.runtime.replication.produce_acks import ProduceAcks
 from broker.runtime.replication.record_deletions import RecordDeletions
+from broker.runtime.replication.repacking import Repacking
 from broker.runtime.replication.replica_manager import ReplicaManager
 from broker.runtime.replication.transactional_appends import TransactionalAppends
 from broker.runtime.request_times import RequestTimes
@@ -44,6 +45,7 @@ class Services:
     feeds: FollowerFeeds
     acks: ProduceAcks
     deletions: RecordDeletions
+    repacking: Repacking
     transactional_appends: TransactionalAppends
     groups: GroupCoordinators
     transactions: TransactionCoordinators

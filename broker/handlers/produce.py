@@ -21,6 +21,7 @@ from broker.protocol.messages.produce import (
 )
 from broker.protocol.produced import FIRST_VERSION, Produced, encode_produced
 from broker.protocol.schema import Message
+from broker.runtime.replication.repacking import Guard
 from broker.runtime.replication.replica_manager import ProduceResult
 from broker.runtime.replication.transactional_appends import Append
 from broker.runtime.topics.internal_topics import INTERNAL_TOPICS
@@ -44,6 +45,8 @@ class _Uncommitted(NamedTuple):
 def handle_produce(request: ProduceRequest, context: RequestContext, append: Append | None = None) -> Reply:
     """`append` writes a batch; the one that has verified its transaction, once it was."""
     if append is None:
+        if context.services.repacking.partitions:
+            return _when_packed(request, context)
         if request.transactional_id is not None:
             return _when_verified(request, context)
         append = context.services.replicas.append
@@ -68,14 +71,30 @@ def handle_produce(request: ProduceRequest, context: RequestContext, append: App
     return _answer(topics, is_plain=is_plain, context=context)
 
 
-def _when_verified(request: ProduceRequest, context: RequestContext) -> Reply:
+def _when_packed(request: ProduceRequest, context: RequestContext) -> Reply:
+    sent = [
+        (TopicPartition(topic.name, data.index), data) for topic in request.topic_data for data in topic.partition_data
+    ]
+
+    def go_on(guard: Guard) -> Reply:
+        if request.transactional_id is not None:
+            return _when_verified(request, context, guard)
+        return handle_produce(request, context, guard(context.services.replicas.append))
+
+    return context.services.repacking.when_packed(sent, go_on)
+
+
+def _when_verified(request: ProduceRequest, context: RequestContext, guard: Guard = lambda append: append) -> Reply:
     batches = [
         (TopicPartition(topic.name, data.index), data.records)
         for topic in request.topic_data
         for data in topic.partition_data
     ]
     return context.services.transactional_appends.when_verified(
-        request.transactional_id, context.api_version, batches, lambda append: handle_produce(request, context, append)
+        request.transactional_id,
+        context.api_version,
+        batches,
+        lambda append: handle_produce(request, context, guard(append)),
     )
 
 

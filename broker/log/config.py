@@ -2,6 +2,10 @@
 
 from dataclasses import dataclass
 
+from broker.records.batch import Compression
+from broker.records.compression import GZIP_DEFAULT_LEVEL, LZ4_DEFAULT_LEVEL, ZSTD_DEFAULT_LEVEL
+from broker.records.repacking import Packing
+
 CREATE_TIME = "CreateTime"
 LOG_APPEND_TIME = "LogAppendTime"
 #: What Kafka writes for "no limit" where -1 is not allowed.
@@ -47,6 +51,11 @@ class LogConfig:
     delete_retention_ms: int = 86_400_000
     #: min.insync.replicas: a leader takes records of acks=all only with that many replicas in sync.
     min_insync_replicas: int = 1
+    #: compression.type, compression.*.level (KIP-390): how a leader packs the batches it takes.
+    compression_type: str = "producer"
+    compression_gzip_level: int = GZIP_DEFAULT_LEVEL
+    compression_lz4_level: int = LZ4_DEFAULT_LEVEL
+    compression_zstd_level: int = ZSTD_DEFAULT_LEVEL
     #: leader.replication.throttled.replicas, follower.…: (partition, broker) pairs, or "*" for each.
     leader_replication_throttled_replicas: tuple = ()
     follower_replication_throttled_replicas: tuple = ()
@@ -72,3 +81,21 @@ class LogConfig:
     @property
     def uses_append_time(self) -> bool:
         return self.message_timestamp_type == LOG_APPEND_TIME
+
+    @property
+    def packing(self) -> Packing | None:
+        """How batches are packed; None if as their producers did."""
+        match self.compression_type:
+            case "producer":
+                return None
+            case "uncompressed":
+                return Packing(Compression.NONE)
+            case "gzip":
+                return Packing(Compression.GZIP, self.compression_gzip_level)
+            case "lz4":
+                return Packing(Compression.LZ4, self.compression_lz4_level)
+            case "zstd":
+                return Packing(Compression.ZSTD, self.compression_zstd_level)
+            case "snappy":
+                return Packing(Compression.SNAPPY)
+        raise ValueError(f"compression.type is {self.compression_type}")

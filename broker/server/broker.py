@@ -43,6 +43,7 @@ from broker.runtime.replication.isr_updater import IsrUpdater
 from broker.runtime.replication.lost_logs import LostLogs
 from broker.runtime.replication.produce_acks import ProduceAcks
 from broker.runtime.replication.record_deletions import RecordDeletions
+from broker.runtime.replication.repacking import Repacking
 from broker.runtime.replication.replica_fetchers import ReplicaFetchers
 from broker.runtime.replication.replica_manager import ReplicaManager
 from broker.runtime.replication.replication_quotas import ReplicationQuotas
@@ -231,6 +232,7 @@ class Broker:
             feeds=self._feeds,
             acks=self._acks,
             deletions=self._deletions,
+            repacking=Repacking(replicas),
             transactional_appends=self._coordination.appends,
             groups=self._coordination.groups,
             transactions=self._coordination.transactions,

@@ -51,6 +51,7 @@ from broker.runtime.purgatory import Purgatory
 from broker.runtime.replication.follower_feeds import FollowerFeeds
 from broker.runtime.replication.produce_acks import ProduceAcks
 from broker.runtime.replication.record_deletions import RecordDeletions
+from broker.runtime.replication.repacking import Repacking
 from broker.runtime.replication.replica_manager import ReplicaManager
 from broker.runtime.replication.transactional_appends import TransactionalAppends
 from broker.runtime.request_times import RequestTimes
@@ -236,6 +237,7 @@ class Served:
             fetch_sessions=self.fetch_sessions,
             feeds=FollowerFeeds(self.replicas, ReplicationThrottle(1), count(1).__next__, clock),
             acks=ProduceAcks(self.replicas, clock),
+            repacking=Repacking(self.replicas),
             deletions=RecordDeletions(self.replicas, self.metadata.is_live, clock),
             transactional_appends=TransactionalAppends(self.replicas, self.verify, is_enabled=lambda: True),
             groups=self.groups,
