@@ -12,6 +12,7 @@ from broker.common.errors import StartupError
 from broker.common.logs import configure_logs
 from broker.config.broker import BrokerConfig, read_broker_config
 from broker.server.broker import Broker
+from broker.server.loop_watch import watching_the_loop
 
 #: What is alive after start lives for ever; collecting it again and again costs about 4 % of the request path.
 _GC_THRESHOLD = 50_000
@@ -45,7 +46,11 @@ async def _serve(config: BrokerConfig) -> int:
     stopping = asyncio.Event()
     for number in _STOP_SIGNALS:
         asyncio.get_running_loop().add_signal_handler(number, stopping.set)
-    broker = Broker(config)
+    with watching_the_loop(config.zookeeper_session_timeout_ms):
+        return await _serve_until(stopping, Broker(config))
+
+
+async def _serve_until(stopping: asyncio.Event, broker: Broker) -> int:
     try:
         starting = asyncio.ensure_future(broker.start())
         told_to_stop = asyncio.ensure_future(stopping.wait())

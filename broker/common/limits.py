@@ -94,6 +94,10 @@ REPACKING_BYTES_MAX = 64 * 1024 * 1024
 #: one (librdkafka's default) or fewer.
 RECORDS_PER_BATCH_MAX = 100_000
 
+#: A broker whose loop stands still for a ZooKeeper session ends itself, but not before this: disks that work may keep
+#: one fsync for seconds.
+LOOP_STALL_MS_MIN = 10_000
+
 #: Kafka's limit on the length of a topic name (file name minus the partition suffix).
 TOPIC_NAME_LENGTH_MAX = 249
 

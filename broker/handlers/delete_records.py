@@ -51,11 +51,11 @@ def _delete(
     try:
         if topic in INTERNAL_TOPICS:
             raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION)
-        hosted, offset = context.services.replicas.delete_records(topic, asked.partition_index, asked.offset)
+        deletion = context.services.deletions.delete(topic, asked.partition_index, asked.offset)
     except ApiError as error:
         result.error_code = refusal(error, TopicPartition(topic, asked.partition_index), context)
     else:
-        pending.append((result, Deletion(hosted, offset)))
+        pending.append((result, deletion))
     return result
 
 

@@ -250,6 +250,7 @@ class Broker:
         )
 
     def _build_replication(self, replicas: ReplicaManager) -> None:
+        self._log_dir_failures.on_failed = replicas.resign_offline
         quotas = ReplicationQuotas(replicas, self.config, self._clock)
         self._broker_configs.on_changed.append(quotas.reconfigure)
         self._feeds = FollowerFeeds(replicas, quotas.leading, _random_session_id, self._clock)
@@ -258,6 +259,7 @@ class Broker:
         self._feeds.on_progress = self._isr.consider
         self._acks = ProduceAcks(replicas, self._clock)
         self._deletions = RecordDeletions(replicas, self._metadata.is_live, self._clock)
+        self._feeds.on_log_start = self._deletions.on_news
         settings = _fetch_settings(self.config)
         self._fetchers = ReplicaFetchers(
             replicas, quotas.following, self._address_of, self._dialer, settings, self._clock

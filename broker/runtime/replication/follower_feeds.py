@@ -70,6 +70,8 @@ class FollowerFeeds:
         self._served: dict[int, _Served] = {}
         #: Told of each follower that says how far it has come.
         self.on_progress: Callable[[HostedPartition, int], None] = lambda hosted, replica_id: None
+        #: Told of each partition of which a follower says that its log starts elsewhere.
+        self.on_log_start: Callable[[HostedPartition], None] = lambda hosted: None
         replicas.on_append.append(self._on_append)
         replicas.on_high_watermark.append(self._on_high_watermark)
         replicas.on_role.append(self._on_append)
@@ -154,7 +156,7 @@ class FollowerFeeds:
         feed.acknowledge(key, asked.fetch_offset)
         if fed.starts_at != asked.log_start_offset:
             fed.starts_at = asked.log_start_offset
-            self._replicas.follower_starts_at(hosted, feed.replica_id, fed.starts_at)
+            self._starts_at(hosted, feed, fed.starts_at)
         self._holds(hosted, feed, asked.fetch_offset)
 
     def _ask(
@@ -183,13 +185,17 @@ class FollowerFeeds:
                 asked.log_start_offset,
             )
         )
-        self._replicas.follower_starts_at(hosted, feed.replica_id, asked.log_start_offset)
+        self._starts_at(hosted, feed, asked.log_start_offset)
         self._holds(hosted, feed, asked.fetch_offset)
         return None
 
     def _holds(self, hosted: HostedPartition, feed: FollowerFeed, log_end_offset: int) -> None:
         self._replicas.follower_holds(hosted, feed.replica_id, log_end_offset, feed.broker_epoch)
         self.on_progress(hosted, feed.replica_id)
+
+    def _starts_at(self, hosted: HostedPartition, feed: FollowerFeed, log_start_offset: int) -> None:
+        if hosted.partition.record_log_start(feed.replica_id, log_start_offset):
+            self.on_log_start(hosted)
 
     # -- waiting
 

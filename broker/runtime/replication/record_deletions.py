@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from broker.common.clock import Clock
-from broker.common.errors import ErrorCode
+from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.runtime.replication.replica_manager import HostedPartition, ReplicaManager
 
@@ -60,16 +60,30 @@ class RecordDeletions:
 
     def __init__(self, replicas: ReplicaManager, is_live: Callable[[int], bool], clock: Clock):
         """`is_live`: whether the cluster counts a broker as alive; the others need not let go of anything."""
+        self._replicas = replicas
         self._is_live = is_live
         self._clock = clock
         self._waiting: dict[TopicPartition, list[_Waiter]] = {}
         self._sweep_timer: asyncio.TimerHandle | None = None
-        replicas.on_log_start.append(self._on_news)
-        replicas.on_role.append(self._on_news)
+        replicas.on_role.append(self.on_news)
 
     def __len__(self) -> int:
         """Partitions somebody waits for."""
         return len(self._waiting)
+
+    def delete(self, topic: str, partition: int, offset: int) -> Deletion:
+        """Forget in the leader's log what is before `offset` (-1: all that is committed); followers hear of it.
+
+        Raises ApiError: POLICY_VIOLATION where nothing is ever deleted for its age, OFFSET_OUT_OF_RANGE, or what says
+        that this broker may not serve the partition.
+        """
+        hosted = self._replicas.leader_log(topic, partition)
+        if not hosted.log.config.is_deleted:
+            raise ApiError(ErrorCode.POLICY_VIOLATION, "records of a topic that is only compacted are not deleted")
+        high_watermark = hosted.partition.high_watermark
+        hosted.log.delete_records(offset, high_watermark)
+        self._replicas.log_start_moved(hosted)
+        return Deletion(hosted, high_watermark if offset == -1 else offset)
 
     def wait(self, deletions: Sequence[Deletion], timeout_ms: int, respond: Respond) -> asyncio.Future:
         """`respond` of what became of each deletion (at least one, a partition once), when all are decided.
@@ -90,7 +104,8 @@ class RecordDeletions:
         if self._sweep_timer:
             self._sweep_timer.cancel()
 
-    def _on_news(self, hosted: HostedPartition) -> None:
+    def on_news(self, hosted: HostedPartition) -> None:
+        """A replica of the partition starts elsewhere, or has another role."""
         topic_partition = hosted.partition.topic_partition
         if topic_partition in self._waiting:
             self._look(topic_partition)

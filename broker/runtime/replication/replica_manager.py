@@ -88,11 +88,8 @@ class ReplicaManager:
         self.on_config: list[Callable[[HostedPartition], None]] = []
         #: Told of each marker appended as leader, with the id of the producer whose transaction it ends.
         self.on_marker: list[Callable[[HostedPartition, int, EndMarker], None]] = []
-        #: Told when the high watermark of a partition this broker leads has moved, but not of each append of a leader
-        #: without followers.
+        #: Told when the high watermark of a partition led here has moved, but not of appends of one without followers.
         self.on_high_watermark: list[Callable[[HostedPartition], None]] = []
-        #: Told of each partition this broker leads of which a follower's log starts elsewhere.
-        self.on_log_start: list[Callable[[HostedPartition], None]] = []
 
     def __iter__(self) -> Iterator[HostedPartition]:
         return iter(self._hosted.values())
@@ -217,7 +214,6 @@ class ReplicaManager:
             self._relieved.add(topic_partition)
         if delete:
             self.logs.delete(topic_partition)
-        self._purgatory.wake(topic_partition)
 
     def assigned_elsewhere(
         self, topic_partition: TopicPartition, topic_id: UUID, leader_epoch: int, replicas: Sequence[int]
@@ -238,12 +234,12 @@ class ReplicaManager:
         for hosted in list(self._hosted.values()):
             if hosted.log.is_offline and hosted.partition.state is not None:
                 hosted.partition.go_offline()
-                _tell(self.on_role, hosted)
-                self._purgatory.wake(hosted.partition.topic_partition)
+                self._let_go(hosted)
 
     def _let_go(self, hosted: HostedPartition) -> None:
         hosted.partition.state = None
         _tell(self.on_role, hosted)
+        self._purgatory.wake(hosted.partition.topic_partition)
 
     # -- what clients ask
 
@@ -309,11 +305,6 @@ class ReplicaManager:
         """A follower of this leader, as registered under `broker_epoch`, holds everything before `log_end_offset`."""
         if hosted.partition.record_fetch(replica_id, log_end_offset, self._clock.monotonic_ms(), broker_epoch):
             self._high_watermark_moved(hosted)
-
-    def follower_starts_at(self, hosted: HostedPartition, replica_id: int, log_start_offset: int) -> None:
-        """A follower of this leader has let go of everything before `log_start_offset`."""
-        if hosted.partition.record_log_start(replica_id, log_start_offset):
-            _tell(self.on_log_start, hosted)
 
     def isr_written(self, hosted: HostedPartition, isr: tuple[int, ...], zk_version: int) -> None:
         if hosted.partition.isr_written(isr, zk_version):
@@ -401,20 +392,10 @@ class ReplicaManager:
             found = await asyncio.to_thread(hosted.log.offset_for_timestamp, timestamp_ms)
         return found if found is not None and found[0] < readable_end_offset(hosted, is_stable_only) else None
 
-    def delete_records(self, topic: str, partition: int, offset: int) -> tuple[HostedPartition, int]:
-        """Forget here what is before `offset` (-1: all that is committed): the partition, and what `offset` means.
-
-        Followers are told; `RecordDeletions` waits until they have let go too. Raises ApiError: POLICY_VIOLATION where
-        nothing is ever deleted for its age, OFFSET_OUT_OF_RANGE.
-        """
-        hosted = self._leader(TopicPartition(topic, partition))
-        if not hosted.log.config.is_deleted:
-            raise ApiError(ErrorCode.POLICY_VIOLATION, "records of a topic that is only compacted are not deleted")
-        high_watermark = hosted.partition.high_watermark
-        hosted.log.delete_records(offset, high_watermark)
+    def log_start_moved(self, hosted: HostedPartition) -> None:
+        """A leader's log starts later now: followers are to follow, and readers to look again."""
         _tell(self.on_append, hosted)
         self._purgatory.wake(hosted.partition.topic_partition)
-        return hosted, high_watermark if offset == -1 else offset
 
     def leader_log(self, topic: str, partition: int, current_leader_epoch: int = NO_LEADER_EPOCH) -> HostedPartition:
         """The partition if this broker may serve it as leader; raises ApiError."""

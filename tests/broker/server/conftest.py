@@ -228,6 +228,9 @@ class Served:
         self.verified: list[tuple] = []
         self.verdicts: dict[TopicPartition, ErrorCode | asyncio.Future] = {}
         self.previews = RetentionPreviews(self.replicas, topic_configs, self.config, clock)
+        feeds = FollowerFeeds(self.replicas, ReplicationThrottle(1), count(1).__next__, clock)
+        self.deletions = RecordDeletions(self.replicas, self.metadata.is_live, clock)
+        feeds.on_log_start = self.deletions.on_news
         services = Services(
             config=self.config,
             cluster_id="cluster",
@@ -235,10 +238,10 @@ class Served:
             replicas=self.replicas,
             purgatory=self.purgatory,
             fetch_sessions=self.fetch_sessions,
-            feeds=FollowerFeeds(self.replicas, ReplicationThrottle(1), count(1).__next__, clock),
+            feeds=feeds,
             acks=ProduceAcks(self.replicas, clock),
             repacking=Repacking(self.replicas),
-            deletions=RecordDeletions(self.replicas, self.metadata.is_live, clock),
+            deletions=self.deletions,
             transactional_appends=TransactionalAppends(self.replicas, self.verify, is_enabled=lambda: True),
             groups=self.groups,
             transactions=self.transactions,

@@ -100,5 +100,5 @@ async def test_a_producer_is_told_where_the_log_starts(served):
     client = await served.client()
     for _ in range(3):
         await written(client)
-    served.replicas.delete_records("t", 0, 2)
+    served.deletions.delete("t", 0, 2)
     assert (await written(client)).log_start_offset == 2

@@ -152,7 +152,6 @@ async def test_all_that_is_asked_of_a_partition_on_a_broken_disk_is_answered_sto
         lambda: world.replicas.read(TopicPartition("t", 0), 0, 100, at_least_one=True),
         lambda: world.replicas.read(TopicPartition("t", 0), 0, 100, at_least_one=True, may_follow=True),
         lambda: world.replicas.leader_log("t", 0, 5),
-        lambda: world.replicas.delete_records("t", 0, 0),
     )
     assert {code_of(ask) for ask in asked} == {ErrorCode.KAFKA_STORAGE_ERROR}
     outcomes = world.replicas.apply_leader_and_isr(roles(leader_epoch=6))[UUID(int=1)]

@@ -90,6 +90,7 @@ async def world(tmp_path):
     feeds = FollowerFeeds(replicas, ReplicationThrottle(1), count(1).__next__, clock)
     replicas.apply_leader_and_isr(role())
     deletions = RecordDeletions(replicas, live.__contains__, clock)
+    feeds.on_log_start = deletions.on_news
     for _ in range(RECORDS):
         replicas.append(T, memoryview(build_batch([Record(0, 1, b"k", b"v")])))
     near, far = (Follower(broker_id, tmp_path / str(broker_id), clock, feeds) for broker_id in (NEAR, FAR))
@@ -108,7 +109,7 @@ async def world(tmp_path):
 
 
 def delete(world, offset: int, timeout_ms: int = 30_000) -> asyncio.Future:
-    deletion = Deletion(*world.replicas.delete_records("t", 0, offset))
+    deletion = world.deletions.delete("t", 0, offset)
     return world.deletions.wait([deletion], timeout_ms, lambda outcomes: outcomes[0])
 
 
@@ -193,7 +194,7 @@ async def test_client_that_hung_up_is_forgotten(world):
 async def test_one_partition_that_is_slow_does_not_lose_the_outcome_of_another(world):
     outcomes = []
     await world.near.exchange()
-    deletion = Deletion(*world.replicas.delete_records("t", 0, 7))
+    deletion = world.deletions.delete("t", 0, 7)
     elsewhere = SimpleNamespace(partition=SimpleNamespace(topic_partition=TopicPartition("u", 0), is_leader=False))
     elsewhere.partition.refusal = ErrorCode.NOT_LEADER_OR_FOLLOWER
     answer = world.deletions.wait([Deletion(elsewhere, 1), deletion], 30_000, outcomes.extend)
@@ -206,6 +207,6 @@ async def test_one_partition_that_is_slow_does_not_lose_the_outcome_of_another(w
 async def test_records_of_a_topic_that_is_only_compacted_are_not_deleted(world):
     world.hosted.log.config = LogConfig(cleanup_policy=("compact",))
     with pytest.raises(ApiError) as refused:
-        world.replicas.delete_records("t", 0, 1)
+        world.deletions.delete("t", 0, 1)
     assert refused.value.code is ErrorCode.POLICY_VIOLATION
     assert world.hosted.log.log_start_offset == 0
