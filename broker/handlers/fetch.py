@@ -39,6 +39,7 @@ from broker.runtime.replication.follower_reads import diverging
 from broker.runtime.replication.replica_manager import ReadResult
 from broker.security.membership import is_member
 
+_FIRST_VERSION_WITH_ZSTD = 10
 _FIRST_VERSION_WITH_IDS = 13
 _FIRST_VERSION_WITH_REPLICA_STATE = 15
 #: The refusals that come with the leader's name.
@@ -165,6 +166,7 @@ class _Reading:
         #: Where the consumer stands; it may then be served, or be sent to, a replica nearby (KIP-392).
         self._rack = request.rack_id
         self._is_stable_only = request.isolation_level == IsolationLevel.READ_COMMITTED
+        self._lacks_zstd = context.api_version < _FIRST_VERSION_WITH_ZSTD
         self.has_errors = False
         self.answers: list[Answered] = []
 
@@ -209,6 +211,8 @@ class _Reading:
                 may_follow=bool(self._rack),
                 is_stable_only=self._is_stable_only,
             )
+            if self._lacks_zstd and result.log.config.compression_type == "zstd":
+                raise ApiError(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
             special = self._diverging(topic_partition, asked) or self._elsewhere(topic_partition, asked, result)
             if special is not None:
                 self._can_gain = False

@@ -144,3 +144,13 @@ async def test_batch_too_large_as_sent_or_as_packed_is_refused(served, client):
     small = batch(Compression.ZSTD)
     assert len(small) <= 500
     assert await produced(client, small) == (ErrorCode.MESSAGE_TOO_LARGE, -1)
+
+
+async def test_consumer_older_than_zstd_is_told_so_where_the_topic_asks_for_it(served, client):
+    """KIP-110: a topic that takes what producers send answers what there is."""
+    await configure(served, compression_type="zstd")
+    await produced(client, batch())
+    asked = FetchTopic(topic="t", partitions=[FetchPartition(partition=0, partition_max_bytes=1_000_000)])
+    for version, code in ((9, ErrorCode.UNSUPPORTED_COMPRESSION_TYPE), (10, ErrorCode.NONE)):
+        response = await client.ask(FetchRequest(max_wait_ms=0, topics=[asked]), version)
+        assert response.responses[0].partitions[0].error_code == code
