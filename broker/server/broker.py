@@ -173,7 +173,6 @@ class Broker:
     def _build(self, cluster_id: str) -> None:
         config = self.config
         replicas = ReplicaManager(config.broker_id, self._logs, self._purgatory, self._clock)
-        self._log_dir_failures.on_failed = replicas.resign_offline
         self._coordination = Coordination(
             config, replicas, self._metadata, self._store, self._address_of, self._dialer, self._clock
         )
