@@ -80,6 +80,7 @@ class ReplicaManager:
         self.topic_names: dict[UUID, str] = {}
         #: Held by whoever applies LeaderAndIsr, which may take a while.
         self.taking_roles = asyncio.Lock()
+        # No listener may raise: it would undo nothing of what it is told of. What one raises is logged (`_tell`).
         #: Told of each partition whose role was set, and of those that are hosted no more (without a role then).
         self.on_role: list[Callable[[HostedPartition], None]] = []
         #: Told when followers of a partition this broker leads have something to hear: an append, another log start.
@@ -107,6 +108,8 @@ class ReplicaManager:
 
     def configure(self, hosted: HostedPartition, config: LogConfig) -> None:
         hosted.log.config = config
+        if hosted.partition.require_in_sync(config.min_insync_replicas):
+            self._high_watermark_moved(hosted)
         _tell(self.on_config, hosted)
 
     # -- what the controller says
@@ -162,6 +165,10 @@ class ReplicaManager:
         except ApiError as error:
             _log.error("cannot host partition", partition=str(topic_partition), reason=error.message)
             return error.code
+        except Exception:
+            # The others of the request get their roles all the same, and the controller need not repeat it for ever.
+            _log.exception("cannot host partition", partition=str(topic_partition))
+            return ErrorCode.UNKNOWN_SERVER_ERROR
         self._purgatory.wake(topic_partition)
         return ErrorCode.NONE
 
@@ -177,10 +184,18 @@ class ReplicaManager:
         if not hosted.partition.apply(role, hosted.log.log_end_offset, self._clock.monotonic_ms()):
             raise ApiError(ErrorCode.STALE_CONTROLLER_EPOCH)
         if hosted.partition.is_leader:
-            hosted.log.begin_leader_epoch(state.leader_epoch)
+            self._begin_leader_epoch(hosted)
         _tell(self.on_role, hosted)
         if hosted.partition.is_leader:
             self._high_watermark_moved(hosted)
+
+    def _begin_leader_epoch(self, hosted: HostedPartition) -> None:
+        """Nobody is served under an epoch that the log does not know of."""
+        try:
+            hosted.log.begin_leader_epoch(hosted.partition.leader_epoch)
+        except Exception:
+            self._let_go(hosted)
+            raise
 
     def _host(
         self, topic_partition: TopicPartition, topic_id: UUID, is_new: bool, config: LogConfig | None
@@ -190,7 +205,9 @@ class ReplicaManager:
             log = self.logs.open(topic_partition, topic_id, is_new=is_new)
             log.config = config or log.config
             known_committed = self.logs.high_watermark_of(topic_partition)
-            hosted = HostedPartition(Partition(topic_partition, self._broker_id, known_committed), log, topic_id)
+            partition = Partition(topic_partition, self._broker_id, known_committed)
+            partition.require_in_sync(log.config.min_insync_replicas)
+            hosted = HostedPartition(partition, log, topic_id)
             self._hosted[topic_partition] = hosted
             self._relieved.discard(topic_partition)
             self.topic_names[topic_id] = topic_partition.topic
@@ -231,7 +248,7 @@ class ReplicaManager:
             self.stop_replica(topic_partition, delete=False, leader_epoch=leader_epoch)
 
     def _let_go(self, hosted: HostedPartition) -> None:
-        hosted.partition.state = None
+        hosted.partition.resign()
         _tell(self.on_role, hosted)
 
     # -- what clients ask
@@ -243,7 +260,7 @@ class ReplicaManager:
         """
         hosted = self._leader(topic_partition)
         if is_for_all:
-            hosted.partition.check_enough_in_sync(hosted.log.config.min_insync_replicas)
+            hosted.partition.check_enough_in_sync()
         header = check_produced_batch(batch)
         if header.attributes & TRANSACTIONAL_BIT:
             raise ApiError(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, "a transactional batch without its id")
@@ -255,7 +272,7 @@ class ReplicaManager:
         """As `append`, for who knows that the batch may open a transaction (`TransactionalAppends`)."""
         hosted = self._leader(topic_partition)
         if is_for_all:
-            hosted.partition.check_enough_in_sync(hosted.log.config.min_insync_replicas)
+            hosted.partition.check_enough_in_sync()
         return self.append_checked(hosted, batch, check_produced_batch(batch))
 
     def append_checked(
@@ -284,12 +301,11 @@ class ReplicaManager:
         Nothing is ended for good before the marker is committed.
         """
         hosted = self._leader(topic_partition)
-        hosted.partition.check_enough_in_sync(hosted.log.config.min_insync_replicas)
+        hosted.partition.check_enough_in_sync()
         batch = build_marker(marker, producer_id, producer_epoch, self._clock.now_ms())
         result = self.append_checked(hosted, batch)
         hosted.log.note_committed(hosted.partition.high_watermark)
-        for listener in self.on_marker:
-            listener(hosted, producer_id, marker)
+        _tell(self.on_marker, hosted, producer_id, marker)
         return result
 
     # -- replicas
@@ -412,6 +428,10 @@ def readable_end_offset(hosted: HostedPartition, is_stable_only: bool) -> int:
     return hosted.log.last_stable_offset(high_watermark) if is_stable_only else high_watermark
 
 
-def _tell(listeners: list[Callable[[HostedPartition], None]], hosted: HostedPartition) -> None:
+def _tell(listeners: list[Callable], hosted: HostedPartition, *more) -> None:
+    """One listener's defect stops neither the others nor what they are told of: that has happened already."""
     for listener in listeners:
-        listener(hosted)
+        try:
+            listener(hosted, *more)
+        except Exception:
+            _log.exception("listener failed", partition=str(hosted.partition.topic_partition), listener=repr(listener))

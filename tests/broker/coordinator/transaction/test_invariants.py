@@ -126,7 +126,7 @@ class Transactions(RuleBasedStateMachine):
         while self.waiting and self.waiting[0][0] <= self.committed:
             _, outcome = self.waiting.popleft()
             self.in_flight += [(self.epoch, each, set(each.partitions)) for each in outcome.markers]
-            for token, response in outcome.responses:
+            for token, response, _ in outcome.responses:
                 self.hear(self.asked.pop(token), response)
 
     def ask(self, method, request, asked: tuple, *more) -> TransactionOutcome:
@@ -293,7 +293,7 @@ class Transactions(RuleBasedStateMachine):
         unanswered = [self.coordinator.abort(each, ErrorCode.NOT_LEADER_OR_FOLLOWER) for _, each in self.waiting]
         self.waiting.clear()
         for outcome in [*unanswered, self.coordinator.unload()]:
-            for token, response in outcome.responses:
+            for token, response, _ in outcome.responses:
                 self.hear(self.asked.pop(token), response)
         if is_lossy:
             del self.log[self.committed :]
