@@ -12,6 +12,7 @@ or the timer, that led to it.
 import asyncio
 import itertools
 from collections.abc import Awaitable, Callable, Iterable, Iterator
+from functools import partial
 from typing import Generic
 
 from broker.common.clock import Clock
@@ -102,17 +103,17 @@ class CoordinatorRuntime(Generic[C]):
         self._carry_out(shard, outcome)
         if future.done():
             return future.result()
-        return self._await_answer(partition, token, future)
+        future.add_done_callback(partial(self._answered_or_left, partition, token))
+        return future
 
-    async def _await_answer(self, partition: int, token: int, future: asyncio.Future) -> Message:
-        try:
-            return await future
-        finally:
-            self._waiting.pop(token, None)
-            shard = self._shards.get(partition)
-            if future.cancelled() and shard is not None:
-                shard.uncommitted.forget(token)
-                shard.coordinator.cancel(token)
+    def _answered_or_left(self, partition: int, token: int, future: asyncio.Future) -> None:
+        if not future.cancelled():
+            return
+        self._waiting.pop(token, None)
+        shard = self._shards.get(partition)
+        if shard is not None:
+            shard.uncommitted.forget(token)
+            shard.coordinator.cancel(token)
 
     def _call(self, shard: Shard[C], call: Callable[..., Outcome], *token: int) -> Outcome:
         """What it proposed before it raised must not stay: nobody would ever append it."""

@@ -148,8 +148,8 @@ class World:
         marker = EndMarker(marker_type, coordinator_epoch=0)
         self.replicas.append_marker(TopicPartition(OFFSETS_TOPIC, 0), marker, PRODUCER_ID, 0)
 
-    async def reload(self, leader_epoch: int = 2) -> None:
+    async def reload(self, leader_epoch: int = 2, followers: tuple[int, ...] = ()) -> None:
         """As if another broker had led the partition in between."""
         self.lead(leader=2, leader_epoch=leader_epoch - 1)
-        self.lead(leader_epoch=leader_epoch)
+        self.lead(leader_epoch=leader_epoch, followers=followers)
         await eventually(lambda: not self.coordinators.is_loading, "the partition is loaded")
