@@ -7,9 +7,7 @@ the logs were loaded before that, at start, by the log manager.
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
-from typing import NamedTuple
 from uuid import UUID
 
 from broker.common.clock import Clock
@@ -17,49 +15,16 @@ from broker.common.errors import ApiError, ErrorCode
 from broker.common.logs import logger
 from broker.common.types import NO_LEADER_EPOCH, TopicPartition, new_tuple
 from broker.log.config import LogConfig
-from broker.log.log import Log
-from broker.log.log_slice import LogSlice
 from broker.log.manager import LogManager, NewLog
 from broker.protocol.messages.leader_and_isr import LeaderAndIsrPartitionState, LeaderAndIsrRequest
 from broker.records.batch import NO_TIMESTAMP, TRANSACTIONAL_BIT, BatchHeader, check_produced_batch
 from broker.records.control import EndMarker, build_marker
 from broker.replication.partition import LeadershipState, Partition
 from broker.runtime.purgatory import Purgatory
+from broker.runtime.replication.hosted_partition import HostedPartition, ProduceResult, ReadResult, tell
 from broker.runtime.replication.replica_logs import ReplicaLogs
 
 _log = logger(__name__)
-
-
-@dataclass(slots=True)
-class HostedPartition:
-    """A partition with its log on this broker."""
-
-    partition: Partition
-    log: Log
-    topic_id: UUID
-
-
-class ProduceResult(NamedTuple):
-    base_offset: int
-    #: Exclusive: committed when the high watermark has come here.
-    end_offset: int
-    log_start_offset: int
-    hosted: HostedPartition
-    #: -1 unless the records carry the broker's time.
-    log_append_time_ms: int
-
-
-class ReadResult(NamedTuple):
-    """What a consumer may see of a partition, and the records it asked for."""
-
-    slice: LogSlice
-    high_watermark: int
-    #: Exclusive: below it every transaction is decided.
-    last_stable_offset: int
-    #: Exclusive: how far this reader may read, one of the two.
-    end_offset: int
-    log_start_offset: int
-    log: Log
 
 
 class ReplicaManager:
@@ -80,7 +45,7 @@ class ReplicaManager:
         self.topic_names: dict[UUID, str] = {}
         #: Held by whoever applies LeaderAndIsr, which may take a while.
         self.taking_roles = asyncio.Lock()
-        # No listener may raise: it would undo nothing of what it is told of. What one raises is logged (`_tell`).
+        # No listener may raise: it would undo nothing of what it is told of. What one raises is logged (`tell`).
         #: Told of each partition whose role was set, and of those that are hosted no more (without a role then).
         self.on_role: list[Callable[[HostedPartition], None]] = []
         #: Told when followers of a partition this broker leads have something to hear: an append, another log start.
@@ -110,7 +75,7 @@ class ReplicaManager:
         hosted.log.config = config
         if hosted.partition.require_in_sync(config.min_insync_replicas):
             self._high_watermark_moved(hosted)
-        _tell(self.on_config, hosted)
+        tell(self.on_config, hosted)
 
     # -- what the controller says
 
@@ -185,7 +150,7 @@ class ReplicaManager:
             raise ApiError(ErrorCode.STALE_CONTROLLER_EPOCH)
         if hosted.partition.is_leader:
             self._begin_leader_epoch(hosted)
-        _tell(self.on_role, hosted)
+        tell(self.on_role, hosted)
         if hosted.partition.is_leader:
             self._high_watermark_moved(hosted)
 
@@ -249,7 +214,7 @@ class ReplicaManager:
 
     def _let_go(self, hosted: HostedPartition) -> None:
         hosted.partition.resign()
-        _tell(self.on_role, hosted)
+        tell(self.on_role, hosted)
 
     # -- what clients ask
 
@@ -284,7 +249,7 @@ class ReplicaManager:
         base_offset, last_offset, max_timestamp = log.append(batch, partition.leader_epoch, now_ms, header)
         moved = partition.record_append(log.log_end_offset, self._clock.monotonic_ms())
         if partition.followers:
-            _tell(self.on_append, hosted)
+            tell(self.on_append, hosted)
             if moved:
                 self._high_watermark_moved(hosted)
         elif moved:
@@ -305,7 +270,7 @@ class ReplicaManager:
         batch = build_marker(marker, producer_id, producer_epoch, self._clock.now_ms())
         result = self.append_checked(hosted, batch)
         hosted.log.note_committed(hosted.partition.high_watermark)
-        _tell(self.on_marker, hosted, producer_id, marker)
+        tell(self.on_marker, hosted, producer_id, marker)
         return result
 
     # -- replicas
@@ -350,7 +315,7 @@ class ReplicaManager:
 
     def _high_watermark_moved(self, hosted: HostedPartition) -> None:
         self._purgatory.wake(hosted.partition.topic_partition)
-        _tell(self.on_high_watermark, hosted)
+        tell(self.on_high_watermark, hosted)
 
     # -- reading
 
@@ -405,7 +370,7 @@ class ReplicaManager:
         """Forget what is before `offset` (-1: all that is committed); the first offset that is left."""
         hosted = self._leader(TopicPartition(topic, partition))
         low_watermark = hosted.log.delete_records(offset, hosted.partition.high_watermark)
-        _tell(self.on_append, hosted)
+        tell(self.on_append, hosted)
         self._purgatory.wake(hosted.partition.topic_partition)
         return low_watermark
 
@@ -426,12 +391,3 @@ def readable_end_offset(hosted: HostedPartition, is_stable_only: bool) -> int:
     """Exclusive: the last stable offset for read_committed, the high watermark for others."""
     high_watermark = hosted.partition.high_watermark
     return hosted.log.last_stable_offset(high_watermark) if is_stable_only else high_watermark
-
-
-def _tell(listeners: list[Callable], hosted: HostedPartition, *more) -> None:
-    """One listener's defect stops neither the others nor what they are told of: that has happened already."""
-    for listener in listeners:
-        try:
-            listener(hosted, *more)
-        except Exception:
-            _log.exception("listener failed", partition=str(hosted.partition.topic_partition), listener=repr(listener))
