@@ -264,6 +264,13 @@ KEYS: tuple[Key, ...] = (
         True,
         "Ask the coordinator before a batch opens a transaction.",
     ),
+    Key(
+        "request.timeout.ms",
+        parse_int32,
+        30_000,
+        "How long a transaction's request waits for the replicas of its state.",
+        at_least=1,
+    ),
     Key("transaction.max.timeout.ms", parse_int32, 900_000, "Longest timeout of a transaction.", at_least=1),
     Key(
         "transactional.id.expiration.ms",
@@ -283,6 +290,7 @@ KEYS: tuple[Key, ...] = (
         at_least=14,
     ),
     Key("offset.metadata.max.bytes", parse_int, 4096, "Longest metadata of a commit.", at_least=0),
+    Key("offsets.commit.timeout.ms", parse_int32, 5_000, "How long a commit waits for its replicas.", at_least=1),
     Key("offsets.retention.minutes", parse_int32, 10_080, "How long offsets outlive their use.", at_least=1),
     Key("offsets.retention.check.interval.ms", parse_int, 600_000, "How often old offsets are looked for.", at_least=1),
     Key("group.min.session.timeout.ms", parse_int, 6_000, "Shortest session timeout of a member.", at_least=0),

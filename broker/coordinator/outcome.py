@@ -25,6 +25,8 @@ class Answer(NamedTuple):
 
     token: int
     response: Message
+    #: It shows nothing that could still be lost, so nothing has to be committed before it is sent.
+    is_at_once: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,8 @@ class Producer(NamedTuple):
 class Outcome:
     """Append and replay `records` first, all or none but for `is_divisible`; send `responses` when they are committed.
 
-    An outcome without records may still show what earlier records did, so its responses should not overtake them.
+    An outcome without records may still show what earlier records did, so its responses do not overtake them, but for
+    those that are `is_at_once`.
     """
 
     records: list[CoordinatorRecord] = field(default_factory=list)
@@ -72,6 +75,11 @@ class Outcome:
             size += record_bytes
         yield batch
 
+    @property
+    def is_followed_up(self) -> bool:
+        """Whether there is more to do than to answer, once the records are committed."""
+        return False
+
 
 @dataclass(slots=True)
 class Turn:
@@ -92,7 +100,12 @@ class Turn:
         self.record_bytes += len(key) + len(value or b"")
 
     def answer(self, token: int, response: Message) -> None:
+        """Sent when all is committed that was written so far, the records of this call among it."""
         self.outcome.responses.append(Answer(token, response))
+
+    def answer_at_once(self, token: int, response: Message) -> None:
+        """For what shows nothing that could still be lost."""
+        self.outcome.responses.append(Answer(token, response, is_at_once=True))
 
     def note(self, event: str, **facts: object) -> None:
         self.outcome.notes.append(Note(event, facts))

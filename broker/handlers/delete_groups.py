@@ -2,29 +2,26 @@
 
 from broker.common.errors import ApiError
 from broker.handlers.group_request import answer_of, ask_group
-from broker.handlers.handler import RequestContext, public
+from broker.handlers.handler import Reply, RequestContext, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.delete_groups import DeletableGroupResult, DeleteGroupsRequest, DeleteGroupsResponse
 
 
 async def handle_delete_groups(request: DeleteGroupsRequest, context: RequestContext) -> DeleteGroupsResponse:
-    groups = dict.fromkeys(request.groups_names)
-    return DeleteGroupsResponse(results=[await _delete(group_id, context) for group_id in groups])
+    replies = [_ask(group_id, context) for group_id in dict.fromkeys(request.groups_names)]  # they wait together
+    return DeleteGroupsResponse(results=[(await answer_of(reply)).results[0] for reply in replies])
 
 
-async def _delete(group_id: str, context: RequestContext) -> DeletableGroupResult:
+def _ask(group_id: str, context: RequestContext) -> Reply:
     alone = DeleteGroupsRequest(groups_names=[group_id])
     try:
-        response = await answer_of(
-            ask_group(
-                group_id,
-                context,
-                lambda coordinator, token, now_ms: coordinator.delete_groups(alone, token, now_ms),
-            )
+        return ask_group(
+            group_id,
+            context,
+            lambda coordinator, token, now_ms: coordinator.delete_groups(alone, token, now_ms),
         )
     except ApiError as error:
-        return DeletableGroupResult(group_id=group_id, error_code=error.code)
-    return response.results[0]
+        return DeleteGroupsResponse(results=[DeletableGroupResult(group_id=group_id, error_code=error.code)])
 
 
 HANDLER = public(ApiKey.DELETE_GROUPS, 0, 2, handle_delete_groups)

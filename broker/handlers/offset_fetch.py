@@ -30,20 +30,19 @@ def handle_offset_fetch(request: OffsetFetchRequest, context: RequestContext) ->
 
 async def _fetch_groups(request: OffsetFetchRequest, context: RequestContext) -> OffsetFetchResponse:
     groups = {group.group_id: group for group in request.groups}
-    return OffsetFetchResponse(groups=[await _fetch_group(group, request, context) for group in groups.values()])
+    replies = [_ask_for_group(group, request, context) for group in groups.values()]  # they wait together
+    return OffsetFetchResponse(groups=[(await answer_of(reply)).groups[0] for reply in replies])
 
 
-async def _fetch_group(
-    group: OffsetFetchRequestGroup, request: OffsetFetchRequest, context: RequestContext
-) -> OffsetFetchResponseGroup:
+def _ask_for_group(group: OffsetFetchRequestGroup, request: OffsetFetchRequest, context: RequestContext) -> Reply:
     if group.topics:
         group.topics = _once(group.topics)
     alone = OffsetFetchRequest(groups=[group], require_stable=request.require_stable)
     try:
-        response = await answer_of(_ask(group.group_id, alone, context))
+        return _ask(group.group_id, alone, context)
     except ApiError as error:
-        return OffsetFetchResponseGroup(group_id=group.group_id, error_code=error.code)
-    return response.groups[0]
+        refused = OffsetFetchResponseGroup(group_id=group.group_id, error_code=error.code)
+        return OffsetFetchResponse(groups=[refused])
 
 
 def _ask(group_id: str, request: OffsetFetchRequest, context: RequestContext) -> Reply:

@@ -44,6 +44,10 @@ class Partition:
     pending_isr: tuple[int, ...] | None = None
     #: What whoever asks hears while there is no role.
     refusal: ErrorCode = ErrorCode.NOT_LEADER_OR_FOLLOWER
+    #: What the topic asks for; set by `require_in_sync`.
+    min_insync_replicas: int = 1
+    #: A leader's ISR is smaller than the topic asks for: nothing more counts as committed, acks=all is refused.
+    is_under_min_isr: bool = False
 
     @property
     def is_leader(self) -> bool:
@@ -66,6 +70,7 @@ class Partition:
         self.pending_isr = None
         self.log_end_offset = log_end_offset
         self.high_watermark = min(self.high_watermark, log_end_offset)
+        self._compare_with_min_isr()
         if not self.is_leader:
             self.followers = {}
             return True
@@ -83,9 +88,12 @@ class Partition:
         Followers of a leader that cannot read lag without a fault of theirs; were they counted out, what nobody but
         the broken disk holds would be committed. Kafka's `markOffline`.
         """
-        self.state = self.pending_isr = None
-        self.followers = {}
+        self.resign()
         self.refusal = ErrorCode.KAFKA_STORAGE_ERROR
+
+    def resign(self) -> None:
+        """No role any more, until the controller gives one."""
+        self.state, self.pending_isr, self.followers = None, None, {}
 
     # -- what clients may
 
@@ -106,15 +114,21 @@ class Partition:
         if self.state.leader != self.broker_id:
             raise ApiError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
 
-    def check_enough_in_sync(self, min_insync_replicas: int, code: ErrorCode = ErrorCode.NOT_ENOUGH_REPLICAS) -> None:
-        """For acks=all: raise `code` when fewer replicas are in sync than the topic asks for."""
-        in_sync = len(self.state.isr)
-        if in_sync < self.in_sync_needed(min_insync_replicas):
-            raise ApiError(code, f"{in_sync} replicas are in sync, min.insync.replicas is {min_insync_replicas}")
+    def check_enough_in_sync(self) -> None:
+        """For acks=all: raise NOT_ENOUGH_REPLICAS when fewer replicas are in sync than the topic asks for."""
+        if self.is_under_min_isr:
+            found = f"{len(self.state.isr)} replicas are in sync, min.insync.replicas is {self.min_insync_replicas}"
+            raise ApiError(ErrorCode.NOT_ENOUGH_REPLICAS, found)
 
-    def in_sync_needed(self, min_insync_replicas: int) -> int:
-        """No more than there are: a broker-wide minimum must not make topics with one replica useless (KAFKA-15583)."""
-        return min(min_insync_replicas, len(self.state.replicas))
+    def require_in_sync(self, min_insync_replicas: int) -> bool:
+        """The topic asks for so many replicas in sync from now on; whether more is committed because of that."""
+        self.min_insync_replicas = min_insync_replicas
+        return self._isr_changed()
+
+    def _compare_with_min_isr(self) -> None:
+        """No more than there are is needed: a broker-wide minimum must not make topics with one replica useless."""
+        needed = min(self.min_insync_replicas, len(self.state.replicas))
+        self.is_under_min_isr = self.is_leader and len(self.state.isr) < needed
 
     @property
     def is_high_watermark_established(self) -> bool:
@@ -137,7 +151,7 @@ class Partition:
             if follower.log_end_offset == self.log_end_offset and follower.last_caught_up_ms < now_ms:
                 follower.last_caught_up_ms = now_ms
         self.log_end_offset = log_end_offset
-        if log_end_offset <= self.high_watermark or len(self.maximal_isr) > 1:
+        if log_end_offset <= self.high_watermark or self.is_under_min_isr or len(self.maximal_isr) > 1:
             return False
         self.high_watermark = log_end_offset
         return True
@@ -191,8 +205,11 @@ class Partition:
         """What the whole maximal ISR holds is committed: the ISR, with whoever may be joining it at this moment.
 
         A member that was not heard of in this epoch holds everything back. Otherwise an acknowledged record could be
-        missing from a replica that has just been counted in.
+        missing from a replica that has just been counted in. While the ISR is smaller than the topic asks for, nothing
+        more is committed (KAFKA-15583): it would be what fewer replicas hold than somebody was promised.
         """
+        if self.is_under_min_isr:
+            return False
         committed = self.log_end_offset
         for replica in self.maximal_isr:
             follower = self.followers.get(replica)
@@ -215,7 +232,9 @@ class Partition:
 
         A replica may join when it holds all that is committed, and all that was there when this epoch began.
         """
-        if self.pending_isr is not None or replica_id in self.state.isr or not self._may_join(replica_id):
+        if not self.is_leader or self.pending_isr is not None or replica_id in self.state.isr:
+            return None
+        if not self._may_join(replica_id):
             return None
         return tuple(each for each in self.state.replicas if each in self.state.isr or each == replica_id)
 
@@ -239,7 +258,16 @@ class Partition:
         return follower.log_end_offset != self.log_end_offset and now_ms - follower.last_caught_up_ms > lag_ms_max
 
     def isr_written(self, isr: tuple[int, ...], zk_version: int) -> bool:
-        """What we wanted stands in ZooKeeper; True when that moved the high watermark."""
+        """What we wanted stands in ZooKeeper; True when more is committed because of that."""
         self.pending_isr = None
         self.state = replace(self.state, isr=isr, zk_version=zk_version)
-        return self._advance_high_watermark()
+        return self._isr_changed()
+
+    def _isr_changed(self) -> bool:
+        """True also when nothing moved, but what lies below the high watermark counts again."""
+        was_under_min_isr = self.is_under_min_isr
+        if self.state is None or not self.is_leader:
+            return False
+        self._compare_with_min_isr()
+        moved = self._advance_high_watermark()
+        return moved or (was_under_min_isr and not self.is_under_min_isr)

@@ -66,6 +66,7 @@ def _group_config(config: BrokerConfig) -> GroupConfig:
         group_initial_rebalance_delay_ms=config.group_initial_rebalance_delay_ms,
         group_max_size=config.group_max_size,
         offset_metadata_max_bytes=config.offset_metadata_max_bytes,
+        offsets_commit_timeout_ms=config.offsets_commit_timeout_ms,
         offsets_retention_minutes=config.offsets_retention_minutes,
         offsets_retention_check_interval_ms=config.offsets_retention_check_interval_ms,
     )
@@ -75,4 +76,5 @@ def _transaction_config(config: BrokerConfig) -> TransactionConfig:
     return TransactionConfig(
         transaction_max_timeout_ms=config.transaction_max_timeout_ms,
         transactional_id_expiration_ms=config.transactional_id_expiration_ms,
+        request_timeout_ms=config.request_timeout_ms,
     )

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
 from broker.server.coordination import Coordination
 
@@ -21,12 +21,23 @@ class CoordinatorMetrics:
         loading = GaugeMetricFamily(
             _PREFIX + "coordinators_loading", "Coordinator partitions being loaded.", labels=["kind"]
         )
+        not_loaded = GaugeMetricFamily(
+            _PREFIX + "coordinators_not_loaded",
+            "Coordinator partitions led here that could not be loaded so far: what they coordinate stands still.",
+            labels=["kind"],
+        )
+        failures = CounterMetricFamily(
+            _PREFIX + "coordinator_failures",
+            "Requests and timers of coordinators that failed unforeseen.",
+            labels=["kind"],
+        )
         for kind, runtime in runtimes.items():
             loaded = len(runtime.loaded_partitions())
             led.add_metric([kind], loaded)
             loading.add_metric([kind], len(runtime) - loaded)
-        yield led
-        yield loading
+            not_loaded.add_metric([kind], len(runtime.not_loaded))
+            failures.add_metric([kind], runtime.failures)
+        yield from (led, loading, not_loaded, failures)
         yield _gauge("groups", "Consumer groups coordinated.", sum(len(each.groups) for each in runtimes["group"]))
         yield _gauge(
             "transactional_ids",

@@ -40,7 +40,7 @@ class ReplicationMetrics:
         yield _gauge(
             "under_min_isr_partitions",
             "Partitions led with fewer replicas in sync than min.insync.replicas: acks=all is refused.",
-            sum(_is_under_min_isr(each) for each in led),
+            sum(each.partition.is_under_min_isr for each in led),
         )
         yield _gauge(
             "replica_lag_max",
@@ -52,11 +52,6 @@ class ReplicationMetrics:
         yield _gauge("partitions_awaiting_acks", "Partitions an acks=all request waits for.", len(self._acks))
         yield _counter("isr_shrinks", "Followers counted out of an ISR by this leader.", self._isr.shrinks)
         yield _counter("isr_expands", "Followers counted into an ISR by this leader.", self._isr.expands)
-
-
-def _is_under_min_isr(hosted: HostedPartition) -> bool:
-    partition = hosted.partition
-    return len(partition.state.isr) < partition.in_sync_needed(hosted.log.config.min_insync_replicas)
 
 
 def _lags(hosted: HostedPartition) -> Iterator[int]:

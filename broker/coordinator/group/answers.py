@@ -10,6 +10,11 @@ from broker.protocol.messages.join_group import JoinGroupResponse, JoinGroupResp
 from broker.protocol.messages.leave_group import LeaveGroupResponse, MemberIdentity, MemberResponse
 from broker.protocol.messages.offset_commit import OffsetCommitResponse
 from broker.protocol.messages.offset_delete import OffsetDeleteResponse
+from broker.protocol.messages.offset_fetch import (
+    OffsetFetchResponse,
+    OffsetFetchResponseGroup,
+    OffsetFetchResponsePartition,
+)
 from broker.protocol.messages.sync_group import SyncGroupResponse
 from broker.protocol.messages.txn_offset_commit import TxnOffsetCommitResponse
 from broker.protocol.schema import Message
@@ -137,7 +142,24 @@ def uncommitted(response: Message, append_error: ErrorCode) -> Message:
             return OffsetDeleteResponse(error_code=error)
         case DeleteGroupsResponse():
             _fail(error, response.results)
+        case OffsetFetchResponse():
+            return _not_fetched(response, error)
     return response
+
+
+def _not_fetched(response: OffsetFetchResponse, error: ErrorCode) -> OffsetFetchResponse:
+    """Only what has been loaded is ever waited for, and Java consumers know no other reason to ask again."""
+    if error is ErrorCode.COORDINATOR_NOT_AVAILABLE:
+        error = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
+    groups = [OffsetFetchResponseGroup(group_id=each.group_id, error_code=error) for each in response.groups]
+    for topic in response.topics:  # version 1 has no other place for it
+        topic.partitions = [
+            OffsetFetchResponsePartition(
+                partition_index=each.partition_index, committed_offset=-1, metadata="", error_code=error
+            )
+            for each in topic.partitions
+        ]
+    return OffsetFetchResponse(topics=response.topics, error_code=error, groups=groups)
 
 
 def _fail(error: ErrorCode, results: Iterable[Any]) -> None:

@@ -16,6 +16,8 @@ class GroupConfig:
     group_max_size: int = 2**31 - 1
     #: Longest metadata string of one committed offset; as in Kafka, counted in characters in spite of the name.
     offset_metadata_max_bytes: int = 4_096
+    #: How long an answer waits for its records to be committed.
+    offsets_commit_timeout_ms: int = 5_000
     #: How long the offsets of an empty group, or of a topic no member reads, are kept; how often that is looked at.
     offsets_retention_minutes: int = 10_080
     offsets_retention_check_interval_ms: int = 600_000
@@ -31,3 +33,6 @@ PENDING_MEMBERS_MAX = 10_000
 
 #: Pause before the record of an emptied group is tried again after its append failed.
 EMPTY_GENERATION_RETRY_MS = 1_000
+
+#: Pause before a timer is looked at again that could not be dealt with.
+TIMER_RETRY_MS = 1_000

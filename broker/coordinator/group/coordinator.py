@@ -7,11 +7,12 @@ Contract with the runtime that embeds it, in order:
 2. If it has records, append them as one batch and call `replay` for each *before any other call*. `replay` is the only
    writer of durable state, here as at start-up.
 3. Send the responses when the records are committed. Responses without records may show what earlier records did, so
-   they should not overtake those.
+   they do not overtake those, but for the answers that are `is_at_once`. `written`, before the records are replayed,
+   and `committed` tell how far the log is.
 4. If the append fails, `abort(outcome, error)`, before any other call, and send the responses it returns instead:
-   nothing was replayed, so nothing durable needs undoing. If the records were appended and replayed but will not be
-   committed in time, `abort` as well: the state stays as it is, since the records may yet be committed; only the
-   answers change.
+   nothing was replayed, so nothing durable needs undoing. If the records were appended and replayed but are not
+   committed in time, send what `unconfirmed` makes of each answer: the state stays as it is, since the records may yet
+   be committed. If a call raised, `recover`, before any other call.
 5. Ask `next_deadline_ms` after every call, and call `tick` when that time has come.
 6. Every token is answered once, unless it was cancelled: at once, or parked and answered by a later call.
 
@@ -29,7 +30,7 @@ from broker.common.errors import ErrorCode, InvariantViolation
 from broker.common.types import TopicPartition
 from broker.coordinator.group import administration, answers
 from broker.coordinator.group.client import Client
-from broker.coordinator.group.config import GroupConfig
+from broker.coordinator.group.config import TIMER_RETRY_MS, GroupConfig
 from broker.coordinator.group.expiry import Expiry
 from broker.coordinator.group.group import Group
 from broker.coordinator.group.joining import Join, Joining
@@ -38,7 +39,8 @@ from broker.coordinator.group.offsets import Offsets, commit_error, commit_refus
 from broker.coordinator.group.rebalance import Rebalance
 from broker.coordinator.group.records import GroupKey, OffsetKey, decode_group_value, decode_key, decode_offset_value
 from broker.coordinator.group.timers import TimerKey, TimerKind
-from broker.coordinator.outcome import Outcome, Producer, Turn
+from broker.coordinator.outcome import Answer, Outcome, Producer, Turn
+from broker.coordinator.progress import Progress
 from broker.coordinator.timers import Timers
 from broker.protocol.messages.delete_groups import DeleteGroupsRequest
 from broker.protocol.messages.describe_groups import DescribeGroupsRequest
@@ -72,12 +74,14 @@ class GroupCoordinator:
         self._groups: dict[str, Group] = {}
         self._parked: dict[int, str] = {}  #: token: group id, of every request that waits for an answer
         self._timers = Timers()
-        self._offsets = Offsets(config)
+        self._progress = Progress()
+        self._offsets = Offsets(config, self._progress)
         self._expiry = Expiry(config, self._offsets)
         self._rebalance = Rebalance(config, self._timers)
         self._joining = Joining(config, self._timers, self._rebalance, new_member_id)
-        self._membership = Membership(self._timers, self._rebalance)
+        self._membership = Membership(self._timers, self._rebalance, self._progress)
         self._group_max_size = config.group_max_size
+        self._under_way: Turn | None = None  #: of the call that lasts, or that raised
 
     @property
     def groups(self) -> dict[str, Group]:
@@ -114,7 +118,7 @@ class GroupCoordinator:
         turn = self._turn(now_ms)
         group = self._group(request.group_id)
         if group is None:
-            turn.answer(token, answers.sync_refused(answers.unknown_group(request.group_id)))
+            turn.answer_at_once(token, answers.sync_refused(answers.unknown_group(request.group_id)))
         else:
             self._parked[token] = request.group_id
             self._membership.sync(group, request, token, turn)
@@ -124,7 +128,7 @@ class GroupCoordinator:
         turn = self._turn(now_ms)
         group = self._group(request.group_id)
         error = self._membership.heartbeat(group, request, turn) if group else answers.unknown_group(request.group_id)
-        turn.answer(token, HeartbeatResponse(error_code=error))
+        turn.answer_at_once(token, HeartbeatResponse(error_code=error))
         return self._end(turn)
 
     def leave_group(self, request: LeaveGroupRequest, client: Client, token: int, now_ms: int) -> Outcome:
@@ -133,11 +137,12 @@ class GroupCoordinator:
         identities = [MemberIdentity(member_id=request.member_id)] if names_one else request.members
         group = self._group(request.group_id)
         if group is None:
-            turn.answer(token, answers.left_unknown_group(request.group_id, identities, names_one))
+            turn.answer_at_once(token, answers.left_unknown_group(request.group_id, identities, names_one))
         else:
             errors = self._membership.leave(group, identities, turn)
             self._forget_if_void(group)
-            turn.answer(token, answers.left(identities, errors, names_one))
+            answer = turn.answer if turn.outcome.records else turn.answer_at_once
+            answer(token, answers.left(identities, errors, names_one))
         return self._end(turn)
 
     # -- offsets ------------------------------------------------------------------------------------------------------
@@ -148,7 +153,7 @@ class GroupCoordinator:
         group = self._group(request.group_id)
         error = commit_error(group, request)
         if error is not ErrorCode.NONE:
-            turn.answer(token, commit_refused(request, error))
+            turn.answer_at_once(token, commit_refused(request, error))
             return self._end(turn)
         member = group.members.get(request.member_id) if group else None
         if member is not None:
@@ -164,7 +169,7 @@ class GroupCoordinator:
         turn = self._turn(now_ms)
         error = txn_commit_error(self._group(request.group_id), request)
         if error is not ErrorCode.NONE:
-            turn.answer(token, commit_refused(request, error))
+            turn.answer_at_once(token, commit_refused(request, error))
             return self._end(turn)
         turn.outcome.producer = Producer(request.producer_id, request.producer_epoch)
         turn.answer(token, self._offsets.commit(request, turn))
@@ -173,7 +178,8 @@ class GroupCoordinator:
     def offset_fetch(self, request: OffsetFetchRequest, api_version: int, token: int, now_ms: int) -> Outcome:
         """What is committed for the groups named; all of them must be of this coordinator."""
         turn = self._turn(now_ms)
-        turn.answer(token, self._offsets.fetch(request, api_version))
+        answer = turn.answer_at_once if self._progress.is_load_committed else turn.answer
+        answer(token, self._offsets.fetch(request, api_version))
         return self._end(turn)
 
     # -- administration -----------------------------------------------------------------------------------------------
@@ -181,12 +187,12 @@ class GroupCoordinator:
     def describe_groups(self, request: DescribeGroupsRequest, token: int, now_ms: int) -> Outcome:
         """All of the groups named must be of this coordinator."""
         turn = self._turn(now_ms)
-        turn.answer(token, administration.describe(request, self._groups))
+        turn.answer_at_once(token, administration.describe(request, self._groups))
         return self._end(turn)
 
     def list_groups(self, request: ListGroupsRequest, token: int, now_ms: int) -> Outcome:
         turn = self._turn(now_ms)
-        turn.answer(token, administration.list_those(request, self._groups.values()))
+        turn.answer_at_once(token, administration.list_those(request, self._groups.values()))
         return self._end(turn)
 
     def delete_groups(self, request: DeleteGroupsRequest, token: int, now_ms: int) -> Outcome:
@@ -230,18 +236,22 @@ class GroupCoordinator:
             elif group is not None:
                 self._time_is_up(group, key, turn)
         for key in postponed:
-            self._timers.schedule(key, turn.now_ms)
+            self._timers.schedule(key, turn.now_ms + TIMER_RETRY_MS)
         self._expiry.look_at_some(self._groups, turn)
         return self._end(turn)
 
     def _time_is_up(self, group: Group, key: TimerKey, turn: Turn) -> None:
-        match key.kind:
-            case TimerKind.SESSION:
-                self._membership.session_is_over(group, key.member_id, turn)
-            case TimerKind.JOIN:
-                self._rebalance.join_time_is_up(group, turn)
-            case TimerKind.SYNC:
-                self._rebalance.sync_time_is_up(group, turn)
+        try:
+            match key.kind:
+                case TimerKind.SESSION:
+                    self._membership.session_is_over(group, key.member_id, turn)
+                case TimerKind.JOIN:
+                    self._rebalance.join_time_is_up(group, turn)
+                case TimerKind.SYNC:
+                    self._rebalance.sync_time_is_up(group, turn)
+        except Exception:
+            self._timers.schedule(key, turn.now_ms + TIMER_RETRY_MS)
+            raise
         self._forget_if_void(group)
 
     # -- records ------------------------------------------------------------------------------------------------------
@@ -282,7 +292,9 @@ class GroupCoordinator:
 
     def _replay_group(self, group_id: str, value: bytes | None) -> None:
         if value is not None:
-            self._group_to_replay(group_id).settle(decode_group_value(value))
+            group = self._group_to_replay(group_id)
+            group.settle(decode_group_value(value))
+            group.recorded_to = self._progress.written_to
             return
         self._groups.pop(group_id, None)
         if group_id in self._offsets:  # remembered for its offsets alone
@@ -296,13 +308,24 @@ class GroupCoordinator:
     def after_load(self, now_ms: int) -> Outcome:
         """All of the partition has been replayed: members have one session timeout from now to be heard of."""
         turn = self._turn(now_ms)
+        self._progress.loaded_to = self._progress.written_to
         for group in self._groups.values():
+            group.recorded_to = self._progress.loaded_to
             for member in group.members.values():
                 self._rebalance.restart_session(group, member, turn)
             if len(group.members) > self._group_max_size:
                 self._rebalance.prepare(group, turn, "more members than group.max.size")
         self._expiry.begin(turn.now_ms)
         return self._end(turn)
+
+    def written(self, end_offset: int) -> None:
+        """What is replayed from now on is committed when the log is up to `end_offset`."""
+        self._progress.written_to = end_offset
+
+    def committed(self, high_watermark: int) -> None:
+        """Nothing before `high_watermark` can be lost any more."""
+        self._progress.committed_to = high_watermark
+        self._offsets.committed(high_watermark)
 
     # -- what goes wrong outside --------------------------------------------------------------------------------------
 
@@ -321,9 +344,20 @@ class GroupCoordinator:
             group = self._groups.get(key.group_id) if isinstance(key, GroupKey) else None
             if group is not None and group.proposal is not None:
                 self._rebalance.withdraw(group, turn)
-        for token, response in outcome.responses:
-            turn.answer(token, answers.uncommitted(response, error_code))
+        for answer in outcome.responses:
+            turn.outcome.responses.append(self.unconfirmed(answer, error_code))
         return self._end(turn)
+
+    def recover(self) -> Outcome:
+        """The last call raised: what it proposed is withdrawn, and whoever it answered already is answered."""
+        broken, self._under_way = self._under_way, None
+        return self.abort(broken.outcome if broken else Outcome(), ErrorCode.UNKNOWN_SERVER_ERROR)
+
+    def unconfirmed(self, answer: Answer, error_code: ErrorCode) -> Answer:
+        """What to send instead of an answer whose records are not committed; one that does not wait for any stays."""
+        if answer.is_at_once:
+            return answer
+        return Answer(answer.token, answers.uncommitted(answer.response, error_code), is_at_once=True)
 
     def cancel(self, token: int) -> None:
         """The connection of a parked request has gone away; a token that is not parked is ignored."""
@@ -346,9 +380,11 @@ class GroupCoordinator:
 
     def _turn(self, now_ms: int) -> Turn:
         self._now_ms = max(now_ms, self._now_ms)
-        return Turn(self._now_ms, self._wall_now_ms() if self._wall_now_ms else self._now_ms)
+        self._under_way = Turn(self._now_ms, self._wall_now_ms() if self._wall_now_ms else self._now_ms)
+        return self._under_way
 
     def _end(self, turn: Turn) -> Outcome:
+        self._under_way = None
         for answer in turn.outcome.responses:
             self._parked.pop(answer.token, None)
         return turn.outcome

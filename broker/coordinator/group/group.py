@@ -45,6 +45,7 @@ class Group:
     def __init__(self, group_id: str):
         self.group_id = group_id
         self.metadata: GroupMetadata | None = None  #: None: only offsets are known, or no generation was recorded yet
+        self.recorded_to = 0  #: where the log ended with the record of `metadata`, or after it
         self.proposal: Proposal | None = None
         self.state = GroupState.EMPTY
         self.state_timestamp_ms = NO_TIMESTAMP

@@ -40,7 +40,7 @@ class Join:
             self.rebalance_timeout_ms = request.session_timeout_ms
 
     def refuse(self, error: ErrorCode, member_id: str) -> None:
-        self.turn.answer(self.token, answers.join_refused(error, member_id, self.client.api_version))
+        self.turn.answer_at_once(self.token, answers.join_refused(error, member_id, self.client.api_version))
 
     def new_member(self, member_id: str) -> Member:
         return Member(
@@ -177,9 +177,9 @@ class Joining:
         parked = group.awaiting_join.pop(old_id, None)
         if parked is not None:
             refusal = answers.join_refused(ErrorCode.FENCED_INSTANCE_ID, old_id, parked.api_version)
-            turn.answer(parked.token, refusal)
+            turn.answer_at_once(parked.token, refusal)
         if (token := group.awaiting_sync.pop(old_id, None)) is not None:
-            turn.answer(token, answers.sync_refused(ErrorCode.FENCED_INSTANCE_ID))
+            turn.answer_at_once(token, answers.sync_refused(ErrorCode.FENCED_INSTANCE_ID))
         self._timers.cancel(TimerKey(TimerKind.SESSION, group.group_id, old_id))
 
     # -- members there are --------------------------------------------------------------------------------------------
@@ -190,7 +190,7 @@ class Joining:
         if error is not ErrorCode.NONE:
             join.refuse(error, request.member_id)
         elif self._changes_nothing(group, join):
-            join.turn.answer(join.token, answers.joined(group, request.member_id))
+            join.turn.answer_at_once(join.token, answers.joined(group, request.member_id))
         else:
             self._update(group, join, group.members[request.member_id])
 
@@ -218,7 +218,8 @@ class Joining:
         earlier = group.awaiting_join.get(member.member_id)
         if earlier is not None:
             error = ErrorCode.REBALANCE_IN_PROGRESS
-            join.turn.answer(earlier.token, answers.join_refused(error, member.member_id, earlier.api_version))
+            refusal = answers.join_refused(error, member.member_id, earlier.api_version)
+            join.turn.answer_at_once(earlier.token, refusal)
         group.awaiting_join[member.member_id] = ParkedJoin(join.token, join.client.api_version)
         patience_ms = NEW_MEMBER_JOIN_TIMEOUT_MS if member.is_new else member.session_timeout_ms
         key = TimerKey(TimerKind.SESSION, group.group_id, member.member_id)

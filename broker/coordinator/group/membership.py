@@ -7,6 +7,7 @@ from broker.coordinator.group.rebalance import Rebalance
 from broker.coordinator.group.states import GroupState
 from broker.coordinator.group.timers import TimerKey, TimerKind
 from broker.coordinator.outcome import Turn
+from broker.coordinator.progress import Progress
 from broker.coordinator.timers import Timers
 from broker.protocol.messages.heartbeat import HeartbeatRequest
 from broker.protocol.messages.leave_group import MemberIdentity
@@ -14,19 +15,21 @@ from broker.protocol.messages.sync_group import SyncGroupRequest
 
 
 class Membership:
-    def __init__(self, timers: Timers, rebalance: Rebalance):
+    def __init__(self, timers: Timers, rebalance: Rebalance, progress: Progress):
         self._timers = timers
         self._rebalance = rebalance
+        self._progress = progress
 
     # -- SyncGroup ----------------------------------------------------------------------------------------------------
 
     def sync(self, group: Group, request: SyncGroupRequest, token: int, turn: Turn) -> None:
         error = self._sync_error(group, request)
         if error is not ErrorCode.NONE:
-            turn.answer(token, answers.sync_refused(error))
+            turn.answer_at_once(token, answers.sync_refused(error))
         elif group.state is GroupState.STABLE:
             self._rebalance.asked_for_assignment(group, request.member_id)
-            turn.answer(token, answers.synced(group, group.assignments[request.member_id]))
+            answer = turn.answer_at_once if self._progress.is_committed(group.recorded_to) else turn.answer
+            answer(token, answers.synced(group, group.assignments[request.member_id]))
         elif group.state is GroupState.COMPLETING_REBALANCE:
             self._sync_generation(group, request, token, turn)
         else:
@@ -48,7 +51,7 @@ class Membership:
     def _sync_generation(self, group: Group, request: SyncGroupRequest, token: int, turn: Turn) -> None:
         earlier = group.awaiting_sync.get(request.member_id)
         if earlier is not None:
-            turn.answer(earlier, answers.sync_refused(ErrorCode.REBALANCE_IN_PROGRESS))
+            turn.answer_at_once(earlier, answers.sync_refused(ErrorCode.REBALANCE_IN_PROGRESS))
         group.awaiting_sync[request.member_id] = token
         self._rebalance.asked_for_assignment(group, request.member_id)
         if request.member_id == group.leader_id:
@@ -92,7 +95,9 @@ class Membership:
         return error
 
     def session_is_over(self, group: Group, member_id: str, turn: Turn) -> None:
-        """The member has not been heard of for its session timeout. Waiting for us does not count as silence."""
+        """The member has not been heard of for its session timeout. Waiting for us does not count as silence, nor does
+        it while the group's record is not committed: the answers that wait for that tell members who they are.
+        """
         if member_id in group.pending_joins:
             self._forget_pending(group, member_id)
             self._rebalance.maybe_complete_join(group, turn)
@@ -101,7 +106,7 @@ class Membership:
         if member is None:
             return
         is_waiting = member_id in group.awaiting_sync or (member_id in group.awaiting_join and not member.is_new)
-        if is_waiting:
+        if is_waiting or not self._progress.is_committed(group.recorded_to):
             self._rebalance.restart_session(group, member, turn)
             return
         self._remove(group, member_id, turn)
@@ -120,18 +125,18 @@ class Membership:
     def dismiss(self, group: Group, error: ErrorCode, turn: Turn) -> None:
         """The group is no longer ours: whoever waits is told so."""
         for member_id, (token, api_version) in group.awaiting_join.items():
-            turn.answer(token, answers.join_refused(error, member_id, api_version))
+            turn.answer_at_once(token, answers.join_refused(error, member_id, api_version))
         for token in group.awaiting_sync.values():
-            turn.answer(token, answers.sync_refused(error))
+            turn.answer_at_once(token, answers.sync_refused(error))
         group.transition_to(GroupState.DEAD, turn.wall_ms)
 
     def _remove(self, group: Group, member_id: str, turn: Turn) -> None:
         parked = group.awaiting_join.get(member_id)
         if parked is not None:  # should the client still be there, it joins as somebody new
-            turn.answer(parked.token, answers.join_refused(ErrorCode.UNKNOWN_MEMBER_ID, "", parked.api_version))
+            turn.answer_at_once(parked.token, answers.join_refused(ErrorCode.UNKNOWN_MEMBER_ID, "", parked.api_version))
         token = group.awaiting_sync.get(member_id)
         if token is not None:
-            turn.answer(token, answers.sync_refused(ErrorCode.UNKNOWN_MEMBER_ID))
+            turn.answer_at_once(token, answers.sync_refused(ErrorCode.UNKNOWN_MEMBER_ID))
         group.remove(member_id)
         self._timers.cancel(TimerKey(TimerKind.SESSION, group.group_id, member_id))
 

@@ -1,6 +1,7 @@
 """Committed offsets: who may commit, the records of a commit, and what OffsetFetch tells.
 
-Offsets of open transactions (`pending_offsets.py`) are not told; who requires stable offsets is told to wait for them.
+Offsets of open transactions (`pending_offsets.py`) are not told, nor what could still be lost (`superseded.py`); who
+requires stable offsets is told to wait for them.
 """
 
 from collections.abc import Iterable, Iterator
@@ -20,7 +21,9 @@ from broker.coordinator.group.records import (
     encode_offset_value,
 )
 from broker.coordinator.group.states import GroupState
+from broker.coordinator.group.superseded import OfGroup, Superseded
 from broker.coordinator.outcome import Turn
+from broker.coordinator.progress import Progress
 from broker.protocol.messages.offset_commit import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
@@ -126,10 +129,12 @@ def commit_refused(request: AnyCommitRequest, error: ErrorCode) -> AnyCommitResp
 class Offsets:
     """The committed offsets of all groups of one coordinator; written by `replay_…` only."""
 
-    def __init__(self, config: GroupConfig):
+    def __init__(self, config: GroupConfig, progress: Progress):
         self._config = config
-        self._offsets: dict[str, dict[str, dict[int, CommittedOffset]]] = {}  #: group id: topic: partition
+        self._progress = progress
+        self._offsets: dict[str, OfGroup] = {}  #: by group id
         self._pending = PendingOffsets()
+        self._superseded = Superseded()
 
     def __contains__(self, group_id: str) -> bool:
         """Whether anything is committed for the group, or will be should a transaction commit."""
@@ -175,7 +180,7 @@ class Offsets:
         self, asked: OffsetFetchRequest | OffsetFetchRequestGroup, request: OffsetFetchRequest
     ) -> list[OffsetFetchResponseTopic]:
         """What the group committed for these partitions, or, for None, for every partition it ever committed."""
-        committed = self._offsets.get(asked.group_id, {})
+        committed = self._committed(asked.group_id)
         if asked.topics is None:
             wanted = [(name, partitions.items()) for name, partitions in committed.items()]
         else:
@@ -184,17 +189,26 @@ class Offsets:
                 for topic in asked.topics
                 for partitions in (committed.get(topic.name, {}),)
             ]
-        if request.require_stable and self._pending.has_group(asked.group_id):
+        if request.require_stable and self._is_unstable(asked.group_id):
             wanted = [(name, self._only_stable(asked.group_id, name, partitions)) for name, partitions in wanted]
         return [_fetched_topic(name, partitions) for name, partitions in wanted]
+
+    def _committed(self, group_id: str) -> OfGroup:
+        """What is certain. While the load itself is not, what was loaded, for an answer that waits until it is."""
+        newest = self._offsets.get(group_id, {})
+        return self._superseded.instead_of(newest, group_id) if self._progress.is_load_committed else newest
+
+    def _is_unstable(self, group_id: str) -> bool:
+        return self._pending.has_group(group_id) or self._superseded.has_group(group_id)
 
     def _only_stable(
         self, group_id: str, topic: str, partitions: Iterable[tuple[int, CommittedOffset]]
     ) -> list[tuple[int, CommittedOffset | None]]:
-        """None where an open transaction may still change what is committed."""
+        """None where an open transaction, or a record in the log, may still change what is committed."""
         return [
-            (index, None if OffsetKey(group_id, TopicPartition(topic, index)) in self._pending else committed)
+            (index, None if key in self._pending or key in self._superseded else committed)
             for index, committed in partitions
+            for key in (OffsetKey(group_id, TopicPartition(topic, index)),)
         ]
 
     def of_group(self, group_id: str) -> Iterator[tuple[TopicPartition, CommittedOffset]]:
@@ -218,11 +232,13 @@ class Offsets:
         return groups
 
     def _store(self, key: OffsetKey, committed: CommittedOffset) -> None:
+        self._supersede(key)
         topic, partition = key.partition
         self._offsets.setdefault(key.group_id, {}).setdefault(topic, {})[partition] = committed
 
     def replay_tombstone(self, key: OffsetKey) -> None:
         self._pending.forget(key)
+        self._supersede(key)
         topics = self._offsets.get(key.group_id, {})
         topic, partition = key.partition
         topics.get(topic, {}).pop(partition, None)
@@ -231,7 +247,17 @@ class Offsets:
         if not topics:
             self._offsets.pop(key.group_id, None)
 
+    def _supersede(self, key: OffsetKey) -> None:
+        if not self._progress.is_committed(self._progress.written_to):
+            topic, partition = key.partition
+            before = self._offsets.get(key.group_id, {}).get(topic, {}).get(partition)
+            self._superseded.add(key, before, self._progress.written_to)
+
+    def committed(self, high_watermark: int) -> None:
+        self._superseded.committed(high_watermark)
+
     def clear(self) -> None:
+        self._superseded.clear()
         self._offsets.clear()
         self._pending.clear()
 

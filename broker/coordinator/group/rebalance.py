@@ -23,8 +23,9 @@ _MAY_BE_INTERRUPTED = {GroupState.EMPTY, GroupState.COMPLETING_REBALANCE, GroupS
 
 def propose(group: Group, metadata: GroupMetadata, turn: Turn, newcomer: Member | None = None) -> None:
     """Hand out the record; nothing durable changes before it is replayed."""
+    key, value = encode_group_key(group.group_id), encode_group_value(metadata)
     group.proposal = Proposal(metadata, newcomer)
-    turn.append(encode_group_key(group.group_id), encode_group_value(metadata))
+    turn.append(key, value)
 
 
 class Rebalance:
@@ -45,7 +46,7 @@ class Rebalance:
         """Have everybody join again; who waits for an assignment of the generation given up is told so."""
         turn.note("group rebalances", group_id=group.group_id, generation_id=group.generation_id, reason=reason)
         for member_id, token in group.awaiting_sync.items():
-            turn.answer(token, answers.sync_refused(ErrorCode.REBALANCE_IN_PROGRESS))
+            turn.answer_at_once(token, answers.sync_refused(ErrorCode.REBALANCE_IN_PROGRESS))
             self.restart_session(group, group.members[member_id], turn)
         group.awaiting_sync.clear()
         group.pending_syncs.clear()
@@ -111,7 +112,7 @@ class Rebalance:
         for member_id, parked in group.awaiting_join.items():
             member = group.members[member_id]
             member.is_new = False
-            turn.answer(parked.token, answers.joined(group, member_id))
+            turn.answer_at_once(parked.token, answers.joined(group, member_id))
             self.restart_session(group, member, turn)
         group.awaiting_join.clear()
         self._schedule(TimerKind.SYNC, group, turn, group.rebalance_timeout_ms)

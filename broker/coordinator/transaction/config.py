@@ -11,6 +11,9 @@ class TransactionConfig:
     transaction_max_timeout_ms: int = 900_000
     #: How long a transactional id without a transaction is remembered.
     transactional_id_expiration_ms: int = 604_800_000
+    #: How long an answer waits for its records to be committed. Kafka waits as long as the transaction may last, which
+    #: is longer than any producer waits.
+    request_timeout_ms: int = 30_000
 
 
 #: Pause before something nobody asked for (an abort after a timeout, a completion) is tried again after its append

@@ -8,10 +8,12 @@ A request that comes while markers are missing is answered CONCURRENT_TRANSACTIO
 of the newest version of a request.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 
 from broker.common.errors import ErrorCode
 from broker.common.types import TopicPartition
+from broker.coordinator.outcome import Answer
 from broker.coordinator.timers import Timers
 from broker.coordinator.transaction import administration, answers
 from broker.coordinator.transaction.config import RETRY_MS, TRANSACTIONAL_IDS_MAX, TransactionConfig
@@ -44,6 +46,7 @@ class TransactionCoordinator:
         self._ledger = Ledger()
         #: By transactional id: when it times out or is forgotten, or what failed is tried again.
         self._timers: Timers[str] = Timers()
+        self._under_way: TransactionTurn | None = None  #: of the call that lasts, or that raised
 
     @property
     def transactions(self) -> Mapping[str, Transaction]:
@@ -66,10 +69,10 @@ class TransactionCoordinator:
             turn.note("transactional id refused", transactional_id=request.transactional_id, most=TRANSACTIONAL_IDS_MAX)
             error = ErrorCode.INVALID_REQUEST
         if error is ErrorCode.NONE:
-            turn.answer(token, self._initialise(request, fresh_producer_id, turn))
+            _answer(turn, token, self._initialise(request, fresh_producer_id, turn))
         else:
-            turn.answer(token, answers.init_refused(error))
-        return turn.outcome
+            turn.answer_at_once(token, answers.init_refused(error))
+        return self._end(turn)
 
     def _is_one_too_many(self, transactional_id: str) -> bool:
         return transactional_id not in self.transactions and len(self.transactions) >= TRANSACTIONAL_IDS_MAX
@@ -109,7 +112,7 @@ class TransactionCoordinator:
             producer = request.v3_and_below_producer_id, request.v3_and_below_producer_epoch
             error = self._add(request.v3_and_below_transactional_id, producer, partitions, turn)
             turn.answer(token, answers.partitions_added(dict.fromkeys(partitions, error)))
-        return turn.outcome
+        return self._end(turn)
 
     def _add_or_verify(self, asked: AddPartitionsToTxnTransaction, turn: TransactionTurn) -> answers.Results:
         partitions = partitions_of(asked.topics)
@@ -128,7 +131,7 @@ class TransactionCoordinator:
         producer = request.producer_id, request.producer_epoch
         error = self._add(request.transactional_id, producer, frozenset({offsets_partition}), turn)
         turn.answer(token, AddOffsetsToTxnResponse(error_code=error))
-        return turn.outcome
+        return self._end(turn)
 
     def _add(
         self,
@@ -157,8 +160,8 @@ class TransactionCoordinator:
             error = ErrorCode.INVALID_TXN_STATE
         elif error is ErrorCode.NONE and transaction.state.is_decided:
             error = ErrorCode.CONCURRENT_TRANSACTIONS
-        turn.answer(token, EndTxnResponse(error_code=error))
-        return turn.outcome
+        _answer(turn, token, EndTxnResponse(error_code=error))
+        return self._end(turn)
 
     # -- markers ------------------------------------------------------------------------------------------------------
 
@@ -167,8 +170,9 @@ class TransactionCoordinator:
         turn = self._turn(now_ms)
         transaction = self.transactions.get(markers.transactional_id)
         if transaction is not None and transaction.state.is_decided and markers_of(transaction) == markers:
-            self._complete(transaction, turn)
-        return turn.outcome
+            with self._tried_again(transaction, turn):
+                self._complete(transaction, turn)
+        return self._end(turn)
 
     def _decide(self, decided: Transaction, turn: TransactionTurn) -> None:
         self._ledger.propose(decided, turn)
@@ -195,8 +199,18 @@ class TransactionCoordinator:
                 break
             transaction = self.transactions.get(transactional_id)
             if transaction is not None:
-                self._look_after(transaction, turn)
-        return turn.outcome
+                with self._tried_again(transaction, turn):
+                    self._look_after(transaction, turn)
+        return self._end(turn)
+
+    @contextmanager
+    def _tried_again(self, transaction: Transaction, turn: TransactionTurn) -> Iterator[None]:
+        """What nobody else asks for comes again soon if it raises."""
+        try:
+            yield
+        except Exception:
+            self._timers.schedule(transaction.transactional_id, turn.now_ms + RETRY_MS)
+            raise
 
     def _look_after(self, transaction: Transaction, turn: TransactionTurn) -> None:
         """Whatever is due; a wall clock that was set back makes it come again."""
@@ -252,7 +266,13 @@ class TransactionCoordinator:
             self._schedule(transaction)
             if transaction.state.is_decided:
                 self._go_on_with(transaction, turn)
-        return turn.outcome
+        return self._end(turn)
+
+    def written(self, end_offset: int) -> None:
+        """No answer here looks past records that are not committed."""
+
+    def committed(self, high_watermark: int) -> None:
+        """As `written`."""
 
     # -- administration -----------------------------------------------------------------------------------------------
 
@@ -261,13 +281,13 @@ class TransactionCoordinator:
     ) -> TransactionOutcome:
         """All of the ids named must be of this coordinator."""
         turn = self._turn(now_ms)
-        turn.answer(token, administration.describe(request, self.transactions))
-        return turn.outcome
+        turn.answer_at_once(token, administration.describe(request, self.transactions))
+        return self._end(turn)
 
     def list_transactions(self, token: int, request: ListTransactionsRequest, now_ms: int) -> TransactionOutcome:
         turn = self._turn(now_ms)
-        turn.answer(token, administration.list_those(request, self.transactions.values(), turn.wall_ms))
-        return turn.outcome
+        turn.answer_at_once(token, administration.list_those(request, self.transactions.values(), turn.wall_ms))
+        return self._end(turn)
 
     # -- what goes wrong outside --------------------------------------------------------------------------------------
 
@@ -282,9 +302,22 @@ class TransactionCoordinator:
         for transactional_id in concerned:
             self._ledger.withdraw(transactional_id)
             self._timers.schedule(transactional_id, turn.now_ms + RETRY_MS)
-        for token, response in outcome.responses:
-            turn.answer(token, answers.uncommitted(response, error_code))
-        return turn.outcome
+        for answer in outcome.responses:
+            turn.outcome.responses.append(self.unconfirmed(answer, error_code))
+        return self._end(turn)
+
+    def recover(self) -> TransactionOutcome:
+        """The last call raised: what it proposed is withdrawn, and what it was about is tried again soon."""
+        broken, self._under_way = self._under_way, None
+        outcome = self.abort(broken.outcome if broken else TransactionOutcome(), ErrorCode.UNKNOWN_SERVER_ERROR)
+        self._ledger.withdraw_all()
+        return outcome
+
+    def unconfirmed(self, answer: Answer, error_code: ErrorCode) -> Answer:
+        """What to send instead of an answer whose records are not committed; one that does not wait for any stays."""
+        if answer.is_at_once:
+            return answer
+        return Answer(answer.token, answers.uncommitted(answer.response, error_code), is_at_once=True)
 
     def cancel(self, token: int) -> None:
         """The connection of a request that waits has gone away; none ever waits here."""
@@ -293,10 +326,21 @@ class TransactionCoordinator:
         """The partition has another leader: everything is forgotten, and nobody waits for an answer."""
         self._ledger.clear()
         self._timers.clear()
-        return self._turn(self._now_ms).outcome
+        return self._end(self._turn(self._now_ms))
 
     # -- turns --------------------------------------------------------------------------------------------------------
 
     def _turn(self, now_ms: int) -> TransactionTurn:
         self._now_ms = max(now_ms, self._now_ms)
-        return TransactionTurn(self._now_ms, self._wall_now_ms())
+        self._under_way = TransactionTurn(self._now_ms, self._wall_now_ms())
+        return self._under_way
+
+    def _end(self, turn: TransactionTurn) -> TransactionOutcome:
+        self._under_way = None
+        return turn.outcome
+
+
+def _answer(turn: TransactionTurn, token: int, response: InitProducerIdResponse | EndTxnResponse) -> None:
+    """Who is to ask again need not wait; any other answer shows what the log says of the transaction."""
+    is_asked_again = response.error_code == ErrorCode.CONCURRENT_TRANSACTIONS
+    (turn.answer_at_once if is_asked_again else turn.answer)(token, response)

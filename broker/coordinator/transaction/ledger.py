@@ -41,6 +41,9 @@ class Ledger:
     def withdraw(self, transactional_id: str) -> None:
         self._proposed.pop(transactional_id, None)
 
+    def withdraw_all(self) -> None:
+        self._proposed.clear()
+
     def replay(self, key: bytes, value: bytes | None) -> str | None:
         """Apply one record; whose it is, None if it is of another kind. Raises InvariantViolation."""
         transactional_id = decode_key(key)

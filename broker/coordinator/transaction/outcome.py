@@ -37,6 +37,10 @@ class TransactionOutcome(Outcome):
     #: Whether the fresh producer id that came with the call was given away.
     used_producer_id: bool = False
 
+    @property
+    def is_followed_up(self) -> bool:
+        return bool(self.markers)
+
 
 @dataclass(slots=True)
 class TransactionTurn(Turn):

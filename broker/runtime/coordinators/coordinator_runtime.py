@@ -3,36 +3,52 @@
 The pure coordinator answers with records and responses; here the records are appended, replayed and only then, when
 they are committed, the responses sent. Becoming leader replays the partition from its beginning (`loading`); meanwhile
 requests are answered COORDINATOR_LOAD_IN_PROGRESS. Whatever belongs to a leadership ends with it.
+
+Committed means: below the high watermark, while as many replicas are in sync as the topic asks for. An answer waits for
+that no longer than `answer_within_ms`; its records may be committed later all the same. What raises costs the request,
+or the timer, that led to it.
 """
 
 import asyncio
 import itertools
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from functools import partial
 from typing import Generic
 
 from broker.common.clock import Clock
-from broker.common.errors import ApiError, ErrorCode
+from broker.common.errors import ApiError, ErrorCode, InvariantViolation
 from broker.common.logs import logger
 from broker.common.types import new_tuple
-from broker.coordinator.outcome import RECORD_BYTES_PER_TICK, Outcome
+from broker.coordinator.outcome import RECORD_BYTES_PER_TICK, Answer, Outcome
 from broker.protocol.schema import Message
 from broker.records.batch import HEADER_BYTES
 from broker.records.builder import build_batch
 from broker.records.control import EndMarker
 from broker.records.record import Record
-from broker.runtime.coordinators.loading import replay_all
+from broker.runtime.coordinators.loading import load
 from broker.runtime.coordinators.shard import C, Shard
 from broker.runtime.replication.replica_manager import HostedPartition, ReplicaManager
 
 _log = logger(__name__)
 
+#: How long timers of a shard are left alone of which one could not be dealt with.
+_TIMERS_WAIT_MS = 1_000
+
 
 class CoordinatorRuntime(Generic[C]):
     """Hands requests to the shard of their partition and carries its outcomes out."""
 
-    def __init__(self, topic: str, new_coordinator: Callable[[], C], replicas: ReplicaManager, clock: Clock):
+    def __init__(
+        self,
+        topic: str,
+        new_coordinator: Callable[[], C],
+        replicas: ReplicaManager,
+        clock: Clock,
+        answer_within_ms: int,
+    ):
         """`new_coordinator` makes an empty one for a partition this broker begins to lead."""
         self.topic = topic
+        self._answer_within_ms = answer_within_ms
         self._new_coordinator = new_coordinator
         self._replicas = replicas
         self._clock = clock
@@ -41,7 +57,12 @@ class CoordinatorRuntime(Generic[C]):
         self._tokens = itertools.count(1)
         self._timer: asyncio.TimerHandle | None = None
         self._timer_ms = 0
-        #: Told of each outcome whose records are committed. It must not call a coordinator before it returns.
+        #: Partitions led here whose coordinators could not be loaded so far.
+        self.not_loaded: set[int] = set()
+        #: Calls into coordinators, and replays, that raised what nobody foresaw.
+        self.failures = 0
+        #: Told of each outcome that is followed up, when its records are committed. It must not call a coordinator
+        #: before it returns, nor raise.
         self.on_committed: list[Callable[[Shard[C], Outcome], None]] = []
         #: Told of each partition given up.
         self.on_resigned: list[Callable[[int], None]] = []
@@ -71,25 +92,38 @@ class CoordinatorRuntime(Generic[C]):
         """
         shard = self.shard(partition)
         token = next(self._tokens)
-        outcome = ask(shard.coordinator, token, self._clock.monotonic_ms())
-        answer = next((each.response for each in outcome.responses if each.token == token), None)
-        is_plain = not outcome.records and not outcome.notes and not shard.uncommitted
-        if answer is not None and is_plain and len(outcome.responses) == 1:
+        try:
+            outcome = self._call(shard, ask, token)
+        except Exception:
+            shard.coordinator.cancel(token)
+            raise
+        if _is_answered(outcome, token) and (outcome.responses[0].is_at_once or shard.is_all_committed):
             self._arm(shard)
-            return answer
+            return outcome.responses[0].response
         future = self._waiting[token] = asyncio.get_running_loop().create_future()
         self._carry_out(shard, outcome)
         if future.done():
             return future.result()
-        return self._await_answer(partition, token, future)
+        future.add_done_callback(partial(self._answered_or_left, partition, token))
+        return future
 
-    async def _await_answer(self, partition: int, token: int, future: asyncio.Future) -> Message:
+    def _answered_or_left(self, partition: int, token: int, future: asyncio.Future) -> None:
+        if not future.cancelled():
+            return
+        self._waiting.pop(token, None)
+        shard = self._shards.get(partition)
+        if shard is not None:
+            shard.uncommitted.forget(token)
+            shard.coordinator.cancel(token)
+
+    def _call(self, shard: Shard[C], call: Callable[..., Outcome], *token: int) -> Outcome:
+        """What it proposed before it raised must not stay: nobody would ever append it."""
         try:
-            return await future
-        finally:
-            self._waiting.pop(token, None)
-            if future.cancelled() and partition in self._shards:
-                self._shards[partition].coordinator.cancel(token)
+            return call(shard.coordinator, *token, self._clock.monotonic_ms())
+        except Exception:
+            self.failures += 1
+            self._carry_out(shard, shard.coordinator.recover())
+            raise
 
     def tell(self, partition: int, tell: Callable[[C, int], Outcome]) -> None:
         """Run `tell(coordinator, now_ms)` on the shard, for news that nobody waits to have answered.
@@ -97,7 +131,7 @@ class CoordinatorRuntime(Generic[C]):
         Raises ApiError as `submit`.
         """
         shard = self.shard(partition)
-        self._carry_out(shard, tell(shard.coordinator, self._clock.monotonic_ms()))
+        self._carry_out(shard, self._call(shard, tell))
 
     def shard(self, partition: int) -> Shard[C]:
         """The partition's; raises ApiError as `submit`."""
@@ -114,8 +148,8 @@ class CoordinatorRuntime(Generic[C]):
         shard = self._shards.get(partition) if topic == self.topic else None
         if shard is None or not shard.is_loaded:  # the load reads the marker
             return
+        shard.note_written(hosted.log.log_end_offset)
         shard.complete_transaction(producer_id, marker)
-        shard.wait_for_commit()
 
     @property
     def is_loading(self) -> bool:
@@ -127,61 +161,87 @@ class CoordinatorRuntime(Generic[C]):
     # -- outcomes
 
     def _carry_out(self, shard: Shard[C], outcome: Outcome) -> None:
-        committed_at = shard.committed_after
-        try:
-            if outcome.records:
-                committed_at = self._append(shard, outcome)
-        except ApiError as error:
-            outcome = shard.coordinator.abort(outcome, error.code)
+        if outcome.records:
+            outcome = self._written(shard, outcome)
         for note in outcome.notes:
             _log.info(note.event, **note.facts)
-        if committed_at > shard.hosted.partition.high_watermark:
-            shard.uncommitted.append((committed_at, outcome))
+        asks_for_replicas = bool(outcome.records) or outcome.is_followed_up
+        if shard.is_all_committed and (shard.is_in_sync or not asks_for_replicas):
+            self._answer_all(outcome.responses)
+            self._follow_up(shard, outcome)
         else:
-            self._committed(shard, outcome)
+            self._put_off(shard, outcome)
         self._arm(shard)
 
-    def _committed(self, shard: Shard[C], outcome: Outcome) -> None:
-        self._answer(outcome)
-        for listener in self.on_committed:
-            listener(shard, outcome)
-
-    def _answer(self, outcome: Outcome) -> None:
+    def _put_off(self, shard: Shard[C], outcome: Outcome) -> None:
+        deadline_ms = self._clock.monotonic_ms() + self._answer_within_ms
         for answer in outcome.responses:
-            future = self._waiting.pop(answer.token, None)
-            if future is not None and not future.done():
-                future.set_result(answer.response)
+            if answer.is_at_once:
+                self._answer(answer)
+            elif answer.token in self._waiting:
+                shard.uncommitted.add_answer(shard.written_to, deadline_ms, answer)
+        if outcome.is_followed_up:
+            shard.uncommitted.add_outcome(shard.written_to, outcome)
+
+    def _answer_all(self, answers: Iterable[Answer]) -> None:
+        for answer in answers:
+            self._answer(answer)
+
+    def _answer(self, answer: Answer) -> None:
+        future = self._waiting.pop(answer.token, None)
+        if future is not None and not future.done():
+            future.set_result(answer.response)
+
+    def _follow_up(self, shard: Shard[C], outcome: Outcome) -> None:
+        if outcome.is_followed_up:
+            for listener in self.on_committed:
+                listener(shard, outcome)
 
     def _on_high_watermark(self, hosted: HostedPartition) -> None:
         """What was waiting in the order of the log is answered in that order."""
         topic, partition = hosted.partition.topic_partition
         shard = self._shards.get(partition) if topic == self.topic else None
-        while shard and shard.uncommitted and shard.uncommitted[0][0] <= hosted.partition.high_watermark:
-            self._committed(shard, shard.uncommitted.popleft()[1])
+        if shard is None or not shard.is_loaded:
+            return
+        high_watermark = hosted.partition.high_watermark
+        shard.coordinator.committed(high_watermark)
+        if shard.is_in_sync:
+            self._answer_all(shard.uncommitted.take_answers(high_watermark))
+            for outcome in shard.uncommitted.take_outcomes(high_watermark):
+                self._follow_up(shard, outcome)
 
-    def _append(self, shard: Shard[C], outcome: Outcome) -> int:
-        """Append and replay; where the high watermark must be for the records to be committed.
+    def _written(self, shard: Shard[C], outcome: Outcome) -> Outcome:
+        """The outcome when its records are appended and replayed, else what to do instead."""
+        try:
+            self._append(shard, outcome)
+            return outcome
+        except ApiError as error:
+            return shard.coordinator.abort(outcome, error.code)
+        except Exception:
+            partition = str(shard.hosted.partition.topic_partition)
+            _log.exception("coordinator cannot write", partition=partition)
+            self.failures += 1
+            return shard.coordinator.abort(outcome, ErrorCode.UNKNOWN_SERVER_ERROR)
 
-        Raises ApiError; of a divisible outcome some records may count then.
-        """
+    def _append(self, shard: Shard[C], outcome: Outcome) -> None:
+        """Append and replay. Raises ApiError; of a divisible outcome some records may count then."""
         shard.hosted.partition.check_leader()
-        shard.hosted.partition.check_enough_in_sync(shard.hosted.log.config.min_insync_replicas)
+        shard.hosted.partition.check_enough_in_sync()
         producer = outcome.producer._asdict() if outcome.producer else {}
         bytes_max = min(RECORD_BYTES_PER_TICK, shard.hosted.log.config.max_message_bytes - HEADER_BYTES)
         now_ms = self._clock.now_ms()
         for part in outcome.batches(bytes_max):
             records = [new_tuple(Record, (0, now_ms, key, value, ())) for key, value in part]
             batch = build_batch(records, **producer, is_transactional=outcome.producer is not None)
-            appended = self._replicas.append_checked(shard.hosted, batch)
+            shard.note_written(self._replicas.append_checked(shard.hosted, batch).end_offset)
             for record in part:
                 shard.replay(record.key, record.value, producer.get("producer_id"))
-        return appended.end_offset
 
     # -- time
 
     def _arm(self, shard: Shard[C]) -> None:
         """After every call into the shard. One timer serves all shards; it may ring too early, never too late."""
-        deadline_ms = shard.coordinator.next_deadline_ms()
+        deadline_ms = shard.next_deadline_ms()
         if deadline_ms is not None and (self._timer is None or deadline_ms < self._timer_ms):
             self._arm_at(deadline_ms)
 
@@ -196,11 +256,20 @@ class CoordinatorRuntime(Generic[C]):
         self._timer = None
         now_ms = self._clock.monotonic_ms()
         for shard in [each for each in self._shards.values() if each.is_loaded]:
-            deadline_ms = shard.coordinator.next_deadline_ms()
-            if deadline_ms is not None and deadline_ms <= now_ms:
-                self._carry_out(shard, shard.coordinator.tick(now_ms))
-            else:
-                self._arm(shard)
+            for answer in shard.uncommitted.take_overdue(now_ms):
+                self._answer(shard.coordinator.unconfirmed(answer, ErrorCode.REQUEST_TIMED_OUT))
+            timer_ms = shard.next_timer_ms()
+            if timer_ms is not None and timer_ms <= now_ms:
+                self._tick_shard(shard, now_ms)
+            self._arm(shard)
+
+    def _tick_shard(self, shard: Shard[C], now_ms: int) -> None:
+        """What fails is tried again later, never at once: it might fail for ever."""
+        try:
+            self._carry_out(shard, self._call(shard, lambda coordinator, now_ms: coordinator.tick(now_ms)))
+        except Exception:
+            _log.exception("coordinator's timer failed", partition=str(shard.hosted.partition.topic_partition))
+            shard.timers_wait_until_ms = now_ms + _TIMERS_WAIT_MS
 
     # -- leadership
 
@@ -215,15 +284,16 @@ class CoordinatorRuntime(Generic[C]):
             self._take_over(hosted)
 
     def _resign(self, partition: int) -> None:
+        self.not_loaded.discard(partition)
         shard = self._shards.pop(partition, None)
         if shard is None:
             return
         if shard.loading:
             shard.loading.cancel()
-        for _, outcome in shard.uncommitted:
-            self._answer(shard.coordinator.abort(outcome, ErrorCode.NOT_LEADER_OR_FOLLOWER))
+        for answer in shard.uncommitted.take_all_answers():
+            self._answer(shard.coordinator.unconfirmed(answer, ErrorCode.NOT_LEADER_OR_FOLLOWER))
         if shard.is_loaded:
-            self._answer(shard.coordinator.unload())
+            self._answer_all(shard.coordinator.unload().responses)
         for listener in self.on_resigned:
             listener(partition)
 
@@ -236,19 +306,25 @@ class CoordinatorRuntime(Generic[C]):
             shard.loading = asyncio.get_running_loop().create_task(self._load(shard))
 
     async def _load(self, shard: Shard[C]) -> None:
-        """A partition that cannot be read to its end is not coordinated: half of the state is worse than none."""
+        """Half of the state is worse than none: what cannot be read to its end is not coordinated."""
         try:
-            await replay_all(shard)
-        except Exception:
-            _log.exception("coordinator cannot be loaded", topic=self.topic, partition=shard.partition)
+            await load(shard, self._new_coordinator, self._loaded, self.not_loaded)
+        except InvariantViolation:
+            facts = {"topic": self.topic, "partition": shard.partition}
+            _log.exception("coordinator cannot be loaded, let another replica lead", **facts)
+            self.not_loaded.add(shard.partition)
             del self._shards[shard.partition]
-        else:
-            self._loaded(shard)
 
     def _loaded(self, shard: Shard[C]) -> None:
-        """What was loaded may not be committed yet: nothing is answered from it before it is."""
+        """What was loaded may not be committed yet: nothing is promised because of it before it is."""
+        shard.note_written(shard.hosted.log.log_end_offset)
+        outcome = self._call(shard, lambda coordinator, now_ms: coordinator.after_load(now_ms))
         shard.is_loaded = True
-        outcome = shard.coordinator.after_load(self._clock.monotonic_ms())
-        shard.wait_for_commit()
+        self.not_loaded.discard(shard.partition)
         self._carry_out(shard, outcome)
-        self._on_high_watermark(shard.hosted)
+
+
+def _is_answered(outcome: Outcome, token: int) -> bool:
+    """And there is nothing else to do: the usual case, which costs no future."""
+    is_plain = len(outcome.responses) == 1 and not outcome.records and not outcome.notes
+    return is_plain and outcome.responses[0].token == token and not outcome.is_followed_up

@@ -17,7 +17,7 @@ def group_coordinators(replicas: ReplicaManager, config: GroupConfig, clock: Clo
     def new_coordinator() -> GroupCoordinator:
         return GroupCoordinator(config, _new_member_id, clock.now_ms)
 
-    groups = CoordinatorRuntime(OFFSETS_TOPIC, new_coordinator, replicas, clock)
+    groups = CoordinatorRuntime(OFFSETS_TOPIC, new_coordinator, replicas, clock, config.offsets_commit_timeout_ms)
     replicas.on_marker.append(groups.complete_transaction)
     return groups
 

@@ -1,19 +1,47 @@
 """Reads a coordinator's partition from its beginning, in slices between which the loop serves others."""
 
 import asyncio
+from collections.abc import Callable
 
 from broker.common.errors import InvariantViolation
 from broker.common.logs import logger
 from broker.records.batch import BatchHeader, iterate_headers
 from broker.records.control import parse_marker
 from broker.records.record import Record, decode_records
-from broker.runtime.coordinators.shard import Shard
+from broker.runtime.coordinators.shard import Coordinator, Shard
 
 _log = logger(__name__)
 
 _READ_BYTES = 1024 * 1024
 #: Records replayed before others get their turn: about 5 ms.
 _RECORDS_PER_SLICE = 500
+#: Pauses before what failed is read again; the longest is what a partition waits at most once its disk is well.
+_AGAIN_FIRST_S = 0.2
+_AGAIN_MAX_S = 30.0
+
+
+async def load(
+    shard: Shard, new_coordinator: Callable[[], Coordinator], finish: Callable[[Shard], None], not_loaded: set[int]
+) -> None:
+    """Until it works, since clients are sent here as long as this broker leads; `not_loaded` names it meanwhile.
+
+    Raises InvariantViolation for a log that will not be readable tomorrow either.
+    """
+    pause_s = _AGAIN_FIRST_S
+    while True:
+        try:
+            await replay_all(shard)
+            finish(shard)
+            return
+        except InvariantViolation:
+            raise
+        except Exception:
+            not_loaded.add(shard.partition)
+            partition = str(shard.hosted.partition.topic_partition)
+            _log.exception("coordinator is not loaded yet", partition=partition, again_in_s=pause_s)
+        await asyncio.sleep(pause_s)
+        pause_s = min(2 * pause_s, _AGAIN_MAX_S)
+        shard.coordinator = new_coordinator()
 
 
 async def replay_all(shard: Shard) -> None:

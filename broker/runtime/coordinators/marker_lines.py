@@ -98,7 +98,10 @@ class MarkerLine:
         """`codes` by producer id; what was not mentioned is not known to be written."""
         for ending, partitions in asked.items():
             told = codes.get(ending.markers.producer_id, {})
-            self._on_codes(ending, {each: told.get(each, ErrorCode.NETWORK_EXCEPTION) for each in partitions})
+            try:
+                self._on_codes(ending, {each: told.get(each, ErrorCode.NETWORK_EXCEPTION) for each in partitions})
+            except Exception:
+                _log.exception("markers not accounted for", transactional_id=ending.markers.transactional_id)
 
 
 class OwnLine(MarkerLine):
@@ -162,16 +165,24 @@ class PeerLine(MarkerLine):
             while asked := self._take():
                 try:
                     response = await (await self._connected()).request(_request(asked), _VERSION, _REQUEST_TIMEOUT_MS)
-                except (PeerUnreachable, ProtocolError) as error:
-                    _log.info("broker takes no markers", broker=self._broker_id, reason=str(error))
+                    codes = _codes(response)
+                except Exception as error:
+                    self._note_failure(error)
                     self._answered(asked, {})
                     await asyncio.sleep(back_off_s)
                     back_off_s = min(2 * back_off_s, _BACK_OFF_MAX_S)
                 else:
-                    self._answered(asked, _codes(response))
+                    self._answered(asked, codes)
                     back_off_s = _BACK_OFF_FIRST_S
         finally:
             self._sending = None
+
+    def _note_failure(self, error: Exception) -> None:
+        """Whatever it was, the transactions must be ended: they are given back, not lost with this task."""
+        is_foreseen = isinstance(error, PeerUnreachable | ProtocolError)
+        (_log.info if is_foreseen else _log.error)(
+            "broker takes no markers", broker=self._broker_id, reason=str(error) if is_foreseen else repr(error)
+        )
 
     async def _connected(self) -> OutboundConnection:
         address = self._address_of()

@@ -172,8 +172,13 @@ class MarkerSender:
         self._timer = None
         again, self._again = self._again, {}
         for ending, partitions in again.items():
-            if not ending.is_dropped:
+            if ending.is_dropped:
+                continue
+            try:
                 self._route(ending, partitions)
+            except Exception:  # the others are routed all the same
+                _log.exception("markers not routed", **_names(ending))
+                self._later(ending, partitions)
 
     def _start(self, work) -> None:
         task = asyncio.get_running_loop().create_task(work)
@@ -185,6 +190,9 @@ class MarkerSender:
         try:
             exists = await self._partition_exists(partition)
         except ZooKeeperError:
+            exists = True
+        except Exception:
+            _log.exception("nobody knows whether a partition exists", partition=str(partition))
             exists = True
         if not ending.is_dropped:
             code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if exists else ErrorCode.NONE

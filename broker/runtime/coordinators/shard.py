@@ -1,13 +1,13 @@
 """One partition of an internal topic that this broker leads, and the coordinator that speaks for it."""
 
 import asyncio
-from collections import deque
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar, runtime_checkable
 
 from broker.common.errors import ErrorCode
-from broker.coordinator.outcome import Outcome
+from broker.coordinator.outcome import Answer, Outcome
 from broker.records.control import EndMarker, MarkerType
+from broker.runtime.coordinators.uncommitted import Uncommitted
 from broker.runtime.replication.replica_manager import HostedPartition
 
 
@@ -16,6 +16,10 @@ class Coordinator(Protocol):
 
     def replay(self, key: bytes, value: bytes | None) -> None: ...
 
+    def written(self, end_offset: int) -> None: ...
+
+    def committed(self, high_watermark: int) -> None: ...
+
     def after_load(self, now_ms: int) -> Outcome: ...
 
     def next_deadline_ms(self) -> int | None: ...
@@ -23,6 +27,10 @@ class Coordinator(Protocol):
     def tick(self, now_ms: int) -> Outcome: ...
 
     def abort(self, outcome: Outcome, error_code: ErrorCode) -> Outcome: ...
+
+    def recover(self) -> Outcome: ...
+
+    def unconfirmed(self, answer: Answer, error_code: ErrorCode) -> Answer: ...
 
     def cancel(self, token: int) -> None: ...
 
@@ -49,8 +57,11 @@ class Shard(Generic[C]):
     coordinator: C
     is_loaded: bool = False
     loading: asyncio.Task | None = None
-    #: Outcomes that wait, in order: (offset the high watermark must reach, outcome).
-    uncommitted: deque[tuple[int, Outcome]] = field(default_factory=deque)
+    #: Where the high watermark must be for all that was done so far to be committed.
+    written_to: int = 0
+    uncommitted: Uncommitted = field(default_factory=Uncommitted)
+    #: Its timers are left alone until then, after one of them could not be dealt with.
+    timers_wait_until_ms: int = 0
     _is_transactional: bool = field(init=False)
 
     def __post_init__(self) -> None:
@@ -67,16 +78,32 @@ class Shard(Generic[C]):
         if self._is_transactional:
             self.coordinator.complete_transaction(producer_id, marker.type is MarkerType.COMMIT)
 
-    def wait_for_commit(self) -> None:
-        """What comes from now on is answered when all that is in the log is committed."""
-        if self.hosted.log.log_end_offset > self.hosted.partition.high_watermark:
-            self.uncommitted.append((self.hosted.log.log_end_offset, Outcome()))
+    def note_written(self, end_offset: int) -> None:
+        """What comes from now on is answered when the log is committed up to `end_offset`, if it must be at all."""
+        self.written_to = end_offset
+        self.coordinator.written(end_offset)
+        self.coordinator.committed(self.hosted.partition.high_watermark)
+
+    @property
+    def is_all_committed(self) -> bool:
+        return self.written_to <= self.hosted.partition.high_watermark
+
+    @property
+    def is_in_sync(self) -> bool:
+        """Whether enough replicas are, for what they hold to be acknowledged."""
+        return not self.hosted.partition.is_under_min_isr
+
+    def next_timer_ms(self) -> int | None:
+        deadline_ms = self.coordinator.next_deadline_ms()
+        return None if deadline_ms is None else max(deadline_ms, self.timers_wait_until_ms)
+
+    def next_deadline_ms(self) -> int | None:
+        """Of its timers and of the answers that wait."""
+        timer_ms, answer_ms = self.next_timer_ms(), self.uncommitted.next_deadline_ms
+        if timer_ms is None or answer_ms is None:
+            return answer_ms if timer_ms is None else timer_ms
+        return min(timer_ms, answer_ms)
 
     @property
     def partition(self) -> int:
         return self.hosted.partition.topic_partition.partition
-
-    @property
-    def committed_after(self) -> int:
-        """Where the high watermark must be for all that was done so far to be committed."""
-        return self.uncommitted[-1][0] if self.uncommitted else 0

@@ -1,13 +1,12 @@
 """The coordinators of transactions, one for each partition of `__transaction_state`, and the markers they send."""
 
 import asyncio
-import contextlib
 from collections.abc import Awaitable, Callable, Sequence
 
 from broker.common.clock import Clock
 from broker.common.errors import ApiError, ErrorCode
+from broker.common.logs import logger
 from broker.common.types import TopicPartition
-from broker.coordinator.outcome import Outcome
 from broker.coordinator.partitions import partition_for
 from broker.coordinator.transaction.config import TransactionConfig
 from broker.coordinator.transaction.coordinator import TransactionCoordinator
@@ -31,6 +30,11 @@ _ENDED_WITHIN_S = 0.2
 #: Followers then hear of both at once: a producer that begins its next transaction costs a round of replication less.
 _COMPLETED_WITHIN_S = 0.005
 
+#: Pause before markers are handed over again after that failed.
+_SENT_AGAIN_S = 1.0
+
+_log = logger(__name__)
+
 Ask = Callable[[TransactionCoordinator, int, int], TransactionOutcome]
 
 
@@ -46,7 +50,7 @@ class TransactionCoordinators(CoordinatorRuntime[TransactionCoordinator]):
         def new_coordinator() -> TransactionCoordinator:
             return TransactionCoordinator(config, clock.now_ms)
 
-        super().__init__(TRANSACTION_TOPIC, new_coordinator, replicas, clock)
+        super().__init__(TRANSACTION_TOPIC, new_coordinator, replicas, clock, config.request_timeout_ms)
         self._metadata = metadata
         self._sender = sender
         sender.on_written = self._on_written
@@ -92,10 +96,19 @@ class TransactionCoordinators(CoordinatorRuntime[TransactionCoordinator]):
             raise ApiError(ErrorCode.NOT_COORDINATOR)
         return partition_for(transactional_id, count)
 
-    def _send(self, shard: Shard[TransactionCoordinator], outcome: Outcome) -> None:
-        """What a shard waited for that had just been loaded is nobody's outcome, and has no markers."""
-        for markers in outcome.markers if isinstance(outcome, TransactionOutcome) else ():
+    def _send(self, shard: Shard[TransactionCoordinator], outcome: TransactionOutcome) -> None:
+        for markers in outcome.markers:
+            self._send_one(shard, markers)
+
+    def _send_one(self, shard: Shard[TransactionCoordinator], markers: MarkersToWrite) -> None:
+        """It is called while the high watermark moves: what fails here must stop nobody there, nor be forgotten."""
+        if self._shards.get(shard.partition) is not shard:
+            return
+        try:
             self._sender.send(shard, markers)
+        except Exception:
+            _log.exception("markers not handed over", transactional_id=markers.transactional_id)
+            asyncio.get_running_loop().call_later(_SENT_AGAIN_S, self._send_one, shard, markers)
 
     def submit(self, partition: int, ask: Ask) -> Message | Awaitable[Message]:
         self._complete(partition)
@@ -110,8 +123,12 @@ class TransactionCoordinators(CoordinatorRuntime[TransactionCoordinator]):
     def _complete(self, partition: int) -> None:
         """Nobody waits for this to be committed: whoever takes over finds the decision, and sends the markers again."""
         for markers in self._completed.pop(partition, ()):
-            with contextlib.suppress(ApiError):
+            try:
                 self.tell(partition, lambda coordinator, now_ms, m=markers: coordinator.markers_written(m, now_ms))
+            except ApiError:  # resigned, or being loaded
+                pass
+            except Exception:  # the coordinator tries again by itself; the others of this partition go on
+                _log.exception("transaction not completed", transactional_id=markers.transactional_id)
 
 
 def _give_up(ended: asyncio.Future[None]) -> None:

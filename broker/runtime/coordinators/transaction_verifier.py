@@ -141,13 +141,15 @@ class _Coordinator:
         return firsts[:count]
 
     async def _ask(self, questions: list[Question]) -> list[Verdicts]:
-        request = AddPartitionsToTxnRequest(transactions=[transaction_of(question) for question in questions])
         try:
+            request = AddPartitionsToTxnRequest(transactions=[transaction_of(question) for question in questions])
             response = await (await self._connected()).request(request, _VERSION, _REQUEST_TIMEOUT_MS)
+            return [verdicts_of(question, response) for question in questions]
         except (PeerUnreachable, ProtocolError) as error:
             _log.info("transaction coordinator does not answer", broker=self._broker_id, reason=str(error))
-            return [question.all_of(ErrorCode.NETWORK_EXCEPTION) for question in questions]
-        return [verdicts_of(question, response) for question in questions]
+        except Exception:  # an answer with codes of a later version, say: producers wait for a verdict without end
+            _log.exception("transaction coordinator cannot be asked", broker=self._broker_id)
+        return [question.all_of(ErrorCode.NETWORK_EXCEPTION) for question in questions]
 
     async def _connected(self) -> OutboundConnection:
         """To where the broker is now: it may have moved since."""

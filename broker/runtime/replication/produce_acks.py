@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from broker.common.clock import Clock
-from broker.common.errors import ApiError, ErrorCode
+from broker.common.errors import ErrorCode
 from broker.common.types import TopicPartition
 from broker.runtime.replication.replica_manager import HostedPartition, ProduceResult, ReplicaManager
 
@@ -41,9 +41,16 @@ class _Waiter:
             self.answer()
 
     def answer(self) -> None:
-        """Nothing happens if it was, or if nobody wants it any more."""
-        if not self.future.done():
+        """Nothing happens if it was, or if nobody wants it any more.
+
+        Whoever moved the high watermark calls this: an answer that cannot be made is the fault of its request alone.
+        """
+        if self.future.done():
+            return
+        try:
             self.future.set_result(self.respond(self.codes))
+        except Exception as error:
+            self.future.set_exception(error)
 
 
 #: (offset the high watermark must reach, waiter, place of the partition in its request)
@@ -129,10 +136,6 @@ def _is_over(waiter: _Waiter, now_ms: int) -> bool:
 
 
 def _code_when_committed(hosted: HostedPartition) -> ErrorCode:
-    try:
-        hosted.partition.check_enough_in_sync(
-            hosted.log.config.min_insync_replicas, ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND
-        )
-    except ApiError as error:
-        return error.code
+    if hosted.partition.is_under_min_isr:
+        return ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND
     return ErrorCode.NONE

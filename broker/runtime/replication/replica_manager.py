@@ -7,9 +7,7 @@ the logs were loaded before that, at start, by the log manager.
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
-from typing import NamedTuple
 from uuid import UUID
 
 from broker.common.clock import Clock
@@ -17,49 +15,16 @@ from broker.common.errors import ApiError, ErrorCode
 from broker.common.logs import logger
 from broker.common.types import NO_LEADER_EPOCH, TopicPartition, new_tuple
 from broker.log.config import LogConfig
-from broker.log.log import Log
-from broker.log.log_slice import LogSlice
 from broker.log.manager import LogManager, NewLog
 from broker.protocol.messages.leader_and_isr import LeaderAndIsrPartitionState, LeaderAndIsrRequest
 from broker.records.batch import NO_TIMESTAMP, TRANSACTIONAL_BIT, BatchHeader, check_produced_batch
 from broker.records.control import EndMarker, build_marker
 from broker.replication.partition import LeadershipState, Partition
 from broker.runtime.purgatory import Purgatory
+from broker.runtime.replication.hosted_partition import HostedPartition, ProduceResult, ReadResult, tell
 from broker.runtime.replication.replica_logs import ReplicaLogs
 
 _log = logger(__name__)
-
-
-@dataclass(slots=True)
-class HostedPartition:
-    """A partition with its log on this broker."""
-
-    partition: Partition
-    log: Log
-    topic_id: UUID
-
-
-class ProduceResult(NamedTuple):
-    base_offset: int
-    #: Exclusive: committed when the high watermark has come here.
-    end_offset: int
-    log_start_offset: int
-    hosted: HostedPartition
-    #: -1 unless the records carry the broker's time.
-    log_append_time_ms: int
-
-
-class ReadResult(NamedTuple):
-    """What a consumer may see of a partition, and the records it asked for."""
-
-    slice: LogSlice
-    high_watermark: int
-    #: Exclusive: below it every transaction is decided.
-    last_stable_offset: int
-    #: Exclusive: how far this reader may read, one of the two.
-    end_offset: int
-    log_start_offset: int
-    log: Log
 
 
 class ReplicaManager:
@@ -80,6 +45,7 @@ class ReplicaManager:
         self.topic_names: dict[UUID, str] = {}
         #: Held by whoever applies LeaderAndIsr, which may take a while.
         self.taking_roles = asyncio.Lock()
+        # No listener may raise: it would undo nothing of what it is told of. What one raises is logged (`tell`).
         #: Told of each partition whose role was set, and of those that are hosted no more (without a role then).
         self.on_role: list[Callable[[HostedPartition], None]] = []
         #: Told when followers of a partition this broker leads have something to hear: an append, another log start.
@@ -106,7 +72,9 @@ class ReplicaManager:
 
     def configure(self, hosted: HostedPartition, config: LogConfig) -> None:
         hosted.log.config = config
-        _tell(self.on_config, hosted)
+        if hosted.partition.require_in_sync(config.min_insync_replicas):
+            self._high_watermark_moved(hosted)
+        tell(self.on_config, hosted)
 
     # -- what the controller says
 
@@ -162,6 +130,10 @@ class ReplicaManager:
         except ApiError as error:
             _log.error("cannot host partition", partition=str(topic_partition), reason=error.message)
             return error.code
+        except Exception:
+            # The others of the request get their roles all the same, and the controller need not repeat it for ever.
+            _log.exception("cannot host partition", partition=str(topic_partition))
+            return ErrorCode.UNKNOWN_SERVER_ERROR
         self._purgatory.wake(topic_partition)
         return ErrorCode.NONE
 
@@ -177,10 +149,18 @@ class ReplicaManager:
         if not hosted.partition.apply(role, hosted.log.log_end_offset, self._clock.monotonic_ms()):
             raise ApiError(ErrorCode.STALE_CONTROLLER_EPOCH)
         if hosted.partition.is_leader:
-            hosted.log.begin_leader_epoch(state.leader_epoch)
-        _tell(self.on_role, hosted)
+            self._begin_leader_epoch(hosted)
+        tell(self.on_role, hosted)
         if hosted.partition.is_leader:
             self._high_watermark_moved(hosted)
+
+    def _begin_leader_epoch(self, hosted: HostedPartition) -> None:
+        """Nobody is served under an epoch that the log does not know of."""
+        try:
+            hosted.log.begin_leader_epoch(hosted.partition.leader_epoch)
+        except Exception:
+            self._let_go(hosted)
+            raise
 
     def _host(
         self, topic_partition: TopicPartition, topic_id: UUID, is_new: bool, config: LogConfig | None
@@ -190,7 +170,9 @@ class ReplicaManager:
             log = self.logs.open(topic_partition, topic_id, is_new=is_new)
             log.config = config or log.config
             known_committed = self.logs.high_watermark_of(topic_partition)
-            hosted = HostedPartition(Partition(topic_partition, self._broker_id, known_committed), log, topic_id)
+            partition = Partition(topic_partition, self._broker_id, known_committed)
+            partition.require_in_sync(log.config.min_insync_replicas)
+            hosted = HostedPartition(partition, log, topic_id)
             self._hosted[topic_partition] = hosted
             self._relieved.discard(topic_partition)
             self.topic_names[topic_id] = topic_partition.topic
@@ -237,8 +219,8 @@ class ReplicaManager:
                 self._let_go(hosted)
 
     def _let_go(self, hosted: HostedPartition) -> None:
-        hosted.partition.state = None
-        _tell(self.on_role, hosted)
+        hosted.partition.resign()
+        tell(self.on_role, hosted)
         self._purgatory.wake(hosted.partition.topic_partition)
 
     # -- what clients ask
@@ -250,7 +232,7 @@ class ReplicaManager:
         """
         hosted = self._leader(topic_partition)
         if is_for_all:
-            hosted.partition.check_enough_in_sync(hosted.log.config.min_insync_replicas)
+            hosted.partition.check_enough_in_sync()
         header = check_produced_batch(batch)
         if header.attributes & TRANSACTIONAL_BIT:
             raise ApiError(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, "a transactional batch without its id")
@@ -262,7 +244,7 @@ class ReplicaManager:
         """As `append`, for who knows that the batch may open a transaction (`TransactionalAppends`)."""
         hosted = self._leader(topic_partition)
         if is_for_all:
-            hosted.partition.check_enough_in_sync(hosted.log.config.min_insync_replicas)
+            hosted.partition.check_enough_in_sync()
         return self.append_checked(hosted, batch, check_produced_batch(batch))
 
     def append_checked(
@@ -274,7 +256,7 @@ class ReplicaManager:
         base_offset, last_offset, max_timestamp = log.append(batch, partition.leader_epoch, now_ms, header)
         moved = partition.record_append(log.log_end_offset, self._clock.monotonic_ms())
         if partition.followers:
-            _tell(self.on_append, hosted)
+            tell(self.on_append, hosted)
             if moved:
                 self._high_watermark_moved(hosted)
         elif moved:
@@ -291,12 +273,11 @@ class ReplicaManager:
         Nothing is ended for good before the marker is committed.
         """
         hosted = self._leader(topic_partition)
-        hosted.partition.check_enough_in_sync(hosted.log.config.min_insync_replicas)
+        hosted.partition.check_enough_in_sync()
         batch = build_marker(marker, producer_id, producer_epoch, self._clock.now_ms())
         result = self.append_checked(hosted, batch)
         hosted.log.note_committed(hosted.partition.high_watermark)
-        for listener in self.on_marker:
-            listener(hosted, producer_id, marker)
+        tell(self.on_marker, hosted, producer_id, marker)
         return result
 
     # -- replicas
@@ -341,7 +322,7 @@ class ReplicaManager:
 
     def _high_watermark_moved(self, hosted: HostedPartition) -> None:
         self._purgatory.wake(hosted.partition.topic_partition)
-        _tell(self.on_high_watermark, hosted)
+        tell(self.on_high_watermark, hosted)
 
     # -- reading
 
@@ -394,7 +375,7 @@ class ReplicaManager:
 
     def log_start_moved(self, hosted: HostedPartition) -> None:
         """A leader's log starts later now: followers are to follow, and readers to look again."""
-        _tell(self.on_append, hosted)
+        tell(self.on_append, hosted)
         self._purgatory.wake(hosted.partition.topic_partition)
 
     def leader_log(self, topic: str, partition: int, current_leader_epoch: int = NO_LEADER_EPOCH) -> HostedPartition:
@@ -414,8 +395,3 @@ def readable_end_offset(hosted: HostedPartition, is_stable_only: bool) -> int:
     """Exclusive: the last stable offset for read_committed, the high watermark for others."""
     high_watermark = hosted.partition.high_watermark
     return hosted.log.last_stable_offset(high_watermark) if is_stable_only else high_watermark
-
-
-def _tell(listeners: list[Callable[[HostedPartition], None]], hosted: HostedPartition) -> None:
-    for listener in listeners:
-        listener(hosted)

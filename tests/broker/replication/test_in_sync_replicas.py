@@ -86,15 +86,69 @@ def test_a_member_that_is_just_leaving_holds_the_high_watermark_back_until_that_
 
 def test_trap_06_too_few_in_sync_replicas_are_refused():
     partition = led(isr=(ME,))
-    partition.check_enough_in_sync(1)
+    partition.check_enough_in_sync()
+    partition.require_in_sync(2)
     with pytest.raises(ApiError) as refused:
-        partition.check_enough_in_sync(2)
+        partition.check_enough_in_sync()
     assert refused.value.code is ErrorCode.NOT_ENOUGH_REPLICAS
 
 
 def test_a_minimum_above_the_number_of_replicas_asks_for_all_of_them():
     partition = led(isr=(ME,), replicas=(ME,))
-    partition.check_enough_in_sync(2)
+    partition.require_in_sync(2)
+    partition.check_enough_in_sync()
+    assert partition.record_append(20)
+
+
+def test_nothing_more_is_committed_while_the_isr_is_smaller_than_the_minimum():
+    partition = led(isr=(ME, NEAR))
+    partition.require_in_sync(2)
+    partition.record_append(20)
+    partition.record_fetch(NEAR, 15, now_ms=1)
+    partition.pending_isr = (ME,)
+    assert not partition.isr_written((ME,), zk_version=1)
+    assert not partition.record_append(30)
+    assert not partition.record_fetch(NEAR, 25, now_ms=2)
+    assert partition.high_watermark == 15
+    assert partition.isr_with(NEAR) == (ME, NEAR), "what it lacks is not committed"
+    partition.pending_isr = (ME, NEAR)
+    assert partition.isr_written((ME, NEAR), zk_version=2)
+    assert partition.high_watermark == 25
+
+
+def test_a_leader_that_begins_below_the_minimum_commits_nothing():
+    partition = Partition(TopicPartition("t", 0), ME, high_watermark=3)
+    partition.require_in_sync(2)
+    partition.apply(state(isr=(ME,)), log_end_offset=10)
+    assert partition.high_watermark == 3
+    assert not partition.is_high_watermark_established
+
+
+def test_a_minimum_that_is_lowered_commits_what_waited_for_it():
+    partition = led(isr=(ME,))
+    partition.require_in_sync(2)
+    partition.record_append(20)
+    assert partition.high_watermark == 10
+    assert partition.require_in_sync(1)
+    assert partition.high_watermark == 20
+    assert not partition.require_in_sync(2)
+    assert partition.high_watermark == 20, "what was committed stays so"
+
+
+def test_a_minimum_is_nothing_to_a_follower():
+    follower = Partition(TopicPartition("t", 0), ME)
+    follower.apply(state(leader=NEAR, isr=(NEAR,)), log_end_offset=10)
+    assert not follower.require_in_sync(2)
+    assert follower.record_fetched(10, leader_high_watermark=10)
+
+
+def test_who_has_no_role_any_more_wants_no_isr():
+    partition = led(isr=(ME, NEAR))
+    partition.record_fetch(FAR, 10, now_ms=1)
+    partition.resign()
+    assert partition.isr_with(FAR) is None
+    assert partition.isr_without_laggards(LAG_MAX * 2, LAG_MAX) is None
+    assert not partition.record_fetch(NEAR, 10, now_ms=2)
 
 
 def test_trap_07_a_follower_leaves_by_the_time_since_it_was_caught_up_and_not_by_how_far_it_is_behind():

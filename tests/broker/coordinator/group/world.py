@@ -135,8 +135,8 @@ class World:
             producer_id = outcome.producer.producer_id if outcome.producer else None
             self.write(*(LogRecord(*record, producer_id) for record in outcome.records))
             if outcome.records and self.commit_error is not None:
-                answers = self.coordinator.abort(outcome, self.commit_error)
-                outcome.responses[:], self.commit_error = answers.responses, None
+                late = [self.coordinator.unconfirmed(each, self.commit_error) for each in outcome.responses]
+                outcome.responses[:], self.commit_error = late, None
         self.outcomes.append(outcome)
         for answer in outcome.responses:
             self._receive(self.asked[answer.token], answer.response)

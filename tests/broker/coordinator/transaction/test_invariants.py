@@ -14,6 +14,7 @@ from hypothesis.strategies import booleans, integers, permutations, sampled_from
 
 from broker.common.errors import ErrorCode
 from broker.common.types import TopicPartition
+from broker.coordinator.outcome import Answer
 from broker.coordinator.transaction.config import TransactionConfig
 from broker.coordinator.transaction.coordinator import TransactionCoordinator
 from broker.coordinator.transaction.outcome import MarkersToWrite, TransactionOutcome
@@ -117,6 +118,8 @@ class Transactions(RuleBasedStateMachine):
         for key, value in outcome.records:
             self.log.append((key, value))
             self.coordinator.replay(key, value)
+        self.hear_all([each for each in outcome.responses if each.is_at_once])
+        outcome.responses[:] = [each for each in outcome.responses if not each.is_at_once]
         self.waiting.append((len(self.log), outcome))
         if not self.is_lagging:
             self.committed = len(self.log)
@@ -126,8 +129,17 @@ class Transactions(RuleBasedStateMachine):
         while self.waiting and self.waiting[0][0] <= self.committed:
             _, outcome = self.waiting.popleft()
             self.in_flight += [(self.epoch, each, set(each.partitions)) for each in outcome.markers]
-            for token, response in outcome.responses:
-                self.hear(self.asked.pop(token), response)
+            self.hear_all(outcome.responses)
+
+    def hear_all(self, answers: list[Answer]) -> None:
+        for answer in answers:
+            self.hear(self.asked.pop(answer.token), answer.response)
+
+    def hear_unconfirmed(self, error: ErrorCode) -> None:
+        """All that waits is answered before anybody knows; what is to follow stays to be done."""
+        for _, outcome in self.waiting:
+            self.hear_all([self.coordinator.unconfirmed(each, error) for each in outcome.responses])
+            outcome.responses.clear()
 
     def ask(self, method, request, asked: tuple, *more) -> TransactionOutcome:
         token = len(self.asked) and max(self.asked) + 1
@@ -284,17 +296,20 @@ class Transactions(RuleBasedStateMachine):
             self.commit_records(len(self.log))
 
     @rule()
+    def take_too_long(self) -> None:
+        """To commit what was written: whoever waits is told so."""
+        self.hear_unconfirmed(ErrorCode.REQUEST_TIMED_OUT)
+
+    @rule()
     def fail_next_append(self) -> None:
         self.next_append_fails = True
 
     @rule(is_lossy=booleans())
     def fail_over(self, is_lossy: bool) -> None:
         """Another broker takes over, with what was committed at least."""
-        unanswered = [self.coordinator.abort(each, ErrorCode.NOT_LEADER_OR_FOLLOWER) for _, each in self.waiting]
+        self.hear_unconfirmed(ErrorCode.NOT_LEADER_OR_FOLLOWER)
         self.waiting.clear()
-        for outcome in [*unanswered, self.coordinator.unload()]:
-            for token, response in outcome.responses:
-                self.hear(self.asked.pop(token), response)
+        self.hear_all(self.coordinator.unload().responses)
         if is_lossy:
             del self.log[self.committed :]
         self.epoch += 1

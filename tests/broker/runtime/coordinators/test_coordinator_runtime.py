@@ -2,122 +2,20 @@
 
 import asyncio
 from dataclasses import replace
-from uuid import UUID
 
 import pytest
 from structlog.testing import capture_logs
 
-from broker.common.clock import SystemClock
-from broker.common.errors import ApiError, ErrorCode
-from broker.common.types import TopicPartition
+from broker.common.errors import ApiError, ErrorCode, InvariantViolation
 from broker.coordinator.group.config import GroupConfig
 from broker.coordinator.group.coordinator import GroupCoordinator
-from broker.log.config import LogConfig
 from broker.log.log import Log
-from broker.log.manager import LogManager
-from broker.protocol.messages.delete_groups import DeleteGroupsRequest
-from broker.protocol.messages.leader_and_isr import (
-    LeaderAndIsrPartitionState,
-    LeaderAndIsrRequest,
-    LeaderAndIsrTopicState,
-)
-from broker.protocol.messages.offset_commit import (
-    OffsetCommitRequest,
-    OffsetCommitRequestPartition,
-    OffsetCommitRequestTopic,
-)
-from broker.protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestTopic
-from broker.protocol.messages.txn_offset_commit import (
-    TxnOffsetCommitRequest,
-    TxnOffsetCommitRequestPartition,
-    TxnOffsetCommitRequestTopic,
-)
 from broker.records.batch import iterate_headers
-from broker.records.builder import build_batch
-from broker.records.control import EndMarker, MarkerType
-from broker.records.record import Record
-from broker.runtime.coordinators.group_coordinators import group_coordinators
-from broker.runtime.purgatory import Purgatory
-from broker.runtime.replication.replica_manager import ReplicaManager
+from broker.records.control import MarkerType
+from broker.runtime.coordinators import loading
 from broker.runtime.topics.internal_topics import OFFSETS_TOPIC
+from tests.broker.runtime.coordinators.world import PRODUCER_ID, World
 from tests.eventually import eventually
-
-TOPIC_ID = UUID(int=9)
-PRODUCER_ID = 7
-
-
-class World:
-    def __init__(self, directory, config: GroupConfig = GroupConfig()):
-        clock = SystemClock()
-        self.logs = LogManager([directory], LogConfig(), 1, "cluster")
-        self.logs.load_all()
-        self.replicas = ReplicaManager(1, self.logs, Purgatory(clock), clock)
-        self.coordinators = group_coordinators(self.replicas, config, clock)
-
-    def lead(self, leader: int = 1, leader_epoch: int = 0, followers: tuple[int, ...] = ()) -> None:
-        replicas = [leader, *followers]
-        state = LeaderAndIsrPartitionState(leader=leader, leader_epoch=leader_epoch, isr=replicas, replicas=replicas)
-        topic = LeaderAndIsrTopicState(topic_name=OFFSETS_TOPIC, topic_id=TOPIC_ID, partition_states=[state])
-        self.replicas.apply_leader_and_isr(LeaderAndIsrRequest(topic_states=[topic]))
-
-    def write(self, key: bytes | None, value: bytes | None = b"") -> None:
-        batch = build_batch([Record(0, 1_700_000_000_000, key, value)])
-        self.replicas.append_checked(self.replicas.get(OFFSETS_TOPIC, 0), batch)
-
-    def commit(self, offset: int) -> None:
-        answer = self.send_commit(offset)
-        assert answer.topics[0].partitions[0].error_code == ErrorCode.NONE
-
-    def send_commit(self, offset: int, group_id: str = "g", partitions: range = range(1)):
-        named = [OffsetCommitRequestPartition(partition_index=each, committed_offset=offset) for each in partitions]
-        topic = OffsetCommitRequestTopic(name="t", partitions=named)
-        request = OffsetCommitRequest(group_id=group_id, topics=[topic], generation_id_or_member_epoch=-1)
-        return self.coordinators.submit(0, lambda shard, token, now: shard.offset_commit(request, token, now))
-
-    def committed(self) -> int:
-        return self.send_fetch().topics[0].partitions[0].committed_offset
-
-    def send_fetch(self):
-        topic = OffsetFetchRequestTopic(name="t", partition_indexes=[0])
-        request = OffsetFetchRequest(group_id="g", topics=[topic])
-        return self.coordinators.submit(0, lambda shard, token, now: shard.offset_fetch(request, 5, token, now))
-
-    def commit_in_transaction(self, offset: int, producer_epoch: int = 0) -> ErrorCode:
-        return self.send_commit_in_transaction(offset, producer_epoch).topics[0].partitions[0].error_code
-
-    def send_commit_in_transaction(self, offset: int, producer_epoch: int = 0):
-        partition = TxnOffsetCommitRequestPartition(partition_index=0, committed_offset=offset)
-        request = TxnOffsetCommitRequest(
-            transactional_id="x",
-            group_id="g",
-            producer_id=PRODUCER_ID,
-            producer_epoch=producer_epoch,
-            member_id="",
-            topics=[TxnOffsetCommitRequestTopic(name="t", partitions=[partition])],
-        )
-        return self.coordinators.submit(0, lambda shard, token, now: shard.txn_offset_commit(request, token, now))
-
-    def end_transaction(self, marker_type: MarkerType) -> None:
-        """As WriteTxnMarkers does."""
-        marker = EndMarker(marker_type, coordinator_epoch=0)
-        self.replicas.append_marker(TopicPartition(OFFSETS_TOPIC, 0), marker, PRODUCER_ID, 0)
-
-    def delete_group(self) -> ErrorCode:
-        request = DeleteGroupsRequest(groups_names=["g"])
-        answer = self.coordinators.submit(0, lambda shard, token, now: shard.delete_groups(request, token, now))
-        return answer.results[0].error_code
-
-    def offsets_count(self) -> int:
-        """Of the group, as a client sees them."""
-        request = OffsetFetchRequest(group_id="g", topics=None)
-        answer = self.coordinators.submit(0, lambda shard, token, now: shard.offset_fetch(request, 5, token, now))
-        return sum(len(topic.partitions) for topic in answer.topics)
-
-    async def reload(self, leader_epoch: int = 2) -> None:
-        """As if another broker had led the partition in between."""
-        self.lead(leader=2, leader_epoch=leader_epoch - 1)
-        self.lead(leader_epoch=leader_epoch)
-        await eventually(lambda: not self.coordinators.is_loading, "the partition is loaded")
 
 
 @pytest.fixture
@@ -178,21 +76,70 @@ async def test_a_record_that_is_none_of_ours_is_passed_over(world, key):
     assert world.committed() == 6
 
 
-async def test_a_partition_that_cannot_be_read_is_not_coordinated(world, monkeypatch):
+async def test_a_load_that_fails_is_tried_again_until_it_works(world, monkeypatch):
+    monkeypatch.setattr(loading, "_AGAIN_FIRST_S", 0.001)
+    world.lead()
+    world.commit(5)
+    read, failures = Log.read, iter([ApiError(ErrorCode.KAFKA_STORAGE_ERROR), RuntimeError("too many open files")])
+    refused = []
+
+    def fail_twice(*arguments, **named):
+        error = next(failures, None)
+        if error is None:
+            refused.extend(world.coordinators.not_loaded)
+            with pytest.raises(ApiError) as loading_still:
+                world.coordinators.shard(0)
+            assert loading_still.value.code is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
+            return read(*arguments, **named)
+        raise error
+
+    with monkeypatch.context() as broken, capture_logs() as lines:
+        broken.setattr(Log, "read", fail_twice)
+        await world.reload()
+    assert [line["event"] for line in lines if line["log_level"] == "error"] == ["coordinator is not loaded yet"] * 2
+    assert refused == [0]
+    assert world.coordinators.not_loaded == set()
+    assert world.committed() == 5
+
+
+async def test_a_load_that_fails_ends_with_the_leadership(world, monkeypatch):
     world.lead()
     world.commit(5)
 
     def fail(*_arguments, **_named):
-        raise ApiError(ErrorCode.CORRUPT_MESSAGE)
+        raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR)
+
+    with monkeypatch.context() as broken:
+        broken.setattr(Log, "read", fail)
+        world.lead(leader=2, leader_epoch=1)
+        world.lead(leader_epoch=2)
+        await eventually(lambda: world.coordinators.not_loaded, "the load has failed")
+        load = world.coordinators._shards[0].loading
+        world.lead(leader=2, leader_epoch=3)
+        await asyncio.wait([load])
+    assert load.cancelled()
+    assert world.coordinators.not_loaded == set()
+    await world.reload(leader_epoch=5)
+    assert world.committed() == 5
+
+
+async def test_a_partition_that_cannot_be_understood_is_not_coordinated(world, monkeypatch):
+    world.lead()
+    world.commit(5)
+
+    def fail(*_arguments, **_named):
+        raise InvariantViolation("no record of ours")
 
     with monkeypatch.context() as broken, capture_logs() as lines:
         broken.setattr(Log, "read", fail)
         await world.reload()
-    assert [line["event"] for line in lines if line["log_level"] == "error"] == ["coordinator cannot be loaded"]
+    assert [line["log_level"] for line in lines if "loaded" in line["event"]] == ["error"]
+    assert world.coordinators.not_loaded == {0}
     with pytest.raises(ApiError) as refused:
         world.committed()
     assert refused.value.code is ErrorCode.NOT_COORDINATOR
     await world.reload(leader_epoch=4)
+    assert world.coordinators.not_loaded == set()
     assert world.committed() == 5
 
 
@@ -276,15 +223,14 @@ async def test_trap_24_commit_of_a_leader_that_is_replaced_is_answered_not_coord
 async def test_trap_30_marker_that_is_not_committed_shows_nobody_the_offset(world):
     world.lead(followers=(2,))
     answer = asyncio.ensure_future(world.send_commit_in_transaction(6))
-    hosted = world.replicas.get(OFFSETS_TOPIC, 0)
-    world.replicas.follower_holds(hosted, 2, 1, broker_epoch=20)
+    world.replicate(2)
     await answer
     world.end_transaction(MarkerType.COMMIT)
-    fetched = asyncio.ensure_future(world.send_fetch())
-    await asyncio.sleep(0)
-    assert not fetched.done()
-    world.replicas.follower_holds(hosted, 2, 2, broker_epoch=20)
-    assert (await fetched).topics[0].partitions[0].committed_offset == 6
+    assert world.committed() == -1
+    unstable = world.send_fetch(require_stable=True)
+    assert unstable.topics[0].partitions[0].error_code == ErrorCode.UNSTABLE_OFFSET_COMMIT
+    world.replicate(2)
+    assert world.committed() == 6
 
 
 async def test_load_leaves_the_loop_to_others_every_few_hundred_records(world, monkeypatch):
@@ -326,8 +272,7 @@ def with_many_offsets(world) -> None:
     world.lead()
     for first in range(0, 100, 10):
         world.send_commit(5, partitions=range(first, first + 10))
-    log = world.replicas.get(OFFSETS_TOPIC, 0).log
-    log.config = replace(log.config, max_message_bytes=1_000)
+    world.hosted.log.config = replace(world.hosted.log.config, max_message_bytes=1_000)
 
 
 async def test_group_whose_tombstones_exceed_a_batch_is_deleted(world):

@@ -36,7 +36,7 @@ def world(tmp_path):
     acks = ProduceAcks(replicas, clock)
     replicas.apply_leader_and_isr(role(leader=ME, leader_epoch=5))
     hosted = replicas.get(*PARTITION)
-    hosted.log.config = replace(hosted.log.config, min_insync_replicas=2)
+    replicas.configure(hosted, replace(hosted.log.config, min_insync_replicas=2))
     yield SimpleNamespace(replicas=replicas, acks=acks, hosted=hosted, clock=clock)
     acks.close()
     logs.shutdown()
@@ -51,9 +51,22 @@ def role(leader: int, leader_epoch: int) -> LeaderAndIsrRequest:
 
 
 def produce(world, timeout_ms: int = 1_000):
+    return wait(world, append(world), timeout_ms=timeout_ms)
+
+
+def append(world):
     batch = memoryview(build_batch([Record(0, 0, None, b"x")]))
-    result = world.replicas.append(PARTITION, batch, is_for_all=True)
-    return world.acks.wait([result], timeout_ms, lambda codes: codes[0])
+    return world.replicas.append(PARTITION, batch, is_for_all=True)
+
+
+def wait(world, result, respond=lambda codes: codes[0], timeout_ms: int = 1_000):
+    return world.acks.wait([result], timeout_ms, respond)
+
+
+def shrink(world) -> None:
+    """NEAR is counted out."""
+    world.hosted.partition.pending_isr = (ME,)
+    world.replicas.isr_written(world.hosted, (ME,), zk_version=1)
 
 
 async def test_producer_is_answered_when_the_isr_holds_its_record(world):
@@ -65,12 +78,62 @@ async def test_producer_is_answered_when_the_isr_holds_its_record(world):
 
 async def test_trap_06_too_small_an_isr_is_noticed_before_and_after_the_append(world):
     answer = produce(world)
-    world.replicas.isr_written(world.hosted, (ME,), zk_version=1)
-    assert await answer is ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND
+    shrink(world)
     with pytest.raises(ApiError) as refused:
         produce(world)
     assert refused.value.code is ErrorCode.NOT_ENOUGH_REPLICAS
     assert world.hosted.log.log_end_offset == 1, "the first record is there, the second never was"
+    assert world.replicas.read(PARTITION, 0, 1_000, at_least_one=True).slice.length == 0
+    world.clock.advance(2_000)
+    assert await answer is ErrorCode.REQUEST_TIMED_OUT
+
+
+async def test_trap_06_what_was_committed_in_time_is_refused_if_the_isr_is_too_small_when_that_is_looked_at(world):
+    result = append(world)
+    world.replicas.follower_holds(world.hosted, NEAR, 1, broker_epoch=20)
+    shrink(world)
+    assert await wait(world, result) is ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND
+
+
+async def test_producer_is_answered_when_the_isr_has_grown_again(world):
+    answer = produce(world)
+    shrink(world)
+    world.replicas.follower_holds(world.hosted, NEAR, 1, broker_epoch=20)
+    assert not answer.done()
+    world.replicas.isr_written(world.hosted, (ME, NEAR), zk_version=2)
+    assert await answer is ErrorCode.NONE
+
+
+async def test_producer_is_answered_when_fewer_replicas_are_asked_for(world):
+    answer = produce(world)
+    shrink(world)
+    world.replicas.configure(world.hosted, replace(world.hosted.log.config, min_insync_replicas=1))
+    assert await answer is ErrorCode.NONE
+    assert world.replicas.read(PARTITION, 0, 1_000, at_least_one=True).slice.length > 0
+
+
+async def test_an_answer_that_cannot_be_made_is_the_fault_of_its_request_alone(world):
+    def fail(_codes) -> None:
+        raise RuntimeError("no answer")
+
+    broken, good = wait(world, append(world), fail), produce(world)
+    world.replicas.follower_holds(world.hosted, NEAR, 2, broker_epoch=20)
+    assert await good is ErrorCode.NONE
+    with pytest.raises(RuntimeError):
+        await broken
+
+
+async def test_an_answer_that_cannot_be_made_does_not_end_the_watch_over_the_others(world):
+    def fail(_codes) -> None:
+        raise RuntimeError("no answer")
+
+    broken = wait(world, append(world), fail, timeout_ms=10)
+    late = produce(world, timeout_ms=5_000)
+    world.clock.advance(20)
+    with pytest.raises(RuntimeError):
+        await broken
+    world.clock.advance(5_000)
+    assert await late is ErrorCode.REQUEST_TIMED_OUT
 
 
 async def test_trap_09_what_a_leader_had_not_committed_is_not_acknowledged_when_it_was_replaced(world):

@@ -10,6 +10,7 @@ from broker.common.clock import SystemClock
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.log.config import LogConfig
+from broker.log.log import Log
 from broker.log.manager import LogManager
 from broker.protocol.messages.leader_and_isr import (
     LeaderAndIsrPartitionState,
@@ -88,12 +89,57 @@ async def test_trap_12_role_under_another_topic_id_begins_with_an_empty_log(logs
     assert logs.topic_id_of(TopicPartition("t", 0)) == UUID(int=1)
 
 
-def _led_by_1(leader_epoch: int) -> LeaderAndIsrRequest:
+async def test_a_role_that_cannot_be_taken_is_the_matter_of_its_partition_alone(logs, monkeypatch):
+    replicas = ReplicaManager(1, logs, Purgatory(SystemClock()), SystemClock())
+    begin, roles = Log.begin_leader_epoch, []
+    replicas.on_role.append(
+        lambda hosted: roles.append((hosted.partition.topic_partition.topic, hosted.partition.state))
+    )
+
+    def begin_or_raise(log: Log, leader_epoch: int) -> None:
+        if log is logs.get(TopicPartition("t", 0)):
+            raise RuntimeError("a defect")
+        begin(log, leader_epoch)
+
+    request = _led_by_1(leader_epoch=5)
+    request.topic_states += _led_by_1(leader_epoch=5, topic="u", topic_id=UUID(int=2)).topic_states
+    with monkeypatch.context() as broken:
+        broken.setattr(Log, "begin_leader_epoch", begin_or_raise)
+        outcomes = replicas.apply_leader_and_isr(request)
+    assert _outcome(outcomes) is ErrorCode.UNKNOWN_SERVER_ERROR
+    assert outcomes[UUID(int=2)][0] is ErrorCode.NONE
+    assert roles[0] == ("t", None), "whoever thought it led here is told that it does not"
+    assert _refusal(replicas, "t") is ErrorCode.NOT_LEADER_OR_FOLLOWER
+    assert replicas.leader_log("u", 0).partition.leader_epoch == 5
+    assert _outcome(replicas.apply_leader_and_isr(request)) is ErrorCode.NONE
+    assert replicas.leader_log("t", 0).partition.leader_epoch == 5
+
+
+async def test_what_a_topic_asks_for_counts_from_the_first_role_on(tmp_path):
+    logs = LogManager([tmp_path / "logs"], LogConfig(min_insync_replicas=2), 1, "cluster")
+    logs.load_all()
+    replicas = ReplicaManager(1, logs, Purgatory(SystemClock()), SystemClock())
+    request = _led_by_1(leader_epoch=5)
+    request.topic_states[0].partition_states[0].replicas = [1, 2]
+    replicas.apply_leader_and_isr(request)
+    batch = memoryview(build_batch([Record(0, 0, None, b"x")]))
+    with pytest.raises(ApiError) as refused:
+        replicas.append(TopicPartition("t", 0), batch, is_for_all=True)
+    assert refused.value.code is ErrorCode.NOT_ENOUGH_REPLICAS
+    replicas.append(TopicPartition("t", 0), batch)
+    hosted = replicas.get("t", 0)
+    assert (hosted.partition.high_watermark, hosted.log.log_end_offset) == (0, 1)
+    replicas.configure(hosted, LogConfig(min_insync_replicas=1))
+    assert hosted.partition.high_watermark == 1
+    logs.shutdown()
+
+
+def _led_by_1(leader_epoch: int, topic: str = "t", topic_id: UUID = UUID(int=1)) -> LeaderAndIsrRequest:
     state = LeaderAndIsrPartitionState(
         partition_index=0, leader=1, leader_epoch=leader_epoch, isr=[1], replicas=[1], is_new=True
     )
-    topic = LeaderAndIsrTopicState(topic_name="t", topic_id=UUID(int=1), partition_states=[state])
-    return LeaderAndIsrRequest(topic_states=[topic])
+    told = LeaderAndIsrTopicState(topic_name=topic, topic_id=topic_id, partition_states=[state])
+    return LeaderAndIsrRequest(topic_states=[told])
 
 
 def _outcome(outcomes) -> ErrorCode:

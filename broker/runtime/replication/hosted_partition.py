@@ -1,0 +1,54 @@
+"""A partition this broker hosts, what came of writing and reading it, and who is told of that."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+from uuid import UUID
+
+from broker.common.logs import logger
+from broker.log.log import Log
+from broker.log.log_slice import LogSlice
+from broker.replication.partition import Partition
+
+_log = logger(__name__)
+
+
+@dataclass(slots=True)
+class HostedPartition:
+    """A partition with its log on this broker."""
+
+    partition: Partition
+    log: Log
+    topic_id: UUID
+
+
+class ProduceResult(NamedTuple):
+    base_offset: int
+    #: Exclusive: committed when the high watermark has come here.
+    end_offset: int
+    log_start_offset: int
+    hosted: HostedPartition
+    #: -1 unless the records carry the broker's time.
+    log_append_time_ms: int
+
+
+class ReadResult(NamedTuple):
+    """What a consumer may see of a partition, and the records it asked for."""
+
+    slice: LogSlice
+    high_watermark: int
+    #: Exclusive: below it every transaction is decided.
+    last_stable_offset: int
+    #: Exclusive: how far this reader may read, one of the two.
+    end_offset: int
+    log_start_offset: int
+    log: Log
+
+
+def tell(listeners: list[Callable], hosted: HostedPartition, *more) -> None:
+    """One listener's defect stops neither the others nor what they are told of: that has happened already."""
+    for listener in listeners:
+        try:
+            listener(hosted, *more)
+        except Exception:
+            _log.exception("listener failed", partition=str(hosted.partition.topic_partition), listener=repr(listener))
