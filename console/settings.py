@@ -133,6 +133,7 @@ TEMPLATES = [
             "libraries": {
                 "figures": "console.live.templatetags.figures",
                 "charts": "console.live.templatetags.charts",
+                "plans": "console.plans.templatetags.plans",
                 "znodes": "console.zookeeper.templatetags.znodes",
                 "rights": "console.access.templatetags.rights",
             },

@@ -10,6 +10,7 @@ from console.access.models import NameRule, PasswordToChange
 from console.access.reach import Level, Resource, Rule
 from console.audit.models import AuditEvent
 from console.topics.models import Topic
+from tests.console.confirming import digest_in
 
 PASSWORD = "correct-horse-battery"
 OWN = "a password of my own"
@@ -36,7 +37,7 @@ def apply(client: Client, address: str, fields: dict | None = None):
     """Preview, then confirm what was shown."""
     shown = client.post(address, fields) if fields is not None else client.get(address)
     assert shown.status_code == 200, shown.content.decode()
-    return client.post(address, {**(fields or {}), "digest": shown.context["plan"].digest})
+    return client.post(address, {**(fields or {}), "digest": digest_in(shown)})
 
 
 def test_the_list_says_who_may_do_what(admin, viewer, outsider):
@@ -114,7 +115,7 @@ def test_role_and_rules_are_changed_as_planned_and_audited(admin, viewer):
 
 
 def test_a_change_that_was_not_shown_is_refused(admin, viewer, operator):
-    shown = admin.post(page_of(viewer), standing("admin")).context["plan"].digest
+    shown = digest_in(admin.post(page_of(viewer), standing("admin")))
     NameRule.objects.create(user=viewer, resource="topic", pattern="x", level="nothing")
     response = admin.post(page_of(viewer), {**standing("admin"), "digest": shown})
 
@@ -184,7 +185,7 @@ def test_logins_of_one_person_are_ended(admin, viewer, operator, client_of):
 
 def test_a_reset_password_is_shown_once_and_ends_the_logins(admin, viewer, client_of):
     client, address = client_of(viewer), reverse("user-password", args=[viewer.pk])
-    digest = admin.get(address).context["plan"].digest
+    digest = digest_in(admin.get(address))
     made = admin.post(address, {"digest": digest}).context["password"]
 
     assert client.get("/").status_code == 302
