@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from console.access.rights import NOT_EVERYTHING, Right, require
+from console.access.rights import NOT_EVERYTHING, Right, reach_of, require
 from console.departures.pages import open_departure
 from console.exports.csv_table import csv_response, wants_csv
 from console.processes.access import access_process, access_processes, may_read_log
@@ -28,16 +28,20 @@ from console.processes.pages import Shown
 def process_list(request: HttpRequest) -> HttpResponse:
     processes = access_processes(request.user)
     if wants_csv(request):
-        return csv_response(request, "processes", TITLES, process_rows(processes))
+        return csv_response(request, "processes", TITLES, process_rows(processes, reach_of(request.user)))
     now = timezone.now()
-    shown = [Shown(process, now) for process in processes]
+    shown = [Shown(process, now, reach_of(request.user)) for process in processes]
     return render(request, "processes/list.html", {"processes": shown})
 
 
 @require_safe
 def process_page(request: HttpRequest, name: str) -> HttpResponse:
     process = access_process(request.user, name)
-    context = {"shown": Shown(process, timezone.now()), "tail_lines": TAIL_LINES, **_log_of(request, process)}
+    context = {
+        "shown": Shown(process, timezone.now(), reach_of(request.user)),
+        "tail_lines": TAIL_LINES,
+        **_log_of(request, process),
+    }
     context["departure"] = open_departure(name)
     return render(request, "processes/page.html", context)
 
@@ -46,7 +50,11 @@ def process_page(request: HttpRequest, name: str) -> HttpResponse:
 def process_log(request: HttpRequest, name: str) -> HttpResponse:
     """The tail of its log, asked for again and again by the page that shows it."""
     process = access_process(request.user, name)
-    return render(request, "processes/log.html", {"shown": Shown(process, timezone.now()), **_log_of(request, process)})
+    return render(
+        request,
+        "processes/log.html",
+        {"shown": Shown(process, timezone.now(), reach_of(request.user)), **_log_of(request, process)},
+    )
 
 
 def _log_of(request: HttpRequest, process: ManagedProcess) -> dict:
