@@ -5,6 +5,7 @@ import json
 import pytest
 from django.urls import reverse
 
+from broker.spark.ledger_names import DECISIONS_TOPIC
 from console.access.rights import NOT_EVERYTHING
 from console.clusters.queries import overview_facts
 from console.consumers.models import ConsumerGroup
@@ -15,7 +16,13 @@ from console.topics.models import Topic
 from tests.console.access.test_every_address import CLOSED, FOR_ADMINISTRATORS, ROUTES, address_of
 
 #: Topics whose records tell of other topics, groups and people.
-TOLD_BY_OTHERS = ("__consumer_offsets", "__transaction_state", "console.access", "console.access.counts")
+TOLD_BY_OTHERS = (
+    "__consumer_offsets",
+    "__transaction_state",
+    DECISIONS_TOPIC,
+    "console.access",
+    "console.access.counts",
+)
 HIDDEN, HIDDEN_GROUP, HIDDEN_PROCESS = "secret-plans", "secret-readers", "secret-job"
 
 
@@ -54,20 +61,23 @@ def test_the_stage_shows_it_to_those_who_may(viewer, client_of):
     assert ConsumerGroup.objects.count() == 3
 
 
-PARAMETERS = ("", "?format=csv", "?search=secret", "?place=oldest", "?place=oldest&format=csv", "?part=value")
-
-
 def addresses() -> list[str]:
-    plain = [address_of(name) for name in CLOSED] + ["/processes/zookeeper/", "/processes/zookeeper/log"]
+    """Every address; those about a topic also of the topics that tell of others, and records from their beginning."""
+    plain = [address_of(name) for name in CLOSED]
+    found = [address + parameters for address in plain for parameters in ("", "?format=csv", "?search=secret")]
+    found += ["/processes/zookeeper/", "/processes/zookeeper/log"]
     for topic in TOLD_BY_OTHERS:
         values = {"name": topic, "partition": 0, "offset": 0}
         of_topics = {name: ROUTES[name].pattern.converters for name in CLOSED if name.startswith("topic-")}
-        plain += [
+        about = [
             reverse(name, kwargs={each: values[each] for each in wanted})
             for name, wanted in of_topics.items()
             if "name" in wanted
         ]
-    return [address + parameters for address in plain for parameters in PARAMETERS]
+        records = [address for address in about if "+records" in address]
+        found += about + [f"{address}?place=oldest{more}" for address in records for more in ("", "&format=csv")]
+        found += [f"{address}?part={part}" for address in records for part in ("key", "value")]
+    return found
 
 
 @pytest.mark.parametrize("person", ["limited", "tenant", "limited_reader", "keeper"])
