@@ -166,7 +166,12 @@ def _ended(facts: Facts) -> Decision:
 
 def sentence_within(reach: Reach, sentence: str) -> str:
     """Of what a process wrote to its log nothing is told to who may not read the log."""
-    return sentence.partition(LAST_LINE)[0] if reach.is_limited_somewhere else sentence
+    return without_last_line(sentence) if reach.is_limited_somewhere else sentence
+
+
+def without_last_line(sentence: str) -> str:
+    """As everybody may read it."""
+    return sentence.partition(LAST_LINE)[0]
 
 
 def _died(facts: Facts, how: str, exit_status: int | None) -> Decision:
