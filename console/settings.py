@@ -108,6 +108,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "console.access.idle.IdleMiddleware",
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
     "console.access.one_time.OneTimePasswordMiddleware",
     "console.access.read_only_guard.ReadOnlyMiddleware",
@@ -133,6 +134,7 @@ TEMPLATES = [
             "libraries": {
                 "figures": "console.live.templatetags.figures",
                 "charts": "console.live.templatetags.charts",
+                "plans": "console.plans.templatetags.plans",
                 "znodes": "console.zookeeper.templatetags.znodes",
                 "rights": "console.access.templatetags.rights",
             },
@@ -169,13 +171,18 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
 ]
-SESSION_COOKIE_NAME = "barnabas_session"
+#: What a browser then holds cookies of these names to. `__Host-`: of this host alone, and of all of it.
+_COOKIE_PREFIX = ("__Secure-" if PATH_PREFIX else "__Host-") if SECURE else ""
+SESSION_COOKIE_NAME = f"{_COOKIE_PREFIX}barnabas_session"
+BROWSER_COOKIE_NAME = f"{_COOKIE_PREFIX}barnabas_browser"
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_AGE = 12 * 3600
 SESSION_COOKIE_PATH = CSRF_COOKIE_PATH = f"/{PATH_PREFIX}"
 SESSION_COOKIE_SECURE = SECURE
-CSRF_COOKIE_NAME = "barnabas_csrf"
+#: Nobody has asked for so long: the login is over, before its age says so.
+SESSION_IDLE_SECONDS = 2 * 3600
+CSRF_COOKIE_NAME = f"{_COOKIE_PREFIX}barnabas_csrf"
 CSRF_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_SECURE = SECURE
 CSRF_COOKIE_HTTPONLY = True
@@ -183,6 +190,8 @@ CSRF_FAILURE_VIEW = "console.access.errors.csrf_failure"
 CSRF_TRUSTED_ORIGINS = env.list("BARNABAS_TRUSTED_ORIGINS", default=[])
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
+#: A year, for this host alone: what else hangs below its name is not ours to decide for.
+SECURE_HSTS_SECONDS = 365 * 24 * 3600 if SECURE else 0
 
 # Static files: served by the web process itself from where they are; no build step. ---------------------------------
 STATIC_URL = f"/{PATH_PREFIX}static/"
@@ -225,6 +234,8 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BEAT_SCHEDULE_FILENAME = str(RUN_DIR / "celerybeat-schedule")
 
 # Logs ---------------------------------------------------------------------------------------------------------------
+#: The end of the audit's chain, out of reach of who writes the database alone.
+AUDIT_END_FILE = SECRETS_DIR / "audit-end"
 #: One JSON line per finished request; the demo reads it as the topic console.access.
 REQUEST_LOG_FILE = LOG_DIR / "console-access.log"
 LOGGING = {
@@ -232,11 +243,17 @@ LOGGING = {
     "disable_existing_loggers": False,
     "formatters": {
         "line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"},
+        "bare": {"format": "%(message)s"},
     },
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "handlers": {
+        "stderr": {"class": "logging.StreamHandler", "formatter": "line"},
+        "stdout": {"class": "logging.StreamHandler", "formatter": "bare", "stream": "ext://sys.stdout"},
+    },
     "root": {"handlers": ["stderr"], "level": "INFO"},
     "loggers": {
         "django": {"handlers": [], "level": "WARNING", "propagate": True},
         "django.channels.server": {"level": "WARNING"},
+        # A terminal keeps nothing, so it is no witness.
+        "console.audit.witness": {"handlers": [] if sys.stdout.isatty() else ["stdout"], "propagate": False},
     },
 }

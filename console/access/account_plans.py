@@ -90,4 +90,4 @@ def end_logins_plan(user: User) -> Plan:
 
 
 def _logins_line(user: User) -> Line:
-    return Line("logins", len(logins_of(user)), 0)
+    return Line("logins", len(logins_of(user)), 0, is_told=True)

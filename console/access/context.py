@@ -17,6 +17,7 @@ def rights(request: HttpRequest) -> dict:
         "read_only": read_only,
         "can_brake": Right.OPERATE in held,
         "can_view": Right.VIEW in held,
+        "can_read_records": Right.RECORDS in held,
         "can_operate": Right.OPERATE in held and not read_only,
         "can_administer": Right.ADMINISTER in reach_of(request.user).role,
     }

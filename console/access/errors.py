@@ -4,6 +4,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
 
+from console.access.refusals import count_refusal
 from console.access.rights import REFUSALS, Right
 
 UNKNOWN_PAGE = "There is nothing at this address. A topic or process of this name may have been deleted."
@@ -13,6 +14,7 @@ OUT_OF_DATE = "The page was open too long or came from elsewhere. Load it again 
 
 def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
     sentence = str(exception) or REFUSALS[Right.VIEW]
+    count_refusal(request)
     return _page(request, 403, "Not allowed", sentence)
 
 
@@ -22,6 +24,7 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
+    count_refusal(request)
     return _page(request, 403, "Please repeat", OUT_OF_DATE)
 
 

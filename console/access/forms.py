@@ -4,13 +4,14 @@ from collections.abc import Mapping
 
 from django import forms
 from django.contrib.auth.models import User
-from django.contrib.auth.validators import UnicodeUsernameValidator
+from django.contrib.auth.validators import ASCIIUsernameValidator
 
 from console.access.accounts import NO_ROLE, Standing
 from console.access.models import USERNAME_LENGTH_MAX
 from console.access.reach import PATTERN_LENGTH_MAX, STARS_MAX, Level, Resource, Rule
 from console.access.rights import CLUSTER
 from console.access.roles import ROLES
+from console.audit.record import RESERVED_NAMES
 
 RULES_MAX = 50
 #: Empty lines below the rules there are.
@@ -19,13 +20,14 @@ ROLE_CHOICES = [(NO_ROLE, "none: only what rules give"), *((role, role) for role
 
 
 class CreateUserForm(forms.Form):
-    username = forms.CharField(
-        label="User name", max_length=USERNAME_LENGTH_MAX, validators=[UnicodeUsernameValidator()]
-    )
+    #: ASCII alone: in a list and in the audit no letter of another script can pass for one of these.
+    username = forms.CharField(label="User name", max_length=USERNAME_LENGTH_MAX, validators=[ASCIIUsernameValidator()])
     role = forms.ChoiceField(choices=ROLE_CHOICES, initial="viewer")
 
     def clean_username(self) -> str:
         name = User.normalize_username(self.cleaned_data["username"])
+        if name.casefold() in RESERVED_NAMES:
+            raise forms.ValidationError("The audit calls by this name what no account did: choose another.")
         if User.objects.filter(username__iexact=name).exists():
             raise forms.ValidationError("There is an account of this name.")
         return name

@@ -27,6 +27,7 @@ class Level(StrEnum):
     """What a rule says of the names it matches."""
 
     VIEWER = "viewer"
+    READER = "reader"
     OPERATOR = "operator"
     NOTHING = "nothing"
 

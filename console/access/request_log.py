@@ -1,11 +1,12 @@
 """One JSON line per finished request: the console's own traffic, which the demo feeds into the topic console.access.
 
-Health checks, scrapes and static files are left out: they say nothing about people. The path is logged without its
-query string, which may hold what somebody searched for.
+Every client of the cluster may read that topic, so a line names nobody and nothing: not who asked, and for the path the
+route (`/topics/<name>/`), without the name that stood there. Health checks, scrapes and static files are left out.
 """
 
 import json
 import logging
+import re
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -15,10 +16,12 @@ from pathlib import Path
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
+_CONVERTER = re.compile(r"<[a-z]+:")
 #: The file is renamed to `.1` at this size; one old file is kept.
 LOG_FILE_BYTES_MAX = 32 * 1024 * 1024
 QUIET_PATHS = ("/healthz", "/metrics", "/favicon.ico")
-PATH_LENGTH_MAX = 512
+#: The path of what is no address of ours: it may hold anything.
+NO_ROUTE = "/…"
 
 
 class RequestLogMiddleware:
@@ -42,17 +45,23 @@ def is_logged(path: str) -> bool:
 
 def describe(request: HttpRequest, response: HttpResponse, duration_ms: float, now_ms: int) -> dict:
     """The facts of one line; `bytes` is None for a streamed response, whose length is not known."""
-    user = getattr(request, "user", None)
     return {
         "time": datetime.fromtimestamp(now_ms / 1000, UTC).isoformat(timespec="milliseconds"),
         "time_ms": now_ms,
         "method": request.method,
-        "path": request.path[:PATH_LENGTH_MAX],
+        "path": route_of(request),
         "status": response.status_code,
         "duration_ms": round(duration_ms, 1),
-        "user": user.get_username() if user is not None and user.is_authenticated else "",
         "bytes": None if response.streaming else len(response.content),
     }
+
+
+def route_of(request: HttpRequest) -> str:
+    """`/topics/<name>/+records/` for any topic."""
+    if request.resolver_match is None:
+        return NO_ROUTE
+    route = request.resolver_match.route.removeprefix(settings.PATH_PREFIX)
+    return "/" + _CONVERTER.sub("<", route)
 
 
 def open_request_log(path: Path) -> logging.Logger:

@@ -12,11 +12,13 @@ CLUSTER = "cluster"
 
 #: Right → the sentence a person without it reads.
 REFUSALS = {
-    Right.VIEW: "Your account has no role yet. An administrator can give you viewer, operator or admin.",
+    Right.VIEW: "Your account has no role yet. An administrator can give you viewer, reader, operator or admin.",
+    Right.RECORDS: "This needs the role reader: you see topics, not what is in their records.",
     Right.OPERATE: "This needs the role operator. You have read-only access.",
     Right.ADMINISTER: "This needs the role admin.",
 }
 
+NOT_EVERYTHING = "This names whatever there is, and rules keep some topics, groups or processes from you."
 NOT_ALL_TOPICS = "This concerns every topic, and your rights do not reach all of them."
 
 Person = AbstractBaseUser | AnonymousUser
@@ -58,6 +60,12 @@ def require_all_topics(user: Person, right: Right = Right.VIEW) -> None:
         raise PermissionDenied(NOT_ALL_TOPICS)
 
 
+def require_everything(user: Person) -> None:
+    """For what tells of objects by the by, in a form that cannot be cut to somebody's reach: logs, internal topics."""
+    if reach_of(user).is_limited_somewhere:
+        raise PermissionDenied(NOT_EVERYTHING)
+
+
 def require_somewhere(user: Person, resource: Resource, right: Right) -> None:
     """As `require`, for a list: `user` needs `right` on at least some name; the list holds only those."""
     _look_at(user, resource, None)
@@ -74,6 +82,8 @@ def require_on(user: Person, resource: Resource, name: str, right: Right) -> Non
 
 def refusal_of(user: Person, right: Right) -> str:
     """The sentence for somebody who lacks `right`: of the role, or of its reach."""
+    if right is Right.RECORDS and Right.VIEW in rights_here(user):
+        return REFUSALS[right]
     if right in reach_of(user).rights_anywhere:
         return f"Your rights do not reach this: you may not {right} it. An administrator can extend them."
     return REFUSALS[right]
@@ -81,9 +91,14 @@ def refusal_of(user: Person, right: Right) -> str:
 
 def rights_here(user: Person) -> frozenset[Right]:
     """The rights on what was asked for last: what a page draws as possible."""
-    resource, name = getattr(user, "_console_place", (Resource.CLUSTER, CLUSTER))
+    resource, name = place_of(user)
     reach = reach_of(user)
     return reach.rights_somewhere(resource) if name is None else reach.rights_on(resource, name)
+
+
+def place_of(user: Person) -> tuple[Resource, str | None]:
+    """What was asked for last; no name: a list."""
+    return getattr(user, "_console_place", (Resource.CLUSTER, CLUSTER))
 
 
 def _look_at(user: Person, resource: Resource, name: str | None) -> None:

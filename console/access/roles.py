@@ -1,4 +1,4 @@
-"""The three rights and the three roles that give them. Pure."""
+"""The rights, and the roles that give them. Pure."""
 
 from enum import StrEnum
 
@@ -7,13 +7,23 @@ class Right(StrEnum):
     """What a person may do. Each includes the ones before it."""
 
     VIEW = "view"
+    #: What is in records: keys, values and headers.
+    RECORDS = "read"
     OPERATE = "operate"
     ADMINISTER = "administer"
 
 
-#: Role (group name) → the rights it gives.
+_ORDER = tuple(Right)
+
+
+def _up_to(right: Right) -> frozenset[Right]:
+    return frozenset(_ORDER[: _ORDER.index(right) + 1])
+
+
+#: Role (group name) → the rights it gives; the weakest first.
 ROLES: dict[str, frozenset[Right]] = {
-    "viewer": frozenset({Right.VIEW}),
-    "operator": frozenset({Right.VIEW, Right.OPERATE}),
-    "admin": frozenset(Right),
+    "viewer": _up_to(Right.VIEW),
+    "reader": _up_to(Right.RECORDS),
+    "operator": _up_to(Right.OPERATE),
+    "admin": _up_to(Right.ADMINISTER),
 }

@@ -22,12 +22,12 @@ from console.access.actions import (
     do_reset_password,
 )
 from console.access.forms import CreateUserForm, StandingForm
-from console.access.login_address import address_of
 from console.access.one_time import MUST_CHANGE
 from console.access.preview import cluster_words, preview
 from console.access.reach import Level, Resource
+from console.access.refusals import count_quietly
 from console.access.rights import Right, require
-from console.access.throttle import begin_attempt, forget_failures
+from console.access.throttle import BROWSER, begin_attempt, forget_failures, name_as_counted
 from console.exports.csv_table import csv_response, wants_csv
 from console.gateway.errors import RefusedError
 from console.plans.plan import Confirmation, NotConfirmedError, Plan
@@ -153,18 +153,20 @@ def _account_plan(request: HttpRequest, person: User, plan: Plan, verb: str, err
 def own_password(request: HttpRequest) -> HttpResponse:
     """For everybody who is logged in. Guessing the old one here is as slow as at the login."""
     form = PasswordChangeForm(request.user, request.POST or None)
-    username, address, wait_seconds = request.user.get_username(), address_of(request), 0
+    name, place, wait_seconds = name_as_counted(request.user.get_username()), f"{BROWSER}own-{request.user.pk}", 0
     if request.method == "POST":
-        wait_seconds = begin_attempt(username, address, timezone.now())
+        wait_seconds = begin_attempt(name, place, timezone.now())
         if not wait_seconds and form.is_valid():
-            forget_failures(username, address)
+            forget_failures(name, place)
             do_change_own_password(request.user, form.cleaned_data["new_password1"])
             update_session_auth_hash(request, request.user)
             request.session.pop(MUST_CHANGE, None)
             messages.success(request, "Your password was changed; your other logins are over.")
             return redirect("overview")
-        if not wait_seconds and "old_password" not in form.errors:
-            forget_failures(username, address)
+        if not wait_seconds and "old_password" in form.errors:
+            count_quietly(request.user, "fail to change own password", "user", request.user.get_username())
+        elif not wait_seconds:
+            forget_failures(name, place)
     status = 429 if wait_seconds else 422 if request.method == "POST" else 200
     context = {"form": form, "wait_seconds": wait_seconds, "must_change": hasattr(request.user, "password_to_change")}
     return render(request, "access/own-password.html", context, status=status)

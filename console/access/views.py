@@ -4,6 +4,7 @@ from django.conf import settings
 from django.contrib.auth import login, logout
 from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.forms import AuthenticationForm
+from django.contrib.auth.models import AnonymousUser, User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -13,11 +14,15 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
 from console.access.announce import announce_rights
+from console.access.known_browser import place_of_browser, remember_browser
 from console.access.login_address import address_of
-from console.access.models import USERNAME_LENGTH_MAX
 from console.access.one_time import MUST_CHANGE
-from console.access.throttle import begin_attempt, forget_failures
+from console.access.refusals import count_quietly
+from console.access.throttle import begin_attempt, forget_failures, name_as_counted, place_of_address
 from console.audit.record import record_event
+
+#: In the audit, whatever was typed.
+NO_ACCOUNT = "no such account"
 
 
 @login_not_required
@@ -29,21 +34,32 @@ def log_in(request: HttpRequest) -> HttpResponse:
         return redirect(settings.LOGIN_REDIRECT_URL)
     if request.method == "GET":
         return _login_page(request, AuthenticationForm(request))
-    username = request.POST.get("username", "")[:USERNAME_LENGTH_MAX].replace("\0", "")
-    address = address_of(request)
-    wait_seconds = begin_attempt(username, address, timezone.now())
+    name = name_as_counted(request.POST.get("username", ""))
+    address = place_of_address(address_of(request))
+    place = place_of_browser(request, name) or address
+    wait_seconds = begin_attempt(name, place, timezone.now())
     if wait_seconds:
+        _count_failure(request, "wait to log in", name, address)
         return _login_page(request, AuthenticationForm(request), 429, wait_seconds)
     form = AuthenticationForm(request, data=request.POST)
     if not form.is_valid():
+        _count_failure(request, "fail to log in", name, address)
         return _login_page(request, form, 401)
-    forget_failures(username, address)
+    forget_failures(name, place)
     login(request, form.get_user())
     if hasattr(form.get_user(), "password_to_change"):
         request.session[MUST_CHANGE] = True
     request.session.clear_expired()
     record_event(form.get_user(), "log in", "user", form.get_user().get_username())
-    return redirect(_next_address(request))
+    response = redirect(_next_address(request))
+    remember_browser(response, name)
+    return response
+
+
+def _count_failure(request: HttpRequest, action: str, name: str, place: str) -> None:
+    """A name that no account has is not kept: people type their password there too."""
+    person = User.objects.filter(username__iexact=name).first()
+    count_quietly(AnonymousUser(), action, "user", person.username if person else NO_ACCOUNT, place)
 
 
 @require_POST

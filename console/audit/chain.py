@@ -1,9 +1,10 @@
 """The audit's rows as a chain: each carries a seal over itself and the seal before it. Pure.
 
 A seal is an HMAC-SHA256 under a key that lies in a file beside the database, not in it: who can only write to the
-database cannot make a seal. The newest seal is kept apart from the rows, so that rows taken off the end are missed.
-An old copy of the whole database, put back with its own end, is in itself true; only a seal written down elsewhere
-(the page and every export name it) tells that it is old.
+database cannot make a seal. The newest seal is kept apart from the rows, twice: in a row, and sealed in a file beside
+the key (`sealed_end.py`), so that rows taken off the end are missed even if the row of the end is set back with them.
+Who can write those files too is told by seals that were written down elsewhere: the page, every export and the log
+(`witness.py`) name them.
 """
 
 import hashlib
@@ -15,11 +16,15 @@ from datetime import UTC, datetime
 
 #: What the first row has for the seal before it.
 NO_SEAL = ""
+#: How rows are sealed today.
+VERSION = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A row as the chain sees it. The account behind `actor_name` is not sealed: it may be deleted, the name stays."""
+    """A row as the chain sees it. `actor_number` is the account behind `actor_name`; it stays when that is deleted, and
+    `account`, which the row points at today, is then None. Rows of version 1 have no number in their seal.
+    """
 
     id: int
     at: datetime
@@ -33,6 +38,17 @@ class Link:
     detail: str
     previous_seal: str
     seal: str = ""
+    version: int = 1
+    actor_number: int | None = None
+    account: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """The newest seal and how many rows led to it, as it is kept apart from the rows."""
+
+    seal: str = NO_SEAL
+    count: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,30 +82,41 @@ def seal_of(link: Link, key: bytes) -> str:
         link.result,
         link.detail,
     ]
-    text = json.dumps(sealed, sort_keys=True, separators=(",", ":"))
+    if link.version != 1:
+        sealed += [link.version, link.actor_number]
+    return mac_of(sealed, key)
+
+
+def mac_of(values: list, key: bytes) -> str:
+    """Lists of different lengths or kinds never have one seal."""
+    text = json.dumps(values, sort_keys=True, separators=(",", ":"))
     return hmac.new(key, text.encode(), hashlib.sha256).hexdigest()
 
 
-def verify(links: Iterable[Link], key: bytes, last_seal: str, count: int) -> Verdict:
+def verify(links: Iterable[Link], key: bytes, *ends: End) -> Verdict:
     """Follow `links`, oldest first, to the first that does not fit.
 
-    `last_seal` and `count` are the end as it is kept apart from the rows. Rows after it that fit were written since it
-    was read.
+    `ends` are the end as it is kept apart from the rows, in one place or several; one place may be some rows behind
+    another. Rows after it that fit were written since it was read.
     """
     seal, checked = NO_SEAL, 0
-    is_end_met = False
+    not_met = set(ends)
     for link in links:
         sentence = _fault(link, seal, key)
         if sentence:
             return Verdict(checked, seal, Break(link.id, sentence))
         seal, checked = link.seal, checked + 1
-        is_end_met = is_end_met or (checked == count and seal == last_seal)
-    if checked < count:
-        missing = count - checked
-        sentence = f"{missing} row{'' if missing == 1 else 's'} at the end {'is' if missing == 1 else 'are'} missing."
+        not_met.discard(End(seal, checked))
+    missing = max((each.count for each in ends), default=0) - checked
+    if missing > 0:
+        sentence = f"The end was cut off: {missing} row{' is' if missing == 1 else 's are'} missing."
         return Verdict(checked, seal, Break(None, sentence))
-    if not is_end_met and checked:
-        return Verdict(checked, seal, Break(None, "The end of the chain is not the one that was kept."))
+    if not_met and checked:
+        return Verdict(
+            checked,
+            seal,
+            Break(None, "The row that was the end is not there: rows at the end were cut off or replaced."),
+        )
     return Verdict(checked, seal)
 
 
@@ -97,6 +124,8 @@ def _fault(link: Link, previous_seal: str, key: bytes) -> str:
     """What is wrong with `link` where `previous_seal` is the seal before it; nothing if it fits."""
     if not hmac.compare_digest(seal_of(link, key), link.seal):
         return f"Row {link.id} is not as it was written."
+    if link.version != 1 and link.account not in (None, link.actor_number):
+        return f"Row {link.id} points at another account than whose it is."
     if link.previous_seal != previous_seal:
         return f"Before row {link.id} something is missing, was put in or stands elsewhere."
     return ""

@@ -21,6 +21,8 @@ class AuditEvent(models.Model):
     actor = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
     #: The name at that time: it stays when the user is deleted; `system` when no person acted.
     actor_name = models.CharField(max_length=150)
+    #: The account at that time: `actor` lets go of one that is deleted, this does not.
+    actor_number = models.BigIntegerField(null=True)
     action = models.CharField(max_length=100)
     object_type = models.CharField(max_length=50)
     object_name = models.CharField(max_length=255)
@@ -32,6 +34,8 @@ class AuditEvent(models.Model):
     #: The chain (`audit/chain.py`): the seal of the row before, and of this one.
     previous_seal = models.CharField(max_length=64, blank=True)
     seal = models.CharField(max_length=64)
+    #: How it was sealed; rows of version 1 have no `actor_number`.
+    version = models.PositiveSmallIntegerField(default=1)
 
     objects = WrittenOnce.as_manager()
 
@@ -65,6 +69,9 @@ class AuditEvent(models.Model):
             detail=self.detail,
             previous_seal=self.previous_seal,
             seal=self.seal,
+            version=self.version,
+            actor_number=self.actor_number,
+            account=self.actor_id,
         )
 
 
@@ -76,3 +83,31 @@ class AuditEnd(models.Model):
 
     def __str__(self) -> str:
         return f"{self.count} rows, {self.seal}"
+
+
+class Tally(models.Model):
+    """What one person did again and again within a minute; with the minute over it becomes one row of the audit."""
+
+    minute = models.DateTimeField(db_index=True)
+    #: 0: nobody who is logged in.
+    actor_number = models.BigIntegerField(default=0)
+    action = models.CharField(max_length=100)
+    object_type = models.CharField(max_length=50)
+    object_name = models.CharField(max_length=255)
+    #: Where it came from: an address or the network around it.
+    place = models.CharField(max_length=50, blank=True)
+    result = models.CharField(max_length=20)
+    times = models.PositiveIntegerField(default=1)
+    #: Of records that were read, the partitions.
+    first_partition = models.IntegerField(null=True)
+    last_partition = models.IntegerField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["minute", "actor_number", "action", "object_type", "object_name", "place"], name="one_tally"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.action} {self.object_name} x {self.times}"

@@ -7,9 +7,10 @@ from datetime import datetime
 from django.db.models import Q, QuerySet
 from django.http import QueryDict
 
-from console.audit.chain import Verdict, verify
+from console.audit.chain import Break, End, Verdict, verify
 from console.audit.models import AuditEnd, AuditEvent
 from console.audit.record import THE_END, chain_key
+from console.audit.sealed_end import ForgedEndError, read_end
 from console.live.clock import moment_of
 
 RESULTS = ("done", "refused", "failed")
@@ -66,7 +67,12 @@ def event_rows(events: Iterable[AuditEvent]) -> Iterator[tuple]:
 
 
 def verify_chain() -> Verdict:
-    """Follow the whole chain, oldest row first."""
+    """Follow the whole chain, oldest row first, to the end that the database names and the one that is sealed."""
+    try:
+        sealed = read_end(chain_key())
+    except ForgedEndError as error:
+        return Verdict(0, "", Break(None, str(error)))
     end = AuditEnd.objects.filter(pk=THE_END).first() or AuditEnd()
     events = AuditEvent.objects.order_by("id").iterator(chunk_size=1_000)
-    return verify((event.link for event in events), chain_key(), end.seal, end.count)
+    ends = [End(end.seal, end.count), *([sealed] if sealed else [])]
+    return verify((event.link for event in events), chain_key(), *ends)

@@ -1,18 +1,22 @@
 """The one way to write an audit event. Called inside the transaction of the change, so both are kept or neither."""
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import cache
 
 from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from console.audit.chain import Link, seal_of
+from console.audit.chain import VERSION, End, Link, seal_of
 from console.audit.models import AuditEnd, AuditEvent
+from console.audit.sealed_end import move_end
+from console.audit.witness import testify
 from console.secret_files import load_or_create_secret
 
-SYSTEM = "system"
+#: What rows of no account are called. No account is given such a name.
+SYSTEM, ANONYMOUS = "system", "anonymous"
+RESERVED_NAMES = frozenset({SYSTEM, ANONYMOUS})
 DETAIL_LENGTH_MAX = 2_000
 #: The one row of AuditEnd.
 THE_END = 1
@@ -28,14 +32,15 @@ def record_event(
     result: str = "done",
     detail: str = "",
 ) -> AuditEvent:
-    """Write that `actor` (a user, or None for the system) did `action`; `before` and `after` hold the changed values.
+    """Write that `actor` (a user, AnonymousUser, or None for the system) did `action`; `before` and `after` hold the
+    changed values.
 
     `result` is done, refused or failed; `detail` is a sentence. Secrets have no place in any of them.
     """
     link = Link(
         id=0,
         at=timezone.now(),
-        actor_name=actor.get_username() if actor is not None else SYSTEM,
+        actor_name=name_of(actor),
         action=action,
         object_type=object_type,
         object_name=object_name,
@@ -44,20 +49,38 @@ def record_event(
         result=result,
         detail=detail[:DETAIL_LENGTH_MAX],
         previous_seal="",
+        version=VERSION,
+        actor_number=None if actor is None else actor.pk,
     )
-    return _append(link, actor if actor is not None and actor.pk else None)
+    return _append(link)
+
+
+def name_of(actor) -> str:
+    """An account that got a reserved name before it was reserved, or at a shell, is told from the system."""
+    if actor is None:
+        return SYSTEM
+    name = actor.get_username() or ANONYMOUS
+    return f"{name} (account {actor.pk})" if actor.pk and name.strip().casefold() in RESERVED_NAMES else name
 
 
 @transaction.atomic
-def _append(link: Link, actor) -> AuditEvent:
+def _append(link: Link) -> AuditEvent:
     AuditEnd.objects.get_or_create(pk=THE_END)
     end = AuditEnd.objects.select_for_update().get(pk=THE_END)
     link = replace(link, previous_seal=end.seal)
-    fields = {name: getattr(link, name) for name in Link.__slots__ if name not in ("id", "seal")}
-    event = AuditEvent.objects.create(actor=actor, seal=seal_of(link, chain_key()), **fields)
+    fields = {name: value for name, value in asdict(link).items() if name not in ("id", "seal", "account")}
+    event = AuditEvent.objects.create(actor_id=link.actor_number, seal=seal_of(link, chain_key()), **fields)
     end.seal, end.count = event.seal, end.count + 1
     end.save()
+    kept = End(end.seal, end.count)
+    transaction.on_commit(lambda: _keep_end(kept, link), robust=True)
     return event
+
+
+def _keep_end(end: End, link: Link) -> None:
+    """After the commit: what is rolled back was never the end."""
+    testify(end, link.at.isoformat())
+    move_end(end, chain_key(), link.previous_seal, lambda seal: AuditEvent.objects.filter(seal=seal).exists())
 
 
 @cache

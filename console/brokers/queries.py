@@ -83,7 +83,7 @@ def broker_facts(broker: Broker, reach: Reach = EVERYTHING) -> dict:
         "cluster": cluster_state(),
         "balance": _balance_of(broker.broker_id),
         "report": report_of(broker.broker_id),
-        "shown": None if process is None else Shown(process, timezone.now()),
+        "shown": None if process is None else Shown(process, timezone.now(), reach),
         "biggest": biggest_partitions(broker.broker_id, reach),
     }
 

@@ -14,7 +14,7 @@ from console.consumers.queries import groups_in_trouble
 from console.live.clock import now_ms
 from console.processes.models import ManagedProcess
 from console.processes.pages import Shown
-from console.processes.states import Desired
+from console.processes.states import Desired, sentence_within
 from console.processes.truths import TROUBLED_STATES, State
 from console.topics.models import Partition
 
@@ -53,7 +53,7 @@ def health_facts(
 
 def shown_processes(reach: Reach = EVERYTHING) -> list[Shown]:
     now = timezone.now()
-    return [Shown(each, now) for each in ManagedProcess.objects.filter(within(reach, Resource.PROCESS, "name"))]
+    return [Shown(each, now, reach) for each in ManagedProcess.objects.filter(within(reach, Resource.PROCESS, "name"))]
 
 
 def troubled_groups(reach: Reach) -> tuple[tuple[TroubledGroup, ...], int]:
@@ -84,7 +84,13 @@ def _troubled_processes(reach: Reach) -> tuple[TroubledProcess, ...]:
         within(reach, Resource.PROCESS, "name"), desired=Desired.RUNNING, state__in=TROUBLED_STATES
     )
     return tuple(
-        TroubledProcess(row.name, row.state, row.state_sentence, _is_lost(row), row.spec.get("broker_id"))
+        TroubledProcess(
+            row.name,
+            row.state,
+            sentence_within(reach, row.state_sentence),
+            _is_lost(row),
+            row.spec.get("broker_id"),
+        )
         for row in rows
     )
 

@@ -9,6 +9,7 @@ from console.departures.pages import push_departure
 from console.placement.actions import do_move
 from console.placement.move import MovePlan
 from console.plans.apply import carry_out
+from console.plans.digest import digest_of
 from console.plans.plan import Confirmation, ObstacleError, Plan
 from console.processes.consequences import broker_id_of
 from console.processes.models import ManagedProcess
@@ -46,7 +47,7 @@ def do_drain(departure: Departure, move: MovePlan, bootstrap_servers: str) -> No
     if not Departure.objects.filter(pk=departure.pk, state=State.DRAINING).exists():
         return
     plan = move.as_plan(bootstrap_servers)
-    do_move(departure.actor, plan, move, Confirmation(plan.digest, plan.typed_name))
+    do_move(departure.actor, plan, move, Confirmation(digest_of(plan, departure.actor), plan.typed_name))
 
 
 def do_resume(actor, departure: Departure) -> None:

@@ -19,6 +19,7 @@ from console.placement.words import count_of
 from console.plans.plan import NotConfirmedError
 from console.processes.actions import do_remove
 from console.processes.models import ManagedProcess
+from console.processes.states import without_last_line
 from console.processes.surroundings import replicas_of
 
 logger = logging.getLogger(__name__)
@@ -51,7 +52,7 @@ def _facts(departure: Departure, process: ManagedProcess | None) -> Facts:
         left=partitions_on(departure.broker_id),
         is_moving=Reassignment.objects.filter(state__in=OPEN).exists() or OngoingMove.objects.exists(),
         is_managed=process is not None,
-        process=process.state_sentence if process else "",
+        process=without_last_line(process.state_sentence) if process else "",
     )
 
 

@@ -13,7 +13,7 @@ NAMED_MAX = 3
 def departure_plan(process, move: MovePlan, stuck: Mapping, bootstrap_servers: str) -> Plan:
     """`move` empties the broker; `stuck` are partitions that have nowhere to go, with why."""
     moving = move.as_plan(bootstrap_servers)
-    end = Line(process.name, process.state, None)
+    end = Line(process.name, process.state, None, is_told=True)
     return Plan(
         action=ACTION,
         object_type="process",

@@ -1,7 +1,8 @@
 """A table as CSV, streamed: the whole of what the page's filters choose, not only the page on screen.
 
 A view asks `wants_csv(request)` after it has checked rights and read its filters, so a file never holds more than its
-page. Cells that a spreadsheet would run as a formula begin with an apostrophe (OWASP, "CSV injection").
+page. Cells that a spreadsheet would run as a formula begin with an apostrophe (OWASP, "CSV injection"), and every cell
+is quoted: where the comma is the decimal sign spreadsheets split at semicolons.
 """
 
 import csv
@@ -37,7 +38,7 @@ def csv_response(
 
 
 def csv_chunks(titles: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
-    writer = csv.writer(_Echo())
+    writer = csv.writer(_Echo(), quoting=csv.QUOTE_ALL)
     lines = (writer.writerow([cell(value) for value in row]) for row in chain([titles], islice(rows, ROWS_MAX)))
     while chunk := "".join(islice(lines, _ROWS_PER_CHUNK)):
         yield chunk

@@ -12,6 +12,7 @@ from console.access.filters import within
 from console.access.reach import EVERYTHING, Reach, Resource
 from console.history.models import Change, Kind
 from console.live.clock import moment_of
+from console.processes.states import LAST_LINE, sentence_within
 
 CHANGES_PER_PAGE = 50
 RECENT_CHANGES = 8
@@ -73,6 +74,8 @@ def chosen_changes(query: HistoryQuery, reach: Reach) -> QuerySet[Change]:
         changes = changes.filter(object_name=query.topic, kind__in=TOPIC_KINDS)
     if query.search:
         changes = changes.filter(sentence__icontains=query.search)
+        if reach.is_limited_somewhere:  # what is not told is not to be found by searching either
+            changes = changes.exclude(kind=Kind.PROCESS, sentence__contains=LAST_LINE)
     if query.kind:
         changes = changes.filter(kind=query.kind)
     if since:
@@ -83,17 +86,25 @@ def chosen_changes(query: HistoryQuery, reach: Reach) -> QuerySet[Change]:
 
 
 def change_page(query: HistoryQuery, page: str, reach: Reach) -> Page:
-    return Paginator(chosen_changes(query, reach), CHANGES_PER_PAGE).get_page(page)
+    found = Paginator(chosen_changes(query, reach), CHANGES_PER_PAGE).get_page(page)
+    found.object_list = [_told(each, reach) for each in found.object_list]
+    return found
 
 
 def recent_changes(reach: Reach = EVERYTHING) -> list[Change]:
-    return list(changes_within(reach)[:RECENT_CHANGES])
+    return [_told(each, reach) for each in changes_within(reach)[:RECENT_CHANGES]]
 
 
-def change_rows(changes: Iterable[Change]) -> Iterator[tuple]:
-    for each in changes:
+def change_rows(changes: Iterable[Change], reach: Reach) -> Iterator[tuple]:
+    for each in (_told(change, reach) for change in changes):
         at = datetime.fromtimestamp(each.at_ms / 1000, UTC)
         yield (at, each.kind, each.object_name, each.partition, each.sentence)
+
+
+def _told(change: Change, reach: Reach) -> Change:
+    if change.kind == Kind.PROCESS:
+        change.sentence = sentence_within(reach, change.sentence)
+    return change
 
 
 def _ms(moment: datetime) -> int:

@@ -27,6 +27,6 @@ def topic_history(request: HttpRequest, name: str) -> HttpResponse:
 def _page(request: HttpRequest, query: HistoryQuery, template: str, context: dict, kinds: list) -> HttpResponse:
     reach = reach_of(request.user)
     if wants_csv(request):
-        return csv_response(request, "history", TITLES, change_rows(chosen_changes(query, reach).iterator()))
+        return csv_response(request, "history", TITLES, change_rows(chosen_changes(query, reach).iterator(), reach))
     page = change_page(query, request.GET.get("page", "1"), reach)
     return render(request, template, {"query": query, "page": page, "kinds": kinds, **context})

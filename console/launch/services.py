@@ -13,9 +13,6 @@ from console.processes.setup import Setup
 #: Order of stop; of start it is the reverse but for the worker, which everything else waits for.
 STOP_ORDER = ("collector", "web", "worker", "redis")
 
-#: The longest message of a page to the console.
-WEBSOCKET_BYTES_MAX = 64 * 1024
-
 #: For glibc. Its many arenas, one for each thread or two, are of no use to threads that take turns, and each of them
 #: keeps what it once held: without this the collector of a large cluster takes a tenth more.
 _ALLOCATOR = {"MALLOC_ARENA_MAX": "1", "MALLOC_TRIM_THRESHOLD_": "131072"}
@@ -47,15 +44,9 @@ def console_services() -> list[Service]:
     beat = ["--beat", "--scheduler=celery.beat:Scheduler"]
     queue = host_queue(settings.HOST_NAME)
     named = [f"--queues={queue}", f"--hostname=barnabas@{settings.HOST_NAME}", "--loglevel=WARNING"]
-    web = [python, "-m", "uvicorn", "console.asgi:application", "--host=127.0.0.1", f"--port={settings.CONSOLE_PORT}"]
-    calm = ["--lifespan=off", "--timeout-graceful-shutdown=3", "--no-access-log", "--log-level=warning"]
-    # Whom to believe about who asks is decided by console/access/proxy.py.
-    calm.append("--no-proxy-headers")
-    # Pages say little; without this a message may have 16 MB.
-    calm.append(f"--ws-max-size={WEBSOCKET_BYTES_MAX}")
     return [
         Service("worker", [*celery, *worker, *named, *beat], grace_s=10),
-        Service("web", [*web, *calm], grace_s=6),
+        Service("web", [python, "-m", "console.launch.web", str(settings.CONSOLE_PORT)], grace_s=6),
         Service("collector", [python, str(settings.BASE_DIR / "manage.py"), "collect"]),
     ]
 

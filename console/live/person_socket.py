@@ -10,9 +10,11 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 from django.contrib.auth import HASH_SESSION_KEY, get_user_model
 from django.contrib.sessions.backends.db import SessionStore
 
+from console.access.idle import is_idle
 from console.access.one_time import MUST_CHANGE
 from console.access.rights import Right, reach_of
 from console.live.background import end_tasks
+from console.live.clock import now_ms
 
 logger = logging.getLogger(__name__)
 
@@ -121,5 +123,5 @@ def refusal_now(scope: dict) -> int | None:
 
 
 def is_login_of(user, kept: dict) -> bool:
-    """`kept` is what the store holds of a session: it ends by log-out, by its age and by a new password."""
-    return kept.get(HASH_SESSION_KEY) == user.get_session_auth_hash()
+    """`kept` is what the store holds of a session: it ends by log-out, by its age, unused, and by a new password."""
+    return not is_idle(kept, now_ms()) and kept.get(HASH_SESSION_KEY) == user.get_session_auth_hash()

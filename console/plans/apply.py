@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 
 from console.audit.record import record_event
 from console.gateway.errors import GatewayError, RefusedError
+from console.plans.digest import digest_of
 from console.plans.plan import Confirmation, NameNotTypedError, NotConfirmedError, Plan, check
 
 #: What an audit row has room for; the name of a group may be longer.
@@ -20,7 +21,7 @@ def carry_out(actor, plan: Plan, confirmation: Confirmation, do: Callable[[], Re
     nothing could be done. Whatever else `do` raises may have come in the middle of it.
     """
     try:
-        check(plan, confirmation)
+        check(plan, confirmation, digest_of(plan, actor))
         if plan.is_empty:
             return {}
         refused = do() or {}

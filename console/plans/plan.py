@@ -1,24 +1,36 @@
 """A change before it is made: what it is worked out from, writes, touches and loses, and how it is undone. Pure.
 
-A plan is made anew from what is true now each time it is looked at. What a person confirms is its digest; a plan with
-another digest is another change, and is refused.
+A plan is made anew from what is true now each time it is looked at. What a person confirms is its digest
+(`plans/digest.py`); a plan with another digest is another change, and is refused.
 """
 
-import hashlib
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+import hmac
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 
 #: Values named in an audit row; beyond it their number.
 NAMED_MAX = 50
 
+#: A field that says the change in other words, or what comes of it in figures that go on changing: shown, and not part
+#: of what is confirmed. Every other field is.
+_TOLD = {"is_told": True}
+
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One value that is written. None: there is no value (before), or it is taken away (after)."""
+    """One value that is written. None: there is no value (before), or it is taken away (after).
+
+    `is_told`: its values change by themselves while somebody reads (records, states), so only its name is confirmed.
+    """
 
     name: str
     old: object
     new: object
+    is_told: bool = False
+
+    @property
+    def confirmed(self) -> list:
+        return [self.name] if self.is_told else [self.name, self.old, self.new]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,20 +43,22 @@ class Plan:
     lines: tuple[Line, ...]
     read: tuple[str, ...]
     #: Sentences: whom and what it touches, and what is lost for good.
-    touches: tuple[str, ...] = ()
-    losses: tuple[str, ...] = ()
+    touches: tuple[str, ...] = field(default=(), metadata=_TOLD)
+    losses: tuple[str, ...] = field(default=(), metadata=_TOLD)
     #: How it is taken back; empty: it cannot be.
     undo: str = ""
     #: The same change at a shell.
-    command: str = ""
+    command: str = field(default="", metadata=_TOLD)
     #: What has to be typed to confirm it; empty: nothing.
     typed_name: str = ""
-    #: Why it cannot be done now; empty: it can.
-    obstacle: str = ""
+    #: Why it cannot be done now; empty: it can. Looked at again when it is confirmed.
+    obstacle: str = field(default="", metadata=_TOLD)
 
     @property
-    def digest(self) -> str:
-        return digest_of(self.read)
+    def confirmed(self) -> dict[str, object]:
+        """What a digest of this plan stands for, as JSON can write it."""
+        found = {each.name: getattr(self, each.name) for each in fields(self) if "is_told" not in each.metadata}
+        return found | {"lines": [line.confirmed for line in self.lines]}
 
     @property
     def is_empty(self) -> bool:
@@ -93,9 +107,9 @@ class MovedOnError(NotConfirmedError):
     status = 409
 
 
-def check(plan: Plan, confirmation: Confirmation) -> None:
-    """Raise the reason why `confirmation` does not allow `plan`, if there is one."""
-    if confirmation.digest != plan.digest:
+def check(plan: Plan, confirmation: Confirmation, digest: str) -> None:
+    """Raise the reason why `confirmation` does not allow `plan`, whose digest is `digest`, if there is one."""
+    if not hmac.compare_digest(confirmation.digest.encode(), digest.encode()):
         raise MovedOnError(
             f"What this plan to {plan.action} was worked out from has changed since it was shown. "
             "Nothing was changed; below is the plan for how it is now."
@@ -104,12 +118,6 @@ def check(plan: Plan, confirmation: Confirmation) -> None:
         raise ObstacleError(plan.obstacle)
     if plan.typed_name and confirmation.typed_name != plan.typed_name:
         raise NameNotTypedError(f"Nothing was changed: type the name exactly, {plan.typed_name}.")
-
-
-def digest_of(texts: Iterable[str]) -> str:
-    """Short enough for a form; the length of each text counts, so that no two lists read the same."""
-    joined = "".join(f"{len(text)}:{text}" for text in texts)
-    return hashlib.sha256(joined.encode()).hexdigest()[:32]
 
 
 def _named(values: dict[str, object]) -> dict[str, object]:

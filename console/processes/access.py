@@ -26,6 +26,12 @@ def access_process(user, name: str, right: Right = Right.VIEW) -> ManagedProcess
     return get_object_or_404(ManagedProcess, name=name)
 
 
+def may_read_log(user, process: ManagedProcess) -> bool:
+    """A log names whatever topics, groups and processes there are. That of a stream job names its own topics, which who
+    sees the job may know."""
+    return process.kind == ManagedProcess.Kind.STREAM or not reach_of(user).is_limited_somewhere
+
+
 def may_operate_all(user, names: Iterable[str]) -> bool:
     """True if `user` may operate each of these processes, whether it is there already or not."""
     reach = reach_of(user)

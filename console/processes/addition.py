@@ -44,7 +44,7 @@ def addition_plan(spec: dict, around: Surroundings) -> Plan:
         object_type="process",
         object_name=name_of(broker_id),
         lines=tuple(Line(name, None, value) for name, value in values.items() if value is not None),
-        read=(*(f"{name}={value}" for name, value in values.items()), *_obstacles(spec, around)),
+        read=(*(f"{name}={value}" for name, value in sorted(spec.items())), *_obstacles(spec, around)),
         touches=(
             f"{spec['directory']}/server.properties is written (mode 600), and the broker is started.",
             "It joins empty: partitions come to it by new topics, or when they are moved to it on the placement page.",

@@ -2,7 +2,9 @@
 
 from collections.abc import Iterable, Iterator
 
+from console.access.reach import Reach
 from console.processes.models import ManagedProcess
+from console.processes.states import sentence_within
 
 TITLES = (
     "process",
@@ -23,9 +25,10 @@ TITLES = (
 )
 
 
-def process_rows(processes: Iterable[ManagedProcess]) -> Iterator[tuple]:
+def process_rows(processes: Iterable[ManagedProcess], reach: Reach) -> Iterator[tuple]:
     for each in processes:
         port = each.ports[0] if each.ports else None
         seen = (port, each.pid, each.started_at, each.memory_bytes, each.cpu_percent)
-        told = (each.state_sentence, each.desired, each.restart, each.restart_count, each.port_says, each.cluster_says)
+        sentence = sentence_within(reach, each.state_sentence)
+        told = (sentence, each.desired, each.restart, each.restart_count, each.port_says, each.cluster_says)
         yield (each.name, each.kind, each.host, each.state, *told, *seen)

@@ -5,6 +5,7 @@ from datetime import datetime
 
 from django.utils import timezone
 
+from console.access.reach import EVERYTHING, Reach
 from console.access.read_only import why_read_only
 from console.access.rights import REFUSALS, Right
 from console.live import groups
@@ -12,7 +13,7 @@ from console.live.push import push_partial
 from console.processes.models import ManagedProcess
 from console.processes.removal import restart_words
 from console.processes.restarts import deaths_within
-from console.processes.states import Observed, Request, clock_time
+from console.processes.states import Observed, Request, clock_time, sentence_within
 from console.processes.truths import State
 
 #: Colour of a state; never alone, always beside its word.
@@ -47,6 +48,8 @@ class Shown:
 
     process: ManagedProcess
     now: datetime
+    #: Of who looks.
+    reach: Reach = EVERYTHING
 
     @property
     def tone(self) -> str:
@@ -55,7 +58,7 @@ class Shown:
     @property
     def sentence(self) -> str:
         """The sentence without the state's word, which stands beside it already."""
-        text = self.requested or self.process.state_sentence
+        text = self.requested or sentence_within(self.reach, self.process.state_sentence)
         return text.removeprefix(self.process.state).lstrip(": ")
 
     @property

@@ -19,7 +19,7 @@ def removal_plan(process, holds: Iterable[str] = (), unknown: str = "") -> Plan:
         action=REMOVE,
         object_type="process",
         object_name=process.name,
-        lines=(Line(process.name, process.state, None),),
+        lines=(Line(process.name, process.state, None, is_told=True),),
         read=(process.name, str(process.spec), f"holds={held}", f"unknown={unknown}", f"runs={runs}"),
         touches=(f"{stops} Then the console forgets it.", f"Its files stay, in {process.data_dir}."),
         undo="add it again with the same settings; they are kept.",
@@ -52,7 +52,7 @@ def kill_plan(process, consequence: str) -> Plan:
         action=KILL,
         object_type="process",
         object_name=process.name,
-        lines=(Line("process", f"{process.state}, pid {process.pid}", "killed (SIGKILL)"),),
+        lines=(Line("process", f"{process.state}, pid {process.pid}", "killed (SIGKILL)", is_told=True),),
         read=(process.name, str(process.pid), process.run_token),
         touches=(consequence,),
         losses=(

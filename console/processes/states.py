@@ -9,7 +9,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
+from console.access.reach import Reach
 from console.processes.restarts import MISCONFIGURED_STATUS, Policy, count_death, is_due, plan_restart
+
+#: Stands before the last line of its log where a sentence says how a process ended.
+LAST_LINE = "; its last line: "
 
 
 class Desired(StrEnum):
@@ -160,13 +164,23 @@ def _ended(facts: Facts) -> Decision:
     return _died(facts, f"ended by itself with status {facts.exit_status} at {at}", facts.exit_status)
 
 
+def sentence_within(reach: Reach, sentence: str) -> str:
+    """Of what a process wrote to its log nothing is told to who may not read the log."""
+    return without_last_line(sentence) if reach.is_limited_somewhere else sentence
+
+
+def without_last_line(sentence: str) -> str:
+    """As everybody may read it."""
+    return sentence.partition(LAST_LINE)[0]
+
+
 def _died(facts: Facts, how: str, exit_status: int | None) -> Decision:
     """A signal comes from outside, so its last words do not explain it."""
     ran_s = (facts.now - facts.running_since).total_seconds() if facts.running_since else 0.0
     deaths = count_death(facts.deaths_in_a_row, ran_s)
     restart = plan_restart(facts.restart, deaths, exit_status, facts.now)
     was_killed = exit_status is not None and exit_status < 0
-    said = f"; its last line: {facts.last_words}" if facts.last_words and not was_killed else ""
+    said = f"{LAST_LINE}{facts.last_words}" if facts.last_words and not was_killed else ""
     observed = Observed.FAILED if restart.gave_up else Observed.EXITED
     return Decision(
         observed, f"{observed}: {how}; {restart.why}{said}", start_again_at=restart.at, deaths_in_a_row=deaths

@@ -12,10 +12,10 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from console.access.rights import Right, require
+from console.access.rights import NOT_EVERYTHING, Right, reach_of, require
 from console.departures.pages import open_departure
 from console.exports.csv_table import csv_response, wants_csv
-from console.processes.access import access_process, access_processes
+from console.processes.access import access_process, access_processes, may_read_log
 from console.processes.actions import do_restart, do_start, do_stop
 from console.processes.consequences import stop_sentence
 from console.processes.export import TITLES, process_rows
@@ -28,16 +28,20 @@ from console.processes.pages import Shown
 def process_list(request: HttpRequest) -> HttpResponse:
     processes = access_processes(request.user)
     if wants_csv(request):
-        return csv_response(request, "processes", TITLES, process_rows(processes))
+        return csv_response(request, "processes", TITLES, process_rows(processes, reach_of(request.user)))
     now = timezone.now()
-    shown = [Shown(process, now) for process in processes]
+    shown = [Shown(process, now, reach_of(request.user)) for process in processes]
     return render(request, "processes/list.html", {"processes": shown})
 
 
 @require_safe
 def process_page(request: HttpRequest, name: str) -> HttpResponse:
     process = access_process(request.user, name)
-    context = {"shown": Shown(process, timezone.now()), "tail_lines": TAIL_LINES, **_log_of(process)}
+    context = {
+        "shown": Shown(process, timezone.now(), reach_of(request.user)),
+        "tail_lines": TAIL_LINES,
+        **_log_of(request, process),
+    }
     context["departure"] = open_departure(name)
     return render(request, "processes/page.html", context)
 
@@ -46,11 +50,17 @@ def process_page(request: HttpRequest, name: str) -> HttpResponse:
 def process_log(request: HttpRequest, name: str) -> HttpResponse:
     """The tail of its log, asked for again and again by the page that shows it."""
     process = access_process(request.user, name)
-    return render(request, "processes/log.html", {"shown": Shown(process, timezone.now()), **_log_of(process)})
+    return render(
+        request,
+        "processes/log.html",
+        {"shown": Shown(process, timezone.now(), reach_of(request.user)), **_log_of(request, process)},
+    )
 
 
-def _log_of(process: ManagedProcess) -> dict:
+def _log_of(request: HttpRequest, process: ManagedProcess) -> dict:
     """A log lies on the host of its process; from another host it is not read."""
+    if not may_read_log(request.user, process):
+        return {"log_lines": [], "log_refusal": NOT_EVERYTHING}
     if process.host != settings.HOST_NAME:
         return {"log_lines": [], "log_elsewhere": True}
     return {"log_lines": tail_lines(Path(process.log_path)), "log_elsewhere": False}

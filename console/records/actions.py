@@ -1,12 +1,19 @@
-"""Producing a record: done, and in the audit whatever the answer. What is in the record is not: it may be a secret."""
+"""Producing a record: done, and in the audit whatever the answer. What is in the record is not: it may be a secret.
+
+Who reads records of which topic is counted there too.
+"""
+
+from collections.abc import Collection
 
 from console.audit.record import record_event
+from console.audit.tally import count_event
 from console.gateway.connect import cluster_gateway
 from console.gateway.errors import GatewayError, RefusedError
 from console.gateway.record_views import Headers
 from console.topics.models import Topic
 
 ACTION = "produce record"
+READ = "read records"
 
 
 def do_produce(
@@ -26,3 +33,10 @@ def do_produce(
         raise
     record_event(actor, ACTION, "topic", topic.name, after={"partition": place[0], "offset": place[1], **after})
     return place
+
+
+def count_reading(person, topic: Topic, partitions: Collection[int]) -> None:
+    """Without any partition nothing was read."""
+    if partitions:
+        span = (min(partitions), max(partitions))
+        count_event(person, READ, "topic", topic.name, partitions=span, result="done")

@@ -1,4 +1,7 @@
-"""Readers at one time are counted, for each person and altogether: each costs a thread and some megabytes."""
+"""Readers at one time are counted, for each person and altogether: each costs a thread and some megabytes.
+
+Half of the seats are for people who have none, so that a few people with many pages do not close reading for the rest.
+"""
 
 import threading
 from collections import Counter
@@ -23,6 +26,8 @@ class Seats:
                 return f"You have {self._per_person_max} readers open already: close one of the other pages."
             if self._taken.total() >= self._max:
                 return f"All {self._max} readers of this console are in use; try again in a moment."
+            if self._taken[person] and self._max - self._taken.total() <= self._max // 2:
+                return "The readers that are left are for people who have none open: close one of your other pages."
             self._taken[person] += 1
             return ""
 

@@ -16,12 +16,13 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, QueryDict
 from django.template.loader import render_to_string
 
-from console.access.objects import access_topic
-from console.access.rights import Right
+from console.access.objects import access_records
+from console.access.refusals import REFUSED, count_quietly
 from console.gateway.connect import cluster_gateway
 from console.gateway.errors import GatewayError
 from console.live import groups
 from console.live.person_socket import CLOSE_FORBIDDEN, CLOSE_UNKNOWN_PAGE, BrowserGoneError, PersonSocket
+from console.records.actions import count_reading
 from console.records.query import RecordQuery
 from console.records.reels import Reel, SearchReel, TailReel, Turn
 from console.records.seats import READERS_MAX, Seats
@@ -35,6 +36,9 @@ SEATS = Seats()
 UNTAKEN_MAX = 2
 #: A page that takes nothing for so long, and has not paused, has gone.
 SILENCE_SECONDS = 60
+#: A page that was paused for so long gives its seat to others; it says so, and can be started again.
+PAUSE_SECONDS = 120
+PAUSED_TOO_LONG = "paused for too long"
 _REELS = {"search": SearchReel, "tail": TailReel}
 _THREADS = ThreadPoolExecutor(READERS_MAX, thread_name_prefix="records")
 
@@ -65,9 +69,11 @@ class RecordsConsumer(PersonSocket):
         self.begin(self.run(mode, topic, RecordQuery.parse(parameters)))
 
     async def find_topic(self, name: str) -> tuple[Topic | None, int | None]:
+        user = self.scope["user"]
         try:
-            return await database_sync_to_async(access_topic)(self.scope["user"], name, Right.VIEW), None
+            return await database_sync_to_async(access_records)(user, name), None
         except PermissionDenied:
+            await database_sync_to_async(count_quietly)(user, REFUSED, "topic", name)
             return None, CLOSE_FORBIDDEN
         except Http404:
             return None, CLOSE_UNKNOWN_PAGE
@@ -75,7 +81,7 @@ class RecordsConsumer(PersonSocket):
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         try:
             said = json.loads(text_data or "")
-        except ValueError:
+        except (ValueError, RecursionError):
             return
         if not isinstance(said, dict):
             return
@@ -93,6 +99,8 @@ class RecordsConsumer(PersonSocket):
             await self.say(error=no_seat, ended="not started")
             return
         try:
+            partitions = range(topic.partition_count) if query.partition is None else (query.partition,)
+            await database_sync_to_async(count_reading)(self.scope["user"], topic, partitions)
             await self.play(_REELS[mode], topic, query)
         except GatewayError as error:
             await self.say(error=str(error), ended="the cluster did not answer")
@@ -113,13 +121,24 @@ class RecordsConsumer(PersonSocket):
         try:
             is_over = False
             while not is_over:
-                await self.may_read.wait()
+                if not await self.goes_on():
+                    await self.say(ended=PAUSED_TOO_LONG)
+                    return
                 turn = await self.in_thread(alone, in_use, reel.turn)
                 is_over = bool(turn.ended)
                 if turn.records or turn.progress or turn.skipped or is_over:
                     await self.show(topic, query, turn)
         finally:
             await asyncio.shield(self.in_thread(alone, in_use, reel.close))
+
+    async def goes_on(self) -> bool:
+        """When the page is not paused any more; False if that takes too long."""
+        try:
+            async with asyncio.timeout(PAUSE_SECONDS):
+                await self.may_read.wait()
+        except TimeoutError:
+            return False
+        return True
 
     async def show(self, topic: Topic, query: RecordQuery, turn: Turn) -> None:
         """Sent when the page has taken what was sent before; one that is silent for too long is left."""

@@ -10,13 +10,13 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
-from console.access.objects import access_topic
+from console.access.objects import access_records
 from console.access.rights import Right
 from console.exports.csv_table import csv_response, wants_csv
 from console.gateway.connect import cluster_gateway
 from console.gateway.errors import GatewayError
 from console.gateway.record_views import RecordView
-from console.records.actions import do_produce
+from console.records.actions import count_reading, do_produce
 from console.records.forms import ProduceForm
 from console.records.query import LIMITS, PLACES, SEARCHED, SHOWN_AS, RecordQuery
 from console.records.reading import RecordPage, read_page
@@ -30,7 +30,7 @@ PARTITIONS_OFFERED_MAX = 1_000
 
 @require_safe
 def record_list(request: HttpRequest, name: str) -> HttpResponse:
-    topic = access_topic(request.user, name, Right.VIEW)
+    topic = access_records(request.user, name)
     query = RecordQuery.parse(request.GET)
     page, error = None, ""
     if not query.search:
@@ -38,6 +38,8 @@ def record_list(request: HttpRequest, name: str) -> HttpResponse:
             page = read_page(cluster_gateway(), topic.name, topic.partition_count, query)
         except GatewayError as refusal:
             error = str(refusal)
+        else:
+            count_reading(request.user, topic, {each.partition for each in page.records})
     if page is not None and wants_csv(request):
         return csv_response(request, f"records-{topic.name}", TITLES, record_rows(page.records, query.shown_as))
     return _list_page(request, topic, query, page, error, ProduceForm(topic.partition_count))
@@ -46,7 +48,7 @@ def record_list(request: HttpRequest, name: str) -> HttpResponse:
 @require_safe
 def record_page(request: HttpRequest, name: str, partition: int, offset: int) -> HttpResponse:
     """One record by its place; `part=key|value` hands out its bytes as a file."""
-    topic = access_topic(request.user, name, Right.VIEW)
+    topic = access_records(request.user, name)
     query = RecordQuery(
         place="offset", offset=min(offset, 2**63 - 1), partition=partition, limit=1, committed_only=False
     )
@@ -57,6 +59,7 @@ def record_page(request: HttpRequest, name: str, partition: int, offset: int) ->
     if not page.records or page.records[0].offset != offset:
         raise Http404(_absence(topic, partition, offset, page))
     (record,) = page.records
+    count_reading(request.user, topic, {partition})
     if request.GET.get("part") in ("key", "value"):
         return _bytes_of(topic, record, request.GET["part"])
     shown_as = RecordQuery.parse(request.GET).shown_as
@@ -74,7 +77,7 @@ def record_page(request: HttpRequest, name: str, partition: int, offset: int) ->
 
 @require_POST
 def produce(request: HttpRequest, name: str) -> HttpResponse:
-    topic = access_topic(request.user, name, Right.OPERATE)
+    topic = access_records(request.user, name, Right.OPERATE)
     form = ProduceForm(topic.partition_count, request.POST)
     if form.is_valid():
         values = {field: form.cleaned_data[field] for field in ("partition", "key", "value", "headers")}

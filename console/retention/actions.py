@@ -1,14 +1,12 @@
 """Changing a topic's retention as planned."""
 
-from collections.abc import Sequence
-
 from console.gateway.connect import cluster_gateway
 from console.plans.apply import carry_out
 from console.plans.plan import Confirmation, Plan
-from console.retention.plan import Difference
+from console.retention.plan import DEFAULT
 
 
-def do_change_retention(actor, plan: Plan, changes: Sequence[Difference], confirmation: Confirmation) -> None:
+def do_change_retention(actor, plan: Plan, confirmation: Confirmation) -> None:
     """Change what differs. Raises NotConfirmedError, GatewayError; whatever happens is in the audit."""
-    wanted = {each.name: each.new for each in changes}
+    wanted = {line.name: None if line.new == DEFAULT else line.new for line in plan.lines}
     carry_out(actor, plan, confirmation, lambda: cluster_gateway().change_topic_settings(plan.object_name, wanted))

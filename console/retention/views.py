@@ -74,7 +74,7 @@ def configure(request: HttpRequest, name: str) -> HttpResponse:
         if not facts["differences"]:
             messages.info(request, "Nothing differs: nothing was changed.")
             return redirect("topic-retention", topic.name)
-        do_change_retention(request.user, facts["plan"], facts["differences"], Confirmation.parse(request.POST))
+        do_change_retention(request.user, facts["plan"], Confirmation.parse(request.POST))
     except NotConfirmedError as error:
         return _page(request, topic, RetentionForm(request.POST), form.changes, str(error), error.status)
     except GatewayError as error:

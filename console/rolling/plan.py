@@ -1,6 +1,5 @@
 """What a rolling restart will do, before it is begun: the order, and what clients would notice of each broker."""
 
-import hashlib
 from dataclasses import dataclass
 
 from django.db.models import F, Q
@@ -61,11 +60,10 @@ class RestartPlan:
         return len({gap.name for gap in self.gaps})
 
     @property
-    def digest(self) -> str:
+    def confirmed(self) -> list:
         """The order may change when the controller does; who is restarted and what it costs may not."""
-        lines = sorted(f"{each.name}\n" for each in self.brokers)
-        lines += sorted(f"{gap.name}\n{gap.broker_id}\n{gap.is_offline}\n" for gap in self.gaps)
-        return hashlib.sha256("".join(lines).encode()).hexdigest()[:32]
+        gaps = sorted([gap.topic, gap.partition, gap.broker_id, gap.is_offline] for gap in self.gaps)
+        return [sorted(self.broker_names), gaps]
 
 
 def restart_plan() -> RestartPlan:

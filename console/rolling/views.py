@@ -8,6 +8,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from console.access.reach import Reach, Resource
 from console.access.rights import Right, reach_of, require
+from console.plans.digest import digest_of
 from console.processes.access import require_operating_all, why_not_all
 from console.rolling.actions import AlreadyUnderWay, do_begin, do_cancel, do_pause, do_resume
 from console.rolling.models import RollingRestart
@@ -32,7 +33,7 @@ def begin(request: HttpRequest) -> HttpResponse:
     plan = restart_plan()
     require_operating_all(request.user, plan.broker_names)
     accepts_gaps = request.POST.get("accepts_gaps") == "on"
-    if request.POST.get("digest") != plan.digest:
+    if request.POST.get("digest") != digest_of(plan, request.user):
         return _page(request, MOVED_ON, 409)
     if plan.gaps and not accepts_gaps:
         return _page(request, NOT_ACCEPTED, 422)

@@ -62,7 +62,9 @@ def reset_plan(name: str, places: Places | None, target: str, bounds: tuple[Plac
     begins = starts if target == EARLIEST else ends
     partitions = sorted({*(places or {}), *begins})
     lines = tuple(
-        Line(f"{topic}-{partition}", (places or {}).get((topic, partition)), begins.get((topic, partition)))
+        Line(
+            f"{topic}-{partition}", (places or {}).get((topic, partition)), begins.get((topic, partition)), is_told=True
+        )
         for topic, partition in partitions
     )
     again = sum(max(0, (line.old or 0) - line.new) for line in lines if line.old is not None and line.new is not None)

@@ -8,6 +8,8 @@ from console.live.templatetags.figures import grouped, rate, size
 from console.plans.plan import Line, Plan
 
 DELETE, UNDO_CREATION = "delete topic", "undo create topic"
+#: What goes on changing while somebody looks at the plan.
+_GROWING = ("record_count", "size_bytes")
 #: Groups that are named one by one.
 _GROUPS_NAMED = 5
 
@@ -60,7 +62,7 @@ def undo_creation_plan(topic: DoomedTopic, spans: Mapping[int, OffsetSpan], boot
 
 def _lines(topic: DoomedTopic) -> tuple[Line, ...]:
     named = ("topic_id", "partition_count", "replication_factor", "record_count", "size_bytes")
-    return tuple(Line(name, getattr(topic, name), None) for name in named)
+    return tuple(Line(name, getattr(topic, name), None, is_told=name in _GROWING) for name in named)
 
 
 def _command(name: str, bootstrap_servers: str) -> str:

@@ -70,7 +70,7 @@ def plan_change(kind: Kind, present: Present, offered: tuple[Server, ...], repla
         object_type="zookeeper ensemble",
         object_name=_title(offered, leaving),
         lines=lines,
-        read=(*_read(present), *(each.line for each in offered), *(f"leaves {number}" for number in leaving)),
+        read=(*_read(present), *map(repr, offered), *(f"leaves {number}" for number in leaving)),
         touches=_touches(present, offered, leaving),
         undo=_undo(kind),
         command=_command(offered, leaving),

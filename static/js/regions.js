@@ -22,7 +22,7 @@ export async function refreshRegions(ids = null) {
 }
 
 async function fetchRegions(ids) {
-  const asked = { headers: { Accept: "text/html" }, cache: "no-store", signal: AbortSignal.timeout(PATIENCE_MS) };
+  const asked = { headers: { Accept: "text/html", "X-Refresh": "1" }, cache: "no-store", signal: AbortSignal.timeout(PATIENCE_MS) };
   const response = await fetch(location.href, asked);
   if (response.redirected && new URL(response.url).pathname === `${document.body.dataset.root}login/`) { location.reload(); return; }
   const isRefused = document.querySelector("[data-refused]") !== null;

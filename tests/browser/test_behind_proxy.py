@@ -84,7 +84,7 @@ def test_searching_by_htmx_and_the_records_socket_go_through_the_proxy(page, out
 
 def test_logging_out_and_in_again_stays_below_the_path(page, outside):
     cookies = {each["name"]: each["path"] for each in page.context.cookies()}
-    assert cookies == {"barnabas_session": f"{PREFIX}/", "barnabas_csrf": f"{PREFIX}/"}
+    assert cookies == {f"barnabas_{each}": f"{PREFIX}/" for each in ("session", "csrf", "browser")}
     page.get_by_role("button", name="Log out").click()
     page.wait_for_url(lambda url: url.startswith(f"{outside}login/"))
     page.goto(outside + "topics/")

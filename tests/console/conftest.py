@@ -18,6 +18,7 @@ def _on_its_own(settings, tmp_path):
     """No Redis, no file outside the test's directory, and passwords that cost nothing to hash."""
     settings.CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
     settings.REQUEST_LOG_FILE = tmp_path / "console-access.log"
+    settings.AUDIT_END_FILE = tmp_path / "audit-end"
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 
@@ -32,6 +33,12 @@ def _user(name: str, *roles: str) -> User:
 def viewer(db) -> User:
     """May look."""
     return _user("viewer", "viewer")
+
+
+@pytest.fixture
+def reader(db) -> User:
+    """May look, into records too."""
+    return _user("reader", "reader")
 
 
 @pytest.fixture

@@ -7,12 +7,18 @@ from django.db import migrations, models
 from console.audit.chain import NO_SEAL, Link, seal_of
 from console.audit.record import THE_END, chain_key
 
+#: What a seal of version 1 holds.
+SEALED = (
+    *("id", "at", "actor_name", "action", "object_type", "object_name"),
+    *("before", "after", "result", "detail"),
+)
+
 
 def seal_rows(apps, schema_editor) -> None:
     events = apps.get_model("audit", "AuditEvent").objects
     seal, count = NO_SEAL, 0
     for event in events.order_by("id").iterator(chunk_size=500):
-        fields = {name: getattr(event, name) for name in Link.__slots__ if name not in ("previous_seal", "seal")}
+        fields = {name: getattr(event, name) for name in SEALED}
         link = Link(**fields, previous_seal=seal)
         link = replace(link, seal=seal_of(link, chain_key()))
         events.filter(pk=event.pk).update(previous_seal=link.previous_seal, seal=link.seal)

@@ -72,7 +72,7 @@ class House:
 
 def _service_of(argv: list[str]) -> str:
     line = " ".join(argv)
-    names = {"uvicorn": "web", "celery:app worker": "worker", "collect": "collector"}
+    names = {"console.launch.web": "web", "celery:app worker": "worker", "collect": "collector"}
     return next((name for word, name in names.items() if word in line), "redis")
 
 

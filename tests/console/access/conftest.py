@@ -29,6 +29,26 @@ def limited(db, give_rule) -> User:
 
 
 @pytest.fixture
+def limited_reader(db, give_rule) -> User:
+    """Reads everything, but sees no topic secret-*, no group spies, and nothing else of that name."""
+    user = User.objects.create_user("limited-reader", password="correct-horse-battery")
+    user.groups.add(Group.objects.get_or_create(name="reader")[0])
+    for resource in ("topic", "group", "process"):
+        give_rule(user, "nothing", resource, "secret-*")
+    give_rule(user, "nothing", "group", "spies")
+    return user
+
+
+@pytest.fixture
+def keeper(db, give_rule) -> User:
+    """No role; operates the processes broker-1 and zookeeper."""
+    user = User.objects.create_user("keeper", password="correct-horse-battery")
+    for name in ("broker-1", "zookeeper"):
+        give_rule(user, "operator", "process", name)
+    return user
+
+
+@pytest.fixture
 def tenant(db, give_rule) -> User:
     """No role; operates topics and groups orders*."""
     user = User.objects.create_user("tenant", password="correct-horse-battery")

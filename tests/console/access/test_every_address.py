@@ -86,6 +86,7 @@ FOR_OPERATORS = {
     "group-delete",
     "group-forget",
 }
+FOR_READERS = {"topic-records", "topic-record"}
 FOR_ADMINISTRATORS = {"read-only", "audit", "audit-verify", "stream-choose", "stream-add", "stream-remove"} | {
     *("users", "user-create", "user", "user-password", "user-logins")
 }
@@ -146,7 +147,8 @@ def test_an_outsider_gets_in_nowhere(method, outsider, client_of):
 
 def test_a_viewer_reads_what_is_not_for_others(viewer, client_of):
     seen = statuses(CLOSED, client_of(viewer).get)
-    wanted = {name: 403 if name in FOR_OPERATORS | FOR_ADMINISTRATORS else 200 for name in CLOSED}
+    closed = FOR_READERS | FOR_OPERATORS | FOR_ADMINISTRATORS
+    wanted = {name: 403 if name in closed else 200 for name in CLOSED}
     assert seen == wanted | dict.fromkeys(CHANGES.keys() - FOR_OPERATORS - FOR_ADMINISTRATORS - {"own-password"}, 405)
 
 

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from console.placement.models import Reassignment
+from tests.console.confirming import digest_in
 
 HIDDEN = "secret-plans"
 
@@ -43,7 +44,7 @@ def test_files_hold_no_more_than_the_page(table, limited, client_of):
 
 def test_calling_everything_off_leaves_what_is_hidden_alone(cluster, limited, client_of):
     client = client_of(limited)
-    digest = client.get("/placement/+call-off/").context["plan"].digest
+    digest = digest_in(client.get("/placement/+call-off/"))
     client.post("/placement/+call-off/", {"digest": digest})
 
     assert cluster.moves.under_way().keys() == {(HIDDEN, 0)}

@@ -5,18 +5,29 @@ import json
 import pytest
 from django.urls import reverse
 
+from broker.spark.ledger_names import DECISIONS_TOPIC
+from console.access.rights import NOT_EVERYTHING
 from console.clusters.queries import overview_facts
 from console.consumers.models import ConsumerGroup
+from console.history.models import Change
 from console.processes.models import ManagedProcess
 from console.rolling.models import RollingRestart
 from console.topics.models import Topic
 from tests.console.access.test_every_address import CLOSED, FOR_ADMINISTRATORS, ROUTES, address_of
 
+#: Topics whose records tell of other topics, groups and people.
+TOLD_BY_OTHERS = (
+    "__consumer_offsets",
+    "__transaction_state",
+    DECISIONS_TOPIC,
+    "console.access",
+    "console.access.counts",
+)
 HIDDEN, HIDDEN_GROUP, HIDDEN_PROCESS = "secret-plans", "secret-readers", "secret-job"
 
 
 @pytest.fixture(autouse=True)
-def _objects(cluster, collect, settings):
+def _objects(cluster, collect, settings, tmp_path):
     """orders and the hidden topic, both in trouble; `orders-readers` reads both, `spies` only the hidden one."""
     for name in ("orders", HIDDEN):
         cluster.create_topic(name, 1, 3)
@@ -27,8 +38,18 @@ def _objects(cluster, collect, settings):
     collect()
     cluster.stop_broker(3)
     collect()
-    for name in ("broker-1", HIDDEN_PROCESS):
-        ManagedProcess.objects.create(name=name, kind="stream", host=settings.HOST_NAME, argv=[name])
+    log = tmp_path / "broker.log"
+    log.write_text(f"event=append topic={HIDDEN} group=spies\n")
+    ended = f"failed: ended by itself; its last line: no room for {HIDDEN}-0"
+    running = {"host": settings.HOST_NAME, "log_path": str(log), "desired": "running"}
+    for name, kind in (("broker-1", "broker"), ("zookeeper", "zookeeper"), (HIDDEN_PROCESS, "stream")):
+        told = {"state": "failed", "state_sentence": ended, "sentence": ended}
+        ManagedProcess.objects.create(name=name, kind=kind, spec={"broker_id": 1}, argv=[name], **running, **told)
+    Change.objects.create(at_ms=1, kind="process", object_name="broker-1", sentence=ended, tone="critical")
+    for name in TOLD_BY_OTHERS:
+        cluster.create_topic(name, 1, 1)
+        cluster.produce_record(name, 0, HIDDEN.encode(), HIDDEN_GROUP.encode(), (("process", HIDDEN_PROCESS.encode()),))
+    collect()
     RollingRestart.objects.create(actor_name="x", state="failed", sentence=f"waits for {HIDDEN}-0")
 
 
@@ -41,11 +62,25 @@ def test_the_stage_shows_it_to_those_who_may(viewer, client_of):
 
 
 def addresses() -> list[str]:
+    """Every address; those about a topic also of the topics that tell of others, and records from their beginning."""
     plain = [address_of(name) for name in CLOSED]
-    return [address + parameters for address in plain for parameters in ("", "?format=csv", "?search=secret")]
+    found = [address + parameters for address in plain for parameters in ("", "?format=csv", "?search=secret")]
+    found += ["/processes/zookeeper/", "/processes/zookeeper/log"]
+    for topic in TOLD_BY_OTHERS:
+        values = {"name": topic, "partition": 0, "offset": 0}
+        of_topics = {name: ROUTES[name].pattern.converters for name in CLOSED if name.startswith("topic-")}
+        about = [
+            reverse(name, kwargs={each: values[each] for each in wanted})
+            for name, wanted in of_topics.items()
+            if "name" in wanted
+        ]
+        records = [address for address in about if "+records" in address]
+        found += about + [f"{address}?place=oldest{more}" for address in records for more in ("", "&format=csv")]
+        found += [f"{address}?part={part}" for address in records for part in ("key", "value")]
+    return found
 
 
-@pytest.mark.parametrize("person", ["limited", "tenant"])
+@pytest.mark.parametrize("person", ["limited", "tenant", "limited_reader", "keeper"])
 def test_no_address_shows_a_hidden_name(person, request, client_of):
     client = client_of(request.getfixturevalue(person))
     leaks = {}
@@ -57,6 +92,34 @@ def test_no_address_shows_a_hidden_name(person, request, client_of):
             if name in text:
                 leaks[address] = name
     assert leaks == {}
+
+
+def test_the_stage_has_logs_and_topics_that_tell(reader, client_of):
+    """What the walk must not find is there to be found by who is limited nowhere."""
+    client = client_of(reader)
+    tell = ["/processes/broker-1/", "/processes/broker-1/log", "/processes/", "/processes/?format=csv", "/history/"]
+    tell += [f"/topics/{name}/+records/?place=oldest" for name in TOLD_BY_OTHERS]
+    tell += [f"/topics/{name}/+records/?place=oldest&format=csv" for name in TOLD_BY_OTHERS]
+    tell += [f"/topics/{name}/+records/0/0/" for name in TOLD_BY_OTHERS]
+    for address in tell:
+        response = client.get(address)
+        text = b"".join(response.streaming_content) if response.streaming else response.content
+        assert HIDDEN in text.decode(), address
+
+
+def test_who_is_limited_is_told_why_a_log_is_closed(keeper, client_of):
+    for address in ("/processes/broker-1/", "/processes/broker-1/log"):
+        assert NOT_EVERYTHING in client_of(keeper).get(address).content.decode()
+
+
+def test_topics_that_tell_of_others_are_not_written_either(limited, client_of):
+    response = client_of(limited).post("/topics/__consumer_offsets/+produce/", {"value": "x"})
+    assert (response.status_code, response.context["sentence"]) == (403, NOT_EVERYTHING)
+
+
+def test_nobody_learns_by_searching_what_is_not_told(limited, client_of):
+    found = client_of(limited).get("/history/", {"search": HIDDEN, "kind": "process"}).context["page"]
+    assert list(found) == []
 
 
 @pytest.mark.parametrize("method", ["get", "post"])
@@ -101,10 +164,10 @@ def test_a_group_shows_the_partitions_in_reach_and_says_that_there_are_others(li
 
 def test_counts_are_of_what_is_in_reach(limited, client_of):
     text = client_of(limited).get(reverse("topics")).content.decode()
-    assert "1 topic<" in text
+    assert "3 topics<" in text
     totals = client_of(limited).get("/").context["totals"]
-    assert (totals["topic_count"], totals["under_replicated"]) == (1, 1)
-    assert overview_facts()["totals"]["topic_count"] == 2
+    assert (totals["topic_count"], totals["under_replicated"]) == (3, 1)
+    assert overview_facts()["totals"]["topic_count"] == 4
 
 
 def test_the_consumers_of_a_topic_are_those_in_reach(limited, client_of):

@@ -52,8 +52,13 @@ def test_outsider_sees_nothing_and_reads_why(page, outsider, client_of):
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_viewer_sees_the_pages(page, viewer, client_of):
-    assert client_of(viewer).get(page).status_code == 200
+def test_reader_sees_the_pages(page, reader, client_of):
+    assert client_of(reader).get(page).status_code == 200
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_viewer_sees_all_of_them_but_records(page, viewer, client_of):
+    assert client_of(viewer).get(page).status_code == (403 if "+records" in page else 200)
 
 
 @pytest.mark.parametrize("page", OPERATOR_PAGES + ADMINISTRATOR_PAGES)

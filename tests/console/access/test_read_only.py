@@ -10,6 +10,7 @@ from console.access.read_only import CLUSTER, CONSOLE, read_only_now, why_read_o
 from console.access.read_only_guard import ALWAYS_OPEN
 from console.audit.models import AuditEvent
 from console.live import push
+from console.plans import digest as digests
 from console.processes.models import ManagedProcess
 from console.processes.pages import push_process
 from console.topics.models import Topic
@@ -28,8 +29,9 @@ def begin(scope: str = CONSOLE) -> None:
 
 
 def digest_of(client, scope: str) -> str:
-    switches = client.get(reverse("read-only")).context["switches"]
-    return next(plan.digest for each, _, _, plan in switches if each == scope)
+    shown = client.get(reverse("read-only"))
+    switches = shown.context["switches"]
+    return next(digests.digest_of(plan, shown.context["user"]) for each, _, _, plan in switches if each == scope)
 
 
 def switch(client, scope: str, **fields):

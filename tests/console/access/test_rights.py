@@ -9,15 +9,16 @@ def test_every_role_exists_as_a_group(db):
     assert set(Group.objects.values_list("name", flat=True)) == set(ROLES)
 
 
-def test_roles_give_their_rights(viewer, operator, administrator, outsider):
+def test_roles_give_their_rights(viewer, reader, operator, administrator, outsider):
     held = {
         user.username: [right for right in Right if has_right(user, right)]
-        for user in (viewer, operator, administrator, outsider, AnonymousUser())
+        for user in (viewer, reader, operator, administrator, outsider, AnonymousUser())
     }
 
     assert held == {
         "viewer": [Right.VIEW],
-        "operator": [Right.VIEW, Right.OPERATE],
+        "reader": [Right.VIEW, Right.RECORDS],
+        "operator": [Right.VIEW, Right.RECORDS, Right.OPERATE],
         "administrator": list(Right),
         "outsider": [],
         "": [],

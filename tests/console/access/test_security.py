@@ -15,7 +15,6 @@ from django.urls import reverse
 from console.access.request_limits import BODY_BYTES_MAX, RequestLimits
 from console.asgi import application
 from console.consumers.models import ConsumerGroup
-from console.launch.services import WEBSOCKET_BYTES_MAX, console_services
 from console.topics.models import Topic
 from tests.console.access.test_every_address import CLOSED, _objects, address_of  # noqa: F401
 from tests.console.websocket import Websocket
@@ -66,11 +65,6 @@ async def test_nul_in_an_address_never_reaches_the_database(path, query):
 
 async def test_nul_in_the_address_of_a_websocket_is_refused():
     assert not await Websocket(application, "/ws/records/", "topic=%00&mode=tail").connect()
-
-
-def test_messages_of_websockets_are_short():
-    (web,) = [each for each in console_services() if each.name == "web"]
-    assert f"--ws-max-size={WEBSOCKET_BYTES_MAX}" in web.argv
 
 
 def test_every_page_is_closed_to_frames_caches_and_foreign_files(administrator, client_of):
@@ -134,16 +128,36 @@ def test_a_form_with_too_many_fields_is_refused(administrator, client_of):
     assert client_of(administrator).post(reverse("user", args=[administrator.pk]), fields).status_code == 400
 
 
-def test_cookies_of_a_console_behind_tls_never_go_in_the_clear(tmp_path):
-    code = "import json; from django.conf import settings as s; print(json.dumps([s.SESSION_COOKIE_SECURE, "
-    code += "s.CSRF_COOKIE_SECURE, s.SESSION_COOKIE_HTTPONLY, s.CSRF_COOKIE_HTTPONLY, "
-    code += "[str(each) for each in s.TRUSTED_PROXIES]]))"
-    environment = {"PATH": os.environ["PATH"], "BARNABAS_DATA": str(tmp_path), "BARNABAS_SECURE": "1"}
+def settings_of(directory: Path, expression: str, **variables: str):
+    code = f"import json; from django.conf import settings as s; print(json.dumps({expression}))"
+    environment = {"PATH": os.environ["PATH"], "BARNABAS_DATA": str(directory), **variables}
     environment["DJANGO_SETTINGS_MODULE"] = "console.settings"
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=Path(__file__).parents[3], env=environment, capture_output=True, check=True
     )
-    assert json.loads(done.stdout) == [True, True, True, True, ["127.0.0.1/32", "::1/128"]]
+    return json.loads(done.stdout)
+
+
+def test_cookies_of_a_console_behind_tls_never_go_in_the_clear(tmp_path):
+    flags = "[s.SESSION_COOKIE_SECURE, s.CSRF_COOKIE_SECURE, s.SESSION_COOKIE_HTTPONLY, s.CSRF_COOKIE_HTTPONLY, "
+    flags += "[str(each) for each in s.TRUSTED_PROXIES]]"
+    found = settings_of(tmp_path, flags, BARNABAS_SECURE="1")
+    assert found == [True, True, True, True, ["127.0.0.1/32", "::1/128"]]
+
+
+@pytest.mark.parametrize(
+    ("variables", "prefix", "path", "hsts"),
+    [
+        ({}, "", "/", 0),
+        ({"BARNABAS_SECURE": "1"}, "__Host-", "/", 31_536_000),
+        ({"BARNABAS_SECURE": "1", "BARNABAS_PATH_PREFIX": "/kafka"}, "__Secure-", "/kafka/", 31_536_000),
+    ],
+)
+def test_behind_tls_cookies_are_bound_to_it_by_their_names(tmp_path, variables, prefix, path, hsts):
+    """`__Host-` needs the path / (RFC 6265bis); below a prefix cookies of other applications must not be ours."""
+    names = "[s.SESSION_COOKIE_NAME, s.CSRF_COOKIE_NAME, s.BROWSER_COOKIE_NAME]"
+    found = settings_of(tmp_path, f"[{names}, s.SESSION_COOKIE_PATH, s.SECURE_HSTS_SECONDS]", **variables)
+    assert found == [[f"{prefix}barnabas_{each}" for each in ("session", "csrf", "browser")], path, hsts]
 
 
 def test_the_password_is_on_no_page_after_it_was_typed(viewer):

@@ -94,13 +94,13 @@ def forget(user: User) -> None:
 @pytest.mark.parametrize(
     ("change", "code"), [(deactivate, CLOSE_FORBIDDEN), (take_role, CLOSE_FORBIDDEN), (forget, CLOSE_LOGIN)]
 )
-async def test_open_sockets_end_at_once_with_the_right(change, code, viewer, cluster):
+async def test_open_sockets_end_at_once_with_the_right(change, code, reader, cluster):
     cluster.create_topic("orders", 1, 1)
     await sync_to_async(Topic.objects.create)(name="orders", partition_count=1)
-    page, records = await open_page(viewer, "topics"), await open_records(viewer, "orders")
+    page, records = await open_page(reader, "topics"), await open_records(reader, "orders")
     await records.receive_text()
-    number = viewer.pk
-    await sync_to_async(change)(viewer)
+    number = reader.pk
+    await sync_to_async(change)(reader)
     await sync_to_async(announce_rights)(number)
 
     assert await page.receive_close() == code

@@ -1,6 +1,8 @@
 import pytest
+from django.contrib.auth.models import User
 
 from console.audit.models import AuditEvent
+from console.audit.queries import verify_chain
 from console.audit.record import record_event
 
 
@@ -14,6 +16,21 @@ def test_an_event_keeps_who_what_and_both_values(operator):
 
 def test_the_system_is_an_actor_too(db):
     assert record_event(None, "restart", "process", "broker-1").actor_name == "system"
+
+
+def test_an_account_that_is_called_as_the_system_is_told_from_it(db):
+    for name in ("system", "System", "anonymous"):
+        impostor = User.objects.create_user(name)
+        assert record_event(impostor, "restart", "process", "x").actor_name == f"{name} (account {impostor.pk})"
+
+
+def test_the_account_stays_known_by_its_number(operator):
+    number = operator.pk
+    record_event(operator, "create topic", "topic", "orders")
+    operator.delete()
+
+    assert AuditEvent.objects.get().actor_number == number
+    assert verify_chain().broken is None
 
 
 def test_the_name_stays_when_the_user_goes(operator):

@@ -46,7 +46,7 @@ def test_a_row_deleted_in_the_database_is_missed(events):
 
 def test_rows_cut_off_the_end_are_missed(events):
     execute("DELETE FROM audit_auditevent WHERE id = %s", events[3].pk)
-    assert "1 row at the end is missing" in verify_chain().broken.sentence
+    assert verify_chain().broken.sentence == "The end was cut off: 1 row is missing."
 
 
 def test_an_end_set_back_together_with_the_rows_needs_a_written_down_seal(events, administrator, client_of):

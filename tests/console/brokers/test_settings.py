@@ -10,6 +10,7 @@ from console.access.models import NameRule
 from console.audit.models import AuditEvent
 from console.gateway.broker_views import BrokerSetting
 from console.processes.models import ManagedProcess
+from tests.console.confirming import digest_in
 
 PAGE, CHANGE = "/brokers/1/settings/", "/brokers/1/set/"
 
@@ -37,6 +38,15 @@ def change(operator, client_of):
         return client.post(CHANGE, asked | {"digest": digest, "typed_name": typed}, follow=True)
 
     return confirm
+
+
+def test_the_digest_for_one_broker_changes_no_others(operator, client_of, cluster):
+    client = client_of(operator)
+    asked = {"setting": "message.max.bytes", "value": "1500000", "scope": ""}
+    shown = client.get(PAGE, asked)
+
+    assert client.post(CHANGE, asked | {"scope": "all", "digest": digest_in(shown)}).status_code == 409
+    assert value_of(cluster, 2, "message.max.bytes")[1] == "default"
 
 
 def names_in(response) -> set[str]:
@@ -157,14 +167,14 @@ def test_who_does_not_operate_every_topic_deletes_no_records_through_the_brokers
     shown = limited.get(PAGE, asked)
     assert "This concerns every topic, and your rights do not reach all of them." in shown.content.decode()
     assert 'name="digest"' not in shown.content.decode()
-    confirmed = asked | {"digest": shown.context["plan"].digest, "typed_name": typed}
+    confirmed = asked | {"digest": digest_in(shown), "typed_name": typed}
     assert limited.post(CHANGE, confirmed).status_code == 403
     assert value_of(cluster, 1, name)[1] == "default"
 
 
 def test_what_deletes_nothing_is_changed_by_whoever_operates_the_cluster(limited, cluster):
     asked = {"setting": "log.cleaner.backoff.ms", "value": "16000", "scope": "all"}
-    digest = limited.get(PAGE, asked).context["plan"].digest
+    digest = digest_in(limited.get(PAGE, asked))
     assert limited.post(CHANGE, asked | {"digest": digest}).status_code == 302
     assert value_of(cluster, 1, "log.cleaner.backoff.ms") == ("16000", "cluster")
 

@@ -80,6 +80,26 @@ def test_a_setting_changed_by_somebody_else_in_the_meantime_is_not_changed(chang
     assert AuditEvent.objects.get().result == "refused"
 
 
+def test_the_digest_of_another_value_changes_nothing_and_shows_the_new_plan(operator, client_of, cluster):
+    client = client_of(operator)
+    shown = client.get(PAGE, {"setting": "max.message.bytes", "value": "2000000"})
+    sent = {"setting": "max.message.bytes", "value": "1", "digest": digest_of(shown)}
+    refused = client.post(CHANGE, sent)
+
+    assert refused.status_code == 409
+    assert settings_of(cluster)["max.message.bytes"][1] == "default"
+    assert refused.context["plan"].after == {"max.message.bytes": "1"}
+    assert digest_of(refused) != digest_of(shown)
+
+
+def test_the_digest_of_somebody_else_changes_nothing(operator, administrator, client_of, cluster):
+    asked = {"setting": "max.message.bytes", "value": "2000"}
+    theirs = digest_of(client_of(administrator).get(PAGE, asked))
+
+    assert client_of(operator).post(CHANGE, asked | {"digest": theirs}).status_code == 409
+    assert settings_of(cluster)["max.message.bytes"][1] == "default"
+
+
 def test_a_value_the_broker_does_not_take_is_told(change, cluster):
     response = change("segment.ms", "soon")
     assert response.status_code == 422

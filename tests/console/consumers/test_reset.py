@@ -75,18 +75,18 @@ def test_what_is_confirmed_is_the_table_and_not_the_kind_again():
     again = reset_to(who, flat(shown.wanted), moved_on)
 
     assert again.moves[0].new == 100
-    assert reset_plan(who, again, "").digest == reset_plan(who, shown, "").digest
+    assert reset_plan(who, again, "").confirmed == reset_plan(who, shown, "").confirmed
 
 
 def test_another_commit_another_state_or_a_log_that_left_it_behind_is_another_plan():
-    shown = reset_plan(group(a=40), reset_to(group(a=40), {A: 15}, BOUNDS), "").digest
+    shown = reset_plan(group(a=40), reset_to(group(a=40), {A: 15}, BOUNDS), "").confirmed
     others = [
         reset_plan(group(a=41), reset_to(group(a=41), {A: 15}, BOUNDS), ""),
         reset_plan(group("Stable", 1, a=40), reset_to(group("Stable", 1, a=40), {A: 15}, BOUNDS), ""),
         reset_plan(group(a=40), reset_to(group(a=40), {A: 15}, {A: Bounds(30, 100)}), ""),
     ]
 
-    assert shown not in {other.digest for other in others}
+    assert shown not in [other.confirmed for other in others]
 
 
 def test_members_are_an_obstacle_with_their_number():

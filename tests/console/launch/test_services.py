@@ -1,16 +1,10 @@
 """The commands of the console's own services."""
 
+from django.conf import settings
+
 from console.launch.services import console_services
 
 
-def web_command() -> list[str]:
-    return next(service.argv for service in console_services() if service.name == "web")
-
-
-def test_no_header_is_believed_before_our_own_layer_has_judged_it():
-    """X-Forwarded-For is what the throttle of logins would count by: anybody can write one."""
-    assert "--no-proxy-headers" in web_command()
-
-
-def test_web_listens_on_this_machine_only():
-    assert "--host=127.0.0.1" in web_command()
+def test_the_web_process_is_the_bounded_one_at_the_console_s_port():
+    (argv,) = (service.argv for service in console_services() if service.name == "web")
+    assert argv[1:] == ["-m", "console.launch.web", str(settings.CONSOLE_PORT)]

@@ -101,12 +101,12 @@ def test_one_throttled_move_at_a_time():
 
 def test_the_confirmation_hangs_on_old_new_and_throttle_not_on_sizes():
     targets = {("orders", 0): (1, 4)}
-    digest = plan_moves(targets, world()).as_plan("here").digest
+    digest = plan_moves(targets, world()).as_plan("here").confirmed
 
-    assert plan_moves(targets, world(sizes={})).as_plan("here").digest == digest
-    assert plan_moves(targets, world(present={("orders", 0): (1, 3)})).as_plan("here").digest != digest
-    assert plan_moves(targets, world(), 5).as_plan("here").digest != digest
-    assert plan_moves({("orders", 0): (4, 1)}, world()).as_plan("here").digest != digest
+    assert plan_moves(targets, world(sizes={})).as_plan("here").confirmed == digest
+    assert plan_moves(targets, world(present={("orders", 0): (1, 3)})).as_plan("here").confirmed != digest
+    assert plan_moves(targets, world(), 5).as_plan("here").confirmed != digest
+    assert plan_moves({("orders", 0): (4, 1)}, world()).as_plan("here").confirmed != digest
 
 
 def test_targets_travel_through_a_form_and_back():

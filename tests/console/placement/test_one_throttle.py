@@ -9,7 +9,8 @@ from console.placement.actions import do_move
 from console.placement.models import Reassignment
 from console.placement.moving import planned
 from console.placement.watch import MoveWatch
-from console.plans.plan import Confirmation, ObstacleError
+from console.plans.plan import ObstacleError
+from tests.console.confirming import confirmation_of
 
 NONE = dict.fromkeys(RATE_KEYS)
 FIRST = dict.fromkeys(RATE_KEYS, "1000000")
@@ -26,7 +27,7 @@ def confirmed(user, topic: str, rate: int | None):
     """A move to broker 3 whose plan was confirmed just now; called, it begins."""
     move = planned({(topic, 0): (3,)}, rate)
     plan = move.as_plan(settings.BOOTSTRAP_SERVERS)
-    return lambda: do_move(user, plan, move, Confirmation(plan.digest, plan.typed_name))
+    return lambda: do_move(user, plan, move, confirmation_of(plan, user))
 
 
 def rates(cluster) -> dict[int, dict[str, str | None]]:

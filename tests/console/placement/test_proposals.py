@@ -6,7 +6,7 @@ from console.placement.actions import do_move
 from console.placement.models import Reassignment
 from console.placement.move import DRAIN
 from console.placement.moving import drain_plan, partitions_on
-from console.plans.plan import Confirmation
+from tests.console.confirming import confirmation_of
 from tests.console.placement.test_move import confirmed
 
 ADDRESS = "/placement/+move/"
@@ -90,7 +90,7 @@ def test_what_is_not_there_is_not_found(query, operator, client_of):
 def test_other_parts_of_the_console_drain_a_broker_by_plan(cluster, collect, operator):
     found = drain_plan(3)
     plan = found.as_plan("here:9092", DRAIN)
-    refused, kept = do_move(operator, plan, found, Confirmation(plan.digest))
+    refused, kept = do_move(operator, plan, found, confirmation_of(plan, operator))
     cluster.moves.arrive()
 
     assert (refused, placed(cluster)) == ({}, {1, 2})

@@ -57,7 +57,7 @@ def test_each_obstacle_is_one_sentence(given, obstacle):
 
 
 def test_what_changes_around_makes_another_plan():
-    assert addition_plan(SPEC, around()).digest != addition_plan(SPEC, around(listening={9095})).digest
+    assert addition_plan(SPEC, around()).confirmed != addition_plan(SPEC, around(listening={9095})).confirmed
 
 
 def test_next_broker_takes_the_next_id_and_a_port_whose_metrics_port_is_free():

@@ -24,8 +24,8 @@ def topic(cluster, collect) -> Topic:
 
 
 @pytest.fixture
-def ask(viewer, client_of, topic):
-    client = client_of(viewer)
+def ask(reader, client_of, topic):
+    client = client_of(reader)
 
     def get(query: str = ""):
         return client.get(f"/topics/orders/+records/{query}")

@@ -85,7 +85,7 @@ def test_only_an_operator_produces(person, request, client_of, cluster):
     assert cluster.record_spans("orders", True)[1].next == 0
 
 
-def test_a_viewer_sees_why_the_button_does_nothing(viewer, client_of):
-    text = client_of(viewer).get("/topics/orders/+records/").content.decode()
+def test_a_reader_sees_why_the_button_does_nothing(reader, client_of):
+    text = client_of(reader).get("/topics/orders/+records/").content.decode()
     assert "Producing needs the role operator." in text
     assert "/+produce/" not in text

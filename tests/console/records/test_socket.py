@@ -3,14 +3,16 @@
 import json
 
 import pytest
+from asgiref.sync import sync_to_async
 from django.contrib.auth.models import AnonymousUser
 
+from console.audit.models import Tally
 from console.live.person_socket import CLOSE_FORBIDDEN, CLOSE_LOGIN, CLOSE_UNKNOWN_PAGE
 from console.records import reels, socket
 from console.records.query import RecordQuery
 from console.records.reels import SearchReel, TailReel
 from console.records.seats import Seats
-from console.records.socket import RecordsConsumer
+from console.records.socket import PAUSED_TOO_LONG, RecordsConsumer
 from console.topics.models import Topic
 from tests.console.websocket import Websocket
 
@@ -53,8 +55,8 @@ async def until_over(websocket: Websocket) -> list[dict]:
     return messages
 
 
-async def test_a_search_tells_what_it_found_and_why_it_stopped(topic, viewer, page):
-    messages = await until_over(await begun(page(viewer, "search", "search=29&place=oldest")))
+async def test_a_search_tells_what_it_found_and_why_it_stopped(topic, reader, page):
+    messages = await until_over(await begun(page(reader, "search", "search=29&place=oldest")))
 
     rows = "".join(each["rows"] for each in messages)
     assert rows.count("<tr") == len([n for n in range(300) if "29" in str(n)])
@@ -63,23 +65,23 @@ async def test_a_search_tells_what_it_found_and_why_it_stopped(topic, viewer, pa
     assert messages[-1]["cursor"] == ""
 
 
-async def test_a_search_that_found_enough_says_where_to_go_on(topic, viewer, page, monkeypatch):
+async def test_a_search_that_found_enough_says_where_to_go_on(topic, reader, page, monkeypatch):
     monkeypatch.setattr(reels, "SEARCH_BUDGET", reels.Budget(5, 10**9, 60_000))
-    messages = await until_over(await begun(page(viewer, "search", "search=1&place=oldest")))
+    messages = await until_over(await begun(page(reader, "search", "search=1&place=oldest")))
 
     assert (messages[-1]["ended"], messages[-1]["cursor"]) == ("limit reached", "0:14,1:0")
 
 
-async def test_the_tail_shows_what_arrives(topic, viewer, page, cluster):
-    websocket = await begun(page(viewer, "tail"))
+async def test_the_tail_shows_what_arrives(topic, reader, page, cluster):
+    websocket = await begun(page(reader, "tail"))
     cluster.produce_record(topic, 1, b"k", b"<b>first</b>")
 
     assert "&lt;b&gt;first" in (await next_of(websocket))["rows"]
     await websocket.disconnect()
 
 
-async def test_a_paused_tail_reads_nothing_and_then_misses_nothing(topic, viewer, page, cluster):
-    websocket = await begun(page(viewer, "tail"))
+async def test_a_paused_tail_reads_nothing_and_then_misses_nothing(topic, reader, page, cluster):
+    websocket = await begun(page(reader, "tail"))
     await websocket.send_text('{"pause": true}')
     assert await nothing_comes(websocket)
     cluster.produce_record(topic, 1, b"k", b"meanwhile")
@@ -94,8 +96,8 @@ async def nothing_comes(websocket: Websocket) -> bool:
     return await websocket._communicator.receive_nothing(timeout=0.2, interval=0.05)
 
 
-async def test_a_browser_that_takes_nothing_is_sent_nothing_more(topic, viewer, page, cluster):
-    websocket = await begun(page(viewer, "tail"))
+async def test_a_browser_that_takes_nothing_is_sent_nothing_more(topic, reader, page, cluster):
+    websocket = await begun(page(reader, "tail"))
     for number in range(socket.UNTAKEN_MAX + 3):
         cluster.produce_record(topic, 1, b"k", b"%d" % number)
         if number < socket.UNTAKEN_MAX:
@@ -107,9 +109,9 @@ async def test_a_browser_that_takes_nothing_is_sent_nothing_more(topic, viewer, 
     await websocket.disconnect()
 
 
-@pytest.mark.parametrize("said", ["", "[]", "{", '{"taken": "x", "pause": 7}', "null"])
-async def test_nonsense_from_the_page_does_no_harm(said, topic, viewer, page, cluster):
-    websocket = await begun(page(viewer, "tail"))
+@pytest.mark.parametrize("said", ["", "[]", "{", "[" * 60_000, '{"taken": "x", "pause": 7}', "null"])
+async def test_nonsense_from_the_page_does_no_harm(said, topic, reader, page, cluster):
+    websocket = await begun(page(reader, "tail"))
     await websocket.send_text(said)
     cluster.produce_record(topic, 0, b"k", b"still here")
 
@@ -121,8 +123,8 @@ async def test_nonsense_from_the_page_does_no_harm(said, topic, viewer, page, cl
     ("mode", "name", "code"),
     [("tail", "nowhere", CLOSE_UNKNOWN_PAGE), ("delete", "orders", CLOSE_UNKNOWN_PAGE), ("", "", CLOSE_UNKNOWN_PAGE)],
 )
-async def test_an_unknown_topic_or_mode_is_closed(mode, name, code, topic, viewer, page):
-    websocket = page(viewer, mode, topic=name)
+async def test_an_unknown_topic_or_mode_is_closed(mode, name, code, topic, reader, page):
+    websocket = page(reader, mode, topic=name)
     await websocket.connect()
     assert await websocket.receive_close() == code
 
@@ -134,22 +136,54 @@ async def test_nobody_and_outsiders_read_nothing(topic, outsider, page):
         assert await websocket.receive_close() == code
 
 
-async def test_a_cluster_that_does_not_answer_is_told(topic, viewer, page, cluster):
+async def test_a_cluster_that_does_not_answer_is_told(topic, reader, page, cluster):
     cluster.cut_off()
-    websocket = page(viewer, "search", "search=x")
+    websocket = page(reader, "search", "search=x")
     await websocket.connect()
     (message,) = await until_over(websocket)
     assert message["error"] == "No broker answered in time."
 
 
-async def test_no_more_readers_than_there_are_seats(topic, viewer, page, monkeypatch):
+async def test_no_more_readers_than_there_are_seats(topic, reader, page, monkeypatch):
     monkeypatch.setattr(socket, "SEATS", Seats(seats_max=5, per_person_max=1))
-    first = await begun(page(viewer, "tail"))
-    second = page(viewer, "tail")
+    first = await begun(page(reader, "tail"))
+    second = page(reader, "tail")
     await second.connect()
     assert "You have 1 readers open already" in (await until_over(second))[0]["error"]
     await first.disconnect()
-    await (await begun(page(viewer, "tail"))).disconnect()
+    await (await begun(page(reader, "tail"))).disconnect()
+
+
+async def test_a_page_that_stays_paused_gives_its_seat_to_others(topic, reader, page, monkeypatch):
+    monkeypatch.setattr(socket, "SEATS", Seats(seats_max=5, per_person_max=1))
+    monkeypatch.setattr(socket, "PAUSE_SECONDS", 0.2)
+    first = await begun(page(reader, "tail"))
+    await first.send_text('{"pause": true}')
+    assert (await until_over(first))[-1]["ended"] == PAUSED_TOO_LONG
+    await (await begun(page(reader, "tail"))).disconnect()
+
+
+async def test_who_may_see_a_topic_but_not_read_it_is_sent_nothing_of_it(topic, viewer, page):
+    for mode in ("tail", "search"):
+        websocket = page(viewer, mode, "search=1&place=oldest")
+        await websocket.connect()
+        assert await websocket.receive_close() == CLOSE_FORBIDDEN
+    assert await sync_to_async(lambda: Tally.objects.get().times)() == 2
+
+
+async def test_reading_is_counted_for_the_audit(topic, reader, page):
+    await until_over(await begun(page(reader, "search", "search=29&place=oldest")))
+    tally = await sync_to_async(Tally.objects.get)()
+    assert (tally.action, tally.object_name, tally.actor_number) == ("read records", "orders", reader.pk)
+    assert (tally.first_partition, tally.last_partition) == (0, 1)
+
+
+def test_a_few_people_with_many_pages_leave_half_of_the_seats_to_others():
+    seats = Seats(seats_max=16, per_person_max=4)
+    greedy = [person for person in "abcd" for _ in range(4) if not seats.take(person)]
+
+    assert len(greedy) == 8 + 2
+    assert [seats.take(person) for person in "efgh"] == [""] * 4
 
 
 def test_seats_are_counted_for_each_person_and_altogether():

@@ -52,8 +52,8 @@ def test_the_digest_changes_with_value_and_source_and_not_with_other_settings():
     same = (*SETTINGS, SettingView("segment.bytes", "1", "topic"))
     other_source = (*SETTINGS[:2], SettingView("retention.ms", "60000", "cluster"))
 
-    assert plan_of(same).digest == plan_of(SETTINGS).digest
-    assert plan_of(other_source).digest != plan_of(SETTINGS).digest
+    assert plan_of(same).confirmed == plan_of(SETTINGS).confirmed
+    assert plan_of(other_source).confirmed != plan_of(SETTINGS).confirmed
 
 
 def test_a_group_loses_what_it_has_not_read_below_the_new_start():

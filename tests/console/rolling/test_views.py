@@ -5,13 +5,16 @@ from django.contrib.auth.models import Group
 from django.urls import reverse
 
 from console.access.models import NameRule
+from console.plans.digest import digest_of
 from console.rolling.actions import do_begin, do_pause
 from console.rolling.models import RollingRestart
 from console.rolling.plan import restart_plan
 
 
 def begin(client, **fields):
-    return client.post(reverse("rolling-restart-begin"), {"digest": restart_plan().digest, **fields})
+    shown = client.get(reverse("rolling-restart"))
+    digest = digest_of(restart_plan(), shown.wsgi_request.user)
+    return client.post(reverse("rolling-restart-begin"), {"digest": digest, **fields})
 
 
 def test_a_viewer_sees_the_plan_and_cannot_begin(stage, viewer, client_of):

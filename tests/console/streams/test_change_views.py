@@ -6,6 +6,7 @@ from django.urls import reverse
 from console.audit.models import AuditEvent
 from console.plans.models import KeptInverse
 from console.processes.models import ManagedProcess
+from tests.console.confirming import digest_in
 
 pytestmark = pytest.mark.django_db
 VALUES = {"name": "by-page", "input.topic": "visits", "output.topic": "visits.counts", "group.by": "$.path"}
@@ -15,7 +16,7 @@ def posted(client, address: str, values: dict, **more) -> object:
     """The plan is shown, and what it was confirmed with sent back."""
     shown = client.post(address, values)
     assert shown.status_code == 200, shown.content.decode()
-    return client.post(address, values | {"digest": shown.context["plan"].digest} | more)
+    return client.post(address, values | {"digest": digest_in(shown)} | more)
 
 
 def test_form_has_a_field_for_each_declared_parameter(administrator, client_of, host):
@@ -101,7 +102,7 @@ def test_start_after_a_loss_is_confirmed_first(operator, client_of, stream, orde
     shown = client.post("/streams/counts/start")
     assert "10 offsets were deleted before the job has read them" in shown.content.decode()
     assert ManagedProcess.objects.get().request == ""
-    client.post("/streams/counts/start", {"digest": shown.context["plan"].digest})
+    client.post("/streams/counts/start", {"digest": digest_in(shown)})
     assert ManagedProcess.objects.get().request == "start"
 
 
@@ -127,7 +128,7 @@ def test_reset_puts_the_checkpoint_aside_and_begins_where_it_was_said(
     checkpoint({0: 120, 1: 7})
     client, directory = client_of(operator), host / "streams" / "counts"
     shown = client.get("/streams/counts/reset?to=latest")
-    values = {"to": "latest", "digest": shown.context["plan"].digest}
+    values = {"to": "latest", "digest": digest_in(shown)}
     assert client.post("/streams/counts/reset", values | {"typed_name": "count"}).status_code == 422
     assert (directory / "checkpoint").exists()
     assert client.post("/streams/counts/reset", values | {"typed_name": "counts"}).status_code == 302
@@ -143,7 +144,7 @@ def test_reset_puts_the_checkpoint_aside_and_begins_where_it_was_said(
 
 def reset(client):
     shown = client.get("/streams/counts/reset?to=latest")
-    values = {"to": "latest", "digest": shown.context["plan"].digest, "typed_name": "counts"}
+    values = {"to": "latest", "digest": digest_in(shown), "typed_name": "counts"}
     return client.post("/streams/counts/reset", values)
 
 
@@ -185,7 +186,7 @@ def test_job_that_runs_is_not_reset(operator, client_of, stream, orders, checkpo
     client = client_of(operator)
     shown = client.get("/streams/counts/reset")
     assert "Stop it first" in shown.content.decode()
-    values = {"digest": shown.context["plan"].digest, "typed_name": "counts"}
+    values = {"digest": digest_in(shown), "typed_name": "counts"}
     assert client.post("/streams/counts/reset", values).status_code == 409
 
 
@@ -200,7 +201,7 @@ def test_who_only_looks_changes_nothing(person, request, client_of, stream, chec
 
 def test_administrator_removes_a_job(administrator, client_of, stream):
     client = client_of(administrator)
-    digest = client.get("/streams/counts/remove").context["plan"].digest
+    digest = digest_in(client.get("/streams/counts/remove"))
     answer = client.post("/streams/counts/remove", {"digest": digest, "typed_name": "counts"})
     assert answer.headers["Location"] == "/streams/"
     assert ManagedProcess.objects.get().is_leaving

@@ -52,7 +52,7 @@ def test_reset_says_what_is_read_again_and_what_never():
     assert "25 offsets are read again, and what comes of them is written again." in earliest.touches
     latest = reset_plan("counts", places, LATEST, (STARTS, ENDS), "")
     assert latest.losses[0] == "32 offsets are never read by this job."
-    assert earliest.digest != latest.digest
+    assert earliest.confirmed != latest.confirmed
     assert earliest.typed_name == "counts"
 
 

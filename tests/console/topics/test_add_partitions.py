@@ -1,6 +1,7 @@
 import pytest
 
 from console.audit.models import AuditEvent
+from tests.console.confirming import digest_in
 
 ADDRESS = "/topics/orders/+partitions/"
 
@@ -22,7 +23,7 @@ def preview(client, wanted: str = "5"):
 
 
 def add(client, wanted: str = "5", **options):
-    digest = preview(client, wanted).context["plan"].digest
+    digest = digest_in(preview(client, wanted))
     return client.post(ADDRESS, {"partition_count": wanted, "digest": digest}, **options)
 
 
@@ -81,13 +82,13 @@ def test_kafkas_own_topics_keep_their_number(operator, client_of):
     response = client.post(address, {"partition_count": "6"})
 
     assert b"it must not change" in response.content
-    digest = response.context["plan"].digest
+    digest = digest_in(response)
     assert client.post(address, {"partition_count": "6", "digest": digest}).status_code == 409
 
 
 def test_a_topic_that_grew_meanwhile_needs_another_plan(cluster, collect, operator, client_of):
     client = client_of(operator)
-    digest = preview(client).context["plan"].digest
+    digest = digest_in(preview(client))
     cluster.add_partitions("orders", 4)
     collect()
     response = client.post(ADDRESS, {"partition_count": "5", "digest": digest})
@@ -98,7 +99,7 @@ def test_a_topic_that_grew_meanwhile_needs_another_plan(cluster, collect, operat
 
 def test_a_refusal_of_the_cluster_is_shown_and_kept(cluster, operator, client_of):
     client = client_of(operator)
-    digest = preview(client).context["plan"].digest
+    digest = digest_in(preview(client))
     cluster.delete_topic("orders")
     response = client.post(ADDRESS, {"partition_count": "5", "digest": digest})
 

@@ -3,6 +3,7 @@ from django.test import Client
 
 from console.audit.models import AuditEvent
 from console.topics.models import Topic
+from tests.console.confirming import digest_in
 
 WISH = {"name": "orders", "partition_count": "3", "replication_factor": "2"}
 
@@ -10,7 +11,7 @@ WISH = {"name": "orders", "partition_count": "3", "replication_factor": "2"}
 def confirm(client: Client, wish: dict, **options):
     """Plan `wish`, then confirm the plan that was shown."""
     shown = client.post("/topics/+create/", wish)
-    return client.post("/topics/+create/", {**wish, "digest": shown.context["plan"].digest}, **options)
+    return client.post("/topics/+create/", {**wish, "digest": digest_in(shown)}, **options)
 
 
 def created(cluster) -> list[tuple[str, int]]:
@@ -114,7 +115,7 @@ def test_the_plan_is_shown_first_and_nothing_is_done(cluster, operator, client_o
 
 def test_another_wish_than_the_one_shown_is_refused(cluster, operator, client_of):
     client = client_of(operator)
-    digest = client.post("/topics/+create/", WISH).context["plan"].digest
+    digest = digest_in(client.post("/topics/+create/", WISH))
     response = client.post("/topics/+create/", {**WISH, "partition_count": "300", "digest": digest})
 
     assert response.status_code == 409

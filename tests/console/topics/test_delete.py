@@ -2,6 +2,7 @@ import pytest
 
 from console.audit.models import AuditEvent
 from console.topics.change_views import find_inverse
+from tests.console.confirming import digest_in
 
 ADDRESS = "/topics/orders/+delete/"
 
@@ -20,7 +21,7 @@ def names(cluster) -> list[str]:
 
 
 def delete(client, typed: str = "orders", **options):
-    digest = client.get(ADDRESS).context["plan"].digest
+    digest = digest_in(client.get(ADDRESS))
     return client.post(ADDRESS, {"digest": digest, "typed_name": typed}, **options)
 
 
@@ -70,7 +71,7 @@ def test_looking_at_the_page_deletes_nothing(cluster, operator, client_of):
 
 def test_a_new_reader_makes_it_another_plan(cluster, collect, operator, client_of):
     client = client_of(operator)
-    digest = client.get(ADDRESS).context["plan"].digest
+    digest = digest_in(client.get(ADDRESS))
     cluster.commit("billing", "orders", 1, 0)
     collect()
     response = client.post(ADDRESS, {"digest": digest, "typed_name": "orders"})
@@ -96,7 +97,7 @@ def test_a_viewer_sees_why_the_button_is_disabled(viewer, client_of):
 def created(cluster, collect, operator, client_of) -> str:
     """The address of the undo, as the page offers it after `new` was created."""
     client, wish = client_of(operator), {"name": "new", "partition_count": "2", "replication_factor": "1"}
-    digest = client.post("/topics/+create/", wish).context["plan"].digest
+    digest = digest_in(client.post("/topics/+create/", wish))
     told = client.post("/topics/+create/", {**wish, "digest": digest}, follow=True).content.decode()
     collect()
     address = told.split('<a href="/topics/new/+delete/?undo=')[1].split('"')[0]
@@ -109,7 +110,7 @@ def test_a_creation_is_taken_back_while_the_topic_is_empty(created, cluster, ope
     assert b"still empty: no record is lost" in page.content
     assert b"typed_name" not in page.content
     number = created.rpartition("=")[2]
-    client.post("/topics/new/+delete/", {"digest": page.context["plan"].digest, "undo": number})
+    client.post("/topics/new/+delete/", {"digest": digest_in(page), "undo": number})
 
     assert names(cluster) == ["orders"]
     assert AuditEvent.objects.order_by("-pk").first().action == "undo create topic"
@@ -117,7 +118,7 @@ def test_a_creation_is_taken_back_while_the_topic_is_empty(created, cluster, ope
 
 def test_a_creation_is_not_taken_back_once_something_was_written(created, cluster, operator, client_of):
     client = client_of(operator)
-    digest = client.get(created).context["plan"].digest
+    digest = digest_in(client.get(created))
     cluster.append("new", 1, 3)
     response = client.post("/topics/new/+delete/", {"digest": digest, "undo": created.rpartition("=")[2]})
 

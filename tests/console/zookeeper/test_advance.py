@@ -7,7 +7,6 @@ from django.utils import timezone
 
 from console.audit.models import AuditEvent
 from console.gateway.zookeeper_views import NoQuorumError, NotAllowedError, ZooKeeperUnreachableError
-from console.plans.plan import Confirmation
 from console.processes.models import ManagedProcess
 from console.processes.states import Observed
 from console.zookeeper.actions import do_call_off, do_change_ensemble
@@ -15,13 +14,14 @@ from console.zookeeper.advance import advance
 from console.zookeeper.change_views import plan_now
 from console.zookeeper.ensemble import Kind
 from console.zookeeper.models import EnsembleChange
+from tests.console.confirming import confirmation_of
 
 
 @pytest.fixture
 def begin(operator):
     def make(kind: Kind, replaced: int | None = None) -> EnsembleChange:
         planned = plan_now(kind, replaced)
-        do_change_ensemble(operator, planned, Confirmation(planned.plan.digest))
+        do_change_ensemble(operator, planned, confirmation_of(planned.plan, operator))
         return EnsembleChange.objects.get(state="running")
 
     return make

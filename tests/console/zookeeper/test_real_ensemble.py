@@ -10,7 +10,6 @@ from django.conf import settings
 
 from console.gateway.errors import GatewayError
 from console.gateway.znodes import KazooGateway, secret_reader
-from console.plans.plan import Confirmation
 from console.processes import os_process
 from console.processes.actions import do_start, do_stop
 from console.processes.models import ManagedProcess
@@ -24,6 +23,7 @@ from console.zookeeper.change_views import plan_now
 from console.zookeeper.ensemble import Kind
 from console.zookeeper.models import EnsembleChange
 from tests.barnabas_cluster import BrokerProcess, await_true
+from tests.console.confirming import confirmation_of
 from tests.zookeeper_server import free_ports
 
 pytestmark = [pytest.mark.timeout(300)]
@@ -40,7 +40,7 @@ class Ensemble:
     def change(self, kind: Kind, replaced: int | None = None) -> EnsembleChange:
         """Begun as planned, and beats until it is over."""
         planned = plan_now(kind, replaced)
-        do_change_ensemble(self.operator, planned, Confirmation(planned.plan.digest))
+        do_change_ensemble(self.operator, planned, confirmation_of(planned.plan, self.operator))
         change = EnsembleChange.objects.get(state="running")
 
         def is_over() -> bool:

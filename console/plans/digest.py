@@ -1,0 +1,27 @@
+"""What a person sends back to confirm a plan: a digest of all that is done, for this person alone.
+
+It is keyed, so that it can only come from a page that showed this plan: its texts could be guessed.
+"""
+
+import json
+from typing import Protocol
+
+from django.utils.crypto import salted_hmac
+
+_SALT = "console.plans"
+#: 128 bits, as hexadecimal digits.
+DIGEST_LENGTH = 32
+
+
+class Confirmable(Protocol):
+    @property
+    def confirmed(self) -> object:
+        """Everything that is done and everything it hangs on, as JSON can write it."""
+        ...
+
+
+def digest_of(plan: Confirmable, actor) -> str:
+    """The digest of `plan` for `actor` (None: the system)."""
+    whose = None if actor is None else actor.pk
+    text = json.dumps([type(plan).__name__, whose, plan.confirmed], sort_keys=True)
+    return salted_hmac(_SALT, text, algorithm="sha256").hexdigest()[:DIGEST_LENGTH]
