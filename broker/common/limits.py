@@ -64,14 +64,33 @@ FETCH_SESSION_PARTITIONS_MAX = 100_000
 #: Silence after which a fetch session's place may go to another, and age from which a larger one may take it.
 FETCH_SESSION_EVICTION_MS = 120_000
 
-#: Bytes of a request that carries no record batches. Decoded, a request of many tiny structs takes thirty times its own
-#: size, so what decodes to objects is bounded tighter than what stays bytes (socket.request.max.bytes).
-STRUCTURED_REQUEST_BYTES_MAX = 16 * 1024 * 1024
+#: Bytes of a request that carries no record batches, unless its API declares more. Decoded, a request of many tiny
+#: structs takes thirty times its own size, so what decodes to objects is bounded tighter than what stays bytes
+#: (socket.request.max.bytes).
+REQUEST_BYTES_MAX = 1024 * 1024
+
+#: Elements all arrays of such a request may have together, counted before they are read. Each takes half a kilobyte
+#: and, with its part of the answer, a microsecond or two, whatever the API: 20,000 keep the loop for less than 50 ms.
+REQUEST_ENTRIES_MAX = 20_000
+
+#: The same for requests in which a client may name every partition it works with: 20,000 of them with names of 50
+#: letters and metadata, and nobody is known to have more in one client.
+PARTITIONS_REQUEST_BYTES_MAX = 4 * 1024 * 1024
+PARTITIONS_REQUEST_ENTRIES_MAX = 50_000
+
+#: What one broker may ask of another: a controller tells a broker of all partitions in one request, and of each
+#: partition its replicas.
+PEER_REQUEST_BYTES_MAX = 16 * 1024 * 1024
+PEER_REQUEST_ENTRIES_MAX = 2_000_000
 
 #: Topics and partitions one Produce request may name, whose batches stay bytes: an entry that has none takes six bytes,
 #: and half a kilobyte when it is decoded. With a batch in each, the largest request of a client by default (1 MB) has
 #: no room for so many.
 PRODUCE_ENTRIES_MAX = 20_000
+
+#: Tagged fields (KIP-482) of one section; Kafka's messages declare at most five. A section of tags without a value
+#: takes two bytes each and half a microsecond, in the header of a 100 MB Produce too. One byte tells so many.
+TAGGED_FIELDS_MAX = 127
 
 #: What one record batch may unpack to where its records are looked at (compaction, coordinators, times): 64 times the
 #: largest batch a topic takes by default. A few hundred bytes of zstd can stand for gigabytes.

@@ -5,7 +5,7 @@ transactions at once, mostly only whether a partition is part of one (KIP-890); 
 """
 
 from broker.common.errors import ApiError, ErrorCode
-from broker.handlers.handler import Handler, RequestContext
+from broker.handlers.handler import OF_PEERS, Handler, RequestContext
 from broker.handlers.transaction_request import ask_when_ended, known_code
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.add_partitions_to_txn import (
@@ -106,4 +106,6 @@ def _all_of(topic: AddPartitionsToTxnTopic, code: ErrorCode) -> AddPartitionsToT
 
 
 #: Producers are told of the versions that are for them.
-HANDLER = Handler(ApiKey.ADD_PARTITIONS_TO_TXN, (0, 5), handle_add_partitions_to_txn, advertised=(0, 3))
+HANDLER = Handler(
+    ApiKey.ADD_PARTITIONS_TO_TXN, (0, 5), handle_add_partitions_to_txn, advertised=(0, 3), budget=OF_PEERS
+)

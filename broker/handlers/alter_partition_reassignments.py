@@ -4,7 +4,7 @@ from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.controller.events import ReassignmentsAsked
 from broker.controller.verdict import Verdict
-from broker.handlers.handler import RequestContext, public
+from broker.handlers.handler import OF_PARTITIONS, RequestContext, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
@@ -43,4 +43,4 @@ def _responses(verdicts: dict[TopicPartition, Verdict]) -> list[ReassignableTopi
     return [ReassignableTopicResponse(name=topic, partitions=partitions) for topic, partitions in topics.items()]
 
 
-HANDLER = public(ApiKey.ALTER_PARTITION_REASSIGNMENTS, 0, 0, handle_alter_partition_reassignments)
+HANDLER = public(ApiKey.ALTER_PARTITION_REASSIGNMENTS, 0, 0, handle_alter_partition_reassignments, budget=OF_PARTITIONS)

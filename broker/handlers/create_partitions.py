@@ -3,7 +3,7 @@
 from collections import Counter
 
 from broker.common.errors import ApiError, ErrorCode
-from broker.handlers.handler import RequestContext, public
+from broker.handlers.handler import OF_PARTITIONS, RequestContext, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.create_partitions import (
     CreatePartitionsRequest,
@@ -41,4 +41,4 @@ async def _add(
     return CreatePartitionsTopicResult(name=topic.name)
 
 
-HANDLER = public(ApiKey.CREATE_PARTITIONS, 0, 3, handle_create_partitions)
+HANDLER = public(ApiKey.CREATE_PARTITIONS, 0, 3, handle_create_partitions, budget=OF_PARTITIONS)

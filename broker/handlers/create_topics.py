@@ -5,7 +5,7 @@ from collections import Counter
 from broker.common.errors import ApiError, ErrorCode
 from broker.config.resolution import settings_of
 from broker.config.topic import KEYS
-from broker.handlers.handler import RequestContext, public
+from broker.handlers.handler import OF_PARTITIONS, RequestContext, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.create_topics import (
     CreatableTopic,
@@ -70,4 +70,4 @@ def _new_topic(topic: CreatableTopic) -> NewTopic:
     )
 
 
-HANDLER = public(ApiKey.CREATE_TOPICS, 0, 7, handle_create_topics)
+HANDLER = public(ApiKey.CREATE_TOPICS, 0, 7, handle_create_topics, budget=OF_PARTITIONS)

@@ -5,7 +5,7 @@ from operator import attrgetter
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.handlers.current_leader import refusal
-from broker.handlers.handler import RequestContext, public
+from broker.handlers.handler import OF_PARTITIONS, RequestContext, public
 from broker.handlers.named_once import partitions_once
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.delete_records import (
@@ -39,4 +39,4 @@ def _delete(topic: str, asked: DeleteRecordsPartition, context: RequestContext) 
     return DeleteRecordsPartitionResult(partition_index=asked.partition_index, low_watermark=low_watermark)
 
 
-HANDLER = public(ApiKey.DELETE_RECORDS, 0, 2, handle_delete_records)
+HANDLER = public(ApiKey.DELETE_RECORDS, 0, 2, handle_delete_records, budget=OF_PARTITIONS)

@@ -7,7 +7,7 @@ abort it with by WriteTxnMarkers.
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.handlers.current_leader import refusal
-from broker.handlers.handler import RequestContext, public
+from broker.handlers.handler import OF_PARTITIONS, RequestContext, public
 from broker.handlers.named_once import partitions_once
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.describe_producers import (
@@ -44,4 +44,4 @@ def _describe(topic_partition: TopicPartition, context: RequestContext) -> Parti
     return answer
 
 
-HANDLER = public(ApiKey.DESCRIBE_PRODUCERS, 0, 0, handle_describe_producers)
+HANDLER = public(ApiKey.DESCRIBE_PRODUCERS, 0, 0, handle_describe_producers, budget=OF_PARTITIONS)

@@ -9,7 +9,7 @@ from broker.common.errors import ApiError, ErrorCode
 from broker.common.limits import ANSWER_BYTES_IN_MEMORY_MAX, FETCH_WAIT_MS_MAX
 from broker.common.types import IsolationLevel, TopicPartition
 from broker.handlers.current_leader import addresses, current_leader, refusal
-from broker.handlers.handler import Reply, RequestContext, public
+from broker.handlers.handler import OF_PARTITIONS, Reply, RequestContext, public
 from broker.log.log_slice import LogSlice
 from broker.net.file_part import SENDFILE_BYTES_MIN, FilePart
 from broker.protocol.api_keys import ApiKey
@@ -278,4 +278,4 @@ def _aborted(result: ReadResult, fetch_offset: int) -> list[AbortedTransaction]:
     return [AbortedTransaction(producer_id=each.producer_id, first_offset=each.first_offset) for each in aborted]
 
 
-HANDLER = public(ApiKey.FETCH, 4, 17, handle_fetch)
+HANDLER = public(ApiKey.FETCH, 4, 17, handle_fetch, budget=OF_PARTITIONS)

@@ -5,6 +5,14 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from broker.common.errors import BarnabasError
+from broker.common.limits import (
+    PARTITIONS_REQUEST_BYTES_MAX,
+    PARTITIONS_REQUEST_ENTRIES_MAX,
+    PEER_REQUEST_BYTES_MAX,
+    PEER_REQUEST_ENTRIES_MAX,
+    REQUEST_BYTES_MAX,
+    REQUEST_ENTRIES_MAX,
+)
 from broker.config.broker import BrokerConfig
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.schema import Message
@@ -67,6 +75,20 @@ class RequestContext(NamedTuple):
 Reply = Message | bytes | Awaitable[Message | None] | None
 
 
+class Budget(NamedTuple):
+    """What one request may bring: bytes on the wire, and elements in all its arrays. More ends the connection."""
+
+    bytes_max: int
+    entries_max: int
+
+
+ORDINARY = Budget(REQUEST_BYTES_MAX, REQUEST_ENTRIES_MAX)
+#: For requests in which a client may name all partitions it works with.
+OF_PARTITIONS = Budget(PARTITIONS_REQUEST_BYTES_MAX, PARTITIONS_REQUEST_ENTRIES_MAX)
+#: For what brokers tell one another, of as many partitions as there are.
+OF_PEERS = Budget(PEER_REQUEST_BYTES_MAX, PEER_REQUEST_ENTRIES_MAX)
+
+
 @dataclass(frozen=True, slots=True)
 class Handler:
     """One API. `served` versions are answered; `advertised` is what ApiVersions says, None for brokers-only APIs."""
@@ -75,16 +97,25 @@ class Handler:
     served: tuple[int, int]
     handle: Callable[[Any, RequestContext], Reply]
     advertised: tuple[int, int] | None
+    budget: Budget
 
 
-def public(api: ApiKey, first: int, last: int, handle: Callable, *, advertised_from: int | None = None) -> Handler:
+def public(
+    api: ApiKey,
+    first: int,
+    last: int,
+    handle: Callable,
+    *,
+    advertised_from: int | None = None,
+    budget: Budget = ORDINARY,
+) -> Handler:
     """A handler of an API for clients, versions `first` to `last`."""
-    return Handler(api, (first, last), handle, (first if advertised_from is None else advertised_from, last))
+    return Handler(api, (first, last), handle, (first if advertised_from is None else advertised_from, last), budget)
 
 
 def private(api: ApiKey, version: int, handle: Callable) -> Handler:
     """A handler of an API between brokers; served, not advertised."""
-    return Handler(api, (version, version), handle, None)
+    return Handler(api, (version, version), handle, None, OF_PEERS)
 
 
 class CloseConnectionError(BarnabasError):

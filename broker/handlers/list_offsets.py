@@ -5,7 +5,7 @@ from operator import attrgetter
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import IsolationLevel, TopicPartition
 from broker.handlers.current_leader import refusal
-from broker.handlers.handler import RequestContext, public
+from broker.handlers.handler import OF_PARTITIONS, RequestContext, public
 from broker.handlers.named_once import partitions_once
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.list_offsets import (
@@ -88,4 +88,4 @@ def _check_established(hosted: HostedPartition, version: int) -> None:
         raise ApiError(code, "the new leader does not know yet how much its predecessor committed")
 
 
-HANDLER = public(ApiKey.LIST_OFFSETS, 1, 9, handle_list_offsets)
+HANDLER = public(ApiKey.LIST_OFFSETS, 1, 9, handle_list_offsets, budget=OF_PARTITIONS)

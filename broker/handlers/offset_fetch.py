@@ -2,7 +2,7 @@
 
 from broker.common.errors import ApiError
 from broker.handlers.group_request import answer_of, ask_group
-from broker.handlers.handler import Reply, RequestContext, public
+from broker.handlers.handler import OF_PARTITIONS, Reply, RequestContext, public
 from broker.handlers.named_once import partitions_once
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.offset_fetch import (
@@ -76,4 +76,4 @@ def _refused(topics, error: ApiError) -> list[OffsetFetchResponseTopic]:
     ]
 
 
-HANDLER = public(ApiKey.OFFSET_FETCH, 1, 9, handle_offset_fetch)
+HANDLER = public(ApiKey.OFFSET_FETCH, 1, 9, handle_offset_fetch, budget=OF_PARTITIONS)

@@ -3,12 +3,14 @@
 With acks=0 there is nobody to answer, so an error closes the connection.
 """
 
+import sys
 from typing import NamedTuple
 
 from broker.common.errors import ApiError, ErrorCode
+from broker.common.limits import PRODUCE_ENTRIES_MAX
 from broker.common.types import TopicPartition, new_tuple
 from broker.handlers.current_leader import addresses, current_leader, refusal
-from broker.handlers.handler import CloseConnectionError, Reply, RequestContext, public
+from broker.handlers.handler import Budget, CloseConnectionError, Reply, RequestContext, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.produce import (
     LeaderIdAndEpoch,
@@ -173,4 +175,7 @@ def _close_on_error(topics: list[tuple[str, list[Outcome]]]) -> None:
                 raise CloseConnectionError(f"acks=0 to {name}-{outcome.index} failed: {code}")
 
 
-HANDLER = public(ApiKey.PRODUCE, 3, 11, handle_produce, advertised_from=0)
+#: Record batches stay bytes; how long a frame may be at all is for the connection.
+_BUDGET = Budget(sys.maxsize, PRODUCE_ENTRIES_MAX)
+
+HANDLER = public(ApiKey.PRODUCE, 3, 11, handle_produce, advertised_from=0, budget=_BUDGET)

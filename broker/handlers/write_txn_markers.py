@@ -9,7 +9,7 @@ from typing import NamedTuple
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.handlers.current_leader import refusal
-from broker.handlers.handler import Reply, RequestContext, public
+from broker.handlers.handler import OF_PEERS, Reply, RequestContext, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.write_txn_markers import (
     WritableTxnMarker,
@@ -77,4 +77,4 @@ def _write_one(
     return result
 
 
-HANDLER = public(ApiKey.WRITE_TXN_MARKERS, 0, 1, handle_write_txn_markers)
+HANDLER = public(ApiKey.WRITE_TXN_MARKERS, 0, 1, handle_write_txn_markers, budget=OF_PEERS)

@@ -49,7 +49,9 @@ class Dispatcher:
                 self._answer_unsupported(connection, header)
                 return
             if len(frame) > route.request_bytes_max:
-                raise ProtocolError(f"{route.api.name} request of {len(frame)} bytes")
+                raise ProtocolError(
+                    f"{route.api.name} request of {len(frame)} bytes, at most {route.request_bytes_max}; ask for less"
+                )
             try:
                 request = route.decode(frame, body_at)
             except MALFORMED as error:

@@ -1,13 +1,10 @@
 """One API in one version: everything about it that need not be looked up again for each request."""
 
-import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from broker.common.limits import STRUCTURED_REQUEST_BYTES_MAX
 from broker.handlers.handler import Handler, Reply, RequestContext
 from broker.protocol.answered_errors import error_check
-from broker.protocol.api_keys import ApiKey
 from broker.protocol.codec import decoder_of
 from broker.protocol.messages import MESSAGES
 from broker.protocol.primitives import Buffer
@@ -36,9 +33,10 @@ class Route:
         messages = MESSAGES[handler.api]
         self.api = handler.api
         self.version = version
-        #: Record batches stay bytes; how long a frame may be at all is for the connection.
-        self.request_bytes_max = sys.maxsize if handler.api == ApiKey.PRODUCE else STRUCTURED_REQUEST_BYTES_MAX
-        self.decode: Callable[[memoryview, int], Message] = decoder_of(messages.request, version, ignore_rest=True)
+        self.request_bytes_max, entries_max = handler.budget
+        self.decode: Callable[[memoryview, int], Message] = decoder_of(
+            messages.request, version, ignore_rest=True, entries_max=entries_max
+        )
         self.handle: Callable[[Any, RequestContext], Reply] = handler.handle
         self.times = times
         self.has_error = error_check(messages.response)
