@@ -73,6 +73,13 @@ REQUEST_BYTES_MAX = 1024 * 1024
 #: and, with its part of the answer, a microsecond or two, whatever the API: 20,000 keep the loop for less than 50 ms.
 REQUEST_ENTRIES_MAX = 20_000
 
+#: Bytes of a request that is handled as soon as it is read: a millisecond or two, whatever it names. One that is larger
+#: queues until others have had their turn, batches of records apart.
+BYTES_AT_ONCE_MAX = 4 * 1024
+
+#: Of many things that one request asks for, as many are done before others have their turn: a few milliseconds.
+THINGS_IN_A_TURN = 100
+
 #: The same for requests in which a client may name every partition it works with: 20,000 of them with names of 50
 #: letters and metadata, and nobody is known to have more in one client.
 PARTITIONS_REQUEST_BYTES_MAX = 4 * 1024 * 1024

@@ -1,5 +1,7 @@
 """AlterPartitionReassignments: the controller begins or calls off moves; the answer does not wait for their end."""
 
+from collections import Counter
+
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.controller.events import ReassignmentsAsked
@@ -22,7 +24,8 @@ async def handle_alter_partition_reassignments(
         for topic in request.topics
         for one in topic.partitions
     ]
-    named_twice = {partition for index, (partition, _) in enumerate(targets) if partition in dict(targets[:index])}
+    times_named = Counter(partition for partition, _ in targets)
+    named_twice = {partition for partition, count in times_named.items() if count > 1}
     asked = {partition: target for partition, target in targets if partition not in named_twice}
     try:
         verdicts = await context.services.controller.ask(

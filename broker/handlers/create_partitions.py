@@ -18,9 +18,8 @@ async def handle_create_partitions(
     request: CreatePartitionsRequest, context: RequestContext
 ) -> CreatePartitionsResponse:
     times_named = Counter(topic.name for topic in request.topics)
-    return CreatePartitionsResponse(
-        results=await at_once(_add(topic, times_named[topic.name], request, context) for topic in request.topics)
-    )
+    works = (_add(topic, times_named[topic.name], request, context) for topic in request.topics)
+    return CreatePartitionsResponse(results=await at_once(works, context.services.turns))
 
 
 async def _add(

@@ -20,9 +20,8 @@ from broker.runtime.topics.topic_placement import NewTopic
 
 async def handle_create_topics(request: CreateTopicsRequest, context: RequestContext) -> CreateTopicsResponse:
     times_named = Counter(topic.name for topic in request.topics)
-    return CreateTopicsResponse(
-        topics=await at_once(_create(topic, times_named[topic.name], request, context) for topic in request.topics)
-    )
+    works = (_create(topic, times_named[topic.name], request, context) for topic in request.topics)
+    return CreateTopicsResponse(topics=await at_once(works, context.services.turns))
 
 
 async def _create(

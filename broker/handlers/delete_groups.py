@@ -5,11 +5,13 @@ from broker.handlers.group_request import answer_of, ask_group
 from broker.handlers.handler import RequestContext, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.delete_groups import DeletableGroupResult, DeleteGroupsRequest, DeleteGroupsResponse
+from broker.runtime.in_turns import in_turns
 
 
 async def handle_delete_groups(request: DeleteGroupsRequest, context: RequestContext) -> DeleteGroupsResponse:
     groups = dict.fromkeys(request.groups_names)
-    return DeleteGroupsResponse(results=[await _delete(group_id, context) for group_id in groups])
+    deleted = await in_turns(groups, lambda group_id: _delete(group_id, context), context.services.turns)
+    return DeleteGroupsResponse(results=deleted)
 
 
 async def _delete(group_id: str, context: RequestContext) -> DeletableGroupResult:

@@ -15,16 +15,15 @@ from broker.protocol.messages.delete_records import (
     DeleteRecordsResponse,
     DeleteRecordsTopicResult,
 )
+from broker.runtime.in_turns import partitions_in_turns
 from broker.runtime.topics.internal_topics import INTERNAL_TOPICS
 
 
-def handle_delete_records(request: DeleteRecordsRequest, context: RequestContext) -> DeleteRecordsResponse:
+async def handle_delete_records(request: DeleteRecordsRequest, context: RequestContext) -> DeleteRecordsResponse:
     asked = partitions_once(((topic.name, topic.partitions) for topic in request.topics), attrgetter("partition_index"))
+    topics = await partitions_in_turns(asked, lambda topic, each: _delete(topic, each, context), context.services.turns)
     return DeleteRecordsResponse(
-        topics=[
-            DeleteRecordsTopicResult(name=name, partitions=[_delete(name, each, context) for each in partitions])
-            for name, partitions in asked.items()
-        ]
+        topics=[DeleteRecordsTopicResult(name=name, partitions=partitions) for name, partitions in topics]
     )
 
 

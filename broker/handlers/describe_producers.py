@@ -17,18 +17,17 @@ from broker.protocol.messages.describe_producers import (
     ProducerState,
     TopicResponse,
 )
+from broker.runtime.in_turns import partitions_in_turns
 
 
-def handle_describe_producers(request: DescribeProducersRequest, context: RequestContext) -> DescribeProducersResponse:
+async def handle_describe_producers(
+    request: DescribeProducersRequest, context: RequestContext
+) -> DescribeProducersResponse:
     asked = partitions_once((topic.name, topic.partition_indexes) for topic in request.topics)
-    return DescribeProducersResponse(
-        topics=[
-            TopicResponse(
-                name=name, partitions=[_describe(TopicPartition(name, index), context) for index in partitions]
-            )
-            for name, partitions in asked.items()
-        ]
+    topics = await partitions_in_turns(
+        asked, lambda topic, index: _describe(TopicPartition(topic, index), context), context.services.turns
     )
+    return DescribeProducersResponse(topics=[TopicResponse(name=name, partitions=found) for name, found in topics])
 
 
 def _describe(topic_partition: TopicPartition, context: RequestContext) -> PartitionResponse:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from broker.common.errors import BarnabasError
 from broker.common.limits import (
+    BYTES_AT_ONCE_MAX,
     PARTITIONS_REQUEST_BYTES_MAX,
     PARTITIONS_REQUEST_ENTRIES_MAX,
     PEER_REQUEST_BYTES_MAX,
@@ -14,6 +15,7 @@ from broker.common.limits import (
     REQUEST_ENTRIES_MAX,
 )
 from broker.config.broker import BrokerConfig
+from broker.net.turns import Turns
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.schema import Message
 from broker.replication.fetch_session import FetchSessions
@@ -58,6 +60,7 @@ class Services:
     request_times: RequestTimes
     producer_ids: ProducerIds
     controller: ControllerRuntime
+    turns: Turns
     clock: Any
 
 
@@ -80,9 +83,13 @@ class Budget(NamedTuple):
 
     bytes_max: int
     entries_max: int
+    #: One of more bytes may take long, and waits until others have had their turn.
+    bytes_at_once: int = BYTES_AT_ONCE_MAX
 
 
 ORDINARY = Budget(REQUEST_BYTES_MAX, REQUEST_ENTRIES_MAX)
+#: For those that may tell of everything there is, however little they ask.
+OF_EVERYTHING = Budget(REQUEST_BYTES_MAX, REQUEST_ENTRIES_MAX, bytes_at_once=0)
 #: For requests in which a client may name all partitions it works with.
 OF_PARTITIONS = Budget(PARTITIONS_REQUEST_BYTES_MAX, PARTITIONS_REQUEST_ENTRIES_MAX)
 #: For what brokers tell one another, of as many partitions as there are.

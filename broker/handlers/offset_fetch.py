@@ -14,6 +14,7 @@ from broker.protocol.messages.offset_fetch import (
     OffsetFetchResponsePartition,
     OffsetFetchResponseTopic,
 )
+from broker.runtime.in_turns import in_turns
 
 
 def handle_offset_fetch(request: OffsetFetchRequest, context: RequestContext) -> Reply:
@@ -30,7 +31,9 @@ def handle_offset_fetch(request: OffsetFetchRequest, context: RequestContext) ->
 
 async def _fetch_groups(request: OffsetFetchRequest, context: RequestContext) -> OffsetFetchResponse:
     groups = {group.group_id: group for group in request.groups}
-    return OffsetFetchResponse(groups=[await _fetch_group(group, request, context) for group in groups.values()])
+    turns = context.services.turns
+    fetched = await in_turns(groups.values(), lambda group: _fetch_group(group, request, context), turns)
+    return OffsetFetchResponse(groups=fetched)
 
 
 async def _fetch_group(

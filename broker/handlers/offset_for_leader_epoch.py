@@ -15,17 +15,16 @@ from broker.protocol.messages.offset_for_leader_epoch import (
     OffsetForLeaderPartition,
     OffsetForLeaderTopicResult,
 )
+from broker.runtime.in_turns import partitions_in_turns
 
 
-def handle_offset_for_leader_epoch(
+async def handle_offset_for_leader_epoch(
     request: OffsetForLeaderEpochRequest, context: RequestContext
 ) -> OffsetForLeaderEpochResponse:
     asked = partitions_once(((topic.topic, topic.partitions) for topic in request.topics), attrgetter("partition"))
+    topics = await partitions_in_turns(asked, lambda topic, each: _answer(topic, each, context), context.services.turns)
     return OffsetForLeaderEpochResponse(
-        topics=[
-            OffsetForLeaderTopicResult(topic=name, partitions=[_answer(name, each, context) for each in partitions])
-            for name, partitions in asked.items()
-        ]
+        topics=[OffsetForLeaderTopicResult(topic=name, partitions=partitions) for name, partitions in topics]
     )
 
 

@@ -176,6 +176,6 @@ def _close_on_error(topics: list[tuple[str, list[Outcome]]]) -> None:
 
 
 #: Record batches stay bytes; how long a frame may be at all is for the connection.
-_BUDGET = Budget(sys.maxsize, PRODUCE_ENTRIES_MAX)
+_BUDGET = Budget(sys.maxsize, PRODUCE_ENTRIES_MAX, bytes_at_once=sys.maxsize)
 
 HANDLER = public(ApiKey.PRODUCE, 3, 11, handle_produce, advertised_from=0, budget=_BUDGET)

@@ -10,6 +10,8 @@ Large pieces of files go by sendfile.
   share one limit (`memory.py`).
 - A request is answered at once (`answer`), or reserves a `Slot` that is filled later; answers leave in the order of
   the requests.
+- Of one wake-up it handles what takes a slice of time (`turns.py`), at least one request; the rest waits for its turn.
+  So does a request that may take long by itself (`may_take_long`): between two of them everybody else has a turn.
 - While too much is unanswered or unsent (common/limits.py) the connection stops reading and handles no more of what it
   has read; both go on when it drains. A kilobyte of pipelined fetches can ask for a gigabyte of answers; even if the
   socket takes them all, other connections have their turn between them.
@@ -89,6 +91,9 @@ class Connection:
         #: Received and not yet handled; empty unless the limits were reached.
         self._frames: deque[bytearray] = deque()
         self._is_handling = False
+        #: The first of them may take long and waits until others have had their turn.
+        self._waits_for_turn = False
+        self._has_turn = False
         #: Empty unless an answer is late: then it and all after it wait here.
         self._slots: deque[Slot] = deque()
         #: Of the requests whose answers are late.
@@ -191,15 +196,18 @@ class Connection:
         """Handle what was received, as far as the limits allow, and send what is answered by then."""
         frames = self._frames
         self._is_handling = True
+        end = self._turns.slice_end() if len(frames) > 1 else 0.0
         try:
             while frames and not self._is_full():
                 self._on_frame(self, memoryview(frames.popleft()))
+                if frames and (self._waits_for_turn or self._turns.is_over(end)):
+                    break
         finally:
             self._is_handling = False
         if self.is_open:
             self._flush()
         if self.is_open:
-            if frames and not self._is_full():
+            if frames and (self._waits_for_turn or not self._is_full()):
                 self._handle_soon()
             self._pause_or_resume()
             if self._is_counted or self._unsent_bytes > UNCOUNTED_BYTES_MAX or frames:
@@ -239,6 +247,18 @@ class Connection:
         """Requests whose answers are late."""
         return len(self._slots)
 
+    def may_take_long(self, frame: memoryview) -> bool:
+        """Whether a request that may take long, the one being handled, is to be handled now.
+
+        If not, it comes again when others have had their turn, and whatever comes after it on this connection waits.
+        """
+        if self._has_turn:
+            self._has_turn = False
+            return True
+        self._frames.appendleft(frame.obj)
+        self._waits_for_turn = True
+        return False
+
     def answer(self, parts: Parts) -> int:
         """The response to the request that is being handled; how many bytes it has."""
         if self._slots:
@@ -274,9 +294,11 @@ class Connection:
             self._turns.ask(self._handle_scheduled)
 
     def _handle_scheduled(self) -> None:
-        self._is_scheduled = False
+        self._is_scheduled = self._waits_for_turn = False
         if self.is_open:
+            self._has_turn = True
             self._handle_frames()
+            self._has_turn = False
 
     def _flush(self) -> None:
         slots = self._slots

@@ -58,9 +58,10 @@ class Listener:
         connections_max: int = CONNECTIONS_MAX,
         idle_ms_max: int,
         memory: ConnectionMemory,
+        turns: Turns | None = None,
         buffers: SocketBuffers = SocketBuffers(),
     ):
-        """`memory` is shared by all listeners of a broker."""
+        """`memory` and `turns` are shared by all listeners of a broker."""
         self.name = endpoint.listener
         self._endpoint = endpoint
         self._sock = _bind(endpoint, buffers)
@@ -74,6 +75,7 @@ class Listener:
         self._progress_counts: dict[Connection, int] = {}
         self._connections_of: Counter[str] = Counter()
         self._memory = memory
+        self._turns = turns or Turns()
         self._refused: Counter[str] = Counter()
         self._refusals_logged_at = float("-inf")
         self._sweep_timer: asyncio.TimerHandle | None = None
@@ -86,7 +88,6 @@ class Listener:
     def start(self, loop: asyncio.AbstractEventLoop) -> None:
         """StartupError if another process, bound at the same moment, was first to listen."""
         self._loop = loop
-        self._turns = Turns(loop)
         try:
             self._sock.listen(_BACKLOG)
         except OSError as error:

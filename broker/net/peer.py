@@ -35,7 +35,7 @@ async def connect(
             sock.setblocking(False)
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             await loop.sock_connect(sock, address)
-            return Connection(loop, sock, on_frame, on_closed, frame_bytes_max, ConnectionMemory(), Turns(loop))
+            return Connection(loop, sock, on_frame, on_closed, frame_bytes_max, ConnectionMemory(), Turns())
     except (OSError, TimeoutError) as error:
         if sock is not None:
             with contextlib.suppress(OSError):

@@ -21,6 +21,7 @@ from broker.handlers.handler import Services
 from broker.log.manager import LogManager
 from broker.net.listener import ConnectionLimits, Listener, SocketBuffers
 from broker.net.memory import ConnectionMemory
+from broker.net.turns import Turns
 from broker.replication.fetch_session import FetchSessions
 from broker.runtime import broker_configs
 from broker.runtime.broker_configs import BrokerConfigs
@@ -84,6 +85,7 @@ class Broker:
         self.services: Services | None = None
         self._descriptor_limit = raise_descriptor_limit()
         self._connection_memory = ConnectionMemory(config.queued_max_request_bytes)
+        self._turns = Turns()
         #: The last log directory has failed: nothing can be served any more.
         self.failed = asyncio.Event()
         self._endpoint = MetricsEndpoint(self._registry, self._health)
@@ -136,6 +138,7 @@ class Broker:
             frame_bytes_max=self.config.socket_request_max_bytes,
             idle_ms_max=self.config.connections_max_idle_ms,
             memory=self._connection_memory,
+            turns=self._turns,
             buffers=SocketBuffers(self.config.socket_send_buffer_bytes, self.config.socket_receive_buffer_bytes),
         )
 
@@ -227,6 +230,7 @@ class Broker:
             request_times=RequestTimes(),
             producer_ids=ProducerIds(self._store, config.broker_id),
             controller=self._controller,
+            turns=self._turns,
             clock=self._clock,
         )
 

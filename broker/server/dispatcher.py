@@ -48,10 +48,8 @@ class Dispatcher:
             if route is None:
                 self._answer_unsupported(connection, header)
                 return
-            if len(frame) > route.request_bytes_max:
-                raise ProtocolError(
-                    f"{route.api.name} request of {len(frame)} bytes, at most {route.request_bytes_max}; ask for less"
-                )
+            if len(frame) > route.bytes_at_once and not _may_begin(connection, frame, route):
+                return
             try:
                 request = route.decode(frame, body_at)
             except MALFORMED as error:
@@ -147,3 +145,12 @@ class Dispatcher:
         _log.exception("request failed", peer=connection.peer, api=header.api_key, version=header.api_version)
         self._metrics.failed += 1
         connection.close("internal error")
+
+
+def _may_begin(connection: Connection, frame: memoryview, route: Route) -> bool:
+    """Whether a request that may take long is handled now; if not, it comes again. ProtocolError if it is too large."""
+    if len(frame) > route.request_bytes_max:
+        raise ProtocolError(
+            f"{route.api.name} request of {len(frame)} bytes, at most {route.request_bytes_max}; ask for less at once"
+        )
+    return connection.may_take_long(frame)

@@ -18,6 +18,7 @@ class Route:
 
     __slots__ = (
         "api",
+        "bytes_at_once",
         "decode",
         "frame",
         "frame_body",
@@ -33,7 +34,7 @@ class Route:
         messages = MESSAGES[handler.api]
         self.api = handler.api
         self.version = version
-        self.request_bytes_max, entries_max = handler.budget
+        self.request_bytes_max, entries_max, self.bytes_at_once = handler.budget
         self.decode: Callable[[memoryview, int], Message] = decoder_of(
             messages.request, version, ignore_rest=True, entries_max=entries_max
         )

@@ -21,6 +21,7 @@ from broker.log.config import LogConfig
 from broker.log.manager import LogManager
 from broker.net.listener import Listener
 from broker.net.memory import ConnectionMemory
+from broker.net.turns import Turns
 from broker.protocol.codec import decode, encode
 from broker.protocol.headers import RequestHeader, decode_response_header, encode_request_header
 from broker.protocol.messages import MESSAGES
@@ -223,6 +224,7 @@ class Served:
             request_times=RequestTimes(),
             producer_ids=ProducerIds(self.store, 1),
             controller=self.controller,
+            turns=Turns(),
             clock=clock,
         )
         context = RequestContext(services, 1, "", "", "PLAINTEXT")
