@@ -91,9 +91,9 @@ PEER_REQUEST_BYTES_MAX = 16 * 1024 * 1024
 PEER_REQUEST_ENTRIES_MAX = 2_000_000
 
 #: Topics and partitions one Produce request may name, whose batches stay bytes: an entry that has none takes six bytes,
-#: and half a kilobyte when it is decoded. With a batch in each, the largest request of a client by default (1 MB) has
-#: no room for so many.
-PRODUCE_ENTRIES_MAX = 20_000
+#: and half a kilobyte when it is decoded. A broker is to lead 4,000 partitions at most (Kafka's own advice), and one
+#: client hardly writes to all of them at a time; those of a transaction are appended in one go, some 15 µs each.
+PRODUCE_ENTRIES_MAX = 5_000
 
 #: Tagged fields (KIP-482) of one section; Kafka's messages declare at most five. A section of tags without a value
 #: takes two bytes each and half a microsecond, in the header of a 100 MB Produce too. One byte tells so many.
@@ -103,8 +103,12 @@ TAGGED_FIELDS_MAX = 127
 #: largest batch a topic takes by default. A few hundred bytes of zstd can stand for gigabytes.
 DECOMPRESSED_BYTES_MAX = 64 * 1024 * 1024
 
-#: The same for a batch that a client just sent to a compacted topic: it is unpacked on the loop, about 1 ms a MB.
+#: The same for all batches together that a client just sent to compacted topics in one request: each is unpacked on
+#: the loop in one piece, one to two ms a MB.
 PRODUCED_DECOMPRESSED_BYTES_MAX = 16 * 1024 * 1024
+
+#: Records of such a batch, not compressed, that are looked at as it is appended: 4 ms. More take turns with others.
+RECORDS_LOOKED_AT_AT_ONCE_MAX = 1_000
 
 #: Records of a batch that are looked at one by one, each about two microseconds and 300 bytes; clients put 10,000 into
 #: one (librdkafka's default) or fewer.

@@ -24,6 +24,7 @@ from broker.runtime.controller.controller_runtime import ControllerRuntime
 from broker.runtime.coordinators.group_coordinators import GroupCoordinators
 from broker.runtime.coordinators.producer_ids import ProducerIds
 from broker.runtime.coordinators.transaction_coordinators import TransactionCoordinators
+from broker.runtime.in_turns import InOrder
 from broker.runtime.log_dirs import LogDirs
 from broker.runtime.metadata_cache import MetadataCache
 from broker.runtime.purgatory import Purgatory
@@ -75,7 +76,7 @@ class RequestContext(NamedTuple):
 
 
 #: A response now, perhaps encoded already, a response later, or None when the request has no response (acks=0).
-Reply = Message | bytes | Awaitable[Message | None] | None
+Reply = Message | bytes | Awaitable[Message | None] | InOrder | None
 
 
 class Budget(NamedTuple):

@@ -94,6 +94,8 @@ class Connection:
         #: The first of them may take long and waits until others have had their turn.
         self._waits_for_turn = False
         self._has_turn = False
+        #: A request's work has to be done before any other of this connection begins.
+        self._is_held = False
         #: Empty unless an answer is late: then it and all after it wait here.
         self._slots: deque[Slot] = deque()
         #: Of the requests whose answers are late.
@@ -218,7 +220,8 @@ class Connection:
     def _is_full(self) -> bool:
         unsent_bytes = self._unsent_bytes
         return (
-            unsent_bytes >= UNSENT_BYTES_PER_CONNECTION_MAX
+            self._is_held
+            or unsent_bytes >= UNSENT_BYTES_PER_CONNECTION_MAX
             or len(self._slots) >= IN_FLIGHT_PER_CONNECTION_MAX
             or self._unanswered_bytes > UNANSWERED_BYTES_PER_CONNECTION_MAX
             or (unsent_bytes > 0 and self._memory.is_short_of_answers)
@@ -258,6 +261,16 @@ class Connection:
         self._frames.appendleft(frame.obj)
         self._waits_for_turn = True
         return False
+
+    def hold_until(self, done: asyncio.Future) -> None:
+        """Begin no other request before: what the one being handled does later must not be overtaken."""
+        self._is_held = True
+        done.add_done_callback(lambda _: self._release())
+
+    def _release(self) -> None:
+        self._is_held = False
+        if self._frames:
+            self._handle_soon()
 
     def answer(self, parts: Parts) -> int:
         """The response to the request that is being handled; how many bytes it has."""

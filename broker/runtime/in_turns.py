@@ -3,10 +3,11 @@
 Counted, not timed: one of these things takes some ten to fifty microseconds, so a slice takes a few milliseconds.
 """
 
-from collections.abc import Awaitable, Callable, Iterable
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from inspect import isawaitable
 from itertools import islice
-from typing import TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from broker.common.limits import THINGS_IN_A_TURN
 from broker.net.turns import Turns
@@ -42,3 +43,27 @@ async def partitions_in_turns(
     pairs = ((topic, each) for topic, partitions in asked.items() for each in partitions)
     results = iter(await in_turns(pairs, lambda pair: do(*pair), turns))
     return [(topic, list(islice(results, len(partitions)))) for topic, partitions in asked.items()]
+
+
+class InOrder(NamedTuple):
+    """A reply that comes later. Nothing else of its connection is begun before `is_done`."""
+
+    reply: Coroutine[Any, Any, Any]
+    is_done: asyncio.Future[None]
+
+
+def in_order(work: Callable[[Callable[[], None]], Awaitable[Any]]) -> InOrder:
+    """`work(done)` makes the reply, and calls `done` once what others might overtake is over: at its end at last."""
+    is_done = asyncio.get_running_loop().create_future()
+
+    def done() -> None:
+        if not is_done.done():
+            is_done.set_result(None)
+
+    async def reply() -> Any:
+        try:
+            return await work(done)
+        finally:
+            done()
+
+    return InOrder(reply(), is_done)

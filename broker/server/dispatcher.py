@@ -20,6 +20,7 @@ from broker.protocol.api_keys import ApiKey
 from broker.protocol.codec import MALFORMED
 from broker.protocol.headers import RequestHeader, decode_request_header
 from broker.protocol.schema import Message
+from broker.runtime.in_turns import InOrder
 from broker.server.metrics import RequestMetrics
 from broker.server.route import Route
 
@@ -104,10 +105,13 @@ class Dispatcher:
         header: RequestHeader,
         request_bytes: int,
         route: Route,
-        reply: Awaitable[Message | None],
+        reply: Awaitable[Message | None] | InOrder,
         began_ns: int,
     ) -> None:
         """A future costs no task: acks=all and followers' fetches end in one."""
+        if reply.__class__ is InOrder:
+            connection.hold_until(reply.is_done)
+            reply = reply.reply
         slot = connection.reserve(request_bytes)
         work = reply if isinstance(reply, asyncio.Future) else asyncio.ensure_future(reply)
         self._working.setdefault(connection, {})[work] = None
