@@ -51,6 +51,9 @@ DELAYED_FETCHES_MAX = 50_000
 #: Partitions all fetches that wait look at together, 0.6 KB each with what is to be answered of them.
 DELAYED_FETCH_PARTITIONS_MAX = 250_000
 
+#: Fetches that go on in one pass of the loop when more wait for the same: some 50 µs each.
+WAKES_AT_ONCE_MAX = 64
+
 #: How long a fetch may wait for data; clients ask for half a second. Kafka has no such bound, but as a fetch may be
 #: answered early at any time, nobody is told anything untrue by it.
 FETCH_WAIT_MS_MAX = 300_000
