@@ -133,6 +133,28 @@ PRODUCERS_PER_PARTITION_MAX = 10_000
 #: to try again. 64 of the largest batches, or 64 seconds of a paused coordinator at 1 MB/s.
 VERIFYING_BYTES_MAX = 64 * 1024 * 1024
 
+#: Bytes that groups, their members and committed offsets take on one broker, some 10,000 busy groups or a million
+#: offsets: beyond it new ones are told to look for their coordinator again, those there are go on.
+GROUPS_BYTES_MAX = 256 * 1024 * 1024
+
+#: Metadata of one member, all its protocols together: the consumer offers two by default, each naming its topics and
+#: what it owns: 5,000 topics of 45 letters. A group's record, with all members, has to fit into a batch of 1 MB anyway.
+MEMBER_METADATA_BYTES_MAX = 512 * 1024
+
+#: Letters of the names clients give to groups, instances and protocols. Kafka takes 32,767; people use fewer than 100.
+GROUP_NAME_LENGTH_MAX = 1_024
+
+#: Letters of a client id that are kept.
+CLIENT_ID_LENGTH_MAX = 255
+
+#: How long a rebalance waits for a member that is known to be alive: it may be busy with a batch for hours. Kafka's
+#: Streams asked for 24 days by default once; a whole group would wait as long.
+REBALANCE_TIMEOUT_MS_MAX = 86_400_000
+
+#: Transactional ids of all coordinators of one broker, 0.7 KB each: 210 MB. Clients that make one up for each run would
+#: fill the memory within the week it takes to forget one.
+TRANSACTIONAL_IDS_MAX = 300_000
+
 #: Previews of retention that wait for their turn; one is made at a time, and beyond these a client is refused.
 PREVIEWS_WAITING_MAX = 8
 
