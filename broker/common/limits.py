@@ -120,6 +120,12 @@ RECORDS_PER_BATCH_MAX = 100_000
 #: Kafka's limit on the length of a topic name (file name minus the partition suffix).
 TOPIC_NAME_LENGTH_MAX = 249
 
+#: Letters of one text in a log line: longer than any name that people give, or reason the broker has.
+LOGGED_TEXT_LENGTH_MAX = 512
+
+#: Topics one CreateTopics request may name: each is answered with its thirty configurations.
+TOPICS_PER_REQUEST_MAX = 1_000
+
 #: Partitions one CreateTopics request may ask for; each costs znodes, files and memory on brokers.
 PARTITIONS_PER_TOPIC_MAX = 10_000
 

@@ -63,7 +63,7 @@ def test_tick_leaves_a_group_with_a_record_on_its_way_for_the_next():
 
 
 def test_groups_whose_members_all_die_at_once_become_empty_in_batches_that_any_topic_takes():
-    world = World()
+    world = World(GroupConfig(group_initial_rebalance_delay_ms=0))
     names = [f"{number:03}" + "😀" * 1_000 for number in range(150)]
     for name in names:
         world.stable_group(name, "a", session_ms=500_000)
