@@ -8,6 +8,17 @@ IN_FLIGHT_PER_CONNECTION_MAX = 1_000
 #: be larger. A producer that has 16 MB under way keeps any disk busy.
 UNANSWERED_BYTES_PER_CONNECTION_MAX = 16 * 1024 * 1024
 
+#: Bytes of unanswered requests of all connections together, as they stand in memory: beyond it who holds the most is
+#: closed. A fleet of 10,000 consumers that joins at once takes a tenth of it.
+PARKED_REQUEST_BYTES_MAX = 512 * 1024 * 1024
+
+#: How many times its bytes on the wire a request may take in memory: one of many tiny structs.
+DECODED_FACTOR = 30
+
+#: Age from which a connection that never sent a whole request makes room for another when places are short; clients
+#: send their first request at once.
+SILENT_CONNECTION_S = 10.0
+
 #: Open connections on one listener unless max.connections says otherwise. Each costs a descriptor and about 10 KB.
 CONNECTIONS_MAX = 10_000
 

@@ -322,4 +322,7 @@ def _aborted(result: ReadResult, fetch_offset: int) -> list[AbortedTransaction]:
     return [AbortedTransaction(producer_id=each.producer_id, first_offset=each.first_offset) for each in aborted]
 
 
-HANDLER = public(ApiKey.FETCH, 4, 17, handle_fetch, budget=OF_PARTITIONS)
+#: What waits is counted by partitions (`Purgatory`, fetch sessions); of the request itself nothing is left.
+_BUDGET = OF_PARTITIONS._replace(decoded_factor=1)
+
+HANDLER = public(ApiKey.FETCH, 4, 17, handle_fetch, budget=_BUDGET)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from broker.common.errors import BarnabasError
 from broker.common.limits import (
     BYTES_AT_ONCE_MAX,
+    DECODED_FACTOR,
     PARTITIONS_REQUEST_BYTES_MAX,
     PARTITIONS_REQUEST_ENTRIES_MAX,
     PEER_REQUEST_BYTES_MAX,
@@ -86,6 +87,8 @@ class Budget(NamedTuple):
     entries_max: int
     #: One of more bytes may take long, and waits until others have had their turn.
     bytes_at_once: int = BYTES_AT_ONCE_MAX
+    #: How many times its bytes it may take in memory until it is answered.
+    decoded_factor: int = DECODED_FACTOR
 
 
 ORDINARY = Budget(REQUEST_BYTES_MAX, REQUEST_ENTRIES_MAX)

@@ -282,10 +282,15 @@ class Connection:
         return size
 
     def reserve(self, request_bytes: int = 0) -> Slot:
-        """Keep the place of the response to the request that is being handled, which has so many bytes."""
+        """Keep the place of the response to the request that is being handled, which takes so many bytes meanwhile.
+
+        The connection may be closed for it.
+        """
         slot = Slot(request_bytes)
         self._slots.append(slot)
         self._unanswered_bytes += request_bytes
+        if request_bytes > UNCOUNTED_BYTES_MAX:
+            self._memory.park(self, self._unanswered_bytes)
         return slot
 
     def fill(self, slot: Slot, parts: Parts) -> int:
@@ -296,6 +301,8 @@ class Connection:
             return size
         self._unsent_bytes += size
         self._unanswered_bytes -= slot.request_bytes
+        if slot.request_bytes > UNCOUNTED_BYTES_MAX:
+            self._memory.park(self, self._unanswered_bytes)
         if not self._is_handling and (self._slots[0] is slot or self._frames):
             self._handle_soon()
         return size
@@ -372,6 +379,7 @@ class Connection:
         self._large = None
         self._memory.frame_ended(self)
         self._memory.hold_answers(self, 0)
+        self._memory.park(self, 0)
         self._on_closed(self, reason)
 
     def _last_words(self) -> None:

@@ -112,9 +112,9 @@ class Dispatcher:
         if reply.__class__ is InOrder:
             connection.hold_until(reply.is_done)
             reply = reply.reply
-        slot = connection.reserve(request_bytes)
         work = reply if isinstance(reply, asyncio.Future) else asyncio.ensure_future(reply)
         self._working.setdefault(connection, {})[work] = None
+        slot = connection.reserve(request_bytes * route.decoded_factor)
         work.add_done_callback(partial(self._fill, connection, slot, header, route, began_ns))
 
     def _fill(

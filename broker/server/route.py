@@ -20,6 +20,7 @@ class Route:
         "api",
         "bytes_at_once",
         "decode",
+        "decoded_factor",
         "frame",
         "frame_body",
         "handle",
@@ -34,7 +35,7 @@ class Route:
         messages = MESSAGES[handler.api]
         self.api = handler.api
         self.version = version
-        self.request_bytes_max, entries_max, self.bytes_at_once = handler.budget
+        self.request_bytes_max, entries_max, self.bytes_at_once, self.decoded_factor = handler.budget
         self.decode: Callable[[memoryview, int], Message] = decoder_of(
             messages.request, version, ignore_rest=True, entries_max=entries_max
         )
