@@ -62,6 +62,7 @@ class BrokerProcess:
             "zookeeper.connect": self.zookeeper_connect,
             "zookeeper.session.timeout.ms": 4000,
             "group.initial.rebalance.delay.ms": 100,
+            "max.connections.per.ip": 20_000,
             "offsets.topic.num.partitions": 5,
             "transaction.state.log.num.partitions": 5,
             "metrics.listener": f"127.0.0.1:{self.metrics_port}",

@@ -8,6 +8,17 @@ IN_FLIGHT_PER_CONNECTION_MAX = 1_000
 #: be larger. A producer that has 16 MB under way keeps any disk busy.
 UNANSWERED_BYTES_PER_CONNECTION_MAX = 16 * 1024 * 1024
 
+#: Bytes of unanswered requests of all connections together, as they stand in memory: beyond it who holds the most is
+#: closed. A fleet of 10,000 consumers that joins at once takes a tenth of it.
+PARKED_REQUEST_BYTES_MAX = 512 * 1024 * 1024
+
+#: How many times its bytes on the wire a request may take in memory: one of many tiny structs.
+DECODED_FACTOR = 30
+
+#: Age from which a connection that never sent a whole request makes room for another when places are short; clients
+#: send their first request at once.
+SILENT_CONNECTION_S = 10.0
+
 #: Open connections on one listener unless max.connections says otherwise. Each costs a descriptor and about 10 KB.
 CONNECTIONS_MAX = 10_000
 
@@ -51,6 +62,9 @@ DELAYED_FETCHES_MAX = 50_000
 #: Partitions all fetches that wait look at together, 0.6 KB each with what is to be answered of them.
 DELAYED_FETCH_PARTITIONS_MAX = 250_000
 
+#: Fetches that go on in one pass of the loop when more wait for the same: some 50 µs each.
+WAKES_AT_ONCE_MAX = 64
+
 #: How long a fetch may wait for data; clients ask for half a second. Kafka has no such bound, but as a fetch may be
 #: answered early at any time, nobody is told anything untrue by it.
 FETCH_WAIT_MS_MAX = 300_000
@@ -64,9 +78,31 @@ FETCH_SESSION_PARTITIONS_MAX = 100_000
 #: Silence after which a fetch session's place may go to another, and age from which a larger one may take it.
 FETCH_SESSION_EVICTION_MS = 120_000
 
-#: Bytes of a request that carries no record batches. Decoded, a request of many tiny structs takes thirty times its own
-#: size, so what decodes to objects is bounded tighter than what stays bytes (socket.request.max.bytes).
-STRUCTURED_REQUEST_BYTES_MAX = 16 * 1024 * 1024
+#: Bytes of a request that carries no record batches, unless its API declares more. Decoded, a request of many tiny
+#: structs takes thirty times its own size, so what decodes to objects is bounded tighter than what stays bytes
+#: (socket.request.max.bytes).
+REQUEST_BYTES_MAX = 1024 * 1024
+
+#: Elements all arrays of such a request may have together, counted before they are read. Each takes half a kilobyte
+#: and, with its part of the answer, a microsecond or two, whatever the API: 20,000 keep the loop for less than 50 ms.
+REQUEST_ENTRIES_MAX = 20_000
+
+#: Bytes of a request that is handled as soon as it is read: a millisecond or two, whatever it names. One that is larger
+#: queues until others have had their turn, batches of records apart.
+BYTES_AT_ONCE_MAX = 4 * 1024
+
+#: Of many things that one request asks for, as many are done before others have their turn: a few milliseconds.
+THINGS_IN_A_TURN = 100
+
+#: The same for requests in which a client may name every partition it works with: 20,000 of them with names of 50
+#: letters and metadata, and nobody is known to have more in one client.
+PARTITIONS_REQUEST_BYTES_MAX = 4 * 1024 * 1024
+PARTITIONS_REQUEST_ENTRIES_MAX = 50_000
+
+#: What one broker may ask of another: a controller tells a broker of all partitions in one request, and of each
+#: partition its replicas.
+PEER_REQUEST_BYTES_MAX = 16 * 1024 * 1024
+PEER_REQUEST_ENTRIES_MAX = 2_000_000
 
 #: Bytes of a request that is decoded only to refuse each thing it names; who sends more is not answered.
 REFUSED_REQUEST_BYTES_MAX = 64 * 1024
@@ -75,20 +111,28 @@ REFUSED_REQUEST_BYTES_MAX = 64 * 1024
 SASL_TOKEN_BYTES_MAX = 4 * 1024
 
 #: Topics and partitions one Produce request may name, whose batches stay bytes: an entry that has none takes six bytes,
-#: and half a kilobyte when it is decoded. With a batch in each, the largest request of a client by default (1 MB) has
-#: no room for so many.
-PRODUCE_ENTRIES_MAX = 20_000
+#: and half a kilobyte when it is decoded. A broker is to lead 4,000 partitions at most (Kafka's own advice), and one
+#: client hardly writes to all of them at a time; those of a transaction are appended in one go, some 15 µs each.
+PRODUCE_ENTRIES_MAX = 5_000
+
+#: Tagged fields (KIP-482) of one section; Kafka's messages declare at most five. A section of tags without a value
+#: takes two bytes each and half a microsecond, in the header of a 100 MB Produce too. One byte tells so many.
+TAGGED_FIELDS_MAX = 127
 
 #: What one record batch may unpack to where its records are looked at (compaction, coordinators, times): 64 times the
 #: largest batch a topic takes by default. A few hundred bytes of zstd can stand for gigabytes.
 DECOMPRESSED_BYTES_MAX = 64 * 1024 * 1024
 
-#: The same for a batch that a client just sent to a compacted topic: it is unpacked on the loop, about 1 ms a MB.
+#: The same for all batches together that a client just sent to compacted topics in one request: each is unpacked on
+#: the loop in one piece, one to two ms a MB.
 PRODUCED_DECOMPRESSED_BYTES_MAX = 16 * 1024 * 1024
 
 #: Bytes of Produce requests that wait until their batches are packed as compression.type says; beyond it producers are
 #: told to try again. 64 of the largest batches, or one second of the fastest codec on two cores.
 REPACKING_BYTES_MAX = 64 * 1024 * 1024
+
+#: Records of such a batch, not compressed, that are looked at as it is appended: 4 ms. More take turns with others.
+RECORDS_LOOKED_AT_AT_ONCE_MAX = 1_000
 
 #: Records of a batch that are looked at one by one, each about two microseconds and 300 bytes; clients put 10,000 into
 #: one (librdkafka's default) or fewer.
@@ -100,6 +144,12 @@ LOOP_STALL_MS_MIN = 10_000
 
 #: Kafka's limit on the length of a topic name (file name minus the partition suffix).
 TOPIC_NAME_LENGTH_MAX = 249
+
+#: Letters of one text in a log line: longer than any name that people give, or reason the broker has.
+LOGGED_TEXT_LENGTH_MAX = 512
+
+#: Topics one CreateTopics request may name: each is answered with its thirty configurations.
+TOPICS_PER_REQUEST_MAX = 1_000
 
 #: Partitions one CreateTopics request may ask for; each costs znodes, files and memory on brokers.
 PARTITIONS_PER_TOPIC_MAX = 10_000
@@ -113,6 +163,28 @@ PRODUCERS_PER_PARTITION_MAX = 10_000
 #: Bytes of Produce requests that wait until a coordinator has verified their transaction; beyond it producers are told
 #: to try again. 64 of the largest batches, or 64 seconds of a paused coordinator at 1 MB/s.
 VERIFYING_BYTES_MAX = 64 * 1024 * 1024
+
+#: Bytes that groups, their members and committed offsets take on one broker, some 10,000 busy groups or a million
+#: offsets: beyond it new ones are told to look for their coordinator again, those there are go on.
+GROUPS_BYTES_MAX = 256 * 1024 * 1024
+
+#: Metadata of one member, all its protocols together: the consumer offers two by default, each naming its topics and
+#: what it owns: 5,000 topics of 45 letters. A group's record, with all members, has to fit into a batch of 1 MB anyway.
+MEMBER_METADATA_BYTES_MAX = 512 * 1024
+
+#: Letters of the names clients give to groups, instances and protocols. Kafka takes 32,767; people use fewer than 100.
+GROUP_NAME_LENGTH_MAX = 1_024
+
+#: Letters of a client id that are kept.
+CLIENT_ID_LENGTH_MAX = 255
+
+#: How long a rebalance waits for a member that is known to be alive: it may be busy with a batch for hours. Kafka's
+#: Streams asked for 24 days by default once; a whole group would wait as long.
+REBALANCE_TIMEOUT_MS_MAX = 86_400_000
+
+#: Transactional ids of all coordinators of one broker, 0.7 KB each: 210 MB. Clients that make one up for each run would
+#: fill the memory within the week it takes to forget one.
+TRANSACTIONAL_IDS_MAX = 300_000
 
 #: Previews of retention that wait for their turn; one is made at a time, and beyond these a client is refused.
 PREVIEWS_WAITING_MAX = 8

@@ -6,8 +6,14 @@ through the standard library and come out in the same shape.
 
 import logging
 import sys
+import unicodedata
 
 import structlog
+
+from broker.common.limits import LOGGED_TEXT_LENGTH_MAX
+
+#: Where structlog puts a traceback, and where we say what a thread is doing.
+_TRACEBACKS = ("exception", "stack")
 
 _SHARED = [
     structlog.contextvars.merge_contextvars,
@@ -41,8 +47,23 @@ def configure_logs(level: str = "INFO", **facts: object) -> None:
 
 
 def _one_line(_logger: object, _method: str, event: dict) -> dict:
-    """Logfmt escapes nothing but quotes; a traceback or a peer's text must not break the line."""
-    return {key: value.replace("\n", "\\n") if isinstance(value, str) else value for key, value in event.items()}
+    """Logfmt escapes nothing but quotes; a peer's text must neither break the line nor speak to a terminal, nor fill
+    the disk. A traceback is ours, and whole.
+    """
+    return {key: _plain(value, key in _TRACEBACKS) if isinstance(value, str) else value for key, value in event.items()}
+
+
+def _plain(text: str, is_whole: bool) -> str:
+    if not is_whole and len(text) > LOGGED_TEXT_LENGTH_MAX:
+        text = f"{text[:LOGGED_TEXT_LENGTH_MAX]}… ({len(text)} letters)"
+    return text if text.isprintable() else "".join(map(_visible, text))
+
+
+def _visible(letter: str) -> str:
+    """Escaped if it is of Unicode's category C (control, format, surrogates, unassigned) or ends a line."""
+    category = unicodedata.category(letter)
+    is_harmless = category[0] != "C" and category not in ("Zl", "Zp")
+    return letter if is_harmless else letter.encode("unicode_escape", "surrogatepass").decode()
 
 
 def logger(name: str) -> structlog.stdlib.BoundLogger:

@@ -106,6 +106,13 @@ KEYS: tuple[Key, ...] = (
     Key("controlled.shutdown.enable", parse_boolean, True, "Move leaderships away before stopping."),
     Key("controlled.shutdown.max.retries", parse_int, 3, "How often the controller is asked to move them.", at_least=0),
     Key("controlled.shutdown.retry.backoff.ms", parse_int, 5_000, "Pause before asking again.", at_least=0),
+    Key(
+        "max.partitions",
+        parse_int,
+        10_000,
+        "Partitions there may be in the cluster (KIP-578); each costs ZooKeeper some kilobytes.",
+        at_least=1,
+    ),
     Key("num.partitions", parse_int, 1, "Partitions of a topic created without a number.", at_least=1),
     Key("default.replication.factor", parse_int, 1, "Replicas of a topic created without a number.", at_least=1),
     Key("auto.create.topics.enable", parse_boolean, True, "Create a topic when a client first asks for it."),
@@ -249,7 +256,7 @@ KEYS: tuple[Key, ...] = (
         at_least=-1,
     ),
     Key("max.connections", parse_int32, CONNECTIONS_MAX, "Connections one listener accepts at a time.", at_least=0),
-    Key("max.connections.per.ip", parse_int32, 2**31 - 1, "Connections from one address at a time.", at_least=0),
+    Key("max.connections.per.ip", parse_int32, 1_000, "Connections from one address at a time.", at_least=0),
     Key("max.connections.per.ip.overrides", parse_host_limits, (), "The same for single addresses: address:count,…"),
     Key("connections.max.idle.ms", parse_int, 600_000, "Silence after which a connection is closed.", at_least=1),
     Key("fetch.max.bytes", parse_int, 57_671_680, "Bytes one fetch answers at most.", at_least=1024),
@@ -296,7 +303,13 @@ KEYS: tuple[Key, ...] = (
     Key("group.min.session.timeout.ms", parse_int, 6_000, "Shortest session timeout of a member.", at_least=0),
     Key("group.max.session.timeout.ms", parse_int, 1_800_000, "Longest session timeout of a member.", at_least=0),
     Key("group.initial.rebalance.delay.ms", parse_int, 3_000, "How long a new group waits for members.", at_least=0),
-    Key("group.max.size", parse_int, 2**31 - 1, "Members one group may have.", at_least=1),
+    Key(
+        "group.max.size",
+        parse_int,
+        1_000,
+        "Members one group may have. A record of 1 MB has to hold all of them; Kafka has no limit by default.",
+        at_least=1,
+    ),
     Key("metrics.listener", parse_host_port, HostPort("", 0), "host:port of /metrics and /healthz; unset: not served."),
 )
 BY_NAME: dict[str, Key] = {key.name: key for key in KEYS}

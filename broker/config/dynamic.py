@@ -42,6 +42,7 @@ CLUSTER_WIDE = frozenset(
         "max.connections",
         "max.connections.per.ip",
         "max.connections.per.ip.overrides",
+        "max.partitions",
         "message.max.bytes",
         "min.insync.replicas",
         "producer.id.expiration.ms",

@@ -5,7 +5,7 @@ transactions at once, mostly only whether a partition is part of one (KIP-890); 
 """
 
 from broker.common.errors import ApiError, ErrorCode
-from broker.handlers.handler import Handler, RequestContext
+from broker.handlers.handler import OF_PEERS, Handler, RequestContext
 from broker.handlers.transaction_request import ask_when_ended, known_code
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.add_partitions_to_txn import (
@@ -111,5 +111,6 @@ HANDLER = Handler(
     (0, 5),
     handle_add_partitions_to_txn,
     advertised=(0, _FIRST_BATCHED - 1),
+    budget=OF_PEERS,
     members_from=_FIRST_BATCHED,
 )

@@ -13,12 +13,13 @@ from broker.protocol.messages.alter_configs import (
     AlterConfigsResourceResponse,
     AlterConfigsResponse,
 )
+from broker.runtime.in_turns import in_turns
 
 
 async def handle_alter_configs(request: AlterConfigsRequest, context: RequestContext) -> AlterConfigsResponse:
-    return AlterConfigsResponse(
-        responses=[await _alter(each, request.validate_only, context) for each in request.resources]
-    )
+    turns = context.services.turns
+    altered = await in_turns(request.resources, lambda each: _alter(each, request.validate_only, context), turns)
+    return AlterConfigsResponse(responses=altered)
 
 
 async def _alter(

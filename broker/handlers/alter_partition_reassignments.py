@@ -1,10 +1,12 @@
 """AlterPartitionReassignments: the controller begins or calls off moves; the answer does not wait for their end."""
 
+from collections import Counter
+
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.controller.events import ReassignmentsAsked
 from broker.controller.verdict import Verdict
-from broker.handlers.handler import RequestContext, public
+from broker.handlers.handler import OF_PARTITIONS, RequestContext, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
@@ -22,7 +24,8 @@ async def handle_alter_partition_reassignments(
         for topic in request.topics
         for one in topic.partitions
     ]
-    named_twice = {partition for index, (partition, _) in enumerate(targets) if partition in dict(targets[:index])}
+    times_named = Counter(partition for partition, _ in targets)
+    named_twice = {partition for partition, count in times_named.items() if count > 1}
     asked = {partition: target for partition, target in targets if partition not in named_twice}
     try:
         verdicts = await context.services.controller.ask(
@@ -43,4 +46,4 @@ def _responses(verdicts: dict[TopicPartition, Verdict]) -> list[ReassignableTopi
     return [ReassignableTopicResponse(name=topic, partitions=partitions) for topic, partitions in topics.items()]
 
 
-HANDLER = public(ApiKey.ALTER_PARTITION_REASSIGNMENTS, 0, 0, handle_alter_partition_reassignments)
+HANDLER = public(ApiKey.ALTER_PARTITION_REASSIGNMENTS, 0, 0, handle_alter_partition_reassignments, budget=OF_PARTITIONS)

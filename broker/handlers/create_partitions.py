@@ -3,7 +3,7 @@
 from collections import Counter
 
 from broker.common.errors import ApiError, ErrorCode
-from broker.handlers.handler import RequestContext, public
+from broker.handlers.handler import OF_PARTITIONS, RequestContext, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.create_partitions import (
     CreatePartitionsRequest,
@@ -18,9 +18,8 @@ async def handle_create_partitions(
     request: CreatePartitionsRequest, context: RequestContext
 ) -> CreatePartitionsResponse:
     times_named = Counter(topic.name for topic in request.topics)
-    return CreatePartitionsResponse(
-        results=await at_once(_add(topic, times_named[topic.name], request, context) for topic in request.topics)
-    )
+    works = (_add(topic, times_named[topic.name], request, context) for topic in request.topics)
+    return CreatePartitionsResponse(results=await at_once(works, context.services.turns))
 
 
 async def _add(
@@ -41,4 +40,4 @@ async def _add(
     return CreatePartitionsTopicResult(name=topic.name)
 
 
-HANDLER = public(ApiKey.CREATE_PARTITIONS, 0, 3, handle_create_partitions)
+HANDLER = public(ApiKey.CREATE_PARTITIONS, 0, 3, handle_create_partitions, budget=OF_PARTITIONS)

@@ -3,9 +3,10 @@
 from collections import Counter
 
 from broker.common.errors import ApiError, ErrorCode
+from broker.common.limits import TOPICS_PER_REQUEST_MAX
 from broker.config.resolution import settings_of
 from broker.config.topic import KEYS
-from broker.handlers.handler import RequestContext, public
+from broker.handlers.handler import OF_PARTITIONS, RequestContext, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.create_topics import (
     CreatableTopic,
@@ -20,9 +21,16 @@ from broker.runtime.topics.topic_placement import NewTopic
 
 async def handle_create_topics(request: CreateTopicsRequest, context: RequestContext) -> CreateTopicsResponse:
     times_named = Counter(topic.name for topic in request.topics)
-    return CreateTopicsResponse(
-        topics=await at_once(_create(topic, times_named[topic.name], request, context) for topic in request.topics)
-    )
+    if len(request.topics) > TOPICS_PER_REQUEST_MAX:
+        reason = f"the request names {len(request.topics)} topics; name at most {TOPICS_PER_REQUEST_MAX} at once"
+        return CreateTopicsResponse(
+            topics=[
+                CreatableTopicResult(name=name, error_code=ErrorCode.INVALID_REQUEST, error_message=reason)
+                for name in times_named
+            ]
+        )
+    works = (_create(topic, times_named[topic.name], request, context) for topic in request.topics)
+    return CreateTopicsResponse(topics=await at_once(works, context.services.turns))
 
 
 async def _create(
@@ -70,4 +78,4 @@ def _new_topic(topic: CreatableTopic) -> NewTopic:
     )
 
 
-HANDLER = public(ApiKey.CREATE_TOPICS, 0, 7, handle_create_topics)
+HANDLER = public(ApiKey.CREATE_TOPICS, 0, 7, handle_create_topics, budget=OF_PARTITIONS)

@@ -1,15 +1,17 @@
 """DeleteGroups: forget empty groups, each at its own coordinator partition."""
 
 from broker.common.errors import ApiError
-from broker.handlers.group_request import answer_of, ask_group
+from broker.handlers.group_request import ask_group
 from broker.handlers.handler import Reply, RequestContext, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.delete_groups import DeletableGroupResult, DeleteGroupsRequest, DeleteGroupsResponse
+from broker.runtime.in_turns import asked_in_turns
 
 
 async def handle_delete_groups(request: DeleteGroupsRequest, context: RequestContext) -> DeleteGroupsResponse:
-    replies = [_ask(group_id, context) for group_id in dict.fromkeys(request.groups_names)]  # they wait together
-    return DeleteGroupsResponse(results=[(await answer_of(reply)).results[0] for reply in replies])
+    groups = dict.fromkeys(request.groups_names)
+    replies = await asked_in_turns(groups, lambda group_id: _ask(group_id, context), context.services.turns)
+    return DeleteGroupsResponse(results=[reply.results[0] for reply in replies])
 
 
 def _ask(group_id: str, context: RequestContext) -> Reply:

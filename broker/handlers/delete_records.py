@@ -7,7 +7,7 @@ from operator import attrgetter
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.handlers.current_leader import refusal
-from broker.handlers.handler import Reply, RequestContext, public
+from broker.handlers.handler import OF_PARTITIONS, RequestContext, public
 from broker.handlers.named_once import partitions_once
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.delete_records import (
@@ -17,6 +17,7 @@ from broker.protocol.messages.delete_records import (
     DeleteRecordsResponse,
     DeleteRecordsTopicResult,
 )
+from broker.runtime.in_turns import partitions_in_turns
 from broker.runtime.replication.record_deletions import Deleted, Deletion
 from broker.runtime.topics.internal_topics import INTERNAL_TOPICS
 
@@ -24,20 +25,18 @@ from broker.runtime.topics.internal_topics import INTERNAL_TOPICS
 _Pending = list[tuple[DeleteRecordsPartitionResult, Deletion]]
 
 
-def handle_delete_records(request: DeleteRecordsRequest, context: RequestContext) -> Reply:
+async def handle_delete_records(request: DeleteRecordsRequest, context: RequestContext) -> DeleteRecordsResponse:
     asked = partitions_once(((topic.name, topic.partitions) for topic in request.topics), attrgetter("partition_index"))
     pending: _Pending = []
+    topics = await partitions_in_turns(
+        asked, lambda topic, each: _delete(topic, each, context, pending), context.services.turns
+    )
     response = DeleteRecordsResponse(
-        topics=[
-            DeleteRecordsTopicResult(
-                name=name, partitions=[_delete(name, each, context, pending) for each in partitions]
-            )
-            for name, partitions in asked.items()
-        ]
+        topics=[DeleteRecordsTopicResult(name=name, partitions=partitions) for name, partitions in topics]
     )
     if not pending:
         return response
-    return context.services.deletions.wait(
+    return await context.services.deletions.wait(
         [deletion for _, deletion in pending],
         request.timeout_ms,
         lambda outcomes: _when_decided(response, pending, outcomes),
@@ -65,4 +64,4 @@ def _when_decided(response: DeleteRecordsResponse, pending: _Pending, outcomes: 
     return response
 
 
-HANDLER = public(ApiKey.DELETE_RECORDS, 0, 2, handle_delete_records)
+HANDLER = public(ApiKey.DELETE_RECORDS, 0, 2, handle_delete_records, budget=OF_PARTITIONS)

@@ -19,11 +19,8 @@ from broker.runtime.topics.topic_admin import NO_TOPIC_ID
 async def handle_delete_topics(request: DeleteTopicsRequest, context: RequestContext) -> DeleteTopicsResponse:
     asked = request.topics or [DeleteTopicState(name=name) for name in request.topic_names]
     times_named = Counter((each.name, each.topic_id) for each in asked)
-    return DeleteTopicsResponse(
-        responses=await at_once(
-            _delete(each, times_named[each.name, each.topic_id], request.timeout_ms, context) for each in asked
-        )
-    )
+    works = (_delete(each, times_named[each.name, each.topic_id], request.timeout_ms, context) for each in asked)
+    return DeleteTopicsResponse(responses=await at_once(works, context.services.turns))
 
 
 async def _delete(

@@ -13,7 +13,7 @@ from broker.config.definition import ConfigSource, Key, UpdateMode
 from broker.config.dynamic import update_mode
 from broker.config.resolution import Setting, broker_settings_of, settings_of
 from broker.handlers.config_resources import ResourceType, check_broker, check_topic, unknown_resource
-from broker.handlers.handler import RequestContext, public
+from broker.handlers.handler import OF_EVERYTHING, RequestContext, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.describe_configs import (
     DescribeConfigsRequest,
@@ -23,11 +23,14 @@ from broker.protocol.messages.describe_configs import (
     DescribeConfigsResult,
     DescribeConfigsSynonym,
 )
+from broker.runtime.in_turns import in_turns
 
 
 async def handle_describe_configs(request: DescribeConfigsRequest, context: RequestContext) -> DescribeConfigsResponse:
     resources = {(each.resource_type, each.resource_name): each for each in request.resources}
-    return DescribeConfigsResponse(results=[await _describe(each, request, context) for each in resources.values()])
+    turns = context.services.turns
+    described = await in_turns(resources.values(), lambda each: _describe(each, request, context), turns)
+    return DescribeConfigsResponse(results=described)
 
 
 async def _describe(
@@ -98,4 +101,4 @@ def _entry(described: _Described, request: DescribeConfigsRequest, version: int)
     )
 
 
-HANDLER = public(ApiKey.DESCRIBE_CONFIGS, 0, 4, handle_describe_configs)
+HANDLER = public(ApiKey.DESCRIBE_CONFIGS, 0, 4, handle_describe_configs, budget=OF_EVERYTHING)

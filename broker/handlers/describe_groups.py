@@ -2,14 +2,16 @@
 
 from broker.common.errors import ApiError
 from broker.handlers.group_request import answer_of, ask_group
-from broker.handlers.handler import RequestContext, public
+from broker.handlers.handler import OF_EVERYTHING, RequestContext, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.describe_groups import DescribedGroup, DescribeGroupsRequest, DescribeGroupsResponse
+from broker.runtime.in_turns import in_turns
 
 
 async def handle_describe_groups(request: DescribeGroupsRequest, context: RequestContext) -> DescribeGroupsResponse:
     groups = dict.fromkeys(request.groups)
-    return DescribeGroupsResponse(groups=[await _describe(group_id, context) for group_id in groups])
+    described = await in_turns(groups, lambda group_id: _describe(group_id, context), context.services.turns)
+    return DescribeGroupsResponse(groups=described)
 
 
 async def _describe(group_id: str, context: RequestContext) -> DescribedGroup:
@@ -27,4 +29,4 @@ async def _describe(group_id: str, context: RequestContext) -> DescribedGroup:
     return response.groups[0]
 
 
-HANDLER = public(ApiKey.DESCRIBE_GROUPS, 0, 5, handle_describe_groups)
+HANDLER = public(ApiKey.DESCRIBE_GROUPS, 0, 5, handle_describe_groups, budget=OF_EVERYTHING)

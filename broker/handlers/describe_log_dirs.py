@@ -1,6 +1,6 @@
 """DescribeLogDirs: this broker's log directories, their volumes, and the partitions in them (KIP-113, KIP-827)."""
 
-from broker.handlers.handler import RequestContext, public
+from broker.handlers.handler import OF_PARTITIONS, RequestContext, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.describe_log_dirs import (
     DescribeLogDirsPartition,
@@ -34,4 +34,4 @@ def _result(found: LogDir, wanted: dict[str, set[int]] | None) -> DescribeLogDir
     )
 
 
-HANDLER = public(ApiKey.DESCRIBE_LOG_DIRS, 0, 4, handle_describe_log_dirs)
+HANDLER = public(ApiKey.DESCRIBE_LOG_DIRS, 0, 4, handle_describe_log_dirs, budget=OF_PARTITIONS)

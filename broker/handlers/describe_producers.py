@@ -7,7 +7,7 @@ abort it with by WriteTxnMarkers.
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.handlers.current_leader import refusal
-from broker.handlers.handler import RequestContext, public
+from broker.handlers.handler import OF_PARTITIONS, RequestContext, public
 from broker.handlers.named_once import partitions_once
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.describe_producers import (
@@ -17,18 +17,17 @@ from broker.protocol.messages.describe_producers import (
     ProducerState,
     TopicResponse,
 )
+from broker.runtime.in_turns import partitions_in_turns
 
 
-def handle_describe_producers(request: DescribeProducersRequest, context: RequestContext) -> DescribeProducersResponse:
+async def handle_describe_producers(
+    request: DescribeProducersRequest, context: RequestContext
+) -> DescribeProducersResponse:
     asked = partitions_once((topic.name, topic.partition_indexes) for topic in request.topics)
-    return DescribeProducersResponse(
-        topics=[
-            TopicResponse(
-                name=name, partitions=[_describe(TopicPartition(name, index), context) for index in partitions]
-            )
-            for name, partitions in asked.items()
-        ]
+    topics = await partitions_in_turns(
+        asked, lambda topic, index: _describe(TopicPartition(topic, index), context), context.services.turns
     )
+    return DescribeProducersResponse(topics=[TopicResponse(name=name, partitions=found) for name, found in topics])
 
 
 def _describe(topic_partition: TopicPartition, context: RequestContext) -> PartitionResponse:
@@ -44,4 +43,4 @@ def _describe(topic_partition: TopicPartition, context: RequestContext) -> Parti
     return answer
 
 
-HANDLER = public(ApiKey.DESCRIBE_PRODUCERS, 0, 0, handle_describe_producers)
+HANDLER = public(ApiKey.DESCRIBE_PRODUCERS, 0, 0, handle_describe_producers, budget=OF_PARTITIONS)

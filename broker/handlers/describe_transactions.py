@@ -2,7 +2,7 @@
 
 from broker.common.errors import ApiError
 from broker.handlers.group_request import answer_of
-from broker.handlers.handler import RequestContext, public
+from broker.handlers.handler import OF_EVERYTHING, RequestContext, public
 from broker.handlers.transaction_request import ask_transaction
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.describe_transactions import (
@@ -10,14 +10,15 @@ from broker.protocol.messages.describe_transactions import (
     DescribeTransactionsResponse,
     TransactionState,
 )
+from broker.runtime.in_turns import in_turns
 
 
 async def handle_describe_transactions(
     request: DescribeTransactionsRequest, context: RequestContext
 ) -> DescribeTransactionsResponse:
-    return DescribeTransactionsResponse(
-        transaction_states=[await _describe(each, context) for each in dict.fromkeys(request.transactional_ids)]
-    )
+    ids = dict.fromkeys(request.transactional_ids)
+    described = await in_turns(ids, lambda each: _describe(each, context), context.services.turns)
+    return DescribeTransactionsResponse(transaction_states=described)
 
 
 async def _describe(transactional_id: str, context: RequestContext) -> TransactionState:
@@ -35,4 +36,4 @@ async def _describe(transactional_id: str, context: RequestContext) -> Transacti
     return response.transaction_states[0]
 
 
-HANDLER = public(ApiKey.DESCRIBE_TRANSACTIONS, 0, 0, handle_describe_transactions)
+HANDLER = public(ApiKey.DESCRIBE_TRANSACTIONS, 0, 0, handle_describe_transactions, budget=OF_EVERYTHING)

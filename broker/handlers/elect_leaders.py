@@ -6,7 +6,7 @@ from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.controller.events import Election, ElectionAsked
 from broker.controller.verdict import Verdict
-from broker.handlers.handler import RequestContext, public
+from broker.handlers.handler import OF_PARTITIONS, RequestContext, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.elect_leaders import (
     ElectionType,
@@ -91,4 +91,4 @@ def _refuse(request: ElectLeadersRequest, error: ApiError, version: int) -> Elec
     )
 
 
-HANDLER = public(ApiKey.ELECT_LEADERS, 0, 2, handle_elect_leaders)
+HANDLER = public(ApiKey.ELECT_LEADERS, 0, 2, handle_elect_leaders, budget=OF_PARTITIONS)

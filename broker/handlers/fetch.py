@@ -9,7 +9,7 @@ from broker.common.errors import ApiError, ErrorCode
 from broker.common.limits import ANSWER_BYTES_IN_MEMORY_MAX, FETCH_WAIT_MS_MAX
 from broker.common.types import IsolationLevel, TopicPartition
 from broker.handlers.current_leader import addresses, current_leader, refusal
-from broker.handlers.handler import RefusedError, Reply, RequestContext, public
+from broker.handlers.handler import OF_PARTITIONS, RefusedError, Reply, RequestContext, public
 from broker.log.log_slice import LogSlice
 from broker.net.file_part import SENDFILE_BYTES_MIN, FilePart
 from broker.protocol.api_keys import ApiKey
@@ -35,12 +35,15 @@ from broker.replication.fetch_session import (
     SessionlessFetch,
     TopicKey,
 )
+from broker.runtime.in_turns import in_turns
 from broker.runtime.replication.follower_reads import diverging
 from broker.runtime.replication.replica_manager import ReadResult
 from broker.security.membership import is_member
 
 _FIRST_VERSION_WITH_ZSTD = 10
 _FIRST_VERSION_WITH_IDS = 13
+#: Partitions read in one go, some 10 µs each.
+_PARTITIONS_AT_ONCE_MAX = 500
 _FIRST_VERSION_WITH_REPLICA_STATE = 15
 #: The refusals that come with the leader's name.
 _MOVED = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)
@@ -59,6 +62,8 @@ def handle_fetch(request: FetchRequest, context: RequestContext) -> Reply:
     except ApiError as error:
         return FetchResponse(error_code=error.code)
     reading = _Reading(request, fetch, context)
+    if len(fetch.partitions) > _PARTITIONS_AT_ONCE_MAX:
+        return _read_in_turns(reading, fetch, context, request.max_wait_ms)
     reading.read()
     if reading.is_enough or request.max_wait_ms <= 0:
         return _respond(fetch, reading, context)
@@ -105,14 +110,31 @@ def _replica_id(request: FetchRequest, version: int) -> int:
     return request.replica_state.replica_id if version >= _FIRST_VERSION_WITH_REPLICA_STATE else request.replica_id
 
 
+async def _read_in_turns(reading: "_Reading", fetch: Fetch, context: RequestContext, wait_ms: int) -> FetchResponse:
+    """As for few partitions, but waits from before it looks, so that nothing is missed between two turns."""
+    deadline_ms = context.services.clock.monotonic_ms() + wait_ms
+    waking = reading.park(deadline_ms)
+    try:
+        await reading.read_in_turns()
+        if reading.is_enough or wait_ms <= 0:
+            return _respond(fetch, reading, context)
+        return await _wait_for_more(reading, fetch, context, waking, deadline_ms)
+    finally:
+        waking.cancel()
+
+
 async def _wait_for_more(
-    reading: "_Reading", fetch: Fetch, context: RequestContext, is_woken: Awaitable[bool], deadline_ms: int
+    reading: "_Reading",
+    fetch: Fetch,
+    context: RequestContext,
+    waking: Awaitable[set[TopicPartition]],
+    deadline_ms: int,
 ) -> FetchResponse:
-    while await is_woken:
-        reading.read()
+    while woken := await waking:
+        reading.read_again(woken)
         if reading.is_enough:
             break
-        is_woken = reading.park(deadline_ms)
+        waking = reading.park(deadline_ms)
     if not reading.answers:
         reading.read()
     return _respond(fetch, reading, context)
@@ -167,8 +189,10 @@ class _Reading:
         self._rack = request.rack_id
         self._is_stable_only = request.isolation_level == IsolationLevel.READ_COMMITTED
         self._lacks_zstd = context.api_version < _FIRST_VERSION_WITH_ZSTD
-        self.has_errors = False
+        self._bytes_in_memory = 0
         self.answers: list[Answered] = []
+        #: Where each partition stands in the request, once it waits for them.
+        self._places: dict[TopicPartition, int] = {}
 
     @property
     def is_enough(self) -> bool:
@@ -176,19 +200,39 @@ class _Reading:
         return self._bytes_read >= self._bytes_min or not self._can_gain
 
     def read(self) -> None:
+        self._begin()
+        self.answers = [(topic, self._read_partition(topic, asked)) for topic, asked in self._fetch.partitions]
+
+    async def read_in_turns(self) -> None:
+        self._begin()
+        partitions, turns = self._fetch.partitions, self._context.services.turns
+        self.answers = await in_turns(partitions, lambda each: (each[0], self._read_partition(*each)), turns)
+
+    def _begin(self) -> None:
         self._bytes_read = self._bytes_in_memory = 0
         #: Whether waiting can bring anything: not when there is an error to tell, records were left behind for want of
         #: room, or nothing was asked for.
         self._can_gain = bool(self._fetch.partitions)
         self.has_errors = False
-        self.answers = [(topic, self._read_partition(topic, asked)) for topic, asked in self._fetch.partitions]
 
-    def park(self, deadline_ms: int) -> Awaitable[bool]:
+    def read_again(self, woken: set[TopicPartition]) -> None:
+        """While nothing was found anywhere, only those that moved can have something new."""
+        if self._bytes_read or len(self._places) < len(self._fetch.partitions):
+            self.read()
+            return
+        for place in sorted(self._places[key] for key in woken):
+            topic, asked = self._fetch.partitions[place]
+            self.answers[place] = (topic, self._read_partition(topic, asked))
+
+    def park(self, deadline_ms: int) -> Awaitable[set[TopicPartition]]:
         """Records that were read, but fewer than wanted, are not held while more are waited for."""
         if self._bytes_in_memory:
             self.answers = []
-        keys = [TopicPartition(self._name_of(topic), asked.partition) for topic, asked in self._fetch.partitions]
-        return self._context.services.purgatory.wait(keys, deadline_ms - self._context.services.clock.monotonic_ms())
+        if not self._places:
+            partitions = enumerate(self._fetch.partitions)
+            self._places = {TopicPartition(self._name_of(t), asked.partition): at for at, (t, asked) in partitions}
+        wait_ms = deadline_ms - self._context.services.clock.monotonic_ms()
+        return self._context.services.purgatory.wait(self._places, wait_ms)
 
     def _name_of(self, topic: TopicKey) -> str:
         """Empty for an id that is not known."""
@@ -321,4 +365,7 @@ def _aborted(result: ReadResult, fetch_offset: int) -> list[AbortedTransaction]:
     return [AbortedTransaction(producer_id=each.producer_id, first_offset=each.first_offset) for each in aborted]
 
 
-HANDLER = public(ApiKey.FETCH, 4, 17, handle_fetch)
+#: What waits is counted by partitions (`Purgatory`, fetch sessions); of the request itself nothing is left.
+_BUDGET = OF_PARTITIONS._replace(decoded_factor=1)
+
+HANDLER = public(ApiKey.FETCH, 4, 17, handle_fetch, budget=_BUDGET)

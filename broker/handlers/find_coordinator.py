@@ -10,6 +10,7 @@ from broker.protocol.messages.find_coordinator import (
     FindCoordinatorRequest,
     FindCoordinatorResponse,
 )
+from broker.runtime.in_turns import in_turns
 from broker.runtime.topics.internal_topics import OFFSETS_TOPIC, TRANSACTION_TOPIC
 
 _TOPIC_OF_TYPE = {CoordinatorType.GROUP: OFFSETS_TOPIC, CoordinatorType.TRANSACTION: TRANSACTION_TOPIC}
@@ -17,7 +18,7 @@ _TOPIC_OF_TYPE = {CoordinatorType.GROUP: OFFSETS_TOPIC, CoordinatorType.TRANSACT
 
 async def handle_find_coordinator(request: FindCoordinatorRequest, context: RequestContext) -> FindCoordinatorResponse:
     keys = dict.fromkeys(request.coordinator_keys) if context.api_version >= 4 else [request.key]
-    found = [await _find(key, request.key_type, context) for key in keys]
+    found = await in_turns(keys, lambda key: _find(key, request.key_type, context), context.services.turns)
     if context.api_version >= 4:
         return FindCoordinatorResponse(coordinators=found)
     only = found[0]

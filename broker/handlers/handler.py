@@ -5,7 +5,18 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from broker.common.errors import BarnabasError
+from broker.common.limits import (
+    BYTES_AT_ONCE_MAX,
+    DECODED_FACTOR,
+    PARTITIONS_REQUEST_BYTES_MAX,
+    PARTITIONS_REQUEST_ENTRIES_MAX,
+    PEER_REQUEST_BYTES_MAX,
+    PEER_REQUEST_ENTRIES_MAX,
+    REQUEST_BYTES_MAX,
+    REQUEST_ENTRIES_MAX,
+)
 from broker.config.broker import BrokerConfig
+from broker.net.turns import Turns
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.schema import Message
 from broker.replication.fetch_session import FetchSessions
@@ -15,6 +26,7 @@ from broker.runtime.controller_epochs import ControllerEpochs
 from broker.runtime.coordinators.group_coordinators import GroupCoordinators
 from broker.runtime.coordinators.producer_ids import ProducerIds
 from broker.runtime.coordinators.transaction_coordinators import TransactionCoordinators
+from broker.runtime.in_turns import InOrder
 from broker.runtime.log_dirs import LogDirs
 from broker.runtime.metadata_cache import MetadataCache
 from broker.runtime.purgatory import Purgatory
@@ -60,6 +72,7 @@ class Services:
     controller_epochs: ControllerEpochs
     #: Begins the proof of a client that says it is a member of the cluster.
     admit: Callable[[], ServerExchange]
+    turns: Turns
     clock: Any
 
 
@@ -73,7 +86,27 @@ class RequestContext(NamedTuple):
 
 
 #: A response now, perhaps encoded already, a response later, or None when the request has no response (acks=0).
-Reply = Message | bytes | Awaitable[Message | None] | None
+Reply = Message | bytes | Awaitable[Message | None] | InOrder | None
+
+
+class Budget(NamedTuple):
+    """What one request may bring: bytes on the wire, and elements in all its arrays. More ends the connection."""
+
+    bytes_max: int
+    entries_max: int
+    #: One of more bytes may take long, and waits until others have had their turn.
+    bytes_at_once: int = BYTES_AT_ONCE_MAX
+    #: How many times its bytes it may take in memory until it is answered.
+    decoded_factor: int = DECODED_FACTOR
+
+
+ORDINARY = Budget(REQUEST_BYTES_MAX, REQUEST_ENTRIES_MAX)
+#: For those that may tell of everything there is, however little they ask.
+OF_EVERYTHING = Budget(REQUEST_BYTES_MAX, REQUEST_ENTRIES_MAX, bytes_at_once=0)
+#: For requests in which a client may name all partitions it works with.
+OF_PARTITIONS = Budget(PARTITIONS_REQUEST_BYTES_MAX, PARTITIONS_REQUEST_ENTRIES_MAX)
+#: For what brokers tell one another, of as many partitions as there are.
+OF_PEERS = Budget(PEER_REQUEST_BYTES_MAX, PEER_REQUEST_ENTRIES_MAX)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +119,7 @@ class Handler:
     served: tuple[int, int]
     handle: Callable[[Any, RequestContext], Reply]
     advertised: tuple[int, int] | None
+    budget: Budget = ORDINARY
     #: The version from which on only members of the cluster may ask; None: everybody may.
     members_from: int | None = None
     #: What others are answered to their request; None: CLUSTER_AUTHORIZATION_FAILED at the top of the response.
@@ -95,21 +129,35 @@ class Handler:
         return self.members_from is not None and version >= self.members_from
 
 
-def public(api: ApiKey, first: int, last: int, handle: Callable, *, advertised_from: int | None = None) -> Handler:
+def public(
+    api: ApiKey,
+    first: int,
+    last: int,
+    handle: Callable,
+    *,
+    advertised_from: int | None = None,
+    budget: Budget = ORDINARY,
+) -> Handler:
     """A handler of an API for clients, versions `first` to `last`."""
-    return Handler(api, (first, last), handle, (first if advertised_from is None else advertised_from, last))
+    return Handler(api, (first, last), handle, (first if advertised_from is None else advertised_from, last), budget)
 
 
 def private(api: ApiKey, version: int, handle: Callable) -> Handler:
     """A handler of an API between brokers: served to members of the cluster, not advertised."""
-    return Handler(api, (version, version), handle, None, members_from=version)
+    return Handler(api, (version, version), handle, None, OF_PEERS, members_from=version)
 
 
 def for_members(
-    api: ApiKey, first: int, last: int, handle: Callable, refuse: Callable[[Any], Message] | None = None
+    api: ApiKey,
+    first: int,
+    last: int,
+    handle: Callable,
+    refuse: Callable[[Any], Message] | None = None,
+    *,
+    budget: Budget = ORDINARY,
 ) -> Handler:
     """A handler of an API that others than brokers know of, but only members of the cluster may use."""
-    return Handler(api, (first, last), handle, (first, last), members_from=first, refuse=refuse)
+    return Handler(api, (first, last), handle, (first, last), budget, members_from=first, refuse=refuse)
 
 
 class RefusedError(BarnabasError):

@@ -15,14 +15,15 @@ from broker.protocol.messages.incremental_alter_configs import (
     IncrementalAlterConfigsRequest,
     IncrementalAlterConfigsResponse,
 )
+from broker.runtime.in_turns import in_turns
 
 
 async def handle_incremental_alter_configs(
     request: IncrementalAlterConfigsRequest, context: RequestContext
 ) -> IncrementalAlterConfigsResponse:
-    return IncrementalAlterConfigsResponse(
-        responses=[await _alter(each, request.validate_only, context) for each in request.resources]
-    )
+    turns = context.services.turns
+    altered = await in_turns(request.resources, lambda each: _alter(each, request.validate_only, context), turns)
+    return IncrementalAlterConfigsResponse(responses=altered)
 
 
 async def _alter(

@@ -2,7 +2,7 @@
 
 from broker.common.errors import ApiError, ErrorCode
 from broker.handlers.group_request import answer_of
-from broker.handlers.handler import RequestContext, public
+from broker.handlers.handler import OF_EVERYTHING, RequestContext, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.list_groups import ListedGroup, ListGroupsRequest, ListGroupsResponse
 
@@ -24,4 +24,4 @@ async def handle_list_groups(request: ListGroupsRequest, context: RequestContext
     return ListGroupsResponse(error_code=code, groups=groups)
 
 
-HANDLER = public(ApiKey.LIST_GROUPS, 0, 5, handle_list_groups)
+HANDLER = public(ApiKey.LIST_GROUPS, 0, 5, handle_list_groups, budget=OF_EVERYTHING)

@@ -5,7 +5,7 @@ from operator import attrgetter
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import IsolationLevel, TopicPartition
 from broker.handlers.current_leader import refusal
-from broker.handlers.handler import RequestContext, public
+from broker.handlers.handler import OF_PARTITIONS, RequestContext, public
 from broker.handlers.named_once import partitions_once
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.list_offsets import (
@@ -20,6 +20,7 @@ from broker.protocol.messages.list_offsets import (
     ListOffsetsResponse,
     ListOffsetsTopicResponse,
 )
+from broker.runtime.in_turns import partitions_in_turns
 from broker.runtime.replication.replica_manager import HostedPartition, readable_end_offset
 
 _NOT_FOUND = (-1, -1)
@@ -28,13 +29,11 @@ _NOT_FOUND = (-1, -1)
 async def handle_list_offsets(request: ListOffsetsRequest, context: RequestContext) -> ListOffsetsResponse:
     is_stable_only = request.isolation_level == IsolationLevel.READ_COMMITTED
     asked = partitions_once(((topic.name, topic.partitions) for topic in request.topics), attrgetter("partition_index"))
+    topics = await partitions_in_turns(
+        asked, lambda topic, each: _answer(topic, each, is_stable_only, context), context.services.turns
+    )
     return ListOffsetsResponse(
-        topics=[
-            ListOffsetsTopicResponse(
-                name=name, partitions=[await _answer(name, each, is_stable_only, context) for each in partitions]
-            )
-            for name, partitions in asked.items()
-        ]
+        topics=[ListOffsetsTopicResponse(name=name, partitions=partitions) for name, partitions in topics]
     )
 
 
@@ -88,4 +87,4 @@ def _check_established(hosted: HostedPartition, version: int) -> None:
         raise ApiError(code, "the new leader does not know yet how much its predecessor committed")
 
 
-HANDLER = public(ApiKey.LIST_OFFSETS, 1, 9, handle_list_offsets)
+HANDLER = public(ApiKey.LIST_OFFSETS, 1, 9, handle_list_offsets, budget=OF_PARTITIONS)

@@ -2,7 +2,7 @@
 
 from broker.common.errors import ApiError
 from broker.common.types import TopicPartition
-from broker.handlers.handler import RequestContext, public
+from broker.handlers.handler import OF_PARTITIONS, RequestContext, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.list_partition_reassignments import (
     ListPartitionReassignmentsRequest,
@@ -37,4 +37,4 @@ def handle_list_partition_reassignments(
     )
 
 
-HANDLER = public(ApiKey.LIST_PARTITION_REASSIGNMENTS, 0, 0, handle_list_partition_reassignments)
+HANDLER = public(ApiKey.LIST_PARTITION_REASSIGNMENTS, 0, 0, handle_list_partition_reassignments, budget=OF_PARTITIONS)

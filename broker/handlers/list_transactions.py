@@ -2,7 +2,7 @@
 
 from broker.common.errors import ErrorCode
 from broker.handlers.group_request import answer_of
-from broker.handlers.handler import RequestContext, public
+from broker.handlers.handler import OF_EVERYTHING, RequestContext, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.list_transactions import (
     ListTransactionsRequest,
@@ -31,4 +31,4 @@ async def handle_list_transactions(
     return ListTransactionsResponse(unknown_state_filters=sorted(unknown), transaction_states=found)
 
 
-HANDLER = public(ApiKey.LIST_TRANSACTIONS, 0, 1, handle_list_transactions)
+HANDLER = public(ApiKey.LIST_TRANSACTIONS, 0, 1, handle_list_transactions, budget=OF_EVERYTHING)

@@ -1,7 +1,7 @@
 """Metadata: brokers and partitions as the controller told us; may create a topic that is asked for (KIP-204)."""
 
 from broker.common.errors import ApiError, ErrorCode
-from broker.handlers.handler import Reply, RequestContext, public
+from broker.handlers.handler import OF_EVERYTHING, Reply, RequestContext, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.metadata import (
     MetadataRequest,
@@ -11,11 +11,14 @@ from broker.protocol.messages.metadata import (
     MetadataResponsePartition,
     MetadataResponseTopic,
 )
+from broker.runtime.in_turns import in_turns
 from broker.runtime.metadata_cache import PartitionMetadata, TopicMetadata
 from broker.runtime.topics.internal_topics import INTERNAL_TOPICS
 from broker.runtime.topics.topic_admin import NO_TOPIC_ID, check_topic_name
 
 _FIRST_METADATA_TIMEOUT_MS = 5_000
+#: Clients mostly ask for one topic.
+_TOPICS_AT_ONCE_MAX = 20
 #: Of requests for topics by id (KIP-516).
 _FIRST_VERSION_BY_ID = 12
 
@@ -42,7 +45,9 @@ def _answer(request: MetadataRequest, context: RequestContext) -> Reply:
     missing = {each.name for each in asked or () if not _is_by_id(each) and each.name not in topics}
     if missing and request.allow_auto_topic_creation and context.services.config.auto_create_topics_enable:
         return _create_then_answer(asked, missing, context)
-    return _response(asked, {}, context)
+    if asked is not None and len(asked) <= _TOPICS_AT_ONCE_MAX:
+        return _response([_asked_topic(each, {}, context) for each in asked], context)
+    return _answer_in_turns(asked, {}, context)
 
 
 def _asked_topics(request: MetadataRequest, context: RequestContext) -> list[MetadataRequestTopic] | None:
@@ -70,24 +75,33 @@ async def _create_then_answer(
     asked: list[MetadataRequestTopic], missing: set[str], context: RequestContext
 ) -> MetadataResponse:
     """The first answer says LEADER_NOT_AVAILABLE as Kafka's does unless the topic is ready by then."""
-    errors: dict[str, ErrorCode] = {}
-    for name in sorted(missing):
-        try:
-            await context.services.topics.create_automatically(name)
-            errors[name] = ErrorCode.LEADER_NOT_AVAILABLE
-        except ApiError as error:
-            errors[name] = error.code
-    return _response(asked, errors, context)
+    names = sorted(missing)
+    codes = await in_turns(names, lambda name: _create(name, context), context.services.turns)
+    return await _answer_in_turns(asked, dict(zip(names, codes, strict=True)), context)
 
 
-def _response(
+async def _create(name: str, context: RequestContext) -> ErrorCode:
+    try:
+        await context.services.topics.create_automatically(name)
+    except ApiError as error:
+        return error.code
+    return ErrorCode.LEADER_NOT_AVAILABLE
+
+
+async def _answer_in_turns(
     asked: list[MetadataRequestTopic] | None, errors: dict[str, ErrorCode], context: RequestContext
 ) -> MetadataResponse:
-    metadata = context.services.metadata
+    turns = context.services.turns
     if asked is None:
-        topics = [_topic(topic) for topic in metadata.topics.values()]
+        known = list(context.services.metadata.topics.values())
+        topics = await in_turns(known, _topic, turns, size_of=lambda topic: 1 + len(topic.partitions) // 8)
     else:
-        topics = [_asked_topic(each, errors, context) for each in asked]
+        topics = await in_turns(asked, lambda each: _asked_topic(each, errors, context), turns)
+    return _response(topics, context)
+
+
+def _response(topics: list[MetadataResponseTopic], context: RequestContext) -> MetadataResponse:
+    metadata = context.services.metadata
     return MetadataResponse(
         brokers=[
             MetadataResponseBroker(node_id=broker.broker_id, host=host, port=port, rack=broker.rack)
@@ -144,4 +158,4 @@ def _partition(index: int, state: PartitionMetadata) -> MetadataResponsePartitio
     )
 
 
-HANDLER = public(ApiKey.METADATA, 0, 12, handle_metadata)
+HANDLER = public(ApiKey.METADATA, 0, 12, handle_metadata, budget=OF_EVERYTHING)

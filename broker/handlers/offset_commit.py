@@ -4,7 +4,7 @@ from broker.common.errors import ApiError
 from broker.coordinator.group.offsets import commit_refused
 from broker.handlers.commit_partitions import commit_known
 from broker.handlers.group_request import ask_group
-from broker.handlers.handler import Reply, RequestContext, public
+from broker.handlers.handler import OF_PARTITIONS, Reply, RequestContext, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.offset_commit import OffsetCommitRequest
 
@@ -24,4 +24,4 @@ def _commit(request: OffsetCommitRequest, context: RequestContext) -> Reply:
         return commit_refused(request, error.code)
 
 
-HANDLER = public(ApiKey.OFFSET_COMMIT, 2, 9, handle_offset_commit)
+HANDLER = public(ApiKey.OFFSET_COMMIT, 2, 9, handle_offset_commit, budget=OF_PARTITIONS)

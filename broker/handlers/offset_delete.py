@@ -2,7 +2,7 @@
 
 from broker.common.errors import ApiError, ErrorCode
 from broker.handlers.group_request import answer_of, ask_group
-from broker.handlers.handler import RequestContext, public
+from broker.handlers.handler import OF_PARTITIONS, RequestContext, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.offset_delete import (
     OffsetDeleteRequest,
@@ -40,4 +40,4 @@ def _refused(topic: OffsetDeleteRequestTopic) -> OffsetDeleteResponseTopic:
     return OffsetDeleteResponseTopic(name=topic.name, partitions=partitions)
 
 
-HANDLER = public(ApiKey.OFFSET_DELETE, 0, 0, handle_offset_delete)
+HANDLER = public(ApiKey.OFFSET_DELETE, 0, 0, handle_offset_delete, budget=OF_PARTITIONS)

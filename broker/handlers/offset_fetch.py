@@ -1,8 +1,8 @@
 """OffsetFetch: one group up to version 7; from version 8 many, each asked of its own coordinator partition."""
 
 from broker.common.errors import ApiError
-from broker.handlers.group_request import answer_of, ask_group
-from broker.handlers.handler import Reply, RequestContext, public
+from broker.handlers.group_request import ask_group
+from broker.handlers.handler import OF_PARTITIONS, Reply, RequestContext, public
 from broker.handlers.named_once import partitions_once
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.offset_fetch import (
@@ -14,6 +14,7 @@ from broker.protocol.messages.offset_fetch import (
     OffsetFetchResponsePartition,
     OffsetFetchResponseTopic,
 )
+from broker.runtime.in_turns import asked_in_turns
 
 
 def handle_offset_fetch(request: OffsetFetchRequest, context: RequestContext) -> Reply:
@@ -30,8 +31,9 @@ def handle_offset_fetch(request: OffsetFetchRequest, context: RequestContext) ->
 
 async def _fetch_groups(request: OffsetFetchRequest, context: RequestContext) -> OffsetFetchResponse:
     groups = {group.group_id: group for group in request.groups}
-    replies = [_ask_for_group(group, request, context) for group in groups.values()]  # they wait together
-    return OffsetFetchResponse(groups=[(await answer_of(reply)).groups[0] for reply in replies])
+    turns = context.services.turns
+    replies = await asked_in_turns(groups.values(), lambda group: _ask_for_group(group, request, context), turns)
+    return OffsetFetchResponse(groups=[reply.groups[0] for reply in replies])
 
 
 def _ask_for_group(group: OffsetFetchRequestGroup, request: OffsetFetchRequest, context: RequestContext) -> Reply:
@@ -75,4 +77,4 @@ def _refused(topics, error: ApiError) -> list[OffsetFetchResponseTopic]:
     ]
 
 
-HANDLER = public(ApiKey.OFFSET_FETCH, 1, 9, handle_offset_fetch)
+HANDLER = public(ApiKey.OFFSET_FETCH, 1, 9, handle_offset_fetch, budget=OF_PARTITIONS)

@@ -5,7 +5,7 @@ from operator import attrgetter
 from broker.common.errors import ApiError
 from broker.common.types import TopicPartition
 from broker.handlers.current_leader import refusal
-from broker.handlers.handler import RequestContext, public
+from broker.handlers.handler import OF_PARTITIONS, RequestContext, public
 from broker.handlers.named_once import partitions_once
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.offset_for_leader_epoch import (
@@ -15,17 +15,16 @@ from broker.protocol.messages.offset_for_leader_epoch import (
     OffsetForLeaderPartition,
     OffsetForLeaderTopicResult,
 )
+from broker.runtime.in_turns import partitions_in_turns
 
 
-def handle_offset_for_leader_epoch(
+async def handle_offset_for_leader_epoch(
     request: OffsetForLeaderEpochRequest, context: RequestContext
 ) -> OffsetForLeaderEpochResponse:
     asked = partitions_once(((topic.topic, topic.partitions) for topic in request.topics), attrgetter("partition"))
+    topics = await partitions_in_turns(asked, lambda topic, each: _answer(topic, each, context), context.services.turns)
     return OffsetForLeaderEpochResponse(
-        topics=[
-            OffsetForLeaderTopicResult(topic=name, partitions=[_answer(name, each, context) for each in partitions])
-            for name, partitions in asked.items()
-        ]
+        topics=[OffsetForLeaderTopicResult(topic=name, partitions=partitions) for name, partitions in topics]
     )
 
 
@@ -39,4 +38,4 @@ def _answer(topic: str, asked: OffsetForLeaderPartition, context: RequestContext
     return EpochEndOffset(partition=asked.partition, leader_epoch=epoch, end_offset=end_offset)
 
 
-HANDLER = public(ApiKey.OFFSET_FOR_LEADER_EPOCH, 2, 4, handle_offset_for_leader_epoch)
+HANDLER = public(ApiKey.OFFSET_FOR_LEADER_EPOCH, 2, 4, handle_offset_for_leader_epoch, budget=OF_PARTITIONS)

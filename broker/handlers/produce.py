@@ -3,12 +3,17 @@
 With acks=0 there is nobody to answer, so an error closes the connection.
 """
 
+import sys
+from collections.abc import Callable, Iterator
+from inspect import isawaitable
 from typing import NamedTuple
 
 from broker.common.errors import ApiError, ErrorCode
+from broker.common.limits import PRODUCE_ENTRIES_MAX, THINGS_IN_A_TURN
 from broker.common.types import TopicPartition, new_tuple
 from broker.handlers.current_leader import addresses, current_leader, refusal
-from broker.handlers.handler import CloseConnectionError, Reply, RequestContext, public
+from broker.handlers.handler import Budget, CloseConnectionError, Reply, RequestContext, public
+from broker.log.validation import Look, NeedsLook
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.produce import (
     LeaderIdAndEpoch,
@@ -20,10 +25,13 @@ from broker.protocol.messages.produce import (
     TopicProduceResponse,
 )
 from broker.protocol.produced import FIRST_VERSION, Produced, encode_produced
-from broker.protocol.schema import Message
+from broker.protocol.schema import Buffer, Message
+from broker.records.batch import check_produced_batch
+from broker.runtime.in_turns import in_order, in_turns
+from broker.runtime.replication.batch_looks import BatchLooks
 from broker.runtime.replication.repacking import Guard
 from broker.runtime.replication.replica_manager import ProduceResult
-from broker.runtime.replication.transactional_appends import Append
+from broker.runtime.replication.transactional_appends import Append, Batches
 from broker.runtime.topics.internal_topics import INTERNAL_TOPICS
 
 _ALL = -1
@@ -42,24 +50,44 @@ class _Uncommitted(NamedTuple):
     result: ProduceResult
 
 
-def handle_produce(request: ProduceRequest, context: RequestContext, append: Append | None = None) -> Reply:
-    """`append` writes a batch; the one that has verified its transaction, once it was."""
+def handle_produce(
+    request: ProduceRequest, context: RequestContext, append: Append | None = None, left: int = PRODUCE_ENTRIES_MAX
+) -> Reply:
+    """`append` writes a batch; the one that has verified its transaction, once it was. `left` entries in one turn."""
     if append is None:
         if context.services.repacking.partitions:
             return _when_packed(request, context)
         if request.transactional_id is not None:
             return _when_verified(request, context)
-        append = context.services.replicas.append
+        append, left = context.services.replicas.append, THINGS_IN_A_TURN
     topics: list[tuple[str, list[Outcome]]] = []
     uncommitted: list[_Uncommitted] = []
     is_plain = True
-    for topic in request.topic_data:
-        outcomes: list[Outcome] = []
-        for data in topic.partition_data:
-            outcome = _append(request, topic.name, data, context, append, outcomes, uncommitted)
-            is_plain = is_plain and outcome.__class__ is Produced
-            outcomes.append(outcome)
-        topics.append((topic.name, outcomes))
+    try:
+        for topic in request.topic_data:
+            outcomes: list[Outcome] = []
+            topics.append((topic.name, outcomes))
+            left -= len(topic.partition_data)
+            if left < 0:
+                raise NeedsLook
+            for data in topic.partition_data:
+                outcome = _append(request, topic.name, data, context, append, outcomes, uncommitted)
+                is_plain = is_plain and outcome.__class__ is Produced
+                outcomes.append(outcome)
+    except NeedsLook:
+        return in_order(lambda done: _go_on_in_turns(request, context, append, topics, uncommitted, done))
+    return _end(request, context, topics, uncommitted, is_plain=is_plain)
+
+
+def _end(
+    request: ProduceRequest,
+    context: RequestContext,
+    topics: list[tuple[str, list[Outcome]]],
+    uncommitted: list[_Uncommitted],
+    *,
+    is_plain: bool,
+) -> Reply:
+    """Everything is appended, or refused."""
     if uncommitted:
         results = [each.result for each in uncommitted]
         return context.services.acks.wait(
@@ -79,23 +107,106 @@ def _when_packed(request: ProduceRequest, context: RequestContext) -> Reply:
     def go_on(guard: Guard) -> Reply:
         if request.transactional_id is not None:
             return _when_verified(request, context, guard)
-        return handle_produce(request, context, guard(context.services.replicas.append))
+        return handle_produce(request, context, guard(context.services.replicas.append), THINGS_IN_A_TURN)
 
     return context.services.repacking.when_packed(sent, go_on)
 
 
+async def _go_on_in_turns(
+    request: ProduceRequest,
+    context: RequestContext,
+    append: Append,
+    topics: list[tuple[str, list[Outcome]]],
+    uncommitted: list[_Uncommitted],
+    done: Callable[[], None],
+) -> Message | bytes | None:
+    """What is left of a request that takes long: it names much, or records must be looked at (`NeedsLook`)."""
+    looks = BatchLooks(context.services.turns)
+
+    def rest() -> Iterator[tuple[str, list[Outcome], PartitionProduceData]]:
+        for number, topic in enumerate(request.topic_data):
+            if number == len(topics):
+                topics.append((topic.name, []))
+            outcomes = topics[number][1]
+            for data in topic.partition_data[len(outcomes) :]:
+                yield topic.name, outcomes, data
+
+    async def go_on(entry: tuple[str, list[Outcome], PartitionProduceData]) -> None:
+        topic, outcomes, data = entry
+        try:
+            outcome = _append(request, topic, data, context, append, outcomes, uncommitted)
+        except NeedsLook:
+            try:
+                await looks.look(data.records)
+                outcome = _append(request, topic, data, context, append, outcomes, uncommitted, Look.DONE)
+            except ApiError as error:
+                outcome = _refused(error, TopicPartition(topic, data.index), context)
+        outcomes.append(outcome)
+
+    await in_turns(rest(), go_on, context.services.turns)
+    done()
+    is_plain = all(outcome.__class__ is Produced for _, outcomes in topics for outcome in outcomes)
+    reply = _end(request, context, topics, uncommitted, is_plain=is_plain)
+    return await reply if isawaitable(reply) else reply
+
+
 def _when_verified(request: ProduceRequest, context: RequestContext, guard: Guard = lambda append: append) -> Reply:
+    """Producers of a transaction stand in line to be verified; whatever takes long is done before."""
     batches = [
         (TopicPartition(topic.name, data.index), data.records)
         for topic in request.topic_data
         for data in topic.partition_data
     ]
+    if any(_is_compacted(partition, context) for partition, _ in batches):
+        return in_order(lambda done: _look_and_verify(request, context, batches, guard, done))
+    return _verify(request, context, batches, {}, guard)
+
+
+async def _look_and_verify(
+    request: ProduceRequest, context: RequestContext, batches: Batches, guard: Guard, done: Callable[[], None]
+) -> Message | bytes | None:
+    looks = BatchLooks(context.services.turns)
+    looked_at: dict[int, ApiError | None] = {}
+    for partition, batch in batches:
+        if batch is not None and _is_compacted(partition, context):
+            try:
+                check_produced_batch(batch)
+                await looks.look(batch)
+                looked_at[id(batch)] = None
+            except ApiError as error:
+                looked_at[id(batch)] = error
+    reply = _verify(request, context, batches, looked_at, guard)
+    done()
+    return await reply if isawaitable(reply) else reply
+
+
+def _verify(
+    request: ProduceRequest,
+    context: RequestContext,
+    batches: Batches,
+    looked_at: dict[int, ApiError | None],
+    guard: Guard,
+) -> Reply:
+    """`looked_at`: what was found in which batches."""
+
+    def produce(verified: Append) -> Reply:
+        def append(topic_partition: TopicPartition, batch: Buffer, *, is_for_all: bool, look: Look) -> ProduceResult:
+            error = looked_at.get(id(batch))
+            if error is not None:
+                raise error
+            look = Look.DONE if id(batch) in looked_at else Look.WHOLE
+            return verified(topic_partition, batch, is_for_all=is_for_all, look=look)
+
+        return handle_produce(request, context, guard(append))
+
     return context.services.transactional_appends.when_verified(
-        request.transactional_id,
-        context.api_version,
-        batches,
-        lambda append: handle_produce(request, context, guard(append)),
+        request.transactional_id, context.api_version, batches, produce
     )
+
+
+def _is_compacted(topic_partition: TopicPartition, context: RequestContext) -> bool:
+    hosted = context.services.replicas.get(*topic_partition)
+    return hosted is not None and hosted.log.config.is_compacted
 
 
 def _when_decided(
@@ -137,7 +248,9 @@ def _append(
     append: Append,
     outcomes: list[Outcome],
     uncommitted: list[_Uncommitted],
+    look: Look = Look.SHORT,
 ) -> Outcome:
+    """Raises NeedsLook, with nothing written."""
     topic_partition = new_tuple(TopicPartition, (topic, data.index))
     acks, batch = request.acks, data.records
     try:
@@ -147,7 +260,7 @@ def _append(
             raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"{topic} is internal; only brokers write to it")
         if batch is None:
             raise ApiError(ErrorCode.INVALID_RECORD, "the request holds no record batch for the partition")
-        result = append(topic_partition, batch, is_for_all=acks == _ALL)
+        result = append(topic_partition, batch, is_for_all=acks == _ALL, look=look)
     except ApiError as error:
         return _refused(error, topic_partition, context)
     base_offset, end_offset, log_start_offset, hosted, log_append_time_ms = result
@@ -192,4 +305,7 @@ def _close_on_error(topics: list[tuple[str, list[Outcome]]]) -> None:
                 raise CloseConnectionError(f"acks=0 to {name}-{outcome.index} failed: {code}")
 
 
-HANDLER = public(ApiKey.PRODUCE, 3, 11, handle_produce, advertised_from=0)
+#: Record batches stay bytes, and are free when they are appended; how long a frame may be at all is for the connection.
+_BUDGET = Budget(sys.maxsize, PRODUCE_ENTRIES_MAX, bytes_at_once=sys.maxsize, decoded_factor=1)
+
+HANDLER = public(ApiKey.PRODUCE, 3, 11, handle_produce, advertised_from=0, budget=_BUDGET)

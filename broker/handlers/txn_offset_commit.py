@@ -8,7 +8,7 @@ from broker.coordinator.group.answers import not_appended
 from broker.coordinator.group.offsets import commit_refused
 from broker.handlers.commit_partitions import commit_known
 from broker.handlers.group_request import ask_group, coordinating_partition
-from broker.handlers.handler import Reply, RequestContext, public
+from broker.handlers.handler import OF_PARTITIONS, Reply, RequestContext, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.txn_offset_commit import TxnOffsetCommitRequest, TxnOffsetCommitResponse
 from broker.runtime.topics.internal_topics import OFFSETS_TOPIC
@@ -62,4 +62,4 @@ def _code_for(api_version: int, code: ErrorCode) -> ErrorCode:
     return not_appended(code)
 
 
-HANDLER = public(ApiKey.TXN_OFFSET_COMMIT, 0, 4, handle_txn_offset_commit)
+HANDLER = public(ApiKey.TXN_OFFSET_COMMIT, 0, 4, handle_txn_offset_commit, budget=OF_PARTITIONS)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.handlers.current_leader import refusal
-from broker.handlers.handler import Reply, RequestContext, for_members
+from broker.handlers.handler import OF_PEERS, Reply, RequestContext, for_members
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.write_txn_markers import (
     WritableTxnMarker,
@@ -99,4 +99,4 @@ def _refused(request: WriteTxnMarkersRequest) -> WriteTxnMarkersResponse:
     )
 
 
-HANDLER = for_members(ApiKey.WRITE_TXN_MARKERS, 0, 1, handle_write_txn_markers, _refused)
+HANDLER = for_members(ApiKey.WRITE_TXN_MARKERS, 0, 1, handle_write_txn_markers, _refused, budget=OF_PEERS)

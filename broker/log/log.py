@@ -32,7 +32,7 @@ from broker.log.segment import Segment
 from broker.log.transaction_index import TransactionIndex
 from broker.log.transaction_log import TransactionLog
 from broker.log.truncation import BeforeCut, Truncation
-from broker.log.validation import asks_anything, check_batch, stamp_append_time
+from broker.log.validation import Look, asks_anything, check_batch, stamp_append_time
 from broker.records.batch import (
     HEADER,
     LENGTH_PREFIX_BYTES,
@@ -133,16 +133,18 @@ class Log(FollowerLog, Truncation, TransactionLog, Durability, LogReader):
         leader_epoch: int,
         now_ms: int | None = None,
         header: BatchHeader | None = None,
+        look: Look = Look.WHOLE,
     ) -> AppendResult:
         """Write one batch, which passed `check_produced_batch`, at the end; its offsets and epoch are set in `batch`.
 
         A batch an idempotent producer sends again is not written again. With LogAppendTime `now_ms`, by the wall clock,
         becomes the time of its records; without `now_ms` CreateTime has no bounds. `header` is what the check returned,
-        for a caller who still has it. Raises ApiError: MESSAGE_TOO_LARGE (no marker is), RECORD_LIST_TOO_LARGE (more
-        than a segment), INVALID_TIMESTAMP, INVALID_RECORD (no key where compacted), OUT_OF_ORDER_SEQUENCE_NUMBER,
-        INVALID_PRODUCER_EPOCH, INVALID_TXN_STATE, TRANSACTION_COORDINATOR_FENCED (of a marker), KAFKA_STORAGE_ERROR
-        (the disk refused). Then `batch` and the log are as before; the log takes the next batch. Only if an fsync that
-        flush.messages asks for fails, the batch is in the log, and the log at its end.
+        for a caller who still has it; with `look` NeedsLook may be raised. Raises ApiError: MESSAGE_TOO_LARGE (no
+        marker is), RECORD_LIST_TOO_LARGE (more than a segment), INVALID_TIMESTAMP, INVALID_RECORD (no key where
+        compacted), OUT_OF_ORDER_SEQUENCE_NUMBER, INVALID_PRODUCER_EPOCH, INVALID_TXN_STATE,
+        TRANSACTION_COORDINATOR_FENCED (of a marker), KAFKA_STORAGE_ERROR (the disk refused). Then `batch` and the log
+        are as before; the log takes the next batch. Only if an fsync that flush.messages asks for fails, the batch is
+        in the log, and the log at its end.
         """
         if self._refusal is not None:
             raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, self._refusal)
@@ -155,7 +157,7 @@ class Log(FollowerLog, Truncation, TransactionLog, Durability, LogReader):
             self._refuse_size(size)
         max_timestamp = header.max_timestamp
         if self._is_checking:
-            max_timestamp = check_batch(batch, header, self._config, now_ms)
+            max_timestamp = check_batch(batch, header, self._config, now_ms, look)
         is_idempotent = header.producer_id != NO_PRODUCER_ID
         marker = None
         if is_idempotent:

@@ -10,6 +10,8 @@ Large pieces of files go by sendfile.
   share one limit (`memory.py`).
 - A request is answered at once (`answer`), or reserves a `Slot` that is filled later; answers leave in the order of
   the requests.
+- Of one wake-up it handles what takes a slice of time (`turns.py`), at least one request; the rest waits for its turn.
+  So does a request that may take long by itself (`may_take_long`): between two of them everybody else has a turn.
 - While too much is unanswered or unsent (common/limits.py) the connection stops reading and handles no more of what it
   has read; both go on when it drains. A kilobyte of pipelined fetches can ask for a gigabyte of answers; even if the
   socket takes them all, other connections have their turn between them.
@@ -85,6 +87,14 @@ class Connection:
         self.peer = f"{peer[0]}:{peer[1]}"
         #: Who speaks, as far as the listener it came by knows; None on a connection of our own making.
         self.session: Session | None = None
+        self._begin_inbound()
+        self._begin_outbound()
+        self.is_open = True
+        #: Why it is closed as soon as all that was handled is answered; None while it goes on.
+        self._end_reason: str | None = None
+        loop.add_reader(self._fd, self._on_readable)
+
+    def _begin_inbound(self) -> None:
         self._partial = b""
         self._large: bytearray | None = None
         self._large_size = 0
@@ -92,23 +102,26 @@ class Connection:
         #: Received and not yet handled; empty unless the limits were reached.
         self._frames: deque[bytearray] = deque()
         self._is_handling = False
+        #: The first of them may take long and waits until others have had their turn.
+        self._waits_for_turn = False
+        self._has_turn = False
+        #: A request's work has to be done before any other of this connection begins.
+        self._is_held = False
+        self._is_reading = True
+        #: Grows with each whole request and each piece of a large one or of an answer; a trickle of bytes is none.
+        self.progress_count = 0
+
+    def _begin_outbound(self) -> None:
         #: Empty unless an answer is late: then it and all after it wait here.
         self._slots: deque[Slot] = deque()
         #: Of the requests whose answers are late.
         self._unanswered_bytes = 0
-        self._unsent = SendQueue(sock)
+        self._unsent = SendQueue(self._sock)
         #: Of all answers that are ready, also of those that wait for an earlier one.
         self._unsent_bytes = 0
         self._is_counted = False
         self._is_scheduled = False
         self._is_writing = False
-        self._is_reading = True
-        self.is_open = True
-        #: Why it is closed as soon as all that was handled is answered; None while it goes on.
-        self._end_reason: str | None = None
-        #: Grows with each whole request and each piece of a large one or of an answer; a trickle of bytes is none.
-        self.progress_count = 0
-        loop.add_reader(self._fd, self._on_readable)
 
     # -- inbound
 
@@ -194,15 +207,18 @@ class Connection:
         """Handle what was received, as far as the limits allow, and send what is answered by then."""
         frames = self._frames
         self._is_handling = True
+        end = self._turns.slice_end() if len(frames) > 1 else 0.0
         try:
             while frames and not self._is_full():
                 self._on_frame(self, memoryview(frames.popleft()))
+                if frames and (self._waits_for_turn or self._turns.is_over(end)):
+                    break
         finally:
             self._is_handling = False
         if self.is_open:
             self._flush()
         if self.is_open:
-            if frames and not self._is_full():
+            if frames and (self._waits_for_turn or not self._is_full()):
                 self._handle_soon()
             self._pause_or_resume()
             if self._is_counted or self._unsent_bytes > UNCOUNTED_BYTES_MAX or frames:
@@ -213,7 +229,8 @@ class Connection:
     def _is_full(self) -> bool:
         unsent_bytes = self._unsent_bytes
         return (
-            unsent_bytes >= UNSENT_BYTES_PER_CONNECTION_MAX
+            self._is_held
+            or unsent_bytes >= UNSENT_BYTES_PER_CONNECTION_MAX
             or len(self._slots) >= IN_FLIGHT_PER_CONNECTION_MAX
             or self._unanswered_bytes > UNANSWERED_BYTES_PER_CONNECTION_MAX
             or (unsent_bytes > 0 and self._memory.is_short_of_answers)
@@ -242,6 +259,28 @@ class Connection:
         """Requests whose answers are late."""
         return len(self._slots)
 
+    def may_take_long(self, frame: memoryview) -> bool:
+        """Whether a request that may take long, the one being handled, is to be handled now.
+
+        If not, it comes again when others have had their turn, and whatever comes after it on this connection waits.
+        """
+        if self._has_turn:
+            self._has_turn = False
+            return True
+        self._frames.appendleft(frame.obj)
+        self._waits_for_turn = True
+        return False
+
+    def hold_until(self, done: asyncio.Future) -> None:
+        """Begin no other request before: what the one being handled does later must not be overtaken."""
+        self._is_held = True
+        done.add_done_callback(lambda _: self._release())
+
+    def _release(self) -> None:
+        self._is_held = False
+        if self._frames:
+            self._handle_soon()
+
     def answer(self, parts: Parts) -> int:
         """The response to the request that is being handled; how many bytes it has."""
         if self._slots:
@@ -252,10 +291,15 @@ class Connection:
         return size
 
     def reserve(self, request_bytes: int = 0) -> Slot:
-        """Keep the place of the response to the request that is being handled, which has so many bytes."""
+        """Keep the place of the response to the request that is being handled, which takes so many bytes meanwhile.
+
+        The connection may be closed for it.
+        """
         slot = Slot(request_bytes)
         self._slots.append(slot)
         self._unanswered_bytes += request_bytes
+        if request_bytes > UNCOUNTED_BYTES_MAX:
+            self._memory.park(self, self._unanswered_bytes)
         return slot
 
     def fill(self, slot: Slot, parts: Parts) -> int:
@@ -266,6 +310,8 @@ class Connection:
             return size
         self._unsent_bytes += size
         self._unanswered_bytes -= slot.request_bytes
+        if slot.request_bytes > UNCOUNTED_BYTES_MAX:
+            self._memory.park(self, self._unanswered_bytes)
         if not self._is_handling and (self._slots[0] is slot or self._frames):
             self._handle_soon()
         return size
@@ -277,9 +323,11 @@ class Connection:
             self._turns.ask(self._handle_scheduled)
 
     def _handle_scheduled(self) -> None:
-        self._is_scheduled = False
+        self._is_scheduled = self._waits_for_turn = False
         if self.is_open:
+            self._has_turn = True
             self._handle_frames()
+            self._has_turn = False
 
     def _flush(self) -> None:
         slots = self._slots
@@ -340,6 +388,7 @@ class Connection:
         self._large = None
         self._memory.frame_ended(self)
         self._memory.hold_answers(self, 0)
+        self._memory.park(self, 0)
         self._on_closed(self, reason)
 
     def _last_words(self) -> None:

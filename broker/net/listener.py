@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from broker.common.errors import NotNowError
-from broker.common.limits import CONNECTIONS_MAX, REFUSALS_LOGGED_EVERY_S
+from broker.common.limits import CONNECTIONS_MAX, REFUSALS_LOGGED_EVERY_S, SILENT_CONNECTION_S
 from broker.common.logs import logger
 from broker.config.broker import Endpoint
 from broker.net.connection import Connection
@@ -59,9 +59,10 @@ class Listener:
         connections_max: int = CONNECTIONS_MAX,
         idle_ms_max: int,
         memory: ConnectionMemory,
+        turns: Turns | None = None,
         buffers: SocketBuffers = SocketBuffers(),
     ):
-        """`memory` is shared by all listeners of a broker."""
+        """`memory` and `turns` are shared by all listeners of a broker."""
         self.name = endpoint.listener
         self._endpoint = endpoint
         self._sock = _bind(endpoint, buffers)
@@ -73,8 +74,11 @@ class Listener:
         self.limits = ConnectionLimits(connections_max)
         self._idle_s_max = idle_ms_max / 1000
         self._progress_counts: dict[Connection, int] = {}
+        #: When each came that, as far as we have looked, never sent a whole request; the oldest first.
+        self._silent: dict[Connection, float] = {}
         self._connections_of: Counter[str] = Counter()
         self._memory = memory
+        self._turns = turns or Turns()
         self._refused: Counter[str] = Counter()
         self._refusals_logged_at = float("-inf")
         self._sweep_timer: asyncio.TimerHandle | None = None
@@ -87,7 +91,6 @@ class Listener:
     def start(self, loop: asyncio.AbstractEventLoop) -> None:
         """StartupError if another process, bound at the same moment, was first to listen."""
         self._loop = loop
-        self._turns = Turns(loop)
         try:
             self._sock.listen(_BACKLOG)
         except OSError as error:
@@ -135,15 +138,29 @@ class Listener:
             return
         connection.session = Session(connection.peer_host, self.name)
         self._progress_counts[connection] = 0
+        self._silent[connection] = self._loop.time()
         self._connections_of[connection.peer_host] += 1
 
     def _limit_reached(self, address: str) -> str:
         total, per_address, of_address = self.limits
-        if len(self._progress_counts) >= total:
+        if len(self._progress_counts) >= total and not self._close_a_silent_one():
             return "max.connections"
         if self._connections_of[address] >= of_address.get(address, per_address):
             return "max.connections.per.ip"
         return ""
+
+    def _close_a_silent_one(self) -> bool:
+        """Make room, if somebody has been here for a while and never asked anything."""
+        latest = self._loop.time() - SILENT_CONNECTION_S
+        while self._silent:
+            connection, came_at = next(iter(self._silent.items()))
+            if came_at > latest:
+                return False
+            del self._silent[connection]
+            if connection.is_open and not connection.progress_count:
+                connection.close("never asked anything, and others wait for its place")
+                return True
+        return False
 
     def _log_refusals(self, last_address: str = "") -> None:
         """The first at once, then the sum of what came since, at intervals."""
@@ -167,6 +184,7 @@ class Listener:
 
     def _forget(self, connection: Connection, reason: str) -> None:
         self._progress_counts.pop(connection, None)
+        self._silent.pop(connection, None)
         self._connections_of[connection.peer_host] -= 1
         if not self._connections_of[connection.peer_host]:
             del self._connections_of[connection.peer_host]

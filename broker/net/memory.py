@@ -4,7 +4,8 @@ One connection's limits say nothing about thousands of them. Requests: memory is
 is announced. When it is used up, connections with a half-received large frame are not read, but for the one that began
 first: it may finish, so frames always get done, and at most one frame is held beyond the limit. Answers: above half of
 the limit a connection gets one answer at a time (as Kafka always does); when it is used up, who holds the most loses
-its connection. What is given to the socket at once is not counted, nor are pieces of files.
+its connection, and so it is with requests that wait for their answers, decoded. What is given to the socket at once is
+not counted, nor are pieces of files.
 
 A peer that stalls in the middle of a frame while others wait for the memory it holds is closed, too.
 """
@@ -16,6 +17,7 @@ from broker.common.limits import (
     FRAME_UNDER_PRESSURE_S_MAX,
     HELD_ANSWER_BYTES_MAX,
     HELD_REQUEST_BYTES_MAX,
+    PARKED_REQUEST_BYTES_MAX,
     STALLED_FRAME_S_MAX,
 )
 
@@ -44,7 +46,12 @@ class _HalfFrame:
 class ConnectionMemory:
     """Bytes held for all connections of a broker. `now_s` is the loop's time."""
 
-    def __init__(self, requests_max: int = HELD_REQUEST_BYTES_MAX, answers_max: int = HELD_ANSWER_BYTES_MAX):
+    def __init__(
+        self,
+        requests_max: int = HELD_REQUEST_BYTES_MAX,
+        answers_max: int = HELD_ANSWER_BYTES_MAX,
+        parked_max: int = PARKED_REQUEST_BYTES_MAX,
+    ):
         self._requests_max = requests_max
         self._answers_max = answers_max
         self.request_bytes = 0
@@ -53,6 +60,9 @@ class ConnectionMemory:
         #: In the order in which they began to wait.
         self._waiting: dict[Holder, None] = {}
         self._answers: dict[Holder, int] = {}
+        self._parked_max = parked_max
+        self.parked_bytes = 0
+        self._parked: dict[Holder, int] = {}
 
     # -- requests
 
@@ -108,6 +118,20 @@ class ConnectionMemory:
         for holder, why in stalled:
             holder.close(why)
         return len(stalled)
+
+    # -- requests that wait for their answers
+
+    def park(self, holder: Holder, byte_count: int) -> None:
+        """`holder`'s unanswered requests now take so many bytes. It may be closed on the spot."""
+        self.parked_bytes += byte_count - self._parked.get(holder, 0)
+        if byte_count:
+            self._parked[holder] = byte_count
+        else:
+            self._parked.pop(holder, None)
+        while self.parked_bytes > self._parked_max:
+            largest = max(self._parked, key=self._parked.__getitem__)
+            self.parked_bytes -= self._parked.pop(largest)
+            largest.close("its unanswered requests took the most memory while that ran short")
 
     # -- answers
 

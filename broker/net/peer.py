@@ -26,7 +26,7 @@ async def connect(
     loop = asyncio.get_running_loop()
     sock = await dialer.dial(host, port, timeout_ms)
     try:
-        return Connection(loop, sock, on_frame, on_closed, frame_bytes_max, ConnectionMemory(), Turns(loop))
+        return Connection(loop, sock, on_frame, on_closed, frame_bytes_max, ConnectionMemory(), Turns())
     except OSError as error:
         sock.close()
         raise PeerUnreachable(f"cannot connect to {host}:{port}: {reason_of(error)}") from error

@@ -2,7 +2,8 @@
 
 The loop runs everything that is ready before it looks at the sockets again. Two hundred clients that each ask for
 megabytes would thus keep everybody else waiting for a second, however short the turn of each. So they queue here, and
-of one pass of the loop they get a slice of time together.
+of one pass of the loop they get a slice of time together. What is done in coroutines, a slice of many things after the
+other, queues here too: one slice in a pass.
 """
 
 import asyncio
@@ -14,28 +15,48 @@ SLICE_S = 0.002
 
 
 class Turns:
-    """One for all connections of a listener."""
+    """One for all that a broker does for clients."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop):
-        self._loop = loop
-        self._queue: deque[Callable[[], None]] = deque()
+    def __init__(self) -> None:
+        self._queue: deque[Callable[[], None] | asyncio.Future[None]] = deque()
         self._is_scheduled = False
 
     def ask(self, work: Callable[[], None]) -> None:
         """`work` is called once, after what was asked for before, in this pass of the loop or a later one."""
         self._queue.append(work)
+        self._schedule()
+
+    def mine(self) -> asyncio.Future[None]:
+        """To be awaited between two slices of a work: nobody else's slice is in the same pass of the loop."""
+        turn = asyncio.get_running_loop().create_future()
+        self._queue.append(turn)
+        self._schedule()
+        return turn
+
+    def slice_end(self) -> float:
+        return monotonic() + SLICE_S
+
+    def is_over(self, slice_end: float) -> bool:
+        return monotonic() > slice_end
+
+    def _schedule(self) -> None:
         if not self._is_scheduled:
             self._is_scheduled = True
-            self._loop.call_soon(self._run)
+            asyncio.get_running_loop().call_soon(self._run)
 
     def _run(self) -> None:
-        end = monotonic() + SLICE_S  # the loop's own time stands still during a pass
+        end = self.slice_end()  # the loop's own time stands still during a pass
         self._is_scheduled = False
         queue = self._queue
         for _ in range(len(queue)):
-            queue.popleft()()
+            work = queue.popleft()
+            if isinstance(work, asyncio.Future):
+                if not work.done():
+                    work.set_result(None)  # whoever awaits it works in the next pass, before this is called again
+                    break
+                continue
+            work()
             if monotonic() > end:
                 break
-        if queue and not self._is_scheduled:
-            self._is_scheduled = True
-            self._loop.call_soon(self._run)
+        if queue:
+            self._schedule()

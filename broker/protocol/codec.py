@@ -24,7 +24,7 @@ MALFORMED = (ProtocolError, struct.error, IndexError, UnicodeDecodeError)
 INEXPRESSIBLE = (ProtocolError, struct.error, AttributeError, TypeError, UnicodeEncodeError)
 
 _encoders: dict[tuple[type[Message], int], Encoder] = {}
-_decoders: dict[tuple[type[Message], int, bool], Decoder] = {}
+_decoders: dict[tuple[type[Message], int, bool, int | None], Decoder] = {}
 
 
 def decode(message_class: type[AnyMessage], buffer: Buffer, version: int, *, ignore_rest: bool = False) -> AnyMessage:
@@ -55,13 +55,18 @@ def encode(message: Message, version: int) -> bytes:
     return b"".join(pieces)
 
 
-def decoder_of(message_class: type[Message], version: int, *, ignore_rest: bool = False) -> Decoder:
-    """What `decode` uses: a function of a buffer and the place where the message begins, which raises MALFORMED."""
-    decoder = _decoders.get((message_class, version, ignore_rest))
+def decoder_of(
+    message_class: type[Message], version: int, *, ignore_rest: bool = False, entries_max: int | None = None
+) -> Decoder:
+    """What `decode` uses: a function of a buffer and the place where the message begins, which raises MALFORMED.
+
+    With `entries_max` also if all arrays together have more elements, which is known before they are read.
+    """
+    key = (message_class, version, ignore_rest, entries_max)
+    decoder = _decoders.get(key)
     if decoder is None:
         _check_version(message_class, version)
-        decoder = compile_decoder(message_class, version, ignore_rest)
-        _decoders[message_class, version, ignore_rest] = decoder
+        decoder = _decoders[key] = compile_decoder(message_class, version, ignore_rest, entries_max)
     return decoder
 
 

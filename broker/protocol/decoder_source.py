@@ -24,13 +24,16 @@ _SHORT_ARRAYS = {
 }
 
 
-def compile_decoder(message: type[Message], version: int, ignore_rest: bool) -> Callable[[Any, int], Message]:
+def compile_decoder(
+    message: type[Message], version: int, ignore_rest: bool, entries_max: int | None = None
+) -> Callable[[Any, int], Message]:
     """A function of a buffer and the place where the message begins that returns the message.
 
-    With `ignore_rest` there may be bytes behind the message. On malformed input it raises ProtocolError, struct.error,
-    IndexError or UnicodeDecodeError.
+    With `ignore_rest` there may be bytes behind the message. `entries_max` bounds the elements of all arrays together,
+    with the tagged fields: what is too many is refused before it is read. On malformed input it raises ProtocolError,
+    struct.error, IndexError or UnicodeDecodeError.
     """
-    writer = _DecoderSource(message, version, ignore_rest)
+    writer = _DecoderSource(message, version, ignore_rest, entries_max)
     writer.write()
     return writer.load(f"decoder of {message.__name__} version {version}")["decode"]
 
@@ -67,7 +70,7 @@ def _element(kind: Any) -> Any:
 
 
 class _DecoderSource(Source):
-    def __init__(self, message: type[Message], version: int, ignore_rest: bool):
+    def __init__(self, message: type[Message], version: int, ignore_rest: bool, entries_max: int | None):
         super().__init__(
             new=object.__new__,
             read_uvarint=primitives.read_uvarint,
@@ -75,9 +78,10 @@ class _DecoderSource(Source):
             read_integers=primitives.read_integers,
             refuse_length=primitives.refuse_length,
             refuse_count=primitives.refuse_count,
-            refuse_structs=primitives.refuse_structs,
+            refuse_entries=primitives.refuse_entries,
             refuse_size=primitives.refuse_size,
             refuse_tag_size=primitives.refuse_tag_size,
+            read_tag_count=primitives.read_tag_count,
             skip_tagged_fields=primitives.skip_tagged_fields,
             uuid_from_bytes=primitives.uuid_from_bytes,
             ZERO_UUID=primitives.ZERO_UUID,
@@ -85,6 +89,7 @@ class _DecoderSource(Source):
         self._message = message
         self._version = version
         self._ignore_rest = ignore_rest
+        self._entries_max = entries_max
         self._flexible = message.is_flexible(version)
         self._has_bytes = has_bytes(message, version)
         self._to_text = 'str(data[at:end], "utf-8")' if self._has_bytes else "data[at:end].decode()"
@@ -96,7 +101,7 @@ class _DecoderSource(Source):
         with self.block("def decode(data, at):"):
             self.line("data = memoryview(data)" if self._has_bytes else "data = bytes(data)")
             self.line("size = len(data)")
-            self._begin_counting_structs()
+            self._begin_counting()
             self._struct(self._message, "o", depth=0)
             self._flush()
             with self.block("if at > size:" if self._ignore_rest else "if at != size:"):
@@ -128,6 +133,7 @@ class _DecoderSource(Source):
         self._run.append(("n", "B"))
         self._flush()
         with self.block("if n:"):
+            self._count_entries()
             if not has_tags:
                 self.line("at = skip_tagged_fields(data, at - 1)")
                 return
@@ -139,8 +145,8 @@ class _DecoderSource(Source):
         tagged = [field for field in struct.fields if field.tag is not None and field.exists_in(self._version)]
         with self.block(f"def {name}(data, at, o):"):
             self.line("size = len(data)")
-            self._begin_counting_structs()
-            self.line("count, at = read_uvarint(data, at)")
+            self._begin_counting()
+            self.line("count, at = read_tag_count(data, at)")
             with self.block("for _ in range(count):"):
                 self.line("tag, at = read_uvarint(data, at)")
                 self.line("length, at = read_uvarint(data, at)")
@@ -208,14 +214,13 @@ class _DecoderSource(Source):
     def _array(self, element: Any, target: str, depth: int, what: str) -> None:
         if self._flexible:
             self.line("n -= 1")
+        self._count_entries()
         if isinstance(element, Primitive) and element.layout in WIDTHS:
             self._integers(element.layout, target, what)
             return
         least = wire_bytes_min(element, self._version, self._flexible)
         with self.block(f"if n * {least} > size - at:" if least > 1 else "if n > size - at:"):
             self.line(f"refuse_count(n, {what!r})")
-        if not isinstance(element, Primitive):
-            self._count_structs()
         self.line(f"{target} = a{depth} = []")
         with self.block("for _ in range(n):"):
             if isinstance(element, Primitive):
@@ -225,15 +230,15 @@ class _DecoderSource(Source):
             self._flush()
             self.line(f"a{depth}.append(o{depth})")
 
-    def _begin_counting_structs(self) -> None:
-        if self._message.structs_max is not None:
-            self.line(f"structs_left = {self._message.structs_max}")
+    def _begin_counting(self) -> None:
+        if self._entries_max is not None:
+            self.line(f"entries_left = {self._entries_max}")
 
-    def _count_structs(self) -> None:
-        if self._message.structs_max is not None:
-            self.line("structs_left -= n")
-            with self.block("if structs_left < 0:"):
-                self.line(f"refuse_structs({self._message.structs_max})")
+    def _count_entries(self) -> None:
+        if self._entries_max is not None:
+            self.line("entries_left -= n")
+            with self.block("if entries_left < 0:"):
+                self.line(f"refuse_entries({self._entries_max})")
 
     def _integers(self, code: str, target: str, what: str) -> None:
         short = self.name(f"read_{code}", _SHORT_ARRAYS[code])

@@ -15,6 +15,7 @@ from typing import Any
 from uuid import UUID
 
 from broker.common.errors import ProtocolError
+from broker.common.limits import TAGGED_FIELDS_MAX
 
 #: A topic id, or no topic id.
 ZERO_UUID = UUID(int=0)
@@ -127,8 +128,8 @@ def refuse_count(count: int, what: str) -> None:
     raise ProtocolError(f"{what} announces {count} elements, more than the rest of the message can hold")
 
 
-def refuse_structs(structs_max: int) -> None:
-    raise ProtocolError(f"its arrays have more than {structs_max} elements together")
+def refuse_entries(entries_max: int) -> None:
+    raise ProtocolError(f"its arrays have more than {entries_max} elements together; ask for less at once")
 
 
 def refuse_size(at: int, size: int) -> None:
@@ -160,9 +161,17 @@ def write_integers(values: list[int], code: str) -> bytes:
     return _integers_layout(len(values), code).pack(*values)
 
 
+def read_tag_count(data: Any, at: int) -> tuple[int, int]:
+    """(how many tagged fields follow, position after that number)"""
+    count, at = read_uvarint(data, at)
+    if count > TAGGED_FIELDS_MAX:
+        raise ProtocolError(f"a section announces {count} tagged fields")
+    return count, at
+
+
 def skip_tagged_fields(data: Any, at: int) -> int:
     """The position after a section of tagged fields none of which is known."""
-    count, at = read_uvarint(data, at)
+    count, at = read_tag_count(data, at)
     for _ in range(count):
         _tag, at = read_uvarint(data, at)
         size, at = read_uvarint(data, at)

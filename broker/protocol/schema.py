@@ -196,16 +196,11 @@ class Message(Struct):
     api: ClassVar[ApiKey]
     versions: ClassVar[tuple[int, int]]
     flexible_from: ClassVar[int | None]
-    #: How many structs its arrays may have together when it is decoded; None if its bytes bound them well enough.
-    structs_max: ClassVar[int | None]
 
-    def __init_subclass__(
-        cls, *, api: ApiKey, versions: tuple[int, int], flexible_from: int | None, structs_max: int | None = None
-    ) -> None:
+    def __init_subclass__(cls, *, api: ApiKey, versions: tuple[int, int], flexible_from: int | None) -> None:
         cls.api = api
         cls.versions = versions
         cls.flexible_from = flexible_from
-        cls.structs_max = structs_max
 
     @classmethod
     def is_flexible(cls, version: int) -> bool:

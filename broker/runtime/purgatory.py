@@ -3,25 +3,29 @@
 A waiter names the partitions it looks at; whoever moves a partition's high watermark calls `wake`. One heap holds all
 deadlines and one timer serves it, so ten thousand waiting fetches cost one timer. A waiter leaves every list it is on
 when it completes, whatever the cause: a leak here is the classic memory bug of brokers. Who looks and then waits must
-do both in one step of the loop, or misses what moves in between; hence `wait` is no coroutine.
+do both in one step of the loop, or misses what moves in between; hence `wait` is no coroutine. Where very many wait for
+one partition, or for one moment, they go on a few in each pass of the loop: each then reads and answers.
 """
 
 import asyncio
 import heapq
+from collections import deque
 from collections.abc import Iterable
 
 from broker.common.clock import Clock
-from broker.common.limits import DELAYED_FETCH_PARTITIONS_MAX, DELAYED_FETCHES_MAX
+from broker.common.limits import DELAYED_FETCH_PARTITIONS_MAX, DELAYED_FETCHES_MAX, WAKES_AT_ONCE_MAX
 from broker.common.types import TopicPartition
 
 
 class _Waiter:
-    __slots__ = ("deadline_ms", "future", "keys")
+    __slots__ = ("deadline_ms", "future", "keys", "woken")
 
     def __init__(self, keys: tuple[TopicPartition, ...], deadline_ms: int, future: asyncio.Future):
         self.keys = keys
         self.deadline_ms = deadline_ms
         self.future = future
+        #: Those of its keys that moved, also while it is about to go on.
+        self.woken: set[TopicPartition] = set()
 
     def __lt__(self, other: "_Waiter") -> bool:
         return self.deadline_ms < other.deadline_ms
@@ -35,6 +39,8 @@ class Purgatory:
         #: In the order they came in, and are woken in.
         self._waiters: dict[TopicPartition, dict[_Waiter, None]] = {}
         self._deadlines: list[_Waiter] = []
+        #: Woken, and waiting until those before have gone on.
+        self._queue: deque[_Waiter] = deque()
         self._waiting = 0
         #: By all that wait together.
         self.keys_waited_for = 0
@@ -44,15 +50,15 @@ class Purgatory:
     def __len__(self) -> int:
         return self._waiting
 
-    def wait(self, keys: Iterable[TopicPartition], timeout_ms: int) -> asyncio.Future[bool]:
-        """Wait from now on: True when one of `keys` is woken, False when the time is up (or too many wait, or for too
-        many partitions).
+    def wait(self, keys: Iterable[TopicPartition], timeout_ms: int) -> asyncio.Future[set[TopicPartition]]:
+        """Wait from now on: those of `keys` that are woken by the time one is, none when the time is up (or too many
+        wait, or for too many partitions).
         """
         future = asyncio.get_running_loop().create_future()
         keys = tuple(keys)
         is_room_left = self.keys_waited_for + len(keys) <= DELAYED_FETCH_PARTITIONS_MAX
         if self._waiting >= DELAYED_FETCHES_MAX or not is_room_left or timeout_ms <= 0:
-            future.set_result(False)
+            future.set_result(set())
             return future
         waiter = _Waiter(keys, self._clock.monotonic_ms() + timeout_ms, future)
         self._add(waiter)
@@ -61,9 +67,25 @@ class Purgatory:
 
     def wake(self, key: TopicPartition) -> None:
         """The partition moved: whoever waits for it looks again."""
-        for waiter in self._waiters.get(key, ()):
-            if not waiter.future.done():
-                waiter.future.set_result(True)
+        waiters = self._waiters.pop(key, None)
+        if waiters is None:
+            return
+        for waiter in waiters:
+            waiter.woken.add(key)
+        if len(waiters) <= WAKES_AT_ONCE_MAX:
+            for waiter in waiters:
+                _go_on(waiter)
+            return
+        if not self._queue:
+            asyncio.get_running_loop().call_soon(self._wake_some)
+        self._queue += waiters
+
+    def _wake_some(self) -> None:
+        queue = self._queue
+        for _ in range(min(len(queue), WAKES_AT_ONCE_MAX)):
+            _go_on(queue.popleft())
+        if queue:
+            asyncio.get_running_loop().call_soon(self._wake_some)
 
     def _add(self, waiter: _Waiter) -> None:
         self._waiting += 1
@@ -101,8 +123,13 @@ class Purgatory:
     def _expire(self) -> None:
         self._timer = None
         now_ms = self._clock.monotonic_ms()
-        while self._deadlines and self._deadlines[0].deadline_ms <= now_ms:
-            waiter = heapq.heappop(self._deadlines)
-            if not waiter.future.done():
-                waiter.future.set_result(False)
+        for _ in range(WAKES_AT_ONCE_MAX):
+            if not self._deadlines or self._deadlines[0].deadline_ms > now_ms:
+                break
+            _go_on(heapq.heappop(self._deadlines))
         self._arm()
+
+
+def _go_on(waiter: _Waiter) -> None:
+    if not waiter.future.done():
+        waiter.future.set_result(waiter.woken)

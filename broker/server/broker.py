@@ -24,6 +24,7 @@ from broker.log.manager import LogManager
 from broker.net.dialer import Dialer
 from broker.net.listener import ConnectionLimits, Listener, SocketBuffers
 from broker.net.memory import ConnectionMemory
+from broker.net.turns import Turns
 from broker.replication.fetch_session import FetchSessions
 from broker.runtime import broker_configs
 from broker.runtime.broker_configs import BrokerConfigs
@@ -91,6 +92,7 @@ class Broker:
         self.services: Services | None = None
         self._descriptor_limit = raise_descriptor_limit()
         self._connection_memory = ConnectionMemory(config.queued_max_request_bytes)
+        self._turns = Turns()
         #: The last log directory has failed: nothing can be served any more.
         self.failed = asyncio.Event()
         self._endpoint = MetricsEndpoint(self._registry, self._health)
@@ -147,6 +149,7 @@ class Broker:
             frame_bytes_max=self.config.socket_request_max_bytes,
             idle_ms_max=self.config.connections_max_idle_ms,
             memory=self._connection_memory,
+            turns=self._turns,
             buffers=SocketBuffers(self.config.socket_send_buffer_bytes, self.config.socket_receive_buffer_bytes),
         )
 
@@ -198,25 +201,27 @@ class Broker:
             self._limit_connections,
             self._housekeeping.reconfigure,
         ]
-        self._controller = ControllerRuntime(
-            self._store,
-            config.broker_id,
-            self._clock,
-            self._dialer,
-            unclean_election=config.at_start["unclean_leader_election_enable"],
-            rebalance=_rebalance_settings(config),
-        )
+        self._controller = self._new_controller()
         self._controlled_shutdown = ControlledShutdown(self._store, self._metadata, replicas, self._dialer, config)
         fetch_sessions = FetchSessions(_random_session_id)
         self.services = self._services(cluster_id, replicas, fetch_sessions)
         self._coordination.serve(self.services, self._listener.name)
         self._dispatcher = Dispatcher(self.services, RequestMetrics(self._registry))
-        self._registry.register(
+        for metrics in (
             ReplicationMetrics(replicas, self._feeds, self._fetchers, self._acks, self._isr),
-        )
-        self._registry.register(CoordinatorMetrics(self._coordination))
-        self._registry.register(
-            StateMetrics(replicas, self._metadata, self._purgatory, fetch_sessions, self._listener, config.broker_id)
+            CoordinatorMetrics(self._coordination),
+            StateMetrics(replicas, self._metadata, self._purgatory, fetch_sessions, self._listener, config.broker_id),
+        ):
+            self._registry.register(metrics)
+
+    def _new_controller(self) -> ControllerRuntime:
+        return ControllerRuntime(
+            self._store,
+            self.config.broker_id,
+            self._clock,
+            self._dialer,
+            unclean_election=self.config.at_start["unclean_leader_election_enable"],
+            rebalance=_rebalance_settings(self.config),
         )
 
     def _services(self, cluster_id: str, replicas: ReplicaManager, fetch_sessions: FetchSessions) -> Services:
@@ -245,6 +250,7 @@ class Broker:
             controller=self._controller,
             controller_epochs=ControllerEpochs(config.broker_id, replicas, self._store),
             admit=partial(self._membership.admit, self._is_our_address),
+            turns=self._turns,
             clock=self._clock,
         )
 

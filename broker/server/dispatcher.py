@@ -21,6 +21,7 @@ from broker.protocol.api_keys import ApiKey
 from broker.protocol.codec import MALFORMED
 from broker.protocol.headers import RequestHeader, decode_request_header
 from broker.protocol.schema import Message
+from broker.runtime.in_turns import InOrder
 from broker.security.membership import is_member
 from broker.server.metrics import RequestMetrics
 from broker.server.refusals import Refusals
@@ -52,8 +53,8 @@ class Dispatcher:
             route = self._routes.get((api_key, version)) or self._find_route(connection, header, frame, body_at)
             if route is None:
                 return
-            if len(frame) > route.request_bytes_max:
-                raise ProtocolError(f"{route.api.name} request of {len(frame)} bytes")
+            if len(frame) > route.bytes_at_once and not _may_begin(connection, frame, route):
+                return
             try:
                 request = route.decode(frame, body_at)
             except MALFORMED as error:
@@ -135,13 +136,16 @@ class Dispatcher:
         header: RequestHeader,
         request_bytes: int,
         route: Route,
-        reply: Awaitable[Message | None],
+        reply: Awaitable[Message | None] | InOrder,
         began_ns: int,
     ) -> None:
         """A future costs no task: acks=all and followers' fetches end in one."""
-        slot = connection.reserve(request_bytes)
+        if reply.__class__ is InOrder:
+            connection.hold_until(reply.is_done)
+            reply = reply.reply
         work = reply if isinstance(reply, asyncio.Future) else asyncio.ensure_future(reply)
         self._working.setdefault(connection, {})[work] = None
+        slot = connection.reserve(request_bytes * route.decoded_factor)
         work.add_done_callback(partial(self._fill, connection, slot, header, route, began_ns))
 
     def _fill(
@@ -188,3 +192,12 @@ def _refused(route: Route, frame: memoryview, body_at: int) -> Message:
         return route.refuse(route.decode(frame, body_at))
     except MALFORMED as error:
         raise ProtocolError(f"{route.api.name} request of version {route.version} is malformed: {error}") from None
+
+
+def _may_begin(connection: Connection, frame: memoryview, route: Route) -> bool:
+    """Whether a request that may take long is handled now; if not, it comes again. ProtocolError if it is too large."""
+    if len(frame) > route.request_bytes_max:
+        raise ProtocolError(
+            f"{route.api.name} request of {len(frame)} bytes, at most {route.request_bytes_max}; ask for less at once"
+        )
+    return connection.may_take_long(frame)

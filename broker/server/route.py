@@ -1,13 +1,10 @@
 """One API in one version: everything about it that need not be looked up again for each request."""
 
-import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from broker.common.limits import STRUCTURED_REQUEST_BYTES_MAX
 from broker.handlers.handler import Handler, Reply, RequestContext
 from broker.protocol.answered_errors import error_check
-from broker.protocol.api_keys import ApiKey
 from broker.protocol.codec import decoder_of
 from broker.protocol.messages import MESSAGES
 from broker.protocol.primitives import Buffer
@@ -21,7 +18,9 @@ class Route:
 
     __slots__ = (
         "api",
+        "bytes_at_once",
         "decode",
+        "decoded_factor",
         "frame",
         "frame_body",
         "handle",
@@ -38,9 +37,10 @@ class Route:
         messages = MESSAGES[handler.api]
         self.api = handler.api
         self.version = version
-        #: Record batches stay bytes; how long a frame may be at all is for the connection.
-        self.request_bytes_max = sys.maxsize if handler.api == ApiKey.PRODUCE else STRUCTURED_REQUEST_BYTES_MAX
-        self.decode: Callable[[memoryview, int], Message] = decoder_of(messages.request, version, ignore_rest=True)
+        self.request_bytes_max, entries_max, self.bytes_at_once, self.decoded_factor = handler.budget
+        self.decode: Callable[[memoryview, int], Message] = decoder_of(
+            messages.request, version, ignore_rest=True, entries_max=entries_max
+        )
         self.handle: Callable[[Any, RequestContext], Reply] = handler.handle
         self.is_for_members = handler.is_for_members(version)
         self.refuse = handler.refuse

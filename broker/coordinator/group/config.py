@@ -13,7 +13,7 @@ class GroupConfig:
     #: How long the first rebalance of an empty group waits for further members, again for each that arrives.
     group_initial_rebalance_delay_ms: int = 3_000
     #: Members one group may have.
-    group_max_size: int = 2**31 - 1
+    group_max_size: int = 1_000
     #: Longest metadata string of one committed offset; as in Kafka, counted in characters in spite of the name.
     offset_metadata_max_bytes: int = 4_096
     #: How long an answer waits for its records to be committed.

@@ -25,6 +25,7 @@ To take over a partition: `replay` all of it (and complete what markers end), th
 """
 
 from collections.abc import Callable, Collection
+from weakref import finalize
 
 from broker.common.errors import ErrorCode, InvariantViolation
 from broker.common.types import TopicPartition
@@ -35,7 +36,8 @@ from broker.coordinator.group.expiry import Expiry
 from broker.coordinator.group.group import Group
 from broker.coordinator.group.joining import Join, Joining
 from broker.coordinator.group.membership import Membership
-from broker.coordinator.group.offsets import Offsets, commit_error, commit_refused, txn_commit_error
+from broker.coordinator.group.memory import GroupMemory
+from broker.coordinator.group.offsets import AnyCommitRequest, Offsets, commit_error, commit_refused, txn_commit_error
 from broker.coordinator.group.rebalance import Rebalance
 from broker.coordinator.group.records import GroupKey, OffsetKey, decode_group_value, decode_key, decode_offset_value
 from broker.coordinator.group.timers import TimerKey, TimerKind
@@ -64,8 +66,9 @@ class GroupCoordinator:
         config: GroupConfig,
         new_member_id: Callable[[str], str],
         wall_now_ms: Callable[[], int] | None = None,
+        memory: GroupMemory | None = None,
     ):
-        """new_member_id: a new unique id that starts with the given text.
+        """new_member_id: a new unique id that starts with the given text. memory: shared by all of a broker.
 
         wall_now_ms: the time to write into records, for a runtime whose `now_ms` is monotonic; without it that is used.
         """
@@ -75,10 +78,13 @@ class GroupCoordinator:
         self._parked: dict[int, str] = {}  #: token: group id, of every request that waits for an answer
         self._timers = Timers()
         self._progress = Progress()
-        self._offsets = Offsets(config, self._progress)
+        self._memory = memory or GroupMemory()
+        self._account = self._memory.account()
+        finalize(self, self._account.close)  # one that could not be loaded is just dropped
+        self._offsets = Offsets(config, self._progress, self._account)
         self._expiry = Expiry(config, self._offsets)
         self._rebalance = Rebalance(config, self._timers)
-        self._joining = Joining(config, self._timers, self._rebalance, new_member_id)
+        self._joining = Joining(config, self._timers, self._rebalance, new_member_id, self._memory)
         self._membership = Membership(self._timers, self._rebalance, self._progress)
         self._group_max_size = config.group_max_size
         self._under_way: Turn | None = None  #: of the call that lasts, or that raised
@@ -106,7 +112,7 @@ class GroupCoordinator:
         elif group is None and request.member_id:
             join.refuse(ErrorCode.UNKNOWN_MEMBER_ID, request.member_id)
         else:
-            group = group or Group(request.group_id)
+            group = group or Group(request.group_id, self._account)
             self._groups[request.group_id] = group
             self._parked[token] = request.group_id
             self._joining.join(group, join)
@@ -119,6 +125,8 @@ class GroupCoordinator:
         group = self._group(request.group_id)
         if group is None:
             turn.answer_at_once(token, answers.sync_refused(answers.unknown_group(request.group_id)))
+        elif self._memory.is_short and request.assignments:
+            turn.answer_at_once(token, answers.sync_refused(ErrorCode.COORDINATOR_NOT_AVAILABLE))
         else:
             self._parked[token] = request.group_id
             self._membership.sync(group, request, token, turn)
@@ -151,7 +159,7 @@ class GroupCoordinator:
         """One record for each partition; a commit also counts as a sign of life."""
         turn = self._turn(now_ms)
         group = self._group(request.group_id)
-        error = commit_error(group, request)
+        error = commit_error(group, request) or self._shortage(request)
         if error is not ErrorCode.NONE:
             turn.answer_at_once(token, commit_refused(request, error))
             return self._end(turn)
@@ -161,13 +169,17 @@ class GroupCoordinator:
         turn.answer(token, self._offsets.commit(request, turn))
         return self._end(turn)
 
+    def _shortage(self, request: AnyCommitRequest) -> ErrorCode:
+        is_too_much = self._memory.is_short and self._offsets.takes_more(request)
+        return ErrorCode.COORDINATOR_NOT_AVAILABLE if is_too_much else ErrorCode.NONE
+
     def txn_offset_commit(self, request: TxnOffsetCommitRequest, token: int, now_ms: int) -> Outcome:
         """As `offset_commit`, for a producer's transaction: nothing is visible before `complete_transaction`.
 
         Whether the transaction is open, and has this partition in it, is the caller's to know (KIP-890).
         """
         turn = self._turn(now_ms)
-        error = txn_commit_error(self._group(request.group_id), request)
+        error = txn_commit_error(self._group(request.group_id), request) or self._shortage(request)
         if error is not ErrorCode.NONE:
             turn.answer_at_once(token, commit_refused(request, error))
             return self._end(turn)
@@ -296,13 +308,13 @@ class GroupCoordinator:
             group.settle(decode_group_value(value))
             group.recorded_to = self._progress.written_to
             return
-        self._groups.pop(group_id, None)
+        self._forget(group_id)
         if group_id in self._offsets:  # remembered for its offsets alone
-            self._groups[group_id] = Group(group_id)
+            self._groups[group_id] = Group(group_id, self._account)
 
     def _group_to_replay(self, group_id: str) -> Group:
         if group_id not in self._groups:
-            self._groups[group_id] = Group(group_id)
+            self._groups[group_id] = Group(group_id, self._account)
         return self._groups[group_id]
 
     def after_load(self, now_ms: int) -> Outcome:
@@ -372,6 +384,7 @@ class GroupCoordinator:
             self._membership.dismiss(group, ErrorCode.NOT_COORDINATOR, turn)
         self._groups.clear()
         self._offsets.clear()
+        self._account.close()
         self._expiry.stop()
         self._timers.clear()
         return self._end(turn)
@@ -387,6 +400,8 @@ class GroupCoordinator:
         self._under_way = None
         for answer in turn.outcome.responses:
             self._parked.pop(answer.token, None)
+        if self._memory.begins_to_be_short():
+            turn.note("groups hold all they may: new members and offsets are refused", bytes=self._memory.bytes_held)
         return turn.outcome
 
     def _group(self, group_id: str) -> Group | None:
@@ -397,4 +412,9 @@ class GroupCoordinator:
 
     def _forget_if_void(self, group: Group) -> None:
         if group.is_void and group.group_id not in self._offsets:
-            self._groups.pop(group.group_id, None)
+            self._forget(group.group_id)
+
+    def _forget(self, group_id: str) -> None:
+        group = self._groups.pop(group_id, None)
+        if group is not None:
+            group.let_go()

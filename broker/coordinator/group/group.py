@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from broker.common.errors import ErrorCode, InvariantViolation
 from broker.coordinator.group.member import Member
+from broker.coordinator.group.memory import GROUP_BYTES, PENDING_ID_BYTES, Account
 from broker.coordinator.group.records import NO_TIMESTAMP, GroupMetadata
 from broker.coordinator.group.states import MAY_FOLLOW, REBALANCING, GroupState
 
@@ -42,8 +43,11 @@ class Proposal(NamedTuple):
 
 
 class Group:
-    def __init__(self, group_id: str):
+    def __init__(self, group_id: str, account: Account):
         self.group_id = group_id
+        self._account = account
+        self._held_bytes = 0
+        self._hold(GROUP_BYTES + len(group_id))
         self.metadata: GroupMetadata | None = None  #: None: only offsets are known, or no generation was recorded yet
         self.recorded_to = 0  #: where the log ended with the record of `metadata`, or after it
         self.proposal: Proposal | None = None
@@ -62,6 +66,17 @@ class Group:
         self.awaiting_sync: dict[str, int] = {}  #: token by member id; keys are members; only while completing
         self.initial_delay: InitialDelay | None = None  #: only while preparing the first generation of an empty group
         self._support: Counter[str] = Counter()  #: protocol name: how many members support it
+        self._recorded_bytes = 0  #: of `metadata` and `assignments`
+
+    # -- memory -------------------------------------------------------------------------------------------------------
+
+    def _hold(self, byte_count: int) -> None:
+        self._held_bytes += byte_count
+        self._account.hold(byte_count)
+
+    def let_go(self) -> None:
+        """The group is forgotten."""
+        self._hold(-self._held_bytes)
 
     # -- what may happen ----------------------------------------------------------------------------------------------
 
@@ -108,17 +123,29 @@ class Group:
     def add(self, member: Member, protocol_type: str) -> None:
         if not self.members:
             self.protocol_type = protocol_type
-        self.pending_joins.discard(member.member_id)
+        self.forget_pending(member.member_id)
         self.members[member.member_id] = member
+        self._hold(member.size_bytes)
         self._support.update(member.protocols.keys())
         if member.group_instance_id is not None:
             self.static_members[member.group_instance_id] = member.member_id
         if self.leader_id is None:
             self.leader_id = member.member_id
 
+    def hand_out(self, member_id: str) -> None:
+        """The id is somebody's who has to join with it."""
+        self.pending_joins.add(member_id)
+        self._hold(PENDING_ID_BYTES + len(member_id))
+
+    def forget_pending(self, member_id: str) -> None:
+        if member_id in self.pending_joins:
+            self.pending_joins.remove(member_id)
+            self._hold(-PENDING_ID_BYTES - len(member_id))
+
     def remove(self, member_id: str) -> None:
         """Forget the member and whatever it waits for; answer its parked requests before."""
         member = self.members.pop(member_id)
+        self._hold(-member.size_bytes)
         self._support.subtract(member.protocols.keys())
         if member.group_instance_id is not None:
             del self.static_members[member.group_instance_id]
@@ -146,7 +173,9 @@ class Group:
 
     def set_protocols(self, member: Member, protocols: dict[str, bytes]) -> None:
         self._support.subtract(member.protocols.keys())
+        self._hold(-member.size_bytes)
         member.protocols = protocols
+        self._hold(member.size_bytes)
         self._support.update(protocols.keys())
 
     def unpark(self, token: int) -> Member | None:
@@ -203,6 +232,9 @@ class Group:
         self.state, self.state_timestamp_ms = state, metadata.state_timestamp_ms
         self.generation_id, self.protocol_name = metadata.generation_id, metadata.protocol_name
         self.assignments = {member.member_id: member.assignment for member in metadata.members}
+        self._hold(-self._recorded_bytes)
+        self._recorded_bytes = sum(member.size_bytes for member in metadata.members)
+        self._hold(self._recorded_bytes)
         self._settle_members(known, metadata)
 
     def _members_of_proposal(self, metadata: GroupMetadata) -> dict[str, Member]:
@@ -213,6 +245,7 @@ class Group:
         return self.members | ({newcomer.member_id: newcomer} if newcomer else {})
 
     def _settle_members(self, known: dict[str, Member], metadata: GroupMetadata) -> None:
+        self._hold(-sum(member.size_bytes for member in self.members.values()))
         self.members, self.static_members, self.leader_id = {}, {}, metadata.leader_id
         self._support.clear()
         for recorded in metadata.members:

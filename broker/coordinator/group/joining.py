@@ -3,12 +3,18 @@
 from collections.abc import Callable
 
 from broker.common.errors import ErrorCode
-from broker.coordinator.fields import is_too_long
+from broker.common.limits import (
+    CLIENT_ID_LENGTH_MAX,
+    GROUP_NAME_LENGTH_MAX,
+    MEMBER_METADATA_BYTES_MAX,
+    REBALANCE_TIMEOUT_MS_MAX,
+)
 from broker.coordinator.group import answers
 from broker.coordinator.group.client import Client
 from broker.coordinator.group.config import NEW_MEMBER_JOIN_TIMEOUT_MS, PENDING_MEMBERS_MAX, GroupConfig
 from broker.coordinator.group.group import Group, ParkedJoin, choose_protocol
-from broker.coordinator.group.member import Member
+from broker.coordinator.group.member import Member, metadata_bytes
+from broker.coordinator.group.memory import GroupMemory
 from broker.coordinator.group.rebalance import Rebalance, propose
 from broker.coordinator.group.records import GroupMetadata
 from broker.coordinator.group.states import GroupState
@@ -35,7 +41,7 @@ class Join:
         self.turn = turn
         #: The metadata is kept for as long as the member lives, the frame it came in is not.
         self.protocols = {protocol.name: bytes(protocol.metadata) for protocol in request.protocols}
-        self.rebalance_timeout_ms = request.rebalance_timeout_ms
+        self.rebalance_timeout_ms = min(request.rebalance_timeout_ms, REBALANCE_TIMEOUT_MS_MAX)
         if self.rebalance_timeout_ms < 0:  # version 0 has one timeout for both
             self.rebalance_timeout_ms = request.session_timeout_ms
 
@@ -46,7 +52,7 @@ class Join:
         return Member(
             member_id=member_id,
             group_instance_id=self.request.group_instance_id,
-            client_id=self.client.client_id,
+            client_id=self.client.client_id[:CLIENT_ID_LENGTH_MAX],
             client_host=self.client.client_host,
             session_timeout_ms=self.request.session_timeout_ms,
             rebalance_timeout_ms=self.rebalance_timeout_ms,
@@ -60,26 +66,38 @@ class Join:
 
 
 class Joining:
-    def __init__(self, config: GroupConfig, timers: Timers, rebalance: Rebalance, new_member_id: Callable[[str], str]):
+    def __init__(
+        self,
+        config: GroupConfig,
+        timers: Timers,
+        rebalance: Rebalance,
+        new_member_id: Callable[[str], str],
+        memory: GroupMemory,
+    ):
         self._config = config
+        self._memory = memory
         self._timers = timers
         self._rebalance = rebalance
         self._new_member_id = new_member_id
 
     def error_of(self, request: JoinGroupRequest) -> ErrorCode:
         """What is wrong with the request whatever the group; NONE if nothing is."""
-        if not request.group_id or is_too_long(request.group_id):
+        if not request.group_id or len(request.group_id) > GROUP_NAME_LENGTH_MAX:
             return ErrorCode.INVALID_GROUP_ID
         shortest, longest = self._config.group_min_session_timeout_ms, self._config.group_max_session_timeout_ms
         if not shortest <= request.session_timeout_ms <= longest:
             return ErrorCode.INVALID_SESSION_TIMEOUT
         stored = [request.protocol_type, request.group_instance_id or "", *(p.name for p in request.protocols)]
-        return ErrorCode.INVALID_REQUEST if any(map(is_too_long, stored)) else ErrorCode.NONE
+        are_too_long = any(len(name) > GROUP_NAME_LENGTH_MAX for name in stored)
+        is_too_much = sum(len(protocol.metadata) for protocol in request.protocols) > MEMBER_METADATA_BYTES_MAX
+        return ErrorCode.INVALID_REQUEST if are_too_long or is_too_much else ErrorCode.NONE
 
     def join(self, group: Group, join: Join) -> None:
         request = join.request
         if not self._has_room(group, request):
             self._turn_away(group, join)
+        elif self._memory.is_short and _takes_more(group, join):
+            join.refuse(ErrorCode.COORDINATOR_NOT_AVAILABLE, request.member_id)
         elif not group.supports(request.protocol_type, join.protocols, instead_of=_present_self(group, request)):
             join.refuse(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, request.member_id)
         elif not request.member_id:
@@ -103,7 +121,7 @@ class Joining:
 
     def _turn_away(self, group: Group, join: Join) -> None:
         member_id = join.request.member_id
-        group.pending_joins.discard(member_id)
+        group.forget_pending(member_id)
         if member_id in group.members:
             group.remove(member_id)
         self._timers.cancel(TimerKey(TimerKind.SESSION, group.group_id, member_id))
@@ -126,7 +144,7 @@ class Joining:
         if len(group.pending_joins) >= PENDING_MEMBERS_MAX:
             join.refuse(ErrorCode.GROUP_MAX_SIZE_REACHED, "")
             return
-        group.pending_joins.add(new_id)
+        group.hand_out(new_id)
         key = TimerKey(TimerKind.SESSION, group.group_id, new_id)
         self._timers.schedule(key, join.turn.now_ms + join.request.session_timeout_ms)
         join.refuse(ErrorCode.MEMBER_ID_REQUIRED, new_id)
@@ -224,6 +242,12 @@ class Joining:
         patience_ms = NEW_MEMBER_JOIN_TIMEOUT_MS if member.is_new else member.session_timeout_ms
         key = TimerKey(TimerKind.SESSION, group.group_id, member.member_id)
         self._timers.schedule(key, join.turn.now_ms + patience_ms)
+
+
+def _takes_more(group: Group, join: Join) -> bool:
+    """Whether the broker would hold more after the request than before it."""
+    present = _present_self(group, join.request)
+    return present is None or metadata_bytes(join.protocols) > metadata_bytes(present.protocols)
 
 
 def _present_self(group: Group, request: JoinGroupRequest) -> Member | None:

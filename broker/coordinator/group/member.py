@@ -3,7 +3,12 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from broker.coordinator.group.memory import MEMBER_BYTES
 from broker.coordinator.group.records import GroupMetadata, MemberMetadata
+
+
+def metadata_bytes(protocols: dict[str, bytes]) -> int:
+    return sum(len(name) + len(metadata) for name, metadata in protocols.items())
 
 
 @dataclass(slots=True)
@@ -21,6 +26,12 @@ class Member:
     @property
     def is_static(self) -> bool:
         return self.group_instance_id is not None
+
+    @property
+    def size_bytes(self) -> int:
+        """What it takes in memory, about."""
+        names = len(self.member_id) + len(self.client_id) + len(self.group_instance_id or "")
+        return MEMBER_BYTES + names + metadata_bytes(self.protocols)
 
     def matches(self, protocols: dict[str, bytes]) -> bool:
         """Whether these are the member's protocols: same order, same metadata to the byte."""

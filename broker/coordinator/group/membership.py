@@ -141,5 +141,5 @@ class Membership:
         self._timers.cancel(TimerKey(TimerKind.SESSION, group.group_id, member_id))
 
     def _forget_pending(self, group: Group, member_id: str) -> None:
-        group.pending_joins.remove(member_id)
+        group.forget_pending(member_id)
         self._timers.cancel(TimerKey(TimerKind.SESSION, group.group_id, member_id))

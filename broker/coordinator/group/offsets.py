@@ -7,12 +7,13 @@ requires stable offsets is told to wait for them.
 from collections.abc import Iterable, Iterator
 
 from broker.common.errors import ErrorCode
-from broker.common.limits import TOPIC_NAME_LENGTH_MAX
+from broker.common.limits import GROUP_NAME_LENGTH_MAX, TOPIC_NAME_LENGTH_MAX
 from broker.common.types import TopicPartition
 from broker.coordinator.fields import is_too_long
 from broker.coordinator.group.config import GroupConfig
 from broker.coordinator.group.group import Group
-from broker.coordinator.group.pending_offsets import PendingOffsets
+from broker.coordinator.group.memory import Account
+from broker.coordinator.group.pending_offsets import PendingOffsets, size_of
 from broker.coordinator.group.records import (
     NO_TIMESTAMP,
     CommittedOffset,
@@ -71,7 +72,7 @@ def commit_error(group: Group | None, request: OffsetCommitRequest) -> ErrorCode
 
     A generation of -1 says "I am no member": allowed to simple consumers and administrators while there are none.
     """
-    if is_too_long(request.group_id):
+    if len(request.group_id) > GROUP_NAME_LENGTH_MAX:
         return ErrorCode.INVALID_GROUP_ID
     generation_id = request.generation_id_or_member_epoch
     if group is None or group.state is GroupState.EMPTY:
@@ -93,7 +94,7 @@ def txn_commit_error(group: Group | None, request: TxnOffsetCommitRequest) -> Er
     Producers that tell nothing of the consumer (before KIP-447, or generation -1 without ids) are fenced by their
     transactional id alone, and may commit whoever is in the group.
     """
-    if not request.group_id or is_too_long(request.group_id):
+    if not request.group_id or len(request.group_id) > GROUP_NAME_LENGTH_MAX:
         return ErrorCode.INVALID_GROUP_ID
     names_member = bool(request.member_id) or request.group_instance_id is not None
     if request.generation_id < 0 and (not names_member or group is None or group.state is GroupState.EMPTY):
@@ -129,11 +130,12 @@ def commit_refused(request: AnyCommitRequest, error: ErrorCode) -> AnyCommitResp
 class Offsets:
     """The committed offsets of all groups of one coordinator; written by `replay_…` only."""
 
-    def __init__(self, config: GroupConfig, progress: Progress):
+    def __init__(self, config: GroupConfig, progress: Progress, account: Account):
         self._config = config
         self._progress = progress
+        self._hold = account.hold
         self._offsets: dict[str, OfGroup] = {}  #: by group id
-        self._pending = PendingOffsets()
+        self._pending = PendingOffsets(self._hold)
         self._superseded = Superseded()
 
     def __contains__(self, group_id: str) -> bool:
@@ -152,6 +154,15 @@ class Offsets:
 
     def count(self, group_id: str) -> int:
         return sum(map(len, self._offsets.get(group_id, {}).values()))
+
+    def takes_more(self, request: AnyCommitRequest) -> bool:
+        """Whether the broker would hold more after the commit than before it."""
+        committed = self._offsets.get(request.group_id, {})
+        return any(
+            len(partition.committed_metadata or "") > _metadata_length(committed, topic.name, partition.partition_index)
+            for topic in request.topics
+            for partition in topic.partitions
+        )
 
     def commit(self, request: AnyCommitRequest, turn: Turn) -> AnyCommitResponse:
         """Propose a record for each partition that is in order; the response says which are."""
@@ -234,14 +245,19 @@ class Offsets:
     def _store(self, key: OffsetKey, committed: CommittedOffset) -> None:
         self._supersede(key)
         topic, partition = key.partition
-        self._offsets.setdefault(key.group_id, {}).setdefault(topic, {})[partition] = committed
+        partitions = self._offsets.setdefault(key.group_id, {}).setdefault(topic, {})
+        before = partitions.get(partition)
+        self._hold(size_of(key, committed) - (size_of(key, before) if before else 0))
+        partitions[partition] = committed
 
     def replay_tombstone(self, key: OffsetKey) -> None:
         self._pending.forget(key)
         self._supersede(key)
         topics = self._offsets.get(key.group_id, {})
         topic, partition = key.partition
-        topics.get(topic, {}).pop(partition, None)
+        before = topics.get(topic, {}).pop(partition, None)
+        if before is not None:
+            self._hold(-size_of(key, before))
         if not topics.get(topic):
             topics.pop(topic, None)
         if not topics:
@@ -279,6 +295,12 @@ class Offsets:
             expire_timestamp_ms=NO_TIMESTAMP if retention_ms == _BROKER_DECIDES else turn.wall_ms + retention_ms,
         )
         turn.append(encode_offset_key(OffsetKey(request.group_id, of)), encode_offset_value(committed))
+
+
+def _metadata_length(committed: dict[str, dict[int, CommittedOffset]], topic: str, partition: int) -> int:
+    """-1 where nothing is committed."""
+    found = committed.get(topic, {}).get(partition)
+    return -1 if found is None else len(found.metadata)
 
 
 def _fetched_topic(name: str, partitions: Iterable[tuple[int, CommittedOffset | None]]) -> OffsetFetchResponseTopic:

@@ -4,25 +4,34 @@ They are in the log already. Which of two commits for the same partition counts 
 when the marker came: a plain commit, or another transaction's offset, written after a pending one has superseded it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
+from broker.coordinator.group.memory import OFFSET_BYTES
 from broker.coordinator.group.records import CommittedOffset, OffsetKey
 
 #: By producer id, in the order of the log; None for one that was superseded, whose transaction is still open.
 _OfPartition = dict[int, CommittedOffset | None]
 
 
+def size_of(key: OffsetKey, committed: CommittedOffset) -> int:
+    """What a committed offset takes in memory, about."""
+    return OFFSET_BYTES + len(key.group_id) + len(key.partition.topic) + len(committed.metadata)
+
+
 class PendingOffsets:
     """The pending offsets of all groups of one coordinator."""
 
-    def __init__(self) -> None:
+    def __init__(self, hold: Callable[[int], None]) -> None:
+        """`hold` is told how many bytes more, or fewer, they take."""
+        self._hold = hold
         self._of_group: dict[str, dict[OffsetKey, _OfPartition]] = {}
         self._of_producer: dict[int, set[OffsetKey]] = {}
 
     def add(self, producer_id: int, key: OffsetKey, committed: CommittedOffset) -> None:
         producers = self._of_group.setdefault(key.group_id, {}).setdefault(key, {})
-        producers.pop(producer_id, None)
+        self._drop(key, producers, producer_id)
         producers[producer_id] = committed
+        self._hold(size_of(key, committed))
         self._of_producer.setdefault(producer_id, set()).add(key)
 
     def supersede(self, key: OffsetKey) -> None:
@@ -31,7 +40,20 @@ class PendingOffsets:
             return
         producers = self._of_group.get(key.group_id, {}).get(key, {})
         for producer_id in producers:
+            self._supersede_one(key, producers, producer_id)
+
+    def _supersede_one(self, key: OffsetKey, producers: _OfPartition, producer_id: int) -> None:
+        """Its place stays, as long as its transaction is open."""
+        if producers[producer_id] is not None:
+            self._drop(key, producers, producer_id, leave=True)
+
+    def _drop(self, key: OffsetKey, producers: _OfPartition, producer_id: int, *, leave: bool = False) -> None:
+        committed = producers.get(producer_id)
+        self._hold(-size_of(key, committed) if committed else 0)
+        if leave:
             producers[producer_id] = None
+        else:
+            producers.pop(producer_id, None)
 
     def complete(self, producer_id: int, is_commit: bool) -> Iterator[tuple[OffsetKey, CommittedOffset]]:
         """The producer's transaction has ended: what counts now, nothing if it was aborted."""
@@ -42,14 +64,16 @@ class PendingOffsets:
                 for earlier in producers:
                     if earlier == producer_id:
                         break
-                    producers[earlier] = None
+                    self._supersede_one(key, producers, earlier)
                 yield key, committed
-            del producers[producer_id]
+            self._drop(key, producers, producer_id)
             self._drop_if_empty(key)
 
     def forget(self, key: OffsetKey) -> None:
         """A tombstone was written: nothing of the partition is left that a marker could make visible."""
-        for producer_id in self._of_group.get(key.group_id, {}).pop(key, {}):
+        producers = self._of_group.get(key.group_id, {}).pop(key, {})
+        for producer_id, committed in producers.items():
+            self._hold(-size_of(key, committed) if committed else 0)
             keys = self._of_producer[producer_id]
             keys.discard(key)
             if not keys:

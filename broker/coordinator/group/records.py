@@ -24,6 +24,7 @@ from typing import NamedTuple
 from broker.common.errors import InvariantViolation
 from broker.common.types import NO_LEADER_EPOCH, TopicPartition, new_tuple
 from broker.coordinator.fields import FieldReader, FieldWriter
+from broker.coordinator.group.memory import MEMBER_BYTES
 
 NO_TIMESTAMP = -1
 
@@ -65,6 +66,11 @@ class MemberMetadata:
     session_timeout_ms: int
     subscription: bytes  #: the member's metadata for the chosen protocol
     assignment: bytes
+
+    @property
+    def size_bytes(self) -> int:
+        """What it takes in memory, about."""
+        return MEMBER_BYTES + len(self.subscription) + len(self.assignment)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,10 +20,6 @@ class TransactionConfig:
 #: failed.
 RETRY_MS = 1_000
 
-#: Transactional ids of one coordinator, 0.5 KB each. Clients that make one up for each run would fill the memory within
-#: the week it takes to forget one.
-TRANSACTIONAL_IDS_MAX = 200_000
-
 #: Partitions of one transaction; its record names them all.
 PARTITIONS_PER_TRANSACTION_MAX = 20_000
 

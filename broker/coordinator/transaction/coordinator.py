@@ -8,15 +8,17 @@ A request that comes while markers are missing is answered CONCURRENT_TRANSACTIO
 of the newest version of a request.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, MutableSet
 from contextlib import contextmanager
+from weakref import WeakSet
 
 from broker.common.errors import ErrorCode
+from broker.common.limits import TRANSACTIONAL_IDS_MAX
 from broker.common.types import TopicPartition
 from broker.coordinator.outcome import Answer
 from broker.coordinator.timers import Timers
 from broker.coordinator.transaction import administration, answers
-from broker.coordinator.transaction.config import RETRY_MS, TRANSACTIONAL_IDS_MAX, TransactionConfig
+from broker.coordinator.transaction.config import RETRY_MS, TransactionConfig
 from broker.coordinator.transaction.covering import add, partitions_of, producer_error, verify
 from broker.coordinator.transaction.initialising import aborted_for, initialise, is_fenced, request_error
 from broker.coordinator.transaction.ledger import Ledger
@@ -39,11 +41,16 @@ _ENDED_BY = {
 
 
 class TransactionCoordinator:
-    def __init__(self, config: TransactionConfig, wall_now_ms: Callable[[], int]):
+    def __init__(
+        self, config: TransactionConfig, wall_now_ms: Callable[[], int], ledgers: MutableSet[Ledger] | None = None
+    ):
+        """ledgers: of all coordinators of the broker; ours is added."""
         self._config = config
         self._wall_now_ms = wall_now_ms
         self._now_ms = 0  #: the last time we were told
         self._ledger = Ledger()
+        self._ledgers = WeakSet() if ledgers is None else ledgers
+        self._ledgers.add(self._ledger)
         #: By transactional id: when it times out or is forgotten, or what failed is tried again.
         self._timers: Timers[str] = Timers()
         self._under_way: TransactionTurn | None = None  #: of the call that lasts, or that raised
@@ -75,7 +82,9 @@ class TransactionCoordinator:
         return self._end(turn)
 
     def _is_one_too_many(self, transactional_id: str) -> bool:
-        return transactional_id not in self.transactions and len(self.transactions) >= TRANSACTIONAL_IDS_MAX
+        if transactional_id in self.transactions:
+            return False
+        return sum(len(ledger.transactions) for ledger in self._ledgers) >= TRANSACTIONAL_IDS_MAX
 
     def _initialise(
         self, request: InitProducerIdRequest, fresh_producer_id: int, turn: TransactionTurn

@@ -3,6 +3,8 @@
 Values and headers are never copied: a record that stays is a slice of what was there.
 """
 
+from collections.abc import Iterator
+from math import inf
 from typing import NamedTuple
 
 from broker.common.errors import ApiError, ErrorCode
@@ -32,39 +34,46 @@ def unpack_batch(
 
     INVALID_TIMESTAMP is for times that no header could tell.
     """
+    payload = unpack_records(header, batch, decompressed_bytes_max)
+    return payload, list(record_spans(header, payload))
+
+
+def unpack_records(
+    header: BatchHeader, batch: bytes | bytearray | memoryview, decompressed_bytes_max: int = DECOMPRESSED_BYTES_MAX
+) -> bytes:
+    """The uncompressed records. Raises ApiError(CORRUPT_MESSAGE) if they cannot be had within the limits."""
     check_records_count(header)
     stored = memoryview(batch)[HEADER_BYTES : header.size_bytes]
-    payload = bytes(decompress(header.compression, stored, decompressed_bytes_max))
-    return payload, record_spans(header, payload)
+    return bytes(decompress(header.compression, stored, decompressed_bytes_max))
 
 
-def record_spans(header: BatchHeader, payload: bytes) -> list[RecordSpan]:
+def record_spans(header: BatchHeader, payload: bytes) -> Iterator[RecordSpan]:
     """All records, in offset order. Raises ApiError: CORRUPT_MESSAGE if they are not what the header says,
     INVALID_TIMESTAMP if a time is no 64-bit number.
     """
-    spans, at, offset_before = [], 0, header.base_offset - 1
+    at, offset_before, count = 0, header.base_offset - 1, 0
+    lowest, highest = _times_told_by(header)
     try:
         while at < len(payload):
             span = _read_span(header, payload, at)
             if not offset_before < span.offset <= header.last_offset:
                 raise _corrupt(f"offset {span.offset} of a record does not fit between its neighbours")
-            offset_before, at = span.offset, span.end
-            spans.append(span)
+            if not lowest <= span.timestamp_delta <= highest:
+                reason = f"timestamp {header.base_timestamp + span.timestamp_delta} of a record is no 64-bit number"
+                raise ApiError(ErrorCode.INVALID_TIMESTAMP, reason)
+            offset_before, at, count = span.offset, span.end, count + 1
+            yield span
     except IndexError:
         raise _corrupt("a record runs past the end of its batch") from None
-    if len(spans) != header.records_count:
-        raise _corrupt(f"the batch holds {len(spans)} records and says {header.records_count}")
-    if header.timestamp_type is TimestampType.CREATE_TIME:
-        _check_times(header.base_timestamp, spans)
-    return spans
+    if count != header.records_count:
+        raise _corrupt(f"the batch holds {count} records and says {header.records_count}")
 
 
-def _check_times(base_timestamp: int, spans: list[RecordSpan]) -> None:
-    lowest, highest = INT64_MIN - base_timestamp, INT64_MAX - base_timestamp
-    for span in spans:
-        if not lowest <= span.timestamp_delta <= highest:
-            reason = f"timestamp {base_timestamp + span.timestamp_delta} of a record is no 64-bit number"
-            raise ApiError(ErrorCode.INVALID_TIMESTAMP, reason)
+def _times_told_by(header: BatchHeader) -> tuple[float, float]:
+    """The smallest and largest difference to the header's time; that of the append is for all records."""
+    if header.timestamp_type is TimestampType.LOG_APPEND_TIME:
+        return -inf, inf
+    return INT64_MIN - header.base_timestamp, INT64_MAX - header.base_timestamp
 
 
 def _read_span(header: BatchHeader, payload: bytes, start: int) -> RecordSpan:

@@ -1,6 +1,5 @@
 """Produce: append record batches to partitions."""
 
-from broker.common.limits import PRODUCE_ENTRIES_MAX
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.schema import Buffer, Message, Struct, array, int16, int32, int64, records, string, wire
 
@@ -15,7 +14,7 @@ class TopicProduceData(Struct):
     partition_data: list[PartitionProduceData] = wire(array(PartitionProduceData))
 
 
-class ProduceRequest(Message, api=ApiKey.PRODUCE, versions=(3, 11), flexible_from=9, structs_max=PRODUCE_ENTRIES_MAX):
+class ProduceRequest(Message, api=ApiKey.PRODUCE, versions=(3, 11), flexible_from=9):
     """A producer sends batches of format 2, the only one served.
 
     3: transactional id. 7: zstd allowed (KIP-110). 10: new leaders may be answered (KIP-951).

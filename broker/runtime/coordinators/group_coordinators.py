@@ -6,6 +6,7 @@ from broker.common.clock import Clock
 from broker.common.types import TopicPartition
 from broker.coordinator.group.config import GroupConfig
 from broker.coordinator.group.coordinator import GroupCoordinator
+from broker.coordinator.group.memory import GroupMemory
 from broker.runtime.coordinators.coordinator_runtime import CoordinatorRuntime
 from broker.runtime.replication.replica_manager import ReplicaManager
 from broker.runtime.topics.internal_topics import OFFSETS_TOPIC
@@ -14,8 +15,10 @@ GroupCoordinators = CoordinatorRuntime[GroupCoordinator]
 
 
 def group_coordinators(replicas: ReplicaManager, config: GroupConfig, clock: Clock) -> GroupCoordinators:
+    memory = GroupMemory()
+
     def new_coordinator() -> GroupCoordinator:
-        return GroupCoordinator(config, _new_member_id, clock.now_ms)
+        return GroupCoordinator(config, _new_member_id, clock.now_ms, memory)
 
     groups = CoordinatorRuntime(OFFSETS_TOPIC, new_coordinator, replicas, clock, config.offsets_commit_timeout_ms)
     replicas.on_marker.append(groups.complete_transaction)

@@ -5,7 +5,7 @@ Who reads a request that is too long closes the connection, and whatever was in 
 
 from collections.abc import Iterable
 
-from broker.common.limits import STRUCTURED_REQUEST_BYTES_MAX
+from broker.common.limits import PEER_REQUEST_BYTES_MAX
 from broker.common.types import TopicPartition
 from broker.coordinator.transaction.config import RECORD_BYTES_MAX
 
@@ -15,8 +15,8 @@ SHARED_REQUEST_BYTES_MAX = 1024 * 1024
 #: Bytes of lengths, ids and epochs beside names: at most so many for a transaction, a topic and a partition.
 _TRANSACTION_BYTES, _TOPIC_BYTES, _PARTITION_BYTES = 32, 8, 4
 
-assert SHARED_REQUEST_BYTES_MAX <= STRUCTURED_REQUEST_BYTES_MAX / 8, "what is only estimated stays well below"
-assert RECORD_BYTES_MAX <= STRUCTURED_REQUEST_BYTES_MAX / 8, "whatever fits into a transaction's record can be sent"
+assert SHARED_REQUEST_BYTES_MAX <= PEER_REQUEST_BYTES_MAX / 8, "what is only estimated stays well below"
+assert RECORD_BYTES_MAX <= PEER_REQUEST_BYTES_MAX / 8, "whatever fits into a transaction's record can be sent"
 
 
 def size_of(partitions: Iterable[TopicPartition], transactional_id: str = "") -> int:

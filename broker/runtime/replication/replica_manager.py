@@ -16,6 +16,7 @@ from broker.common.logs import logger
 from broker.common.types import NO_LEADER_EPOCH, TopicPartition, new_tuple
 from broker.log.config import LogConfig
 from broker.log.manager import LogManager, NewLog
+from broker.log.validation import Look
 from broker.protocol.messages.leader_and_isr import LeaderAndIsrPartitionState, LeaderAndIsrRequest
 from broker.records.batch import NO_TIMESTAMP, TRANSACTIONAL_BIT, BatchHeader, check_produced_batch
 from broker.records.control import EndMarker, build_marker
@@ -225,10 +226,17 @@ class ReplicaManager:
 
     # -- what clients ask
 
-    def append(self, topic_partition: TopicPartition, batch: memoryview, *, is_for_all: bool = False) -> ProduceResult:
+    def append(
+        self,
+        topic_partition: TopicPartition,
+        batch: memoryview,
+        *,
+        is_for_all: bool = False,
+        look: Look = Look.WHOLE,
+    ) -> ProduceResult:
         """Append one record batch as leader; raises ApiError and writes nothing when it may not.
 
-        `is_for_all` (acks=all): not while fewer than min.insync.replicas are in sync.
+        `is_for_all` (acks=all): not while fewer than min.insync.replicas are in sync. `look`: see `Log.append`.
         """
         hosted = self._leader(topic_partition)
         if is_for_all:
@@ -236,24 +244,33 @@ class ReplicaManager:
         header = check_produced_batch(batch)
         if header.attributes & TRANSACTIONAL_BIT:
             raise ApiError(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, "a transactional batch without its id")
-        return self.append_checked(hosted, batch, header)
+        return self.append_checked(hosted, batch, header, look)
 
     def append_of_transaction(
-        self, topic_partition: TopicPartition, batch: memoryview, *, is_for_all: bool = False
+        self,
+        topic_partition: TopicPartition,
+        batch: memoryview,
+        *,
+        is_for_all: bool = False,
+        look: Look = Look.WHOLE,
     ) -> ProduceResult:
         """As `append`, for who knows that the batch may open a transaction (`TransactionalAppends`)."""
         hosted = self._leader(topic_partition)
         if is_for_all:
             hosted.partition.check_enough_in_sync()
-        return self.append_checked(hosted, batch, check_produced_batch(batch))
+        return self.append_checked(hosted, batch, check_produced_batch(batch), look)
 
     def append_checked(
-        self, hosted: HostedPartition, batch: memoryview | bytearray, header: BatchHeader | None = None
+        self,
+        hosted: HostedPartition,
+        batch: memoryview | bytearray,
+        header: BatchHeader | None = None,
+        look: Look = Look.DONE,
     ) -> ProduceResult:
         """Append a batch this broker made or has checked; `header` is the batch's, for a caller who has it."""
         log, partition = hosted.log, hosted.partition
         now_ms = self._clock.now_ms()
-        base_offset, last_offset, max_timestamp = log.append(batch, partition.leader_epoch, now_ms, header)
+        base_offset, last_offset, max_timestamp = log.append(batch, partition.leader_epoch, now_ms, header, look)
         moved = partition.record_append(log.log_end_offset, self._clock.monotonic_ms())
         if partition.followers:
             tell(self.on_append, hosted)

@@ -12,7 +12,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from inspect import isawaitable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.limits import VERIFYING_BYTES_MAX
@@ -163,12 +163,12 @@ class TransactionalAppends:
         self._guards.pop((hosted.partition.topic_partition, producer_id), None)
 
     def _appender(self, sent: "_Sent") -> Append:
-        def append(topic_partition: TopicPartition, batch: Buffer, *, is_for_all: bool = False) -> ProduceResult:
+        def append(topic_partition: TopicPartition, batch: Buffer, **options: Any) -> ProduceResult:
             if topic_partition not in sent.partitions:
-                return self._replicas.append(topic_partition, batch, is_for_all=is_for_all)
+                return self._replicas.append(topic_partition, batch, **options)
             if self._is_enabled():
                 self._check(sent, topic_partition)
-            return self._replicas.append_of_transaction(topic_partition, batch, is_for_all=is_for_all)
+            return self._replicas.append_of_transaction(topic_partition, batch, **options)
 
         return append
 
@@ -227,7 +227,7 @@ def _has_open(hosted: HostedPartition, sent: _Sent) -> bool:
 
 
 def _refuse(code: ErrorCode, reason: str) -> Append:
-    def append(topic_partition: TopicPartition, batch: Buffer, *, is_for_all: bool = False) -> ProduceResult:
+    def append(topic_partition: TopicPartition, batch: Buffer, **options: Any) -> ProduceResult:
         raise ApiError(code, reason)
 
     return append

@@ -45,8 +45,8 @@ class TopicAdmin:
         self._store = store
         self._metadata = metadata
         self._config = config
-        #: Names on their way into ZooKeeper, which no metadata shows yet.
-        self._being_created: set[str] = set()
+        #: On their way into ZooKeeper, which no metadata shows yet, with how many partitions.
+        self._being_created: dict[str, int] = {}
         self._writing = asyncio.Semaphore(TOPIC_WRITES_MAX)
 
     async def create(self, topic: NewTopic, timeout_ms: int, validate_only: bool = False) -> CreatedTopic:
@@ -60,6 +60,7 @@ class TopicAdmin:
         self._refuse_collision(topic.name)
         check_topic_configs(topic.configs)
         assignment = place_topic(topic, self._metadata, self._config)
+        self._refuse_too_many(topic.name, len(assignment))
         created = CreatedTopic(NO_TOPIC_ID if validate_only else uuid.uuid4(), assignment)
         if not validate_only:
             await self._write(topic, created)
@@ -82,13 +83,17 @@ class TopicAdmin:
         if name in INTERNAL_TOPICS:
             raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"ids find their partition of {name} by their number")
         added = place_added(topic, count, assignments, self._metadata)
+        self._refuse_too_many(name, len(added))
         if validate_only:
             return
+        self._being_created[name] = len(added)
         try:
             async with self._writing:
                 await self._store.add_partitions(name, added)
         except ZooKeeperError as error:
             raise ApiError(ErrorCode.REQUEST_TIMED_OUT, f"ZooKeeper: {error}") from error
+        finally:
+            self._being_created.pop(name, None)
         _log.info("partitions added", topic=name, partitions=count)
         await self._wait_for_leaders(name, count, timeout_ms)
 
@@ -141,21 +146,33 @@ class TopicAdmin:
         like = name.replace(".", "_")
         same = sorted(
             other
-            for other in self._metadata.topics.keys() | self._being_created
+            for other in self._metadata.topics.keys() | self._being_created.keys()
             if len(other) == len(name) and other != name and other.replace(".", "_") == like
         )
         if same:
             raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"topic {name!r} collides with {', '.join(same)}")
 
+    def _refuse_too_many(self, name: str, count: int) -> None:
+        """max.partitions, of those that are known and those on their way; brokers' own topics are always made."""
+        if name in INTERNAL_TOPICS:
+            return
+        known = sum(len(topic.partitions) for topic in self._metadata.topics.values())
+        most = self._config.max_partitions
+        if known + sum(self._being_created.values()) + count > most:
+            raise ApiError(
+                ErrorCode.POLICY_VIOLATION,
+                f"{count} partitions more would be too many: there are {known}, max.partitions is {most}",
+            )
+
     async def _write(self, topic: NewTopic, created: CreatedTopic) -> None:
-        self._being_created.add(topic.name)
+        self._being_created[topic.name] = len(created.assignment)
         try:
             async with self._writing:
                 await self._create(topic, created)
         except (ZooKeeperError, TimeoutError) as error:
             raise ApiError(ErrorCode.REQUEST_TIMED_OUT, f"ZooKeeper: {str(error) or 'not reached'}") from error
         finally:
-            self._being_created.discard(topic.name)
+            self._being_created.pop(topic.name, None)
         _log.info("topic created", topic=topic.name, partitions=len(created.assignment))
 
     async def _create(self, topic: NewTopic, created: CreatedTopic) -> None:

@@ -23,7 +23,7 @@ def framed(body: bytes) -> bytes:
 class Peer:
     """The other end: a client socket and what the connection reported."""
 
-    def __init__(self, memory: ConnectionMemory | None = None):
+    def __init__(self, memory: ConnectionMemory | None = None, turns: Turns | None = None):
         self.loop = asyncio.get_running_loop()
         listener = socket.create_server(("127.0.0.1", 0))
         self.sock = socket.create_connection(listener.getsockname())
@@ -40,7 +40,7 @@ class Peer:
             lambda _, reason: self.closed.set_result(reason),
             FRAME_BYTES_MAX,
             memory or ConnectionMemory(),
-            Turns(self.loop),
+            turns or Turns(),
         )
 
     async def send(self, data: bytes) -> None:

@@ -8,6 +8,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from broker.common.errors import StartupError
+from broker.common.limits import SILENT_CONNECTION_S
 from broker.config.broker import Endpoint
 from broker.net.listener import Listener, SocketBuffers
 from broker.net.memory import ConnectionMemory
@@ -123,3 +124,20 @@ async def test_the_kernel_takes_no_more_for_a_client_that_does_not_read_than_the
         assert bytes_max <= accepted[0].getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF) <= 2 * bytes_max
         accepted[0].close()
     serving.stop()
+
+
+async def test_who_never_asked_anything_makes_room_when_places_are_short():
+    """The oldest of them, and only when it has had time to ask."""
+    async with listening(connections_max=3) as started:
+        clients = [await connect(started) for _ in range(3)]
+        await eventually(lambda: started.connection_count == 3, "all are connected")
+        newcomer, _ = await connect(started)
+        assert await is_closed(newcomer), "nobody has been silent for long"
+        next(iter(started._progress_counts)).progress_count = 1
+        for connection in started._silent:
+            started._silent[connection] -= SILENT_CONNECTION_S + 60
+        _kept = await connect(started)
+        assert await is_closed(clients[1][0])
+        await eventually(lambda: started.connection_count == 3, "the newcomer has its place")
+        assert not clients[0][0].at_eof()
+        assert not clients[2][0].at_eof()

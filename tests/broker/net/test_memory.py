@@ -141,6 +141,35 @@ def test_what_is_told_again_counts_once(memory):
 # -- sockets
 
 
+def test_of_those_whose_requests_wait_the_largest_is_closed():
+    memory = ConnectionMemory(parked_max=100)
+    small, large, late = Holder(memory), Holder(memory), Holder(memory)
+    memory.park(small, 30)
+    memory.park(large, 70)
+    assert not large.closed
+    memory.park(late, 20)
+    assert large.closed
+    assert not small.closed
+    assert not late.closed
+    memory.park(late, 0)
+    assert memory.parked_bytes == 30
+
+
+async def test_requests_that_wait_count_until_they_are_answered_or_given_up():
+    memory = ConnectionMemory()
+    peer = Peer(memory)
+    first, second = peer.connection.reserve(10_000), peer.connection.reserve(20_000)
+    peer.connection.reserve(5)
+    assert memory.parked_bytes == 30_000
+    peer.connection.fill(first, (b"1",))
+    assert memory.parked_bytes == 20_005
+    peer.connection.close()
+    assert memory.parked_bytes == 0
+    peer.connection.fill(second, (b"2",))
+    assert memory.parked_bytes == 0
+    peer.sock.close()
+
+
 async def test_connections_that_announce_large_frames_hold_what_has_arrived():
     memory = ConnectionMemory(requests_max=64 * KB)
     peers = [Peer(memory) for _ in range(20)]

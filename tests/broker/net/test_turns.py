@@ -3,6 +3,8 @@
 import asyncio
 import socket
 
+import pytest
+
 from broker.net import turns
 from broker.net.turns import Turns
 from tests.broker.net.test_connection import Peer, framed
@@ -15,7 +17,7 @@ async def run_all(log, count):
 
 async def test_work_is_done_once_and_in_order():
     log = []
-    order = Turns(asyncio.get_running_loop())
+    order = Turns()
     for number in range(5):
         order.ask(lambda number=number: log.append(number))
     await run_all(log, 5)
@@ -25,7 +27,7 @@ async def test_work_is_done_once_and_in_order():
 
 async def test_work_that_asks_again_goes_behind_the_others():
     log = []
-    order = Turns(asyncio.get_running_loop())
+    order = Turns()
 
     def again():
         log.append("first")
@@ -41,7 +43,7 @@ async def test_between_two_slices_everybody_else_has_a_turn(monkeypatch):
     monkeypatch.setattr(turns, "SLICE_S", 0)
     log = []
     loop = asyncio.get_running_loop()
-    order = Turns(loop)
+    order = Turns()
     ours, theirs = socket.socketpair()
     theirs.send(b"x")
     loop.add_reader(ours.fileno(), lambda: (log.append("socket"), loop.remove_reader(ours.fileno())))
@@ -69,3 +71,72 @@ async def test_a_connection_with_much_to_answer_takes_turns(monkeypatch):
     assert (handled, asked) == ([b"0", b"1", b"2", b"3", b"4"], [1, 2, 3, 4])
     peer.connection.close()
     peer.sock.close()
+
+
+class Asked:
+    """Two connections to one broker; what begins with "long" may take long."""
+
+    def __init__(self):
+        self.handled = []
+        self.turns = Turns()
+        self.first, self.second = Peer(turns=self.turns), Peer(turns=self.turns)
+        for name, peer in (("first", self.first), ("second", self.second)):
+            peer.connection._on_frame = lambda connection, frame, name=name: self._on_frame(name, connection, frame)
+
+    def _on_frame(self, name, connection, frame):
+        if bytes(frame[:4]) == b"long" and not connection.may_take_long(frame):
+            return
+        self.handled.append((name, bytes(frame)))
+        connection.answer((b".",))
+
+    def close(self):
+        for peer in (self.first, self.second):
+            peer.connection.close()
+            peer.sock.close()
+
+
+@pytest.fixture
+async def asked():
+    asked = Asked()
+    yield asked
+    asked.close()
+
+
+async def test_between_two_long_requests_of_one_connection_another_has_its_turn(asked, monkeypatch):
+    monkeypatch.setattr(turns, "SLICE_S", 0)
+    await asked.first.send(framed(b"long 1") + framed(b"long 2") + framed(b"long 3"))
+    await asked.second.send(framed(b"short"))
+    await asked.first.receive(3)
+    await asked.second.receive(1)
+    of_first = [frame for name, frame in asked.handled if name == "first"]
+    assert of_first == [b"long 1", b"long 2", b"long 3"]
+    assert asked.handled.index(("second", b"short")) < len(asked.handled) - 1
+
+
+async def test_what_comes_after_a_long_request_does_not_overtake_it(asked):
+    await asked.first.send(framed(b"short 1") + framed(b"long") + framed(b"short 2"))
+    await asked.first.receive(3)
+    assert [frame for _, frame in asked.handled] == [b"short 1", b"long", b"short 2"]
+
+
+async def test_long_requests_of_many_connections_are_handled_one_in_a_pass(asked, monkeypatch):
+    monkeypatch.setattr(turns, "SLICE_S", 0)
+    passes = [0]
+    run = asked.turns._run
+    monkeypatch.setattr(asked.turns, "_run", lambda: (passes.append(len(asked.handled)), run()))
+    await asked.first.send(framed(b"long 1"))
+    await asked.second.send(framed(b"long 2"))
+    await asked.first.receive(1)
+    await asked.second.receive(1)
+    assert passes[-2:] == [0, 1]
+
+
+async def test_one_wake_up_handles_what_a_slice_of_time_allows(asked, monkeypatch):
+    """However many requests a packet holds, and however long each takes."""
+    monkeypatch.setattr(turns, "SLICE_S", 0)
+    wake_ups = []
+    handle = asked.first.connection._handle_frames
+    asked.first.connection._handle_frames = lambda: (wake_ups.append(len(asked.handled)), handle())
+    await asked.first.send(b"".join(framed(b"%d" % number) for number in range(5)))
+    await asked.first.receive(5)
+    assert wake_ups == [0, 1, 2, 3, 4]

@@ -7,9 +7,10 @@ from uuid import UUID
 import pytest
 
 from broker.common.errors import ProtocolError
+from broker.common.limits import TAGGED_FIELDS_MAX
 from broker.protocol import codec
 from broker.protocol.api_keys import ApiKey
-from broker.protocol.codec import decode, encode
+from broker.protocol.codec import decode, decoder_of, encode
 from broker.protocol.primitives import read_uvarint, uvarint
 from broker.protocol.schema import (
     Message,
@@ -228,6 +229,41 @@ def test_count_that_the_body_cannot_hold_is_refused(count):
 def test_count_is_refused_before_anything_is_read_by_it(body):
     with pytest.raises(ProtocolError, match="announces"):
         decode(Lists, body, CLASSIC)
+
+
+class Nested(Message, api=ApiKey.VOTE, versions=(0, 1), flexible_from=1):
+    lists: list[Inner] = wire(array(Inner))
+    numbers: list[int] = wire(array(int32))
+    names: list[str] = wire(array(string))
+
+
+@pytest.mark.parametrize("version", [CLASSIC, FLEXIBLE])
+@pytest.mark.parametrize("field", ["lists", "numbers", "names"])
+def test_elements_of_all_arrays_together_are_counted_before_they_are_read(version, field):
+    fitting = {"lists": [Inner()] * 2, "numbers": [0] * 3, "names": ["n"] * 4}
+    decoder = decoder_of(Nested, version, entries_max=9)
+    assert decoder(encode(Nested(**fitting), version), 0) == Nested(**fitting)
+    one_more = fitting | {field: [*fitting[field], fitting[field][0]]}
+    with pytest.raises(ProtocolError, match="more than 9 elements"):
+        decoder(encode(Nested(**one_more), version), 0)
+
+
+def test_tagged_fields_count_as_elements():
+    body = b"\1\1\1" + b"\5" + b"\0\0" * 5
+    assert decoder_of(Nested, FLEXIBLE, entries_max=5)(body, 0) == Nested()
+    with pytest.raises(ProtocolError, match="more than 4 elements"):
+        decoder_of(Nested, FLEXIBLE, entries_max=4)(body, 0)
+
+
+@pytest.mark.parametrize("message", [Nested, Tagged])
+def test_a_section_of_more_tagged_fields_than_any_message_has_is_refused(message):
+    """Each takes half a microsecond: a megabyte of them would keep everybody waiting for a quarter of a second."""
+    start = encode(Nested(), FLEXIBLE)[:-1] if message is Nested else b""
+    unknown = uvarint(60) + b"\0"
+    assert decode(message, start + uvarint(TAGGED_FIELDS_MAX) + unknown * TAGGED_FIELDS_MAX, FLEXIBLE) == message()
+    count = TAGGED_FIELDS_MAX + 1
+    with pytest.raises(ProtocolError, match="announces 128 tagged fields"):
+        decode(message, start + uvarint(count) + unknown * count, FLEXIBLE)
 
 
 def test_only_minus_one_stands_for_null():

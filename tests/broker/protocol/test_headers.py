@@ -52,6 +52,12 @@ def test_tagged_fields_of_the_header_are_skipped():
     assert decode_request_header(frame) == (FLEXIBLE, len(frame) - 4)
 
 
+def test_more_tagged_fields_than_any_header_has_are_refused():
+    frame = encode_request_header(FLEXIBLE)[:-1] + b"\x80\1" + b"\x09\0" * 128
+    with pytest.raises(ProtocolError, match="announces 128 tagged fields"):
+        decode_request_header(frame)
+
+
 @pytest.mark.parametrize(
     ("api_key", "api_version"), [(999, 0), (-1, 3), (ApiKey.API_VERSIONS, 50), (ApiKey.PRODUCE, 2)]
 )

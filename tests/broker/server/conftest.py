@@ -22,6 +22,7 @@ from broker.log.config import LogConfig
 from broker.log.manager import LogManager
 from broker.net.listener import Listener
 from broker.net.memory import ConnectionMemory
+from broker.net.turns import Turns
 from broker.protocol.codec import decode, encode
 from broker.protocol.headers import RequestHeader, decode_response_header, encode_request_header
 from broker.protocol.messages import MESSAGES
@@ -255,6 +256,7 @@ class Served:
             controller=self.controller,
             controller_epochs=ControllerEpochs(1, self.replicas, self.store),
             admit=lambda: MEMBERSHIP.admit(self.address.__eq__),
+            turns=Turns(),
             clock=clock,
         )
         context = RequestContext(services, 1, "", Session("", "PLAINTEXT"))

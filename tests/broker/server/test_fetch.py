@@ -337,3 +337,52 @@ async def test_reader_before_the_start_of_the_log_is_out_of_range_whatever_it_ha
     asked.last_fetched_epoch = 6
     (data,) = partitions(await client.ask(fetch(topic(asked)), 12))
     assert (data.error_code, data.diverging_epoch) == (ErrorCode.OFFSET_OUT_OF_RANGE, None)
+
+
+def reads_of(served, monkeypatch) -> list[int]:
+    """The partitions that were read, in order."""
+    read, indexes = served.replicas.read, []
+    monkeypatch.setattr(
+        served.replicas,
+        "read",
+        lambda where, *more, **named: (indexes.append(where.partition), read(where, *more, **named))[1],
+    )
+    return indexes
+
+
+async def test_a_fetch_that_is_woken_reads_what_moved_and_nothing_else(served, monkeypatch):
+    lead(served, 5)
+    indexes = reads_of(served, monkeypatch)
+    waiting, producer = await served.client(), await served.client()
+    await waiting.send_request(fetch(topic(*map(of, range(5))), min_bytes=1, max_wait_ms=60_000), 12)
+    await eventually(lambda: len(served.purgatory), "the fetch waits")
+    assert indexes == [0, 1, 2, 3, 4]
+    await producer.ask(produce(batch_of(b"x"), index=3), 9)
+    answer = await waiting.answer(fetch().api, 12)
+    assert indexes == [0, 1, 2, 3, 4, 3]
+    assert [bool(each.records) for each in partitions(answer)] == [False, False, False, True, False]
+    assert [each.partition_index for each in partitions(answer)] == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("has_records", [True, False])
+async def test_a_fetch_of_very_many_partitions_is_read_in_turns_and_misses_nothing(served, monkeypatch, has_records):
+    """What moves while it is being read is no news to it later unless it waits from before."""
+    monkeypatch.setattr("broker.handlers.fetch._PARTITIONS_AT_ONCE_MAX", 3)
+    monkeypatch.setattr("broker.runtime.in_turns.THINGS_IN_A_TURN", 2)
+    lead(served, 8)
+    client, producer = await served.client(), await served.client()
+    if has_records:
+        await producer.ask(produce(batch_of(b"x"), index=1), 9)
+    indexes = reads_of(served, monkeypatch)
+    mine = served.dispatcher._services.turns.mine
+
+    def move_what_was_read():
+        if len(indexes) == 6 and not has_records:
+            served.replicas.append(TopicPartition("t", 1), memoryview(batch_of(b"x")))
+        return mine()
+
+    monkeypatch.setattr(served.dispatcher._services.turns, "mine", move_what_was_read)
+    answer = await client.ask(fetch(topic(*map(of, range(8))), min_bytes=1, max_wait_ms=60_000), 12)
+    assert indexes == [0, 1, 2, 3, 4, 5, 6, 7] + ([] if has_records else [1])
+    assert [each.partition_index for each in partitions(answer) if each.records] == [1]
+    await eventually(lambda: len(served.purgatory) == 0, "nothing waits any more")

@@ -63,15 +63,16 @@ def test_tick_leaves_a_group_with_a_record_on_its_way_for_the_next():
 
 
 def test_groups_whose_members_all_die_at_once_become_empty_in_batches_that_any_topic_takes():
-    world = World()
-    names = [f"{number}" + "x" * 32_000 for number in range(40)]
+    world = World(GroupConfig(group_initial_rebalance_delay_ms=0))
+    names = [f"{number:03}" + "😀" * 1_000 for number in range(150)]
     for name in names:
         world.stable_group(name, "a", session_ms=500_000)
     world.restart()
     world.outcomes.clear()
     world.advance(500_000)
     assert {group.state.value for group in world.coordinator.groups.values()} == {"Empty"}
-    assert len(world.coordinator.groups) == 40
+    assert len(world.coordinator.groups) == 150
+    assert sum(map(record_bytes, world.outcomes)) > 512 * 1024
     assert max(record_bytes(outcome) for outcome in world.outcomes) < 512 * 1024
 
 

@@ -16,6 +16,7 @@ from broker.coordinator.group import GroupConfig, GroupCoordinator
 from broker.coordinator.group.records import GroupKey, OffsetKey, decode_group_value, decode_key, decode_offset_value
 from broker.coordinator.group.states import GroupState
 from tests.broker.coordinator.group.test_invariants import check_group
+from tests.broker.coordinator.group.test_memory import held_by
 from tests.broker.coordinator.group.world import LogMarker, World, durable_state, read
 
 GROUPS = st.sampled_from(["g", "h"])
@@ -133,6 +134,10 @@ class GroupsAgainstTheirLog(RuleBasedStateMachine):
         assert durable_state(fresh) == self.world.durable_state()
         living = {g.group_id for g in self.world.coordinator.groups.values() if g.metadata is not None}
         assert living == {g.group_id for g in fresh.groups.values() if g.metadata is not None}
+
+    @invariant()
+    def what_is_held_is_what_was_counted(self) -> None:
+        assert self.world.memory.bytes_held == held_by(self.world)
 
     @invariant()
     def groups_are_whole(self) -> None:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from broker.common.errors import ErrorCode
 from broker.coordinator.group import Client, GroupConfig, GroupCoordinator, Outcome
+from broker.coordinator.group.memory import GroupMemory
 from broker.protocol.codec import decode, encode
 from broker.protocol.messages.delete_groups import DeleteGroupsRequest
 from broker.protocol.messages.describe_groups import DescribeGroupsRequest
@@ -103,6 +104,7 @@ class Seat:
 @dataclass
 class World:
     config: GroupConfig = field(default_factory=GroupConfig)
+    memory: GroupMemory = field(default_factory=GroupMemory)  #: of the broker
 
     def __post_init__(self) -> None:
         self.log: list[LogRecord | LogMarker] = []
@@ -117,7 +119,7 @@ class World:
         self.coordinator.after_load(self.now_ms)
 
     def _new_coordinator(self) -> GroupCoordinator:
-        return GroupCoordinator(self.config, self._new_member_id, lambda: WALL_AHEAD_MS + self.now_ms)
+        return GroupCoordinator(self.config, self._new_member_id, lambda: WALL_AHEAD_MS + self.now_ms, self.memory)
 
     def _new_member_id(self, prefix: str) -> str:
         self._ids[prefix] = self._ids.get(prefix, 0) + 1

@@ -1,5 +1,7 @@
 """Who gets which producer id and epoch: fencing, an own epoch raised (KIP-360), epochs that run out."""
 
+from weakref import WeakSet
+
 import pytest
 
 from broker.common.errors import ErrorCode
@@ -135,3 +137,18 @@ def test_transactional_id_that_cannot_be_is_refused(transactional_id: str):
 @pytest.mark.parametrize("held", [(-1, 3), (7, -1)])
 def test_producer_id_without_epoch_or_epoch_without_id_is_refused(held: tuple[int, int]):
     assert World().init(held=held).error_code == ErrorCode.INVALID_REQUEST
+
+
+def test_all_coordinators_of_a_broker_together_remember_so_many_ids(monkeypatch):
+    """Each partition of the topic is one coordinator's: a bound for each would be fifty times as much."""
+    monkeypatch.setattr("broker.coordinator.transaction.coordinator.TRANSACTIONAL_IDS_MAX", 3)
+    ledgers = WeakSet()
+    first, second = World(ledgers=ledgers), World(ledgers=ledgers)
+    given(first.init("a"))
+    given(first.init("b"))
+    given(second.init("c"))
+    assert first.init("d").error_code == second.init("d").error_code == ErrorCode.INVALID_REQUEST
+    given(second.init("c"))
+    given(first.init("a"))
+    del first.coordinator
+    given(second.init("d"))

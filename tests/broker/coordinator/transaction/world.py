@@ -1,6 +1,7 @@
 """A transaction coordinator as its runtime drives it: append, replay, answer; and a log another one can load."""
 
 from collections.abc import Callable
+from weakref import WeakSet
 
 from broker.common.errors import ErrorCode
 from broker.common.types import TopicPartition
@@ -21,7 +22,8 @@ BILLS = TopicPartition("bills", 2)
 class World:
     """`is_refusing`: appends fail with that error. Markers wait in `markers` until a test has them written."""
 
-    def __init__(self, **config: int):
+    def __init__(self, ledgers: WeakSet | None = None, **config: int):
+        self._ledgers = ledgers
         self.config = TransactionConfig(**config)
         self.now_ms = 1_000_000
         self.log: list[tuple[bytes, bytes | None]] = []
@@ -31,7 +33,7 @@ class World:
         self.coordinator = self._new_coordinator()
 
     def _new_coordinator(self) -> TransactionCoordinator:
-        return TransactionCoordinator(self.config, lambda: self.now_ms)
+        return TransactionCoordinator(self.config, lambda: self.now_ms, self._ledgers)
 
     def carry_out(self, outcome: TransactionOutcome) -> dict:
         """The answers by token, after what the runtime does."""

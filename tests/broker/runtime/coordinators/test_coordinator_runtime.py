@@ -259,8 +259,8 @@ async def test_offsets_expire_whatever_other_groups_are_called(tmp_path):
     """What a tick writes is one batch, and all that is due would wait for ever for one that the log refuses."""
     world = World(tmp_path, GroupConfig(offsets_retention_minutes=0, offsets_retention_check_interval_ms=1))
     world.lead()
-    for first in range(0, 40, 10):
-        assert not world.send_commit(5, "x" * 32_000, range(first, first + 10)).topics[0].partitions[0].error_code
+    for first in range(0, 400, 10):
+        assert not world.send_commit(5, "€" * 1_000, range(first, first + 10)).topics[0].partitions[0].error_code
     world.commit(5)
     await eventually(lambda: world.committed() == -1, "the offset of the other group has expired")
     world.coordinators.stop()

@@ -1,5 +1,6 @@
 """Topics that brokers make by themselves: with as many replicas as configured, and not before they can have them."""
 
+import asyncio
 from types import SimpleNamespace
 
 import pytest
@@ -9,6 +10,7 @@ from broker.config.broker import read_broker_config
 from broker.runtime.metadata_cache import BrokerAddress, MetadataCache, PartitionMetadata, TopicMetadata
 from broker.runtime.topics.internal_topics import OFFSETS_TOPIC, TRANSACTION_TOPIC
 from broker.runtime.topics.topic_admin import TopicAdmin
+from broker.runtime.topics.topic_placement import NewTopic
 
 FILE = (
     "broker.id=1\nzookeeper.connect=127.0.0.1:1\n"
@@ -54,3 +56,42 @@ async def test_topic_a_client_names_first_has_the_default_number_of_replicas(sce
     scene.join(2)
     await scene.admin.create_automatically("t")
     assert [set(replicas) for replicas in scene.created["t"].values()] == [{1, 2}]
+
+
+@pytest.fixture
+def small(scene):
+    """A cluster that may have ten partitions."""
+    for broker_id in (1, 2, 3):
+        scene.join(broker_id)
+    scene.admin._config.set_dynamic({}, {"max.partitions": 10})
+    return scene
+
+
+async def refused(work) -> str:
+    with pytest.raises(ApiError) as refusal:
+        await work
+    assert refusal.value.code is ErrorCode.POLICY_VIOLATION
+    return refusal.value.message
+
+
+async def test_there_are_no_more_partitions_than_the_cluster_may_have(small):
+    await small.admin.create(NewTopic("a", partitions=6, replication_factor=1), 1_000)
+    told = await refused(small.admin.create(NewTopic("b", partitions=5, replication_factor=1), 1_000))
+    assert "there are 6, max.partitions is 10" in told
+    assert "b" not in small.created
+    await small.admin.create(NewTopic("b", partitions=4, replication_factor=1), 1_000)
+    await refused(small.admin.create_automatically("c"))
+    await refused(small.admin.add_partitions("a", 7, None, 1_000))
+    await refused(small.admin.create(NewTopic("c", partitions=1, replication_factor=1), 1_000, validate_only=True))
+
+
+async def test_topics_that_are_made_at_the_same_time_count_before_anybody_sees_them(small):
+    asked = [NewTopic(f"t{number}", partitions=2, replication_factor=1) for number in range(9)]
+    made = await asyncio.gather(*(small.admin.create(each, 1_000) for each in asked), return_exceptions=True)
+    assert sum(isinstance(each, ApiError) for each in made) == 4
+    assert len(small.created) == 5
+
+
+async def test_brokers_own_topics_are_made_whatever_there_is(small):
+    await small.admin.create(NewTopic("a", partitions=10, replication_factor=1), 1_000)
+    await small.admin.ensure_internal(OFFSETS_TOPIC)

@@ -1,0 +1,77 @@
+"""Many things done for one request, while others have their turn: a handful of bytes can name what takes seconds.
+
+Counted, not timed: one of these things takes some ten to fifty microseconds, so a slice takes a few milliseconds.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from inspect import isawaitable
+from itertools import islice
+from typing import Any, NamedTuple, TypeVar
+
+from broker.common.limits import THINGS_IN_A_TURN
+from broker.net.turns import Turns
+
+Thing = TypeVar("Thing")
+Result = TypeVar("Result")
+
+
+async def in_turns(
+    things: Iterable[Thing],
+    do: Callable[[Thing], Result | Awaitable[Result]],
+    turns: Turns,
+    *,
+    size_of: Callable[[Thing], int] = lambda _thing: 1,
+) -> list[Result]:
+    """What `do` made of each, one after the other; `size_of` says for how many ordinary things one counts."""
+    results: list[Result] = []
+    left = THINGS_IN_A_TURN
+    for thing in things:
+        if left <= 0:
+            left = THINGS_IN_A_TURN
+            await turns.mine()
+        left -= size_of(thing)
+        result = do(thing)
+        results.append(await result if isawaitable(result) else result)
+    return results
+
+
+async def asked_in_turns(
+    things: Iterable[Thing], ask: Callable[[Thing], Result | Awaitable[Result]], turns: Turns
+) -> list[Result]:
+    """What is answered for each; all are asked before any is waited for."""
+    replies = await in_turns(things, lambda thing: (ask(thing),), turns)
+    return [await reply if isawaitable(reply) else reply for (reply,) in replies]
+
+
+async def partitions_in_turns(
+    asked: dict[str, list[Thing]], do: Callable[[str, Thing], Result | Awaitable[Result]], turns: Turns
+) -> list[tuple[str, list[Result]]]:
+    """By topic, what `do` made of each of its partitions."""
+    pairs = ((topic, each) for topic, partitions in asked.items() for each in partitions)
+    results = iter(await in_turns(pairs, lambda pair: do(*pair), turns))
+    return [(topic, list(islice(results, len(partitions)))) for topic, partitions in asked.items()]
+
+
+class InOrder(NamedTuple):
+    """A reply that comes later. Nothing else of its connection is begun before `is_done`."""
+
+    reply: Coroutine[Any, Any, Any]
+    is_done: asyncio.Future[None]
+
+
+def in_order(work: Callable[[Callable[[], None]], Awaitable[Any]]) -> InOrder:
+    """`work(done)` makes the reply, and calls `done` once what others might overtake is over: at its end at last."""
+    is_done = asyncio.get_running_loop().create_future()
+
+    def done() -> None:
+        if not is_done.done():
+            is_done.set_result(None)
+
+    async def reply() -> Any:
+        try:
+            return await work(done)
+        finally:
+            done()
+
+    return InOrder(reply(), is_done)

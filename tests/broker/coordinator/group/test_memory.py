@@ -1,0 +1,183 @@
+"""What groups hold is counted as it is, whatever becomes of them, and is bounded for a whole broker."""
+
+import pytest
+
+from broker.common.errors import ErrorCode
+from broker.common.limits import (
+    CLIENT_ID_LENGTH_MAX,
+    GROUP_NAME_LENGTH_MAX,
+    MEMBER_METADATA_BYTES_MAX,
+    REBALANCE_TIMEOUT_MS_MAX,
+)
+from broker.coordinator.group.memory import GROUP_BYTES, OFFSET_BYTES, PENDING_ID_BYTES, GroupMemory
+from broker.coordinator.group.pending_offsets import size_of
+from broker.coordinator.group.records import OffsetKey
+from tests.broker.coordinator.group.world import World
+
+WEEK_MS = 7 * 86_400_000
+T0, U0 = ("t", 0), ("u", 0)
+PRODUCER = 7
+
+
+def held_by(world: World) -> int:
+    """Counted anew."""
+    groups = 0
+    for group in world.coordinator.groups.values():
+        groups += GROUP_BYTES + len(group.group_id)
+        groups += sum(member.size_bytes for member in group.members.values())
+        groups += sum(PENDING_ID_BYTES + len(member_id) for member_id in group.pending_joins)
+        groups += sum(member.size_bytes for member in group.metadata.members) if group.metadata else 0
+    offsets = world.coordinator.offsets
+    committed = sum(
+        size_of(OffsetKey(group_id, partition), found)
+        for group_id in offsets._offsets
+        for partition, found in offsets.of_group(group_id)
+    )
+    pending = sum(
+        size_of(key, found)
+        for keys in offsets._pending._of_group.values()
+        for key, producers in keys.items()
+        for found in producers.values()
+        if found is not None
+    )
+    return groups + committed + pending
+
+
+def test_what_is_held_is_counted_through_the_life_of_a_group():
+    world = World()
+    seen = [world.memory.bytes_held]
+
+    def looked() -> int:
+        assert world.memory.bytes_held == held_by(world)
+        seen.append(world.memory.bytes_held)
+        return seen[-1]
+
+    world.join("g", "a", metadata=b"m" * 100_000)
+    assert looked() < 4_096, "an id handed out"
+    world.join("g", "a", metadata=b"m" * 100_000)
+    assert looked() > 100_000
+    world.join("g", "b", version=3, metadata=b"m" * 50_000)
+    assert looked() > 150_000
+    world.advance(6_000)
+    world.sync("g", "a", {"a": "p" * 1_000, "b": "q"})
+    assert looked() > 300_000, "the record has it too"
+    world.join("g", "b", metadata=b"m")
+    looked()
+    world.commit("g", "-", {T0: 1}, metadata="x" * 4_000)
+    world.commit("other", "-", {T0: 1, U0: 2}, metadata="x" * 4_000)
+    assert looked() > 8_000
+    world.commit("other", "-", {T0: 3}, metadata="")
+    assert looked() < seen[-2]
+    world.restart()
+    looked()
+    world.leave("g", "a", "b")
+    world.advance(600_000)
+    looked()
+    world.advance(2 * WEEK_MS)
+    assert looked() == 0
+    assert world.coordinator.groups == {}
+
+
+def test_offsets_of_open_transactions_are_counted():
+    world = World()
+    for number in range(3):
+        world.txn_commit("g", PRODUCER + number, {T0: number, U0: number})
+        assert world.memory.bytes_held == held_by(world) > 2 * OFFSET_BYTES * (number + 1)
+    world.commit("g", "-", {T0: 9})
+    assert world.memory.bytes_held == held_by(world)
+    for number, is_commit in enumerate((True, False, True)):
+        world.end_transaction(PRODUCER + number, is_commit)
+        assert world.memory.bytes_held == held_by(world)
+
+
+def test_a_coordinator_that_is_given_up_holds_nothing_whether_it_was_loaded_or_not():
+    world = World()
+    world.stable_group("g", "a", "b")
+    world.commit("h", "-", {T0: 1})
+    held = world.memory.bytes_held
+    world.restart()
+    assert world.memory.bytes_held == held_by(world) <= held
+    world.coordinator.unload()
+    assert world.memory.bytes_held == 0
+    world.restart()
+    del world.coordinator
+    assert world.memory.bytes_held == 0
+
+
+@pytest.fixture
+def full():
+    """A broker whose groups hold all they may."""
+    world = World()
+    world.stable_group("g", "a", "b")
+    world.stable_group("quiet", "c")
+    world.commit("simple", "-", {T0: 1}, metadata="four")
+    world.memory._bytes_max = world.memory.bytes_held
+    world.outcomes.clear()
+    return world
+
+
+def test_new_members_and_offsets_are_refused_when_the_broker_is_full(full):
+    groups = set(full.coordinator.groups)
+    assert full.join("new", "x").error is ErrorCode.COORDINATOR_NOT_AVAILABLE
+    assert full.join("g", "x").error is ErrorCode.COORDINATOR_NOT_AVAILABLE
+    refused = ErrorCode.COORDINATOR_NOT_AVAILABLE
+    assert full.commit("other", "-", {T0: 1}).errors == {T0: refused}
+    assert full.commit("simple", "-", {U0: 1}).errors == {U0: refused}
+    assert full.commit("simple", "-", {T0: 1}, metadata="longer").errors == {T0: refused}
+    assert set(full.coordinator.groups) == groups
+
+
+def test_those_there_are_go_on_when_the_broker_is_full(full):
+    assert full.heartbeat("g", "a").error is ErrorCode.NONE
+    assert full.commit("simple", "-", {T0: 2}, metadata="four").errors == {T0: ErrorCode.NONE}
+    assert full.join("g", "a").is_parked
+    assert full.join("g", "b").error is ErrorCode.NONE
+
+
+def test_a_flood_of_refusals_is_told_once(full):
+    for number in range(50):
+        full.join(f"new-{number}", "x")
+    notes = [note.event for outcome in full.outcomes for note in outcome.notes]
+    assert sum("all the memory they may" in event for event in notes) == 1
+    full.memory._bytes_max *= 2
+    full.join("new", "x")
+    full.memory._bytes_max = 1
+    full.join("newer", "x")
+    notes = [note.event for outcome in full.outcomes for note in outcome.notes]
+    assert sum("all the memory they may" in event for event in notes) == 2
+
+
+def test_two_coordinators_share_what_a_broker_may_hold():
+    memory = GroupMemory(bytes_max=10_000)
+    first, second = World(memory=memory), World(memory=memory)
+    first.join("g", "a", version=3, metadata=b"m" * 10_000)
+    assert second.join("h", "b").error is ErrorCode.COORDINATOR_NOT_AVAILABLE
+
+
+def test_one_member_may_not_bring_more_metadata_than_a_record_could_hold():
+    world = World()
+    assert world.join("g", "a", metadata=b"m" * MEMBER_METADATA_BYTES_MAX).error is ErrorCode.MEMBER_ID_REQUIRED
+    half = b"m" * (MEMBER_METADATA_BYTES_MAX // 2 + 1)
+    assert world.join("g", "b", protocols=("one", "two"), metadata=half).error is ErrorCode.INVALID_REQUEST
+
+
+def test_names_longer_than_anybody_s_are_refused():
+    world, long = World(), "x" * (GROUP_NAME_LENGTH_MAX + 1)
+    assert world.join(long, "a").error is ErrorCode.INVALID_GROUP_ID
+    assert world.join("g", "a", instance_id=long).error is ErrorCode.INVALID_REQUEST
+    assert world.join("g", "a", protocols=(long,)).error is ErrorCode.INVALID_REQUEST
+    assert world.commit(long, "-", {T0: 1}).errors == {T0: ErrorCode.INVALID_GROUP_ID}
+    assert world.join(long[1:], "a").error is ErrorCode.MEMBER_ID_REQUIRED
+
+
+def test_of_a_client_id_the_beginning_is_kept():
+    world = World()
+    world.join("g", "c" * 5_000, version=3)
+    (member,) = world.coordinator.groups["g"].members.values()
+    assert member.client_id == "c" * CLIENT_ID_LENGTH_MAX
+
+
+def test_no_rebalance_waits_for_weeks():
+    world = World()
+    world.join("g", "a", version=3, rebalance_ms=2**31 - 1)
+    assert world.coordinator.groups["g"].rebalance_timeout_ms == REBALANCE_TIMEOUT_MS_MAX

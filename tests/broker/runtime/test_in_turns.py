@@ -1,0 +1,81 @@
+"""Many things for one request are done a slice at a time, and others have their turn between two slices."""
+
+import asyncio
+
+from broker.common.limits import THINGS_IN_A_TURN
+from broker.net.turns import Turns
+from broker.runtime.at_once import at_once
+from broker.runtime.in_turns import in_turns, partitions_in_turns
+
+
+class Log:
+    """What was done, with a bar wherever the loop went on to something else."""
+
+    def __init__(self):
+        self.done = []
+        self.slices = [0]
+        self._watching = asyncio.get_running_loop().create_task(self._watch())
+
+    async def _watch(self):
+        while True:
+            await asyncio.sleep(0)
+            if self.slices[-1]:
+                self.slices.append(0)
+
+    def do(self, thing):
+        self.done.append(thing)
+        self.slices[-1] += 1
+        return -thing
+
+    async def do_later(self, thing):
+        return self.do(thing)
+
+    def end(self):
+        self._watching.cancel()
+        return [count for count in self.slices if count]
+
+
+async def test_no_slice_has_more_than_its_share_and_nothing_is_lost():
+    log = Log()
+    things = list(range(THINGS_IN_A_TURN * 3 + 5))
+    assert await in_turns(things, log.do, Turns()) == [-each for each in things]
+    assert await in_turns(things, log.do_later, Turns()) == [-each for each in things]
+    assert log.done == things * 2
+    assert max(log.end()) <= THINGS_IN_A_TURN * 2  # the last of one and the first of the next
+
+
+async def test_what_is_large_counts_for_many():
+    log = Log()
+    await in_turns(range(10), log.do, Turns(), size_of=lambda _: THINGS_IN_A_TURN)
+    assert log.end() == [1] * 10
+
+
+async def test_of_many_requests_one_slice_is_done_in_a_pass_of_the_loop():
+    log, turns = Log(), Turns()
+    things = range(THINGS_IN_A_TURN * 4)
+    await asyncio.gather(*(in_turns(things, log.do, turns) for _ in range(5)))
+    slices = log.end()
+    assert slices[0] == 5 * THINGS_IN_A_TURN  # the first slice of each, as each came
+    assert set(slices[1:]) == {THINGS_IN_A_TURN}
+
+
+async def test_partitions_come_back_by_topic():
+    asked = {"a": [1, 2], "b": [], "c": list(range(THINGS_IN_A_TURN))}
+    assert await partitions_in_turns(asked, lambda topic, each: (topic, each), Turns()) == [
+        (topic, [(topic, each) for each in partitions]) for topic, partitions in asked.items()
+    ]
+
+
+async def test_works_at_once_begin_a_slice_at_a_time():
+    log = Log()
+    works = (log.do_later(thing) for thing in range(THINGS_IN_A_TURN * 3))
+    assert await at_once(works, Turns()) == [-each for each in range(THINGS_IN_A_TURN * 3)]
+    assert log.end() == [THINGS_IN_A_TURN] * 3
+
+
+async def test_a_request_that_was_given_up_holds_nobody_up():
+    turns = Turns()
+    given_up = asyncio.ensure_future(in_turns(range(THINGS_IN_A_TURN * 9), lambda each: each, turns))
+    await asyncio.sleep(0)
+    given_up.cancel()
+    assert len(await in_turns(range(THINGS_IN_A_TURN * 2), lambda each: each, turns)) == THINGS_IN_A_TURN * 2
