@@ -138,13 +138,13 @@ def test_a_flood_of_refusals_is_told_once(full):
     for number in range(50):
         full.join(f"new-{number}", "x")
     notes = [note.event for outcome in full.outcomes for note in outcome.notes]
-    assert sum("all the memory they may" in event for event in notes) == 1
+    assert sum("groups hold all they may" in event for event in notes) == 1
     full.memory._bytes_max *= 2
     full.join("new", "x")
     full.memory._bytes_max = 1
     full.join("newer", "x")
     notes = [note.event for outcome in full.outcomes for note in outcome.notes]
-    assert sum("all the memory they may" in event for event in notes) == 2
+    assert sum("groups hold all they may" in event for event in notes) == 2
 
 
 def test_two_coordinators_share_what_a_broker_may_hold():
