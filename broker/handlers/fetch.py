@@ -10,6 +10,7 @@ from broker.common.limits import ANSWER_BYTES_IN_MEMORY_MAX, FETCH_WAIT_MS_MAX
 from broker.common.types import IsolationLevel, TopicPartition
 from broker.handlers.current_leader import addresses, current_leader, refusal
 from broker.handlers.handler import RefusedError, Reply, RequestContext, public
+from broker.log.cold_parts import ColdPart, ColdReadError
 from broker.log.log_slice import LogSlice
 from broker.net.file_part import SENDFILE_BYTES_MIN, FilePart
 from broker.protocol.api_keys import ApiKey
@@ -59,11 +60,25 @@ def handle_fetch(request: FetchRequest, context: RequestContext) -> Reply:
     except ApiError as error:
         return FetchResponse(error_code=error.code)
     reading = _Reading(request, fetch, context)
+    reading.read(is_waiting_for_disks=False)
+    if reading.cold:
+        return _when_fetched(reading, request.max_wait_ms, context)
+    return _reply(reading, request.max_wait_ms, context)
+
+
+async def _when_fetched(reading: "_Reading", max_wait_ms: int, context: RequestContext) -> FetchResponse:
+    """What lies on the disk only is read by others than the loop first."""
+    await context.services.replicas.logs.fetch(reading.cold)
     reading.read()
-    if reading.is_enough or request.max_wait_ms <= 0:
-        return _respond(fetch, reading, context)
-    deadline_ms = context.services.clock.monotonic_ms() + request.max_wait_ms
-    return _wait_for_more(reading, fetch, context, reading.park(deadline_ms), deadline_ms)
+    reply = _reply(reading, max_wait_ms, context)
+    return reply if isinstance(reply, FetchResponse) else await reply
+
+
+def _reply(reading: "_Reading", max_wait_ms: int, context: RequestContext) -> FetchResponse | Awaitable[FetchResponse]:
+    if reading.is_enough or max_wait_ms <= 0:
+        return _respond(reading.fetch, reading, context)
+    deadline_ms = context.services.clock.monotonic_ms() + max_wait_ms
+    return _wait_for_more(reading, reading.fetch, context, reading.park(deadline_ms), deadline_ms)
 
 
 def _refused_follower(request: FetchRequest) -> FetchResponse:
@@ -159,7 +174,7 @@ class _Reading:
 
     def __init__(self, request: FetchRequest, fetch: Fetch, context: RequestContext):
         self._bytes_min = request.min_bytes
-        self._fetch = fetch
+        self.fetch = fetch
         self._context = context
         self._replicas = context.services.replicas
         self._bytes_max = min(request.max_bytes, context.services.config.fetch_max_bytes)
@@ -175,19 +190,22 @@ class _Reading:
         """Whether what was read is to be sent without waiting."""
         return self._bytes_read >= self._bytes_min or not self._can_gain
 
-    def read(self) -> None:
+    def read(self, *, is_waiting_for_disks: bool = True) -> None:
+        """Unless it `is_waiting_for_disks`, what is `cold` then has no answer."""
+        self.cold: list[ColdPart] = []
+        self._is_waiting_for_disks = is_waiting_for_disks
         self._bytes_read = self._bytes_in_memory = 0
         #: Whether waiting can bring anything: not when there is an error to tell, records were left behind for want of
         #: room, or nothing was asked for.
-        self._can_gain = bool(self._fetch.partitions)
+        self._can_gain = bool(self.fetch.partitions)
         self.has_errors = False
-        self.answers = [(topic, self._read_partition(topic, asked)) for topic, asked in self._fetch.partitions]
+        self.answers = [(topic, self._read_partition(topic, asked)) for topic, asked in self.fetch.partitions]
 
     def park(self, deadline_ms: int) -> Awaitable[bool]:
         """Records that were read, but fewer than wanted, are not held while more are waited for."""
         if self._bytes_in_memory:
             self.answers = []
-        keys = [TopicPartition(self._name_of(topic), asked.partition) for topic, asked in self._fetch.partitions]
+        keys = [TopicPartition(self._name_of(topic), asked.partition) for topic, asked in self.fetch.partitions]
         return self._context.services.purgatory.wait(keys, deadline_ms - self._context.services.clock.monotonic_ms())
 
     def _name_of(self, topic: TopicKey) -> str:
@@ -210,6 +228,7 @@ class _Reading:
                 topic_id=None if is_named else topic,
                 may_follow=bool(self._rack),
                 is_stable_only=self._is_stable_only,
+                is_waiting_for_disk=self._is_waiting_for_disks,
             )
             if self._lacks_zstd and result.log.config.compression_type == "zstd":
                 raise ApiError(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
@@ -222,6 +241,9 @@ class _Reading:
             if bytes_read < self._bytes_min and _leaves_records(result, asked.fetch_offset):
                 self._can_gain = False
             aborted = _aborted(result, asked.fetch_offset) if self._is_stable_only else None
+        except ColdReadError as error:
+            self.cold.append(error.part)
+            return _refused(asked, ErrorCode.NONE)
         except ApiError as error:
             return self._parted(topic_partition, asked, error) or self._refuse(topic, topic_partition, asked, error)
         self._bytes_read = bytes_read
