@@ -198,6 +198,22 @@ PREVIEW_OFFSET_MAP_BYTES_MAX = 64 * 1024 * 1024
 #: Segments one answer to a preview names, 0.1 KB each; counts are of all.
 PREVIEW_SEGMENTS_MAX = 10_000
 
+#: Threads of a log directory for file work the loop does not wait for. Disks and file systems take a few fsyncs at a
+#: time; more threads only get into each other's way, and into the loop's, while they hold the interpreter.
+DISK_THREADS_PER_DIRECTORY = 4
+
+#: Partitions whose roles, cuts or deletions one callback deals with, some 0.1 ms each: others have their turn between.
+PARTITIONS_PER_CALLBACK = 20
+
+#: Sealed segments of all logs that stay open for who reads them: a descriptor each …
+OPEN_SEALED_SEGMENTS_MAX = 1_000
+#: … and the bytes of their indexes in memory: 32 segments of 1 GB. One more is decoded again when it is read, 1 ms.
+OPEN_SEALED_INDEX_BYTES_MAX = 64 * 1024 * 1024
+
+#: How long a role waits for the partition's log, which is still being cut, before it is refused as on a disk that
+#: fails: 1,000 logs of a disk that takes 30 ms for an fsync.
+CUT_WAIT_S_MAX = 30.0
+
 #: Buffers one sendmsg may carry (IOV_MAX on Linux).
 SENDMSG_BUFFERS_MAX = 1_024
 

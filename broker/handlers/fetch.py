@@ -10,6 +10,7 @@ from broker.common.limits import ANSWER_BYTES_IN_MEMORY_MAX, FETCH_WAIT_MS_MAX
 from broker.common.types import IsolationLevel, TopicPartition
 from broker.handlers.current_leader import addresses, current_leader, refusal
 from broker.handlers.handler import OF_PARTITIONS, RefusedError, Reply, RequestContext, public
+from broker.log.cold_parts import ColdPart, ColdReadError
 from broker.log.log_slice import LogSlice
 from broker.net.file_part import SENDFILE_BYTES_MIN, FilePart
 from broker.protocol.api_keys import ApiKey
@@ -63,12 +64,26 @@ def handle_fetch(request: FetchRequest, context: RequestContext) -> Reply:
         return FetchResponse(error_code=error.code)
     reading = _Reading(request, fetch, context)
     if len(fetch.partitions) > _PARTITIONS_AT_ONCE_MAX:
-        return _read_in_turns(reading, fetch, context, request.max_wait_ms)
+        return _read_in_turns(reading, request.max_wait_ms, context)
+    reading.read(is_waiting_for_disks=False)
+    if reading.cold:
+        return _when_fetched(reading, request.max_wait_ms, context)
+    return _reply(reading, request.max_wait_ms, context)
+
+
+async def _when_fetched(reading: "_Reading", max_wait_ms: int, context: RequestContext) -> FetchResponse:
+    """What lies on the disk only is read by others than the loop first."""
+    await context.services.replicas.logs.fetch(reading.cold)
     reading.read()
-    if reading.is_enough or request.max_wait_ms <= 0:
-        return _respond(fetch, reading, context)
-    deadline_ms = context.services.clock.monotonic_ms() + request.max_wait_ms
-    return _wait_for_more(reading, fetch, context, reading.park(deadline_ms), deadline_ms)
+    reply = _reply(reading, max_wait_ms, context)
+    return reply if isinstance(reply, FetchResponse) else await reply
+
+
+def _reply(reading: "_Reading", max_wait_ms: int, context: RequestContext) -> FetchResponse | Awaitable[FetchResponse]:
+    if reading.is_enough or max_wait_ms <= 0:
+        return _respond(reading.fetch, reading, context)
+    deadline_ms = context.services.clock.monotonic_ms() + max_wait_ms
+    return _wait_for_more(reading, reading.fetch, context, reading.park(deadline_ms), deadline_ms)
 
 
 def _refused_follower(request: FetchRequest) -> FetchResponse:
@@ -110,15 +125,18 @@ def _replica_id(request: FetchRequest, version: int) -> int:
     return request.replica_state.replica_id if version >= _FIRST_VERSION_WITH_REPLICA_STATE else request.replica_id
 
 
-async def _read_in_turns(reading: "_Reading", fetch: Fetch, context: RequestContext, wait_ms: int) -> FetchResponse:
+async def _read_in_turns(reading: "_Reading", wait_ms: int, context: RequestContext) -> FetchResponse:
     """As for few partitions, but waits from before it looks, so that nothing is missed between two turns."""
     deadline_ms = context.services.clock.monotonic_ms() + wait_ms
     waking = reading.park(deadline_ms)
     try:
-        await reading.read_in_turns()
+        await reading.read_in_turns(is_waiting_for_disks=False)
+        if reading.cold:
+            await context.services.replicas.logs.fetch(reading.cold)
+            await reading.read_in_turns(is_waiting_for_disks=True)
         if reading.is_enough or wait_ms <= 0:
-            return _respond(fetch, reading, context)
-        return await _wait_for_more(reading, fetch, context, waking, deadline_ms)
+            return _respond(reading.fetch, reading, context)
+        return await _wait_for_more(reading, reading.fetch, context, waking, deadline_ms)
     finally:
         waking.cancel()
 
@@ -181,7 +199,7 @@ class _Reading:
 
     def __init__(self, request: FetchRequest, fetch: Fetch, context: RequestContext):
         self._bytes_min = request.min_bytes
-        self._fetch = fetch
+        self.fetch = fetch
         self._context = context
         self._replicas = context.services.replicas
         self._bytes_max = min(request.max_bytes, context.services.config.fetch_max_bytes)
@@ -199,29 +217,33 @@ class _Reading:
         """Whether what was read is to be sent without waiting."""
         return self._bytes_read >= self._bytes_min or not self._can_gain
 
-    def read(self) -> None:
-        self._begin()
-        self.answers = [(topic, self._read_partition(topic, asked)) for topic, asked in self._fetch.partitions]
+    def read(self, *, is_waiting_for_disks: bool = True) -> None:
+        """Unless it `is_waiting_for_disks`, what is `cold` then has no answer."""
+        self._begin(is_waiting_for_disks)
+        self.answers = [(topic, self._read_partition(topic, asked)) for topic, asked in self.fetch.partitions]
 
-    async def read_in_turns(self) -> None:
-        self._begin()
-        partitions, turns = self._fetch.partitions, self._context.services.turns
+    async def read_in_turns(self, *, is_waiting_for_disks: bool) -> None:
+        self._begin(is_waiting_for_disks)
+        partitions, turns = self.fetch.partitions, self._context.services.turns
         self.answers = await in_turns(partitions, lambda each: (each[0], self._read_partition(*each)), turns)
 
-    def _begin(self) -> None:
+    def _begin(self, is_waiting_for_disks: bool) -> None:
+        self.cold: list[ColdPart] = []
+        self._is_waiting_for_disks = is_waiting_for_disks
         self._bytes_read = self._bytes_in_memory = 0
         #: Whether waiting can bring anything: not when there is an error to tell, records were left behind for want of
         #: room, or nothing was asked for.
-        self._can_gain = bool(self._fetch.partitions)
+        self._can_gain = bool(self.fetch.partitions)
         self.has_errors = False
 
     def read_again(self, woken: set[TopicPartition]) -> None:
         """While nothing was found anywhere, only those that moved can have something new."""
-        if self._bytes_read or len(self._places) < len(self._fetch.partitions):
+        if self._bytes_read or len(self._places) < len(self.fetch.partitions):
             self.read()
             return
+        self._is_waiting_for_disks = True
         for place in sorted(self._places[key] for key in woken):
-            topic, asked = self._fetch.partitions[place]
+            topic, asked = self.fetch.partitions[place]
             self.answers[place] = (topic, self._read_partition(topic, asked))
 
     def park(self, deadline_ms: int) -> Awaitable[set[TopicPartition]]:
@@ -229,7 +251,7 @@ class _Reading:
         if self._bytes_in_memory:
             self.answers = []
         if not self._places:
-            partitions = enumerate(self._fetch.partitions)
+            partitions = enumerate(self.fetch.partitions)
             self._places = {TopicPartition(self._name_of(t), asked.partition): at for at, (t, asked) in partitions}
         wait_ms = deadline_ms - self._context.services.clock.monotonic_ms()
         return self._context.services.purgatory.wait(self._places, wait_ms)
@@ -254,6 +276,7 @@ class _Reading:
                 topic_id=None if is_named else topic,
                 may_follow=bool(self._rack),
                 is_stable_only=self._is_stable_only,
+                is_waiting_for_disk=self._is_waiting_for_disks,
             )
             if self._lacks_zstd and result.log.config.compression_type == "zstd":
                 raise ApiError(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
@@ -266,6 +289,9 @@ class _Reading:
             if bytes_read < self._bytes_min and _leaves_records(result, asked.fetch_offset):
                 self._can_gain = False
             aborted = _aborted(result, asked.fetch_offset) if self._is_stable_only else None
+        except ColdReadError as error:
+            self.cold.append(error.part)
+            return _refused(asked, ErrorCode.NONE)
         except ApiError as error:
             return self._parted(topic_partition, asked, error) or self._refuse(topic, topic_partition, asked, error)
         self._bytes_read = bytes_read

@@ -9,6 +9,7 @@ from broker.protocol.messages.leader_and_isr import (
     LeaderAndIsrResponse,
     LeaderAndIsrTopicError,
 )
+from broker.runtime.replication.role_changes import create_logs, take_roles, topics_new_here
 
 
 async def handle_leader_and_isr(request: LeaderAndIsrRequest, context: RequestContext) -> LeaderAndIsrResponse:
@@ -17,16 +18,15 @@ async def handle_leader_and_isr(request: LeaderAndIsrRequest, context: RequestCo
         await context.services.controller_epochs.check(request.controller_epoch, request.broker_epoch)
     except ApiError as error:
         return LeaderAndIsrResponse(error_code=error.code)
-    topics = {topic.topic_name for topic in request.topic_states}
     async with replicas.taking_roles:
         try:
-            await replicas.create_logs(request)
-            configs = await context.services.topic_configs.log_configs(topics)
-            # Another controller may have spoken meanwhile.
+            # Another controller may have spoken while others had their roles.
             replicas.check_controller(request.controller_epoch, request.broker_epoch)
+            await create_logs(replicas, request)
+            configs = await context.services.topic_configs.log_configs(topics_new_here(replicas, request))
+            outcomes = await take_roles(replicas, request, configs)
         except ApiError as error:
             return LeaderAndIsrResponse(error_code=error.code)
-        outcomes = replicas.apply_leader_and_isr(request, configs)
     return LeaderAndIsrResponse(
         topics=[
             LeaderAndIsrTopicError(

@@ -96,6 +96,8 @@ def _end(
     if request.acks == 0:
         _close_on_error(topics)
         return None
+    if context.services.replicas.flushes_under_way:
+        return _when_flushed(topics, context)
     return _answer(topics, is_plain=is_plain, context=context)
 
 
@@ -207,6 +209,21 @@ def _verify(
 def _is_compacted(topic_partition: TopicPartition, context: RequestContext) -> bool:
     hosted = context.services.replicas.get(*topic_partition)
     return hosted is not None and hosted.log.config.is_compacted
+
+
+async def _when_flushed(topics: list[tuple[str, list[Outcome]]], context: RequestContext) -> Message | bytes:
+    """Some topics have what is written fsynced before it is acknowledged (flush.messages)."""
+    for name, outcomes in topics:
+        for at, outcome in enumerate(outcomes):
+            if outcome.__class__ is not Produced:
+                continue
+            topic_partition = TopicPartition(name, outcome.index)
+            try:
+                await context.services.replicas.flushed(topic_partition)
+            except ApiError as error:
+                outcomes[at] = _refused(error, topic_partition, context)
+    is_plain = all(outcome.__class__ is Produced for _, outcomes in topics for outcome in outcomes)
+    return _answer(topics, is_plain=is_plain, context=context)
 
 
 def _when_decided(

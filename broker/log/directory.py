@@ -186,15 +186,19 @@ class LogDirectory:
         return CopyFacts(holds_batches, max(base_offsets, default=-1), (path / PARTITION_METADATA).exists())
 
     def set_aside(self, partition: TopicPartition, why: str) -> Path:
+        """As `rename_aside`, durably."""
+        aside = self.rename_aside(partition, why)
+        fsync_directory(self.path)
+        return aside
+
+    def rename_aside(self, partition: TopicPartition, why: str) -> Path:
         """Rename the partition's directory so that no start takes it for one; the files are still there.
 
-        `why` is DELETE_SUFFIX, and it is deleted whatever happens next, or STRAY_SUFFIX.
+        `why` is DELETE_SUFFIX, and it is deleted whatever happens next, or STRAY_SUFFIX. Raises OSError.
         """
         suffix = f".{uuid4().hex}{why}"
         name = str(partition)[: _FILE_NAME_BYTES_MAX - len(suffix)] + suffix
-        aside = self.path_of(partition).rename(self.path / name)
-        fsync_directory(self.path)
-        return aside
+        return self.path_of(partition).rename(self.path / name)
 
     def purge_leftovers(self) -> None:
         """Remove what `set_aside` left when the process stopped before it was purged."""

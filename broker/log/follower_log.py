@@ -31,6 +31,7 @@ class FollowerLog:
     log_start_offset: int
     log_end_offset: int
     recovery_point: int
+    is_flush_due: bool
     _segments: SegmentList
     _epochs: StoredEpochs
     _producers: ProducerState
@@ -61,7 +62,7 @@ class FollowerLog:
         if self.log_start_offset < log_start_offset:
             self._start_at(log_start_offset)
         if log_end_offset - self.recovery_point >= self.config.flush_messages:
-            self.flush()
+            self.is_flush_due = True
         return log_end_offset
 
     def _reach_back(self, batches: memoryview) -> None:

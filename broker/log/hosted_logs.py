@@ -20,6 +20,7 @@ from broker.log.directory import LogDirectory
 from broker.log.files import is_full
 from broker.log.log import Log
 from broker.log.offset_checkpoint import OffsetCheckpoint
+from broker.log.truncation import Cut, LogExtent
 
 _log = logger(__name__)
 
@@ -37,9 +38,9 @@ class HostedLogs:
         #: Told of a directory that fails, and whether it was the last: then the broker must stop. Once for each,
         #: perhaps on a worker thread.
         self.on_directory_failed: Callable[[Path, bool], None] = lambda path, was_last: None
-        #: Told of a log directory and its partition whose log will end at an offset, 0 if it is about to be deleted or
-        #: made; on the owner's thread, before that is done. May raise OSError, then it is not.
-        self.on_cut: Callable[[Path, TopicPartition, int], None] = lambda path, partition, end_offset: None
+        #: Told of a log directory and where logs in it will end, 0 of those about to be deleted or made; before that is
+        #: done, perhaps on a worker thread, and perhaps twice. May raise OSError, then it is not.
+        self.on_cut: Callable[[Path, Mapping[TopicPartition, int]], None] = lambda path, end_offsets: None
 
     @property
     def logs(self) -> Mapping[TopicPartition, Log]:
@@ -129,10 +130,27 @@ class HostedLogs:
         self, partition: TopicPartition, directory: LogDirectory, end_offset: int, log_start_offset: int
     ) -> None:
         """The log of `partition` is about to be cut: nothing that is noted may speak of what goes. Raises OSError."""
-        directory.recovery_points.lower(partition, end_offset)
-        directory.high_watermarks.lower(partition, end_offset)
-        directory.log_start_offsets.lower(partition, log_start_offset)
-        self.on_cut(directory.path, partition, end_offset)
+        self._lower(directory, {partition: LogExtent(log_start_offset, end_offset)})
+
+    def note_cuts(self, cuts: Mapping[TopicPartition, Cut]) -> None:
+        """Logs of one directory, lent by their owner, are about to be cut: lower what is noted beside all of them at
+        once, where each cut would write the same files anew.
+
+        On a worker thread. A disk that refuses is met again, and reported, by each cut.
+        """
+        logs = {partition: self._logs[partition] for partition in cuts}
+        try:
+            extents = {partition: log.extent_after(cuts[partition]) for partition, log in logs.items()}
+            self._lower(self._homes[next(iter(cuts))], extents)
+        except (ApiError, OSError) as error:
+            _log.warning("cuts are noted one by one", reason=str(error))
+
+    def _lower(self, directory: LogDirectory, extents: Mapping[TopicPartition, LogExtent]) -> None:
+        end_offsets = {partition: extent.end_offset for partition, extent in extents.items()}
+        directory.recovery_points.lower(end_offsets)
+        directory.high_watermarks.lower(end_offsets)
+        directory.log_start_offsets.lower({partition: extent.start_offset for partition, extent in extents.items()})
+        self.on_cut(directory.path, end_offsets)
 
     def _checkpoint(
         self,
@@ -143,17 +161,25 @@ class HostedLogs:
             if not directory.is_loaded:
                 continue
             try:
-                checkpoint_of(directory).store(partial(self._offsets_in, directory, offset_of))
+                checkpoint = checkpoint_of(directory)
+                checkpoint.store(partial(self._offsets_in, directory, checkpoint, offset_of))
             except OSError as error:
                 _log.error("checkpoint not written", path=str(directory.path), reason=str(error))
                 if not is_full(error):
                     self._fail(directory, error)
 
     def _offsets_in(
-        self, directory: LogDirectory, offset_of: Callable[[TopicPartition, Log], int | None]
+        self,
+        directory: LogDirectory,
+        checkpoint: OffsetCheckpoint,
+        offset_of: Callable[[TopicPartition, Log], int | None],
     ) -> dict[TopicPartition, int]:
+        """What is noted of a log that is being cut was lowered for that, and stays."""
         logs = [(partition, log) for partition, log in list(self._logs.items()) if self._is_in(partition, directory)]
-        offsets = {partition: offset_of(partition, log) for partition, log in logs}
+        offsets = {
+            partition: checkpoint.noted(partition) if log.is_lent else offset_of(partition, log)
+            for partition, log in logs
+        }
         return {partition: offset for partition, offset in offsets.items() if offset is not None}
 
     def _is_in(self, partition: TopicPartition, directory: LogDirectory) -> bool:

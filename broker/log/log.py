@@ -3,7 +3,7 @@
 Promises. An offset is given once: the next one is only moved when the bytes of a batch are in the file, and an append
 that fails leaves neither bytes nor offsets behind. `append` returning means that the batch survives `kill -9` (it is in
 the page cache); surviving a power failure is the business of replication, as in Kafka, unless flush.messages asks for
-an fsync. Readers see whole batches only.
+an fsync, which who appends has to wait for. Readers see whole batches only.
 
 A disk that is full refuses, and takes batches again when there is room. Any other failure of the disk is reported to
 `on_disk_error`, whose owner takes the whole directory offline (`fail`).
@@ -24,6 +24,7 @@ from broker.log.leader_epoch_file import StoredEpochs
 from broker.log.leader_epochs import EpochEnd, LeaderEpochs
 from broker.log.loader import LoadedLog, load_log
 from broker.log.log_reader import LogReader
+from broker.log.open_segments import OpenSegments
 from broker.log.producer_snapshots import load_producers
 from broker.log.producer_state import ProducerState
 from broker.log.retention import ExpiredSegment, RetentionPlan
@@ -67,12 +68,15 @@ class Log(FollowerLog, Truncation, TransactionLog, Durability, LogReader):
         *,
         recovery_point: int,
         log_start_offset: int,
+        opened: OpenSegments,
     ):
-        super().__init__(directory, loaded.segments, log_start_offset)
+        super().__init__(directory, loaded.segments, log_start_offset, opened)
         self._producers = producers
         self._transactions = transactions
         self._epochs = StoredEpochs(directory, loaded.leader_epochs, is_synced=loaded.is_as_left)
         self._begin_durability(recovery_point, is_as_left=loaded.is_as_left)
+        #: More records than flush.messages are not fsynced; whoever has them fsynced says so.
+        self.is_flush_due = False
         self._roll_timer = RollTimer()
         self.before_cut: BeforeCut = lambda end_offset, log_start_offset: None
         self.config = config
@@ -87,8 +91,9 @@ class Log(FollowerLog, Truncation, TransactionLog, Durability, LogReader):
         lost_page_cache: bool = False,
         recovery_point: int = 0,
         log_start_offset: int = 0,
+        opened: OpenSegments | None = None,
     ) -> "Log":
-        """Open the log in `directory`, made if missing. Raises OSError.
+        """Open the log in `directory`, made if missing. Raises OSError. `opened`: shared with other logs.
 
         Unless the last stop `is_clean`, everything from `recovery_point` on is checked, and cut at the first damage;
         after the machine `lost_page_cache` also where offsets are missing between two segments.
@@ -112,6 +117,7 @@ class Log(FollowerLog, Truncation, TransactionLog, Durability, LogReader):
             transactions,
             recovery_point=end if is_clean else max(first, min(recovery_point, end)),
             log_start_offset=max(first, log_start_offset),
+            opened=OpenSegments() if opened is None else opened,
         )
 
     @property
@@ -143,8 +149,8 @@ class Log(FollowerLog, Truncation, TransactionLog, Durability, LogReader):
         marker is), RECORD_LIST_TOO_LARGE (more than a segment), INVALID_TIMESTAMP, INVALID_RECORD (no key where
         compacted), OUT_OF_ORDER_SEQUENCE_NUMBER, INVALID_PRODUCER_EPOCH, INVALID_TXN_STATE,
         TRANSACTION_COORDINATOR_FENCED (of a marker), KAFKA_STORAGE_ERROR (the disk refused). Then `batch` and the log
-        are as before; the log takes the next batch. Only if an fsync that flush.messages asks for fails, the batch is
-        in the log, and the log at its end.
+        are as before; the log takes the next batch. If flush.messages asks for it, `is_flush_due` is set: nobody may be
+        told of the batch before `flush`.
         """
         if self._refusal is not None:
             raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, self._refusal)
@@ -169,7 +175,7 @@ class Log(FollowerLog, Truncation, TransactionLog, Durability, LogReader):
         if is_idempotent:
             self._note_producer(header, result.base_offset, marker)
         if result.last_offset + 1 - self.recovery_point >= self._config.flush_messages:
-            self.flush()
+            self.is_flush_due = True
         return result
 
     def _write(

@@ -6,9 +6,11 @@ from typing import TypeVar
 
 from broker.common.errors import ApiError, ErrorCode, InvariantViolation
 from broker.common.logs import logger
+from broker.log.cold_parts import ColdReadError, find_cold
 from broker.log.cuts import Cuts
 from broker.log.files import is_full
 from broker.log.log_slice import EMPTY_SLICE, LogSlice
+from broker.log.open_segments import OpenSegments
 from broker.log.retention import SegmentFacts
 from broker.log.segment import Segment
 from broker.log.segment_list import SegmentList
@@ -20,18 +22,19 @@ T = TypeVar("T")
 _log = logger(__name__)
 
 _CLOSED = "the log is closed"
+_LENT = "the log is being cut"
 _LOOK_UP_TRIES = 5
 
 
 class LogReader:
     """`log_start_offset` <= `log_end_offset` (exclusive, the next offset to be given)."""
 
-    def __init__(self, directory: Path, segments: list[Segment], log_start_offset: int):
+    def __init__(self, directory: Path, segments: list[Segment], log_start_offset: int, opened: OpenSegments):
         self.directory = directory
         self.log_start_offset = log_start_offset
         #: Told of failures of the disk that are not for want of space; perhaps on a worker thread.
         self.on_disk_error: Callable[[OSError], None] = lambda error: None
-        self._segments = SegmentList(segments)
+        self._segments = SegmentList(segments, opened)
         self._cuts = Cuts()
         #: Why nothing may be written, or not even read, any more; None while all is well.
         self._refusal: str | None = None
@@ -94,6 +97,22 @@ class LogReader:
             return stop
         boundary = segment.boundary_within(start, max_bytes)
         return segment.end_of_batch(start) if boundary == start and at_least_one else boundary
+
+    def refuse_if_cold(self, fetch_offset: int, max_bytes: int) -> None:
+        """Raise ColdReadError if `read` of the same would have to wait for a disk, ApiError if that fails. Of the
+        active segment nothing is old; what cannot be read at all is not cold.
+        """
+        if fetch_offset >= self._segments.active.base_offset or self._read_refusal is not None:
+            return
+        if fetch_offset < self.log_start_offset:
+            return
+        segment = self._segments.from_offset(fetch_offset)[0]
+        try:
+            part = find_cold(segment, self.directory, fetch_offset, max_bytes)
+        except OSError as error:
+            raise self._unreadable(error) from error
+        if part is not None:
+            raise ColdReadError(part)
 
     def offset_after(self, fetch_offset: int, found: LogSlice) -> int:
         """The offset that follows the last batch of `found`, just read from `fetch_offset` on. Raises ApiError."""
@@ -168,6 +187,29 @@ class LogReader:
         self._report(error)
         return ApiError(ErrorCode.KAFKA_STORAGE_ERROR, f"the log cannot be read: {error.strerror}")
 
+    # --- lent to a worker thread
+
+    @property
+    def is_lent(self) -> bool:
+        """Whether a worker thread is at work on all of it: its owner only waits."""
+        return self._read_refusal is _LENT
+
+    def lend(self) -> None:
+        """For the owner: until `take_back` the log is a worker thread's, and refuses everybody (KAFKA_STORAGE_ERROR).
+
+        Slices that were read before stay valid. Raises ApiError if it cannot be written.
+        """
+        self._refuse_if_unwritable()
+        self._segments.release_sealed()
+        self._refusal = self._read_refusal = _LENT
+
+    def take_back(self) -> None:
+        """For the owner, when the thread is done. A log that has failed meanwhile stays so."""
+        if self._refusal is _LENT:
+            self._refusal = None
+        if self._read_refusal is _LENT:
+            self._read_refusal = None
+
     def fail(self, reason: str) -> None:
         """The directory is offline: from now on everything is answered KAFKA_STORAGE_ERROR with `reason`."""
         self._refusal = self._read_refusal = reason
@@ -183,7 +225,7 @@ class LogReader:
 
     def _report_broken(self, error: OSError) -> None:
         """A file that is gone because the log was closed, and perhaps moved aside, says nothing of the disk."""
-        if self._read_refusal is None:
+        if self._read_refusal is None or self.is_lent:
             self.on_disk_error(error)
 
 

@@ -8,7 +8,8 @@ Life: construct (locks the directories), `set_cluster_id` once ZooKeeper has tol
 A topic that is deleted and made again has the same name and another id. Each partition directory notes its id, and
 nothing is ever read or written under a name whose id is not the expected one.
 
-What is to be done for all logs from time to time, and what happens when a disk fails, is in `hosted_logs`.
+What is to be done for all logs from time to time, and what happens when a disk fails, is in `hosted_logs`; how logs go
+is in `log_removal`.
 """
 
 from collections import deque
@@ -25,10 +26,11 @@ from broker.common.logs import logger
 from broker.common.types import TopicPartition
 from broker.log.checkpoints import PARTITION_METADATA, read_partition_metadata, write_partition_metadata
 from broker.log.config import LogConfig
-from broker.log.directory import DELETE_SUFFIX, STRAY_SUFFIX, CopyFacts, LogDirectory, UnusableDirectoryError
+from broker.log.directory import STRAY_SUFFIX, CopyFacts, LogDirectory, UnusableDirectoryError
 from broker.log.files import fsync_directory, remove_tree
-from broker.log.hosted_logs import HostedLogs
 from broker.log.log import Log
+from broker.log.log_removal import LogRemoval
+from broker.log.open_segments import OpenSegments
 
 _log = logger(__name__)
 
@@ -49,7 +51,7 @@ class _Found(NamedTuple):
     is_clean: bool
 
 
-class LogManager(HostedLogs):
+class LogManager(LogRemoval):
     """One per broker process."""
 
     def __init__(self, log_dirs: list[Path], config: LogConfig, broker_id: int, cluster_id: str | None = None):
@@ -60,11 +62,7 @@ class LogManager(HostedLogs):
         super().__init__()
         self._config = config
         self._broker_id = broker_id
-        self._topic_ids: dict[TopicPartition, UUID] = {}
-        #: Of those that were here at the start, which may have lost their end.
-        self._doubtful: set[TopicPartition] = set()
-        self._set_aside: list[Path] = []
-        self._counting = Lock()
+        self._opened = OpenSegments()
         #: Held by whoever makes logs on another thread.
         self._making = Lock()
         self._is_shut = False
@@ -159,6 +157,7 @@ class LogManager(HostedLogs):
             lost_page_cache=directory.lost_page_cache,
             recovery_point=directory.recovery_points.get(partition),
             log_start_offset=directory.log_start_offsets.get(partition),
+            opened=self._opened,
         )
         self._enter(partition, log, directory, topic_id)
         if directory.may_have_lost_tail(partition, log.log_end_offset, is_clean=is_clean):
@@ -256,10 +255,10 @@ class LogManager(HostedLogs):
     def _create_in(self, directory: LogDirectory, partition: TopicPartition, topic_id: UUID) -> Log:
         path = directory.path_of(partition)
         directory.forget(partition)
-        self.on_cut(directory.path, partition, 0)
+        self.on_cut(directory.path, {partition: 0})
         path.mkdir(exist_ok=True)
         write_partition_metadata(path / PARTITION_METADATA, topic_id)
-        log = Log.open(path, self._config)
+        log = Log.open(path, self._config, opened=self._opened)
         fsync_directory(directory.path)
         self._enter(partition, log, directory, topic_id)
         return log
@@ -271,51 +270,6 @@ class LogManager(HostedLogs):
             raise self._refused(partition, error, "noted under its topic id") from error
         self._topic_ids[partition] = topic_id
         return log
-
-    def _refused(self, partition: TopicPartition, error: OSError, what: str) -> ApiError:
-        if self._homes[partition].is_to_blame(error):
-            self._fail(self._homes[partition], error)
-        return ApiError(ErrorCode.KAFKA_STORAGE_ERROR, f"the log of {partition} cannot be {what}: {error.strerror}")
-
-    def delete(self, partition: TopicPartition) -> bool:
-        """Close the log and move it aside, at once and for good; `purge_deleted` frees the disk. False if unknown.
-
-        Slices that were read before stay valid. Raises ApiError(KAFKA_STORAGE_ERROR).
-        """
-        if partition not in self._logs:
-            return False
-        self._set_aside.append(self._take_out(partition, DELETE_SUFFIX))
-        return True
-
-    def set_aside_stray(self, partition: TopicPartition) -> Path:
-        """Close a log that is nobody's and rename its directory, which no start opens and nothing removes; its path.
-
-        Raises ApiError(KAFKA_STORAGE_ERROR).
-        """
-        return self._take_out(partition, STRAY_SUFFIX)
-
-    def _take_out(self, partition: TopicPartition, suffix: str) -> Path:
-        self._logs[partition].close()
-        home = self._homes[partition]
-        try:
-            self.on_cut(home.path, partition, 0)
-            aside = home.set_aside(partition, suffix)
-        except OSError as error:
-            raise self._refused(partition, error, "moved aside") from error
-        del self._logs[partition]
-        with self._counting:
-            self._homes.pop(partition).logs_count -= 1
-        self._topic_ids.pop(partition, None)
-        self._doubtful.discard(partition)
-        return aside
-
-    def purge_deleted(self) -> int:
-        """Remove the files of deleted logs; how many logs that were. Safe on a thread while the owner goes on."""
-        purged = 0
-        while self._set_aside:
-            remove_tree(self._set_aside.pop())
-            purged += 1
-        return purged
 
     def close_logs(self) -> None:
         """Flush and close logs until none is left that nobody has taken; for several threads at once before `shutdown`.

@@ -44,11 +44,12 @@ class OffsetCheckpoint:
         with self._lock:
             self._write(dict(offsets()))
 
-    def lower(self, partition: TopicPartition, offset: int) -> None:
-        """What was noted beyond `offset` is no longer true, and the file must not say it any more. Raises OSError."""
+    def lower(self, offsets: Mapping[TopicPartition, int]) -> None:
+        """What was noted beyond these is no longer true, and the file must not say it any more. Raises OSError."""
         with self._lock:
-            if self._offsets.get(partition, 0) > offset:
-                self._write({**self._offsets, partition: offset})
+            lowered = {each: offset for each, offset in offsets.items() if self._offsets.get(each, 0) > offset}
+            if lowered:
+                self._write(self._offsets | lowered)
 
     def forget(self, partition: TopicPartition) -> None:
         """Whatever was noted of a partition of this name is no longer true. Raises OSError."""

@@ -94,21 +94,27 @@ class OffsetIndex:
         entries[1::2] = self._positions[:count]
         return swap_to_big_endian(entries).tobytes()
 
-    def decode(self, data: bytes, log_bytes: int) -> None:
-        """Take over what of `data` can be right for a segment of `log_bytes`: those before its end, or none."""
+    def decode(self, data: bytes, log_bytes: int, *, is_checked: bool = True) -> None:
+        """Take over what of `data` can be right for a segment of `log_bytes`: those before its end, or none.
+
+        Not `is_checked`, which takes milliseconds, entries may be in any order; of those a search finds none speaks of
+        what is behind the place that is sought, and who looks at the batch there notices a lie.
+        """
         entries = swap_to_big_endian(array("i", data[: used_bytes(data, ENTRY_BYTES)]))
         relative_offsets, positions = entries[0::2], entries[1::2]
-        if is_increasing(relative_offsets, 0) and is_increasing(positions, 1):
+        if not is_checked or (is_increasing(relative_offsets, 0) and is_increasing(positions, 1)):
             self._relative_offsets, self._positions = relative_offsets, positions
             self.truncate(log_bytes)
         self.is_read = True
 
 
-def load_index(path: Path, base_offset: int, interval_bytes: int, log_bytes: int) -> OffsetIndex:
-    """What `path` holds; an empty index if it is missing."""
+def load_index(
+    path: Path, base_offset: int, interval_bytes: int, log_bytes: int, *, is_checked: bool = True
+) -> OffsetIndex:
+    """What `path` holds, see `OffsetIndex.decode`; an empty index if it is missing."""
     index = OffsetIndex(base_offset, interval_bytes)
     try:
-        index.decode(path.read_bytes(), log_bytes)
+        index.decode(path.read_bytes(), log_bytes, is_checked=is_checked)
     except FileNotFoundError:
         index.is_read = True
     return index

@@ -17,7 +17,7 @@ from broker.common.errors import ApiError
 from broker.common.logs import logger
 from broker.log.files import OpenFile, fsync_file, write_at
 from broker.log.leader_epochs import LeaderEpochs
-from broker.log.offset_index import RELATIVE_OFFSET_MAX, OffsetIndex, load_index, store_index
+from broker.log.offset_index import ENTRY_BYTES, RELATIVE_OFFSET_MAX, OffsetIndex, load_index, store_index
 from broker.log.recent_batches import RecentBatches
 from broker.log.scan import BadBatchError, scan_batches
 from broker.log.segment_files import SegmentFiles
@@ -145,14 +145,16 @@ class Segment(StoredSegment):
         self._is_active = False
 
     def flush(self) -> None:
-        """Make the batches survive a power failure, and the time index if this one is sealed.
+        """Make the batches survive a power failure, and the indexes if this one is sealed: nobody who reads it later
+        should have to make them anew.
 
         Raises OSError; what is safe is then unknown for good. Safe on another thread while the owner appends.
         """
         is_sealed = not self._is_active
         fsync_file(self._borrow_file())
-        if is_sealed and self.files.time_index.exists():
-            fsync_file(OpenFile(self.files.time_index))
+        for path in (self.files.index, self.files.time_index) if is_sealed else ():
+            if path.exists():
+                fsync_file(OpenFile(path))
 
     def store_indexes(self) -> None:
         """An index that cannot be written is no harm: it is completed or rebuilt when it is next loaded."""
@@ -215,6 +217,19 @@ class Segment(StoredSegment):
         self.size_bytes = self._file.size_bytes
 
     # --- reading
+
+    @property
+    def index_bytes(self) -> int:
+        """What its index takes in memory, about, as long as it is open."""
+        return self.size_bytes // max(1, self._index_interval_bytes) * ENTRY_BYTES
+
+    @property
+    def index_interval_bytes(self) -> int:
+        return self._index_interval_bytes
+
+    def position_hint(self, offset: int) -> int | None:
+        """Where a search for `offset` would begin to read; None if it would have to read the index first."""
+        return None if self._index is None else self._index.entry_for_offset(offset)[1]
 
     @property
     def file(self) -> OpenFile:
@@ -290,7 +305,11 @@ class Segment(StoredSegment):
     def _batches_from(
         self, entry_offset: int | None, start: int, *, verify_crc: bool = False
     ) -> Iterator[tuple[int, BatchHeader]]:
-        """From an index entry on; BadBatchError also if the entry's batch is not the one that is there."""
+        """From an index entry on; BadBatchError also if the entry's batch is not the one that is there, or there is
+        none.
+        """
+        if start and entry_offset is not None and not 0 < start < self.size_bytes:
+            raise BadBatchError(start, f"the index says {entry_offset} is there, the file has {self.size_bytes} bytes")
         batches = scan_batches(self.file, start, self.size_bytes, self.base_offset, verify_crc=verify_crc)
         for position, header in batches:
             if position == start > 0 and entry_offset is not None and header.last_offset != entry_offset:
@@ -317,7 +336,9 @@ class Segment(StoredSegment):
 
     def _load_index(self, times: TimeIndex | None = None) -> Extent:
         """From its file, completed from the batches behind its last entry; rebuilt if those do not fit it."""
-        index = load_index(self.files.index, self.base_offset, self._index_interval_bytes, self.size_bytes)
+        index = load_index(
+            self.files.index, self.base_offset, self._index_interval_bytes, self.size_bytes, is_checked=False
+        )
         entries = len(index)
         extent = self._extend(index, times)
         if extent.damage is not None and entries:

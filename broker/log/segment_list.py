@@ -1,23 +1,24 @@
-"""The segments of one log in offset order: which holds an offset, which stay open, which come and go."""
+"""The segments of one log in offset order: which holds an offset, which come and go."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 
 from broker.common.errors import InvariantViolation
+from broker.log.open_segments import OpenSegments
 from broker.log.segment import Segment
 from broker.log.segment_files import DELETED_SUFFIX
 from broker.log.set_aside import SetAside
 
 
 class SegmentList:
-    """At least one segment; the last is active. Of the sealed ones one at most stays open: two descriptors a log."""
+    """At least one segment; the last is active. Of the sealed ones those stay open that `opened` keeps."""
 
-    __slots__ = ("_base_offsets", "_open_sealed", "_segments", "active", "set_aside")
+    __slots__ = ("_base_offsets", "_opened", "_segments", "active", "set_aside")
 
-    def __init__(self, segments: Sequence[Segment]):
+    def __init__(self, segments: Sequence[Segment], opened: OpenSegments):
         self._segments = list(segments)
         self._base_offsets = [segment.base_offset for segment in segments]
-        self._open_sealed: Segment | None = None
+        self._opened = opened
         self.active = segments[-1]
         #: Segments that were taken out, with `.deleted` behind their names.
         self.set_aside = SetAside()
@@ -43,27 +44,21 @@ class SegmentList:
         return list(segments[max(0, bisect_right(bases, offset) - 1) :])
 
     def opened_from(self, offset: int) -> Iterator[Segment]:
-        """The same, one at a time, and the last one given stays open."""
+        """The same, one at a time, which stay open for a while."""
         if offset >= self.active.base_offset:
             yield self.active
             return
         for segment in self._segments[bisect_right(self._base_offsets, offset) - 1 :]:
-            self.keep_open(segment)
+            if segment is not self.active:
+                self._opened.use(segment)
             yield segment
-
-    def keep_open(self, segment: Segment) -> None:
-        """Make `segment` the sealed one that stays open."""
-        if segment is not self.active and segment is not self._open_sealed:
-            if self._open_sealed is not None:
-                self._open_sealed.release()
-            self._open_sealed = segment
 
     def add(self, segment: Segment) -> None:
         """A new active segment; the old one has been sealed."""
         old, self.active = self.active, segment
         self._segments.append(segment)
         self._base_offsets.append(segment.base_offset)
-        self.keep_open(old)
+        self._opened.use(old)
 
     def replace(self, old: Sequence[Segment], new: Sequence[Segment]) -> None:
         """See `Log.replace_segments`. The list comes first: a thread that misses a file looks there again."""
@@ -74,9 +69,7 @@ class SegmentList:
             segment.rename(DELETED_SUFFIX)
         for segment in new:
             segment.rename("")
-        self.set_aside.add(old)
-        if self._open_sealed in old:
-            self._open_sealed = None
+        self._let_go(old)
 
     @property
     def first(self) -> Segment:
@@ -85,20 +78,25 @@ class SegmentList:
     def restart(self, fresh: Segment, gone: Sequence[Segment]) -> None:
         """`fresh` is all there is now, and active."""
         self._segments, self._base_offsets = [fresh], [fresh.base_offset]
-        self.active, self._open_sealed = fresh, None
-        self.set_aside.add(gone)
+        self.active = fresh
+        self._let_go(gone)
 
     def cut(self, last: Segment, gone: Sequence[Segment]) -> None:
         """`last` is active now, and stands where all segments from its base offset on stood; of those `gone` have got
         `.deleted` behind their names.
         """
         keep = bisect_left(self._base_offsets, last.base_offset)
-        if self._open_sealed in self._segments[keep:]:
-            self._open_sealed = None
+        for segment in self._segments[keep:]:
+            self._opened.forget(segment)
         self._segments[keep:] = [last]
         self._base_offsets[keep:] = [last.base_offset]
         self.active = last
-        self.set_aside.add(gone)
+        self._let_go(gone)
+
+    def _let_go(self, segments: Sequence[Segment]) -> None:
+        for segment in segments:
+            self._opened.forget(segment)
+        self.set_aside.add(segments)
 
     def _place_of(self, run: Sequence[Segment]) -> int:
         """Index of the first of `run`. Raises InvariantViolation if it is not a run of sealed segments."""
@@ -107,8 +105,15 @@ class SegmentList:
             raise InvariantViolation("not a run of sealed segments of this log")
         return first
 
+    def release_sealed(self) -> None:
+        """Let go of all descriptors but the active one's; none is released later while a worker thread has the log."""
+        for segment in self._segments[:-1]:
+            if segment in self._opened:
+                self._opened.forget(segment)
+                segment.release()
+
     def release(self) -> None:
         """Let go of every descriptor."""
         for segment in self._segments:
+            self._opened.forget(segment)
             segment.release()
-        self._open_sealed = None

@@ -24,6 +24,8 @@ class TransactionLog(LogReader):
 
     @property
     def last_offsets_of_producers(self) -> frozenset[int]:
+        """Raises ApiError(KAFKA_STORAGE_ERROR)."""
+        self._refuse_if_offline()
         return self._producers.last_offsets
 
     def last_stable_offset(self, high_watermark: int) -> int:

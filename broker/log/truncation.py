@@ -19,6 +19,7 @@ back whatever it likes.
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.logs import logger
@@ -44,13 +45,30 @@ _NOTHING_BEFORE = -1
 _log = logger(__name__)
 
 
+class Cut(NamedTuple):
+    """What is to be done to a log: it ends at `offset`, or, if everything goes, starts there too."""
+
+    offset: int
+    is_of_all: bool = False
+
+
+class LogExtent(NamedTuple):
+    """Of a log, or at most; `end_offset` is exclusive."""
+
+    start_offset: int
+    end_offset: int
+
+
 class Truncation:
-    """What `Log` lets go of at its end. For the owner; a flush, a look-up or the cleaner may be at work meanwhile."""
+    """What `Log` lets go of at its end. For the owner, or a worker thread it has lent the log to; a flush, a look-up or
+    the cleaner may be at work meanwhile.
+    """
 
     directory: Path
     config: LogConfig
     log_start_offset: int
     log_end_offset: int
+    is_lent: bool
     recovery_point: int
     before_cut: BeforeCut
     _refusal: str | None
@@ -60,6 +78,23 @@ class Truncation:
     _producers: ProducerState
     _transactions: TransactionIndex
     _roll_timer: RollTimer
+
+    def cut(self, cut: Cut) -> None:
+        """`truncate_to`, or `truncate_fully_and_start_at`."""
+        if cut.is_of_all:
+            self.truncate_fully_and_start_at(cut.offset)
+        else:
+            self.truncate_to(cut.offset)
+
+    def extent_after(self, cut: Cut) -> LogExtent:
+        """What must be noted before `cut`: the log will not be known to reach further. Raises ApiError."""
+        first = self._segments.first.base_offset
+        if cut.is_of_all or cut.offset < first:
+            return LogExtent(min(self.log_start_offset, cut.offset), min(first, cut.offset))
+        if cut.offset >= self.log_end_offset:
+            return LogExtent(self.log_start_offset, self.log_end_offset)
+        end_offset = self._find_cut(cut.offset)[2]
+        return LogExtent(min(self.log_start_offset, end_offset), end_offset)
 
     def truncate_to(self, offset: int) -> None:
         """The log ends at `offset`, or where the batch begins that `offset` is inside of: a batch goes as a whole.
@@ -117,14 +152,15 @@ class Truncation:
         _log.warning("log emptied", directory=str(self.directory), log_start_offset=offset)
 
     def _check_cut(self, offset: int) -> None:
-        self._refuse_if_unwritable()
+        if not self.is_lent:
+            self._refuse_if_unwritable()
         if offset < 0:
             raise ApiError(ErrorCode.OFFSET_OUT_OF_RANGE, f"a log cannot be cut at {offset}")
 
     def _find_cut(self, offset: int) -> tuple[Segment, int, int]:
         """The segment to be cut, from which byte on, and the new log end offset."""
         try:
-            segment = next(self._segments.opened_from(offset))
+            segment = self._segments.from_offset(offset)[0]
             position = segment.position_of(offset)
             if position == segment.size_bytes:
                 return segment, position, offset

@@ -63,6 +63,8 @@ class Followed:
     asked_in: int = -1
     #: Where our log starts, as the leader was told.
     told_start: int = -1
+    #: Our log is being cut or fsynced: nothing is asked, and nothing counts.
+    is_held: bool = False
 
 
 @dataclass(slots=True)
@@ -108,7 +110,8 @@ class LeaderLink:
         self._refused.clear()
         for known in self.followed.values():
             known.asked_in = -1
-            self._anew[known.topic_partition] = None
+            if not known.is_held:
+                self._anew[known.topic_partition] = None
 
     # -- asking
 
@@ -152,6 +155,11 @@ class LeaderLink:
             del self._refused[topic_partition]
             self._anew[topic_partition] = None
 
+    @property
+    def to_ask_anew(self) -> tuple[TopicPartition, ...]:
+        """Of which the next request tells where our log ends."""
+        return tuple(self._anew)
+
     def next_retry_ms(self) -> int | None:
         """When a refused partition is to be asked for again; call `next_plan` then."""
         return min(self._refused.values(), default=None)
@@ -166,7 +174,9 @@ class LeaderLink:
     def counts(self, topic_partition: TopicPartition, request: int) -> bool:
         """Whether what the answer to that request says of the partition is to be gone by."""
         known = self.followed.get(topic_partition)
-        return known is not None and 0 <= known.asked_in <= request and topic_partition not in self._refused
+        if known is None or known.is_held:
+            return False
+        return 0 <= known.asked_in <= request and topic_partition not in self._refused
 
     def took_records(self, topic_partition: TopicPartition) -> None:
         self._progressed[topic_partition] = None
@@ -176,10 +186,26 @@ class LeaderLink:
         if self.followed[topic_partition].told_start != log_start_offset:
             self._progressed[topic_partition] = None
 
-    def ask_anew(self, topic_partition: TopicPartition) -> None:
-        """Our log was cut, or starts elsewhere."""
-        self._progressed.pop(topic_partition, None)
-        self._anew[topic_partition] = None
+    def hold(self, topic_partition: TopicPartition) -> Followed:
+        """Our log is not ready: until `release` of what is returned, or a new leader epoch, nothing is asked."""
+        known = self.followed[topic_partition]
+        known.is_held = True
+        for waiting in (self._anew, self._progressed, self._refused):
+            waiting.pop(topic_partition, None)
+        return known
+
+    def is_followed(self, known: Followed) -> bool:
+        """Whether it still is followed as it was, in the same leader epoch."""
+        return self.followed.get(known.topic_partition) is known
+
+    def release(self, known: Followed, retry_at_ms: int | None = None) -> None:
+        """Ask from where the log ends now, at once or then; nothing if it `is_followed` no longer."""
+        if self.is_followed(known):
+            known.is_held = False
+            if retry_at_ms is None:
+                self._anew[known.topic_partition] = None
+            else:
+                self._refused[known.topic_partition] = retry_at_ms
 
     def pause(self, topic_partition: TopicPartition, retry_at_ms: int) -> None:
         """The leader is to send nothing of it until then."""

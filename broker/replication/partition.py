@@ -156,6 +156,10 @@ class Partition:
         self.high_watermark = log_end_offset
         return True
 
+    def record_flushed(self, log_end_offset: int, now_ms: int = 0) -> bool:
+        """As `record_append`, of what counts only now that it is fsynced: followers may have held it before."""
+        return self.record_append(log_end_offset, now_ms) or self._advance_high_watermark()
+
     def record_fetch(
         self, replica_id: int, log_end_offset: int, now_ms: int, broker_epoch: int = UNKNOWN_BROKER_EPOCH
     ) -> bool:
@@ -200,6 +204,10 @@ class Partition:
         """As follower: our log was cut, and ends at `log_end_offset` now."""
         self.log_end_offset = log_end_offset
         self.high_watermark = min(self.high_watermark, log_end_offset)
+
+    def started_over(self, offset: int) -> None:
+        """As follower: everything in our log is gone, or about to go; it starts and ends at `offset`."""
+        self.log_end_offset = self.high_watermark = offset
 
     def _advance_high_watermark(self) -> bool:
         """What the whole maximal ISR holds is committed: the ISR, with whoever may be joining it at this moment.

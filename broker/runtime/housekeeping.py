@@ -147,6 +147,8 @@ class Housekeeping:
 
     async def _expire_producers(self) -> None:
         for hosted in list(self._replicas):
+            if hosted.log.is_lent:
+                continue
             silence_ms_max = self._config.producer_id_expiration_ms
             expired = hosted.log.expire_producers(self._clock.monotonic_ms(), silence_ms_max)
             if expired:
@@ -161,7 +163,8 @@ class Housekeeping:
         """
         while True:
             await asyncio.to_thread(self._logs.flush_due, self._clock.monotonic_ms())
-            targets = [_to_clean(each) for each in self._replicas if each.log.config.is_compacted]
+            compacted = [each for each in self._replicas if each.log.config.is_compacted]
+            targets = [_to_clean(each) for each in compacted if not each.log.is_lent]
             if await asyncio.to_thread(self._cleaner.clean_filthiest, targets) is None:
                 return
             await asyncio.to_thread(self._logs.checkpoint_recovery_points)

@@ -341,6 +341,8 @@ class Broker:
             await asyncio.to_thread(self._previews.close)
         if self._loading:
             await asyncio.gather(self._loading, return_exceptions=True)
+        if self.services is not None:
+            await self.services.replicas.logs.idle()
         if hasattr(self, "_logs"):
             # Most of it is waiting for the disk, which takes several at a time.
             await asyncio.gather(*(asyncio.to_thread(self._logs.close_logs) for _ in range(_CLOSING_THREADS)))

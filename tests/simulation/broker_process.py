@@ -184,6 +184,8 @@ class BrokerProcess:
     def committed_since_last_look(self) -> Iterator[tuple[UUID, int, bytes]]:
         """(topic id, partition, batches) of each replica, below its high watermark."""
         for hosted in list(self._replicas or ()):
+            if hosted.log.is_lent:
+                continue
             place = (self._life, hosted.partition.topic_partition, hosted.topic_id)
             begin, end = self._looked_at.get(place, hosted.log.log_start_offset), hosted.partition.high_watermark
             if begin < end:

@@ -3,7 +3,7 @@
 Losing it costs one pass over everything, so a malformed one is no reason not to start.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from threading import Lock
 
@@ -41,15 +41,14 @@ class CleanerCheckpoint:
             if not unless():
                 self._write({**self._offsets, partition: offset})
 
-    def truncate(self, partition: TopicPartition, offset: int) -> None:
-        """The log is cut at `offset`: what is written there from now on is dirty. At 0 nothing is left to be noted.
+    def truncate(self, ends: Mapping[TopicPartition, int]) -> None:
+        """Logs are cut at these offsets: what is written there from now on is dirty. At 0 nothing is left to be noted.
 
         Raises OSError.
         """
         with self._lock:
-            if self._offsets.get(partition, 0) > offset:
-                noted = {partition: offset} if offset else {}
-                self._write({known: at for known, at in self._offsets.items() if known != partition} | noted)
+            offsets = {each: min(offset, ends.get(each, offset)) for each, offset in self._offsets.items()}
+            self._write({each: offset for each, offset in offsets.items() if offset or each not in ends})
 
     def _write(self, offsets: dict[TopicPartition, int]) -> None:
         if offsets != self._offsets:

@@ -83,13 +83,14 @@ class LogCleaner:
         """Take it out of quarantine."""
         self._uncleanable.pop(partition, None)
 
-    def truncate(self, log_dir: Path, partition: TopicPartition, offset: int) -> None:
-        """The partition's log is about to be cut at `offset`, deleted or made (0): what was damaged may be gone too.
+    def truncate(self, log_dir: Path, ends: Mapping[TopicPartition, int]) -> None:
+        """Logs are about to be cut at these offsets, deleted or made (0): what was damaged may be gone too.
 
-        For the log's owner, whether a pass is under way or not. Raises OSError.
+        On any thread, whether a pass is under way or not. Raises OSError.
         """
-        self.release(partition)
-        self._checkpoint_of(log_dir).truncate(partition, offset)
+        for partition in ends:
+            self.release(partition)
+        self._checkpoint_of(log_dir).truncate(ends)
 
     def _plan_or_quarantine(self, target: LogToClean) -> CompactionPlan | None:
         try:

@@ -5,11 +5,15 @@ its transaction does, and then until its own delete horizon, so that no reader m
 judged from the first transaction on whose marker has not been read: a pass ends there.
 """
 
+from bisect import bisect_right
+from operator import itemgetter
+
 from broker.records.batch import NO_PRODUCER_ID, BatchHeader
 
 #: The type in the key of a control record, after its version (both int16).
 ABORT_MARKER = 0
 _TYPE = slice(2, 4)
+_FIRST = itemgetter(0)
 
 
 class Transactions:
@@ -17,7 +21,7 @@ class Transactions:
 
     def __init__(self) -> None:
         self._open: dict[int, int] = {}
-        #: Per producer the offset ranges (first offset, offset of the marker) of aborted transactions.
+        #: Per producer the offset ranges (first offset, offset of the marker) of aborted transactions, in their order.
         self._aborted: dict[int, list[tuple[int, int]]] = {}
 
     def note_data(self, header: BatchHeader) -> None:
@@ -38,7 +42,9 @@ class Transactions:
         if not header.is_transactional or header.is_control:
             return False
         ranges = self._aborted.get(header.producer_id, ())
-        return any(first <= header.base_offset < marker for first, marker in ranges)
+        # Of one producer no two overlap.
+        at = bisect_right(ranges, header.base_offset, key=_FIRST) - 1
+        return at >= 0 and header.base_offset < ranges[at][1]
 
 
 def is_marker(header: BatchHeader) -> bool:

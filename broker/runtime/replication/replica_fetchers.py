@@ -6,10 +6,12 @@ An answer is written in the wake-up it arrives in, and the next request, which t
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 from itertools import count
 
 from broker.common.clock import Clock
 from broker.common.errors import ApiError, ErrorCode, ProtocolError
+from broker.common.limits import PARTITIONS_PER_CALLBACK
 from broker.common.logs import logger
 from broker.common.types import TopicPartition
 from broker.net.connection import Connection
@@ -20,10 +22,12 @@ from broker.protocol.codec import decode, encode
 from broker.protocol.framing import SIZE_BYTES
 from broker.protocol.headers import RequestHeader, decode_response_header, encode_request_header
 from broker.protocol.messages.fetch import FetchResponse, PartitionData
-from broker.replication.leader_link import NO_SESSION, LeaderLink, Position
+from broker.replication.leader_link import NO_SESSION, Followed, LeaderLink, Position
 from broker.replication.throttle import ReplicationThrottle
 from broker.replication.truncation import EpochEnd, truncation_offset
+from broker.runtime.disk.group_flushes import refusal_of
 from broker.runtime.replication.fetch_requests import FETCH_VERSION, FetchSettings, fetch_request
+from broker.runtime.replication.follower_cuts import start_over_at, truncate
 from broker.runtime.replication.replica_manager import HostedPartition, ReplicaManager
 
 _log = logger(__name__)
@@ -127,6 +131,8 @@ class ReplicaFetcher:
         self._answers = 0
         self._is_sending_due = False
         self._retry_timer: asyncio.TimerHandle | None = None
+        #: Whose logs are to be cut, and what of them the leader said.
+        self._parted: list[tuple[Followed, HostedPartition, PartitionData]] = []
         self._task = asyncio.get_running_loop().create_task(self._stay_connected())
 
     def follow(self, hosted: HostedPartition) -> None:
@@ -140,6 +146,7 @@ class ReplicaFetcher:
 
     def close(self) -> None:
         self._task.cancel()
+        self._parted.clear()
         if self._retry_timer:
             self._retry_timer.cancel()
         if self._connection:
@@ -200,6 +207,7 @@ class ReplicaFetcher:
         connection = self._connection
         if connection is None or not connection.is_open:
             return
+        self._hold_back_unflushed()
         while (plan := self.link.next_plan(self._position, self._clock.monotonic_ms())) is not None:
             request = fetch_request(plan, self._settings, self._replicas.broker_epoch)
             header = RequestHeader(
@@ -250,11 +258,8 @@ class ReplicaFetcher:
     def _take(self, hosted: HostedPartition, data: PartitionData) -> None:
         topic_partition = hosted.partition.topic_partition
         try:
-            if data.diverging_epoch is not None:
-                self._truncate(hosted, data)
-            elif data.error_code == ErrorCode.OFFSET_OUT_OF_RANGE:
-                self._replicas.start_over_at(hosted, data.log_start_offset)
-                self.link.ask_anew(topic_partition)
+            if data.diverging_epoch is not None or data.error_code == ErrorCode.OFFSET_OUT_OF_RANGE:
+                self._cut_soon(hosted, data)
             elif data.error_code:
                 self._ask_later(topic_partition, ErrorCode(data.error_code).name, self._settings.back_off_ms)
             else:
@@ -262,11 +267,34 @@ class ReplicaFetcher:
                 self._replicas.take_fetched(hosted, records, data.high_watermark, data.log_start_offset)
                 self.link.starts_at(topic_partition, hosted.log.log_start_offset)
                 if records:
-                    self.link.took_records(topic_partition)
+                    self._took_records(hosted)
                     is_caught_up = hosted.log.log_end_offset >= data.high_watermark
                     self._heed_throttle(topic_partition, len(records), is_caught_up=is_caught_up)
         except ApiError as error:
             self._ask_later(topic_partition, error.message, _NOT_TAKEN_BACK_OFF_MS)
+
+    def _took_records(self, hosted: HostedPartition) -> None:
+        """The leader hears of it, when they are fsynced if the topic asks for that (flush.messages)."""
+        topic_partition = hosted.partition.topic_partition
+        if not hosted.log.is_flush_due:
+            self.link.took_records(topic_partition)
+            return
+        flushed = self._replicas.logs.flushes.begin(topic_partition, hosted.log)
+        flushed.add_done_callback(partial(self._flushed, self.link.followed[topic_partition]))
+
+    def _flushed(self, known: Followed, flushed: asyncio.Future) -> None:
+        if refusal_of(flushed) is None and self.link.is_followed(known) and not known.is_held:
+            self.link.took_records(known.topic_partition)
+            self._send_soon()
+
+    def _hold_back_unflushed(self) -> None:
+        """What is asked for anew is asked for from its end: that says that all before it is safe."""
+        for topic_partition in self.link.to_ask_anew:
+            log = self._replicas.get(*topic_partition).log
+            if log.is_flush_due:
+                known = self.link.hold(topic_partition)
+                flushed = self._replicas.logs.flushes.begin(topic_partition, log)
+                flushed.add_done_callback(partial(self._ready_again, known))
 
     def _heed_throttle(self, topic_partition: TopicPartition, bytes_copied: int, *, is_caught_up: bool) -> None:
         """A throttled replica that has used up the share pauses, unless all that is committed is here."""
@@ -277,7 +305,47 @@ class ReplicaFetcher:
             pause_ms = _THROTTLED_LOOK_MS if resumes_in_ms is None else min(max(1, resumes_in_ms), _THROTTLED_LOOK_MS)
             self.link.pause(topic_partition, now_ms + pause_ms)
 
-    def _truncate(self, hosted: HostedPartition, data: PartitionData) -> None:
+    # -- cutting
+
+    def _cut_soon(self, hosted: HostedPartition, data: PartitionData) -> None:
+        """One answer may tell it of thousands."""
+        self._parted.append((self.link.hold(hosted.partition.topic_partition), hosted, data))
+        if len(self._parted) == 1:
+            asyncio.get_running_loop().call_soon(self._cut_some)
+
+    def _cut_some(self) -> None:
+        some, self._parted = self._parted[:PARTITIONS_PER_CALLBACK], self._parted[PARTITIONS_PER_CALLBACK:]
+        for known, hosted, data in some:
+            if self.link.is_followed(known):
+                self._cut(known, hosted, data)
+        if self._parted:
+            asyncio.get_running_loop().call_soon(self._cut_some)
+
+    def _cut(self, known: Followed, hosted: HostedPartition, data: PartitionData) -> None:
+        try:
+            if data.diverging_epoch is None:
+                done = start_over_at(self._replicas, hosted, data.log_start_offset)
+            else:
+                done = truncate(self._replicas, hosted, self._truncation_offset(hosted, data))
+        except ApiError as error:
+            self._not_ready(known, error)
+        else:
+            done.add_done_callback(partial(self._ready_again, known))
+
+    def _ready_again(self, known: Followed, done: asyncio.Future) -> None:
+        refusal = refusal_of(done)
+        if refusal is not None:
+            self._not_ready(known, refusal)
+            return
+        self.link.release(known)
+        self._send_soon()
+
+    def _not_ready(self, known: Followed, error: ApiError) -> None:
+        _log.info("cannot follow yet", partition=str(known.topic_partition), leader=self._leader, reason=error.message)
+        self.link.release(known, self._clock.monotonic_ms() + _NOT_TAKEN_BACK_OFF_MS)
+        self._send_soon()
+
+    def _truncation_offset(self, hosted: HostedPartition, data: PartitionData) -> int:
         log, partition = hosted.log, hosted.partition
         offset = truncation_offset(
             EpochEnd(data.diverging_epoch.epoch, data.diverging_epoch.end_offset),
@@ -292,8 +360,7 @@ class ReplicaFetcher:
             from_offset=log.log_end_offset,
             to_offset=offset,
         )
-        self._replicas.truncate(hosted, offset)
-        self.link.ask_anew(partition.topic_partition)
+        return offset
 
     def _ask_later(self, topic_partition: TopicPartition, reason: str, back_off_ms: int) -> None:
         _log.info("cannot follow yet", partition=str(topic_partition), leader=self._leader, reason=reason)

@@ -3,12 +3,19 @@ freed when it is deleted. Whatever may take long on a slow disk is done on worke
 """
 
 import asyncio
+from collections.abc import Collection
+from functools import partial
 from uuid import UUID
 
+from broker.common.errors import ApiError, ErrorCode
 from broker.common.logs import logger
 from broker.common.types import TopicPartition
+from broker.log.cold_parts import ColdPart
 from broker.log.log import Log
 from broker.log.manager import LogManager, NewLog
+from broker.runtime.disk.executor import DiskExecutor
+from broker.runtime.disk.group_flushes import GroupFlushes
+from broker.runtime.disk.log_cuts import LogCuts
 
 _log = logger(__name__)
 
@@ -18,46 +25,86 @@ class ReplicaLogs:
 
     def __init__(self, logs: LogManager):
         self._logs = logs
+        self._disk = DiskExecutor()
+        #: Threads of their own: readers and producers do not wait behind a thousand cuts.
+        self._reads, self._flushing = DiskExecutor(), DiskExecutor()
+        self.flushes = GroupFlushes(self._flushing)
+        self.cuts = LogCuts(logs, self._disk)
         self._purging: asyncio.Task | None = None
         self._is_purge_due = False
 
     async def create(self, missing: list[NewLog]) -> None:
         """Make these logs without stalling the loop. One that cannot be made is tried again by `open`."""
-        for new in missing:
-            self._drop_of_earlier_topic(new.partition, new.topic_id)
+        await self.delete_all([new.partition for new in missing if self._is_of_earlier_topic(*new[:2])])
         if missing:
             await asyncio.to_thread(self._logs.create_missing, missing)
 
     def open(self, topic_partition: TopicPartition, topic_id: UUID, *, is_new: bool) -> Log:
-        """The partition's log, made if need be; raises ApiError."""
-        self._drop_of_earlier_topic(topic_partition, topic_id)
+        """The partition's log, made if need be; raises ApiError, KAFKA_STORAGE_ERROR also while it is being cut."""
+        if self._is_being_cut(topic_partition):
+            raise _still_being_cut(topic_partition)
+        if self._is_of_earlier_topic(topic_partition, topic_id):
+            self._delete(topic_partition)
         return self._logs.get_or_create(topic_partition, topic_id, is_new=is_new)
 
     def check(self, topic_partition: TopicPartition, topic_id: UUID) -> None:
-        """Raises ApiError when the log in use is another topic's, or its directory has failed."""
+        """Raises ApiError when the log in use is another topic's, is being cut, or its directory has failed."""
+        if self._is_being_cut(topic_partition):
+            raise _still_being_cut(topic_partition)
         self._logs.get_or_create(topic_partition, topic_id)
 
     def high_watermark_of(self, topic_partition: TopicPartition) -> int:
         return self._logs.high_watermark_of(topic_partition)
 
-    def delete(self, topic_partition: TopicPartition) -> None:
-        """Its records are gone for good; the disk is freed soon. Raises ApiError."""
+    async def delete_all(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, ApiError]:
+        """Their records are gone for good when this returns, and the disk is freed soon; which could not be deleted.
+
+        For who holds off everybody that would give them a role meanwhile.
+        """
+        refused = {each: _still_being_cut(each) for each in await self.cuts.ended(partitions)}
+        moves = [
+            self._disk.submit(directory, self, partial(self._logs.move_aside, its_partitions))
+            for directory, its_partitions in self._logs.close(set(partitions) - refused.keys()).items()
+        ]
+        for move in moves:
+            refused |= self._logs.forget_deleted(await move)
+            self._purge_soon()
+        return refused
+
+    def _is_being_cut(self, topic_partition: TopicPartition) -> bool:
+        log = self._logs.get(topic_partition)
+        return log is not None and log.is_lent
+
+    def _delete(self, topic_partition: TopicPartition) -> None:
         if self._logs.delete(topic_partition):
-            self._is_purge_due = True
-            if self._purging is None or self._purging.done():
-                self._purging = asyncio.get_running_loop().create_task(self._purge())
+            self._purge_soon()
+
+    def _purge_soon(self) -> None:
+        self._is_purge_due = True
+        if self._purging is None or self._purging.done():
+            self._purging = asyncio.get_running_loop().create_task(self._purge())
+
+    async def fetch(self, parts: Collection[ColdPart]) -> None:
+        """Returns when all that is cold has been read, or could not be."""
+        await asyncio.wait([self._reads.submit(part.directory.parent, part, part.fetch) for part in parts])
+
+    async def idle(self) -> None:
+        """Returns when no log is at a worker thread's."""
+        for disk in (self._disk, self._reads, self._flushing):
+            await disk.idle()
 
     async def purged(self) -> None:
         """Returns when no deleted log is being freed."""
         if self._purging is not None:
             await asyncio.wait([self._purging])
 
-    def _drop_of_earlier_topic(self, topic_partition: TopicPartition, topic_id: UUID) -> None:
+    def _is_of_earlier_topic(self, topic_partition: TopicPartition, topic_id: UUID) -> bool:
         """A topic deleted and created again while we were away must not show its old records."""
         found = self._logs.topic_id_of(topic_partition)
-        if found is not None and found != topic_id:
-            _log.warning("topic was created anew, old log deleted", partition=str(topic_partition), old_topic_id=found)
-            self.delete(topic_partition)
+        if found is None or found == topic_id:
+            return False
+        _log.warning("topic was created anew, old log deleted", partition=str(topic_partition), old_topic_id=found)
+        return True
 
     async def _purge(self) -> None:
         """One log at a time; what is deleted meanwhile comes next."""
@@ -67,3 +114,7 @@ class ReplicaLogs:
                 await asyncio.to_thread(self._logs.purge_deleted)
             except OSError as error:
                 _log.error("deleted logs stay on disk until the next start", reason=str(error))
+
+
+def _still_being_cut(topic_partition: TopicPartition) -> ApiError:
+    return ApiError(ErrorCode.KAFKA_STORAGE_ERROR, f"the log of {topic_partition} is being cut, and its disk hangs")

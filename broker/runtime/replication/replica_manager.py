@@ -7,6 +7,7 @@ the logs were loaded before that, at start, by the log manager.
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 from uuid import UUID
 
@@ -15,12 +16,17 @@ from broker.common.errors import ApiError, ErrorCode
 from broker.common.logs import logger
 from broker.common.types import NO_LEADER_EPOCH, TopicPartition, new_tuple
 from broker.log.config import LogConfig
-from broker.log.manager import LogManager, NewLog
+from broker.log.manager import LogManager
 from broker.log.validation import Look
-from broker.protocol.messages.leader_and_isr import LeaderAndIsrPartitionState, LeaderAndIsrRequest
+from broker.protocol.messages.leader_and_isr import (
+    LeaderAndIsrPartitionState,
+    LeaderAndIsrRequest,
+    LeaderAndIsrTopicState,
+)
 from broker.records.batch import NO_TIMESTAMP, TRANSACTIONAL_BIT, BatchHeader, check_produced_batch
 from broker.records.control import EndMarker, build_marker
 from broker.replication.partition import LeadershipState, Partition
+from broker.runtime.disk.group_flushes import refusal_of
 from broker.runtime.purgatory import Purgatory
 from broker.runtime.replication.hosted_partition import HostedPartition, ProduceResult, ReadResult, tell
 from broker.runtime.replication.replica_logs import ReplicaLogs
@@ -34,6 +40,8 @@ class ReplicaManager:
     def __init__(self, broker_id: int, logs: LogManager, purgatory: Purgatory, clock: Clock):
         self._broker_id = broker_id
         self.logs = ReplicaLogs(logs)
+        #: Not empty while anybody may have to wait, see `flushed`.
+        self.flushes_under_way = self.logs.flushes.under_way
         self._purgatory = purgatory
         self._clock = clock
         self._hosted: dict[TopicPartition, HostedPartition] = {}
@@ -88,20 +96,6 @@ class ReplicaManager:
         if controller_epoch != self.controller_epoch:
             raise ApiError(ErrorCode.STALE_CONTROLLER_EPOCH)
 
-    async def create_logs(self, request: LeaderAndIsrRequest) -> None:
-        """Make the logs of partitions that are new here: a slow disk must stall nobody else.
-
-        One that cannot be made is tried again, and the failure answered, when its role is applied.
-        """
-        await self.logs.create(
-            [
-                NewLog(TopicPartition(topic.topic_name, state.partition_index), topic.topic_id, state.is_new)
-                for topic in request.topic_states
-                for state in topic.partition_states
-                if (topic.topic_name, state.partition_index) not in self._hosted
-            ]
-        )
-
     def apply_leader_and_isr(
         self, request: LeaderAndIsrRequest, configs: Mapping[str, LogConfig] = MappingProxyType({})
     ) -> dict[UUID, dict[int, ErrorCode]]:
@@ -113,21 +107,17 @@ class ReplicaManager:
         for topic in request.topic_states:
             results = outcomes.setdefault(topic.topic_id, {})
             for state in topic.partition_states:
-                topic_partition = TopicPartition(topic.topic_name, state.partition_index)
-                results[state.partition_index] = self._apply_role(
-                    topic_partition, topic.topic_id, state, configs.get(topic.topic_name)
-                )
+                results[state.partition_index] = self.apply_role(topic, state, configs)
         return outcomes
 
-    def _apply_role(
-        self,
-        topic_partition: TopicPartition,
-        topic_id: UUID,
-        state: LeaderAndIsrPartitionState,
-        config: LogConfig | None,
+    def apply_role(
+        self, topic: LeaderAndIsrTopicState, state: LeaderAndIsrPartitionState, configs: Mapping[str, LogConfig]
     ) -> ErrorCode:
+        """Take one of them, now."""
+        topic_partition = TopicPartition(topic.topic_name, state.partition_index)
         try:
-            self._take_role(self._host(topic_partition, topic_id, state.is_new, config), state)
+            config = configs.get(topic.topic_name)
+            self._take_role(self._host(topic_partition, topic.topic_id, state.is_new, config), state)
         except ApiError as error:
             _log.error("cannot host partition", partition=str(topic_partition), reason=error.message)
             return error.code
@@ -182,9 +172,9 @@ class ReplicaManager:
         return hosted
 
     def stop_replica(
-        self, topic_partition: TopicPartition, *, delete: bool, leader_epoch: int = NO_LEADER_EPOCH
+        self, topic_partition: TopicPartition, *, delete: bool = False, leader_epoch: int = NO_LEADER_EPOCH
     ) -> None:
-        """Serve the partition no more; with `delete` its files go too.
+        """Serve the partition no more, and not again if it is to be deleted; its files stay, see `role_changes`.
 
         FENCED_LEADER_EPOCH when this broker has had a role of a later epoch since; a negative epoch always counts.
         """
@@ -195,8 +185,6 @@ class ReplicaManager:
             self._let_go(self._hosted.pop(topic_partition))
         if not delete:
             self._relieved.add(topic_partition)
-        if delete:
-            self.logs.delete(topic_partition)
 
     def assigned_elsewhere(
         self, topic_partition: TopicPartition, topic_id: UUID, leader_epoch: int, replicas: Sequence[int]
@@ -271,7 +259,12 @@ class ReplicaManager:
         log, partition = hosted.log, hosted.partition
         now_ms = self._clock.now_ms()
         base_offset, last_offset, max_timestamp = log.append(batch, partition.leader_epoch, now_ms, header, look)
-        moved = partition.record_append(log.log_end_offset, self._clock.monotonic_ms())
+        moved = False
+        if log.is_flush_due:
+            flushed = self.logs.flushes.begin(partition.topic_partition, log)
+            flushed.add_done_callback(partial(self._leader_flushed, hosted, partition.leader_epoch, log.log_end_offset))
+        else:
+            moved = partition.record_append(log.log_end_offset, self._clock.monotonic_ms())
         if partition.followers:
             tell(self.on_append, hosted)
             if moved:
@@ -281,6 +274,22 @@ class ReplicaManager:
             self._purgatory.wake(partition.topic_partition)
         append_time_ms = max_timestamp if log.config.uses_append_time else NO_TIMESTAMP
         return new_tuple(ProduceResult, (base_offset, last_offset + 1, log.log_start_offset, hosted, append_time_ms))
+
+    def _leader_flushed(
+        self, hosted: HostedPartition, leader_epoch: int, end_offset: int, flushed: asyncio.Future
+    ) -> None:
+        """The leader holds what is fsynced, where its topic asks for that."""
+        partition = hosted.partition
+        is_late = not partition.is_leader or partition.leader_epoch != leader_epoch
+        is_news = refusal_of(flushed) is None and not is_late and end_offset > partition.log_end_offset
+        if is_news and partition.record_flushed(end_offset, self._clock.monotonic_ms()):
+            self._high_watermark_moved(hosted)
+
+    async def flushed(self, topic_partition: TopicPartition) -> None:
+        """Returns when what was appended to the partition is fsynced, if its topic asks for that. Raises ApiError."""
+        hosted = self._hosted.get(topic_partition)
+        if hosted is not None:
+            await self.logs.flushes.ended(hosted.log)
 
     def append_marker(
         self, topic_partition: TopicPartition, marker: EndMarker, producer_id: int, producer_epoch: int
@@ -320,23 +329,6 @@ class ReplicaManager:
             self._purgatory.wake(hosted.partition.topic_partition)
         log.note_committed(hosted.partition.high_watermark)
 
-    def truncate(self, hosted: HostedPartition, offset: int) -> None:
-        """As follower: cut what the leader does not have. Raises ApiError."""
-        if offset < hosted.partition.high_watermark:
-            _log.warning(
-                "committed records are cut off: the leader was elected from outside the ISR, or lost its disk",
-                partition=str(hosted.partition.topic_partition),
-                high_watermark=hosted.partition.high_watermark,
-                offset=offset,
-            )
-        hosted.log.truncate_to(offset)
-        hosted.partition.record_truncation(hosted.log.log_end_offset)
-
-    def start_over_at(self, hosted: HostedPartition, offset: int) -> None:
-        """As follower: the leader's log begins only at `offset`, behind ours. Raises ApiError."""
-        hosted.log.truncate_fully_and_start_at(offset)
-        hosted.partition.log_end_offset = hosted.partition.high_watermark = offset
-
     def _high_watermark_moved(self, hosted: HostedPartition) -> None:
         self._purgatory.wake(hosted.partition.topic_partition)
         tell(self.on_high_watermark, hosted)
@@ -354,8 +346,11 @@ class ReplicaManager:
         topic_id: UUID | None = None,
         may_follow: bool = False,
         is_stable_only: bool = False,
+        is_waiting_for_disk: bool = True,
     ) -> ReadResult:
         """Committed batches from `fetch_offset` of the topic of that id (of whatever id if None); raises ApiError.
+
+        Unless it `is_waiting_for_disk`, ColdReadError tells what `ReplicaLogs.fetch` has to have read first.
 
         Only the leader serves, unless `may_follow`: then a follower does as far as it knows records to be committed.
         With `is_stable_only` (read_committed) no batch of a transaction that may still end either way.
@@ -367,6 +362,8 @@ class ReplicaManager:
             raise ApiError(ErrorCode.INCONSISTENT_TOPIC_ID)
         if may_follow and not hosted.partition.is_leader:
             hosted.partition.check_epoch(current_leader_epoch)
+            if hosted.log.is_lent:
+                raise ApiError(ErrorCode.OFFSET_NOT_AVAILABLE, "this follower's log is being cut")
             if fetch_offset > hosted.log.log_end_offset:
                 raise ApiError(ErrorCode.OFFSET_NOT_AVAILABLE, "this follower has not come so far yet (KIP-392)")
         else:
@@ -374,6 +371,8 @@ class ReplicaManager:
         log, high_watermark = hosted.log, hosted.partition.high_watermark
         last_stable_offset = log.last_stable_offset(high_watermark)
         end_offset = last_stable_offset if is_stable_only else high_watermark
+        if not is_waiting_for_disk:
+            log.refuse_if_cold(fetch_offset, max_bytes)
         found = log.read(fetch_offset, max_bytes, end_offset, at_least_one=at_least_one)
         return new_tuple(ReadResult, (found, high_watermark, last_stable_offset, end_offset, log.log_start_offset, log))
 

@@ -63,7 +63,9 @@ class StrayLogs:
         self._without_role = without_role
 
     def _has_role(self, partition: TopicPartition) -> bool:
-        return self._replicas.get(*partition) is not None
+        """Or is at least being cut, in a role it had; or gone by now."""
+        log = self._logs.get(partition)
+        return log is None or log.is_lent or self._replicas.get(*partition) is not None
 
     async def _is_ours(self, partition: TopicPartition) -> bool:
         topic = await self._store.topic(partition.topic)

@@ -7,6 +7,7 @@ import pytest
 from broker.common.errors import ApiError, ErrorCode, InvariantViolation
 from broker.log.config import LogConfig
 from broker.log.log import Log
+from broker.log.open_segments import OpenSegments
 from broker.records.batch import iterate_headers, parse_batch_header
 
 SMALL_SEGMENTS = LogConfig(segment_bytes=1_000, index_interval_bytes=200)
@@ -173,8 +174,15 @@ def open_files_of(log: Log) -> int:
     return sum(os.readlink(link).startswith(str(log.directory)) for link in links if os.path.lexists(link))
 
 
-def test_many_segments_need_two_descriptors(rolled):
-    assert open_files_of(rolled) == 2
+@pytest.fixture
+def rolled_with_one_open(rolled):
+    rolled.close()
+    opened = OpenSegments(count_max=1)
+    return Log.open(rolled.directory, rolled.config, recovery_point=0, opened=opened)
+
+
+def test_many_segments_need_no_more_descriptors_than_may_stay_open(rolled_with_one_open):
+    rolled = rolled_with_one_open
     for fetch_offset in range(rolled.log_end_offset):
         rolled.read(fetch_offset, 100, 80).read()
     rolled.offset_for_timestamp(0)
@@ -185,7 +193,8 @@ def test_many_segments_need_two_descriptors(rolled):
     assert open_files_of(rolled) == 0
 
 
-def test_looking_through_all_segments_opens_no_more_than_reading_does(rolled):
+def test_looking_through_all_segments_opens_no_more_than_reading_does(rolled_with_one_open):
+    rolled = rolled_with_one_open
     for segment in rolled.segments:
         rolled.offset_for_timestamp(segment.max_timestamp)
         rolled.read(segment.base_offset, 100, rolled.log_end_offset)
@@ -221,7 +230,7 @@ def test_flush_syncs_each_segment_written_since_the_last_one(rolled, batch_of, m
     names = [f"{segment.base_offset:020d}.log" for segment in rolled.segments]
     rolled.flush()
     assert [name for name in map(os.path.basename, synced) if name.endswith(".log")] == names
-    assert len(synced) == 2 * len(names) - 1, "the time indexes of sealed segments are synced too"
+    assert len(synced) == 3 * len(names) - 2, "the indexes of sealed segments are synced too"
     del synced[:]
     while len(rolled.segments) < len(names) + 2:
         rolled.append(batch_of(b"more" * 10), 0)

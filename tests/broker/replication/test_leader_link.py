@@ -161,3 +161,52 @@ def test_a_throttled_partition_is_forgotten_and_asked_for_again_when_its_pause_i
     assert not follower.link.counts(T, request + 1), "what the leader sent before it heard of the pause"
     later = follower.plan(now_ms=100)
     assert [(each.topic_partition, each.is_progress) for each in later.asks] == [(T, False)]
+
+
+# --- logs that are not ready
+
+
+def test_nothing_is_asked_of_a_log_that_is_held_and_nothing_counts_until_it_is_released(follower):
+    follower.opened()
+    answered = follower.plan()
+    known = follower.link.hold(T)
+    assert not follower.link.counts(T, 1)
+    follower.link.answered(SESSION)
+    assert answered is not None
+    assert not any(plan.asks for plan in follower.plans())
+    follower.ends[T] = 7
+    follower.link.release(known)
+    asks = [ask for plan in follower.plans() for ask in plan.asks]
+    assert [(ask.topic_partition, ask.position.log_end_offset, ask.is_progress) for ask in asks] == [(T, 7, False)]
+
+
+def test_what_is_held_is_not_asked_for_in_the_next_session_either(follower):
+    follower.opened().link.follow(U, ID_U, 5)
+    known = follower.link.hold(T)
+    follower.link.disconnected()
+    assert [ask.topic_partition for ask in follower.plan().asks] == [U]
+    follower.link.answered(SESSION)
+    follower.link.release(known)
+    assert [ask.topic_partition for ask in follower.plan().asks] == [T]
+
+
+def test_a_log_that_is_released_for_later_is_asked_for_then(follower):
+    known = follower.opened().link.hold(T)
+    follower.link.release(known, retry_at_ms=500)
+    assert not any(plan.asks for plan in follower.plans())
+    for _ in range(FETCHES_UNDER_WAY):
+        follower.link.answered(SESSION)
+    assert [ask.topic_partition for ask in follower.plan(now_ms=500).asks] == [T]
+
+
+@pytest.mark.parametrize("change", ["unfollow", "new epoch"])
+def test_what_was_held_of_another_leader_epoch_releases_nothing(follower, change):
+    known = follower.opened().link.hold(T)
+    if change == "unfollow":
+        follower.link.unfollow(T)
+    else:
+        follower.link.follow(T, ID_T, 6)
+        assert [ask.leader_epoch for plan in follower.plans() for ask in plan.asks] == [6], "asked for at once"
+    assert not follower.link.is_followed(known)
+    follower.link.release(known)
+    assert not any(plan.asks for plan in follower.plans())

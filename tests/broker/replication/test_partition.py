@@ -76,3 +76,19 @@ def test_trap_04_leader_epochs_of_requests_are_fenced():
 def test_a_log_end_that_moves_backwards_is_a_fault_of_ours():
     with pytest.raises(InvariantViolation):
         partition().record_append(9)
+
+
+def test_what_followers_held_before_the_leader_is_committed_when_the_leader_has_it_fsynced():
+    led = partition(isr=(ME, OTHER), replicas=(ME, OTHER))
+    assert led.record_fetch(OTHER, 13, 0)
+    assert led.high_watermark == 10
+    assert led.record_flushed(13)
+    assert led.high_watermark == 13
+    assert not led.record_flushed(15)
+    assert led.high_watermark == 13
+
+
+def test_a_log_that_starts_over_begins_and_ends_there():
+    follower = partition(leader=OTHER)
+    follower.started_over(50)
+    assert (follower.log_end_offset, follower.high_watermark) == (50, 50)

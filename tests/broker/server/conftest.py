@@ -54,6 +54,7 @@ from broker.runtime.replication.produce_acks import ProduceAcks
 from broker.runtime.replication.record_deletions import RecordDeletions
 from broker.runtime.replication.repacking import Repacking
 from broker.runtime.replication.replica_manager import ReplicaManager
+from broker.runtime.replication.role_changes import ReplicaStop, stop_replicas
 from broker.runtime.replication.transactional_appends import TransactionalAppends
 from broker.runtime.request_times import RequestTimes
 from broker.runtime.retention_previews import RetentionPreviews
@@ -160,8 +161,11 @@ class Store:
         self._served.tell_of(name, len(partitions), topic_id=topic_id)
 
     async def request_topic_deletion(self, name) -> None:
-        for index in self._served.metadata.topics[name].partitions:
-            self._served.replicas.stop_replica(TopicPartition(name, index), delete=True)
+        partitions = self._served.metadata.topics[name].partitions
+        await stop_replicas(
+            self._served.replicas,
+            [ReplicaStop(TopicPartition(name, index), is_deletion=True, leader_epoch=-1) for index in partitions],
+        )
         self._served.tell_of(name, leader=LEADER_DURING_DELETE)
 
     async def partition_exists(self, partition) -> bool:

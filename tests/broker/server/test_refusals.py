@@ -1,10 +1,12 @@
 """Requests that ask for what cannot be, and the code Kafka gives for each."""
 
+import errno
 from uuid import UUID
 
 import pytest
 
-from broker.common.errors import ApiError, ErrorCode
+from broker.common.errors import ErrorCode
+from broker.log.directory import LogDirectory
 from broker.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from broker.protocol.messages.find_coordinator import FindCoordinatorRequest
 from broker.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
@@ -40,10 +42,11 @@ async def test_a_partition_named_twice_is_written_twice_and_answered_twice(serve
 
 
 async def test_a_log_that_cannot_be_deleted_is_told_to_the_controller(served, monkeypatch):
-    def refuse(_partition):
-        raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR)
+    def refuse(*_arguments):
+        raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(served.logs, "delete", refuse)
+    served.lead("t")
+    monkeypatch.setattr(LogDirectory, "rename_aside", refuse)
     states = [StopReplicaPartitionState(partition_index=0, leader_epoch=-2, delete_partition=True)]
     topic = StopReplicaTopicState(topic_name="t", partition_states=states)
     request = StopReplicaRequest(controller_id=1, controller_epoch=1, broker_epoch=-1, topic_states=[topic])

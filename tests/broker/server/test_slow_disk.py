@@ -1,4 +1,4 @@
-"""A disk that takes its time for new partitions stalls nobody else."""
+"""A disk that takes its time for partitions that come or go stalls nobody else, nor do many of them at once."""
 
 import asyncio
 import threading
@@ -6,13 +6,21 @@ import threading
 import pytest
 
 from broker.common.errors import ApiError, ErrorCode
-from broker.log import manager
+from broker.common.limits import PARTITIONS_PER_CALLBACK
+from broker.common.types import TopicPartition
+from broker.log import log_removal, manager
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.leader_and_isr import (
     LeaderAndIsrPartitionState,
     LeaderAndIsrRequest,
     LeaderAndIsrTopicState,
 )
+from broker.protocol.messages.stop_replica import (
+    StopReplicaPartitionState,
+    StopReplicaRequest,
+    StopReplicaTopicState,
+)
+from broker.runtime.replication.role_changes import create_logs, take_roles
 from tests.broker.server.conftest import TOPIC_ID
 from tests.broker.server.test_bad_input import batch_of, produce
 
@@ -44,7 +52,8 @@ def disk(monkeypatch):
             return fsync_directory(path)
 
     disk, fsync_directory = Disk(), manager.fsync_directory
-    monkeypatch.setattr(manager, "fsync_directory", disk.fsync_directory)
+    for module in (manager, log_removal):
+        monkeypatch.setattr(module, "fsync_directory", disk.fsync_directory)
     yield disk
     disk.may_go_on.set()
 
@@ -115,3 +124,93 @@ async def test_a_partition_whose_log_cannot_be_made_is_answered_with_the_reason(
     answer = await (await served.member()).ask(leading("t", 3), 7)
     codes = {each.partition_index: each.error_code for each in answer.topics[0].partition_errors}
     assert codes == {0: ErrorCode.NONE, 1: ErrorCode.KAFKA_STORAGE_ERROR, 2: ErrorCode.NONE}
+
+
+# --- deleting
+
+
+def deleting(topic: str, partitions: int) -> StopReplicaRequest:
+    states = [
+        StopReplicaPartitionState(partition_index=index, leader_epoch=-2, delete_partition=True)
+        for index in range(partitions)
+    ]
+    topics = [StopReplicaTopicState(topic_name=topic, partition_states=states)]
+    return StopReplicaRequest(controller_id=1, controller_epoch=1, broker_epoch=-1, topic_states=topics)
+
+
+async def test_many_partitions_are_deleted_with_one_fsync_of_their_directory(served, monkeypatch):
+    controller = await served.member()
+    await controller.ask(leading("t", 50), 7)
+    synced, fsync_directory = [], log_removal.fsync_directory
+
+    def count(path) -> None:
+        synced.append((path, threading.current_thread() is threading.main_thread()))
+        fsync_directory(path)
+
+    monkeypatch.setattr(log_removal, "fsync_directory", count)
+    answer = await controller.ask(deleting("t", 50), 4)
+    assert {each.error_code for each in answer.partition_errors} == {ErrorCode.NONE}
+    assert len(answer.partition_errors) == 50
+    assert synced == [(served.logs.online_directories[0], False)]
+    assert not served.logs.logs
+
+
+async def test_others_are_served_while_a_topic_is_deleted_and_it_is_made_anew_afterwards(served, disk):
+    disk.may_go_on.set()
+    controller, producer, another = await served.member(), await served.client(), await served.member()
+    await controller.ask(leading("t", 1), 7)
+    await controller.ask(leading("old", 2), 7)
+    served.replicas.append(TopicPartition("old", 0), batch_of(b"x"))
+    disk.may_go_on.clear()
+    disk.has_begun.clear()
+    await controller.send_request(deleting("old", 2), 4)
+    await begun(disk)
+    await another.send_request(leading("old", 2), 7)
+    written = (await producer.ask(produce(batch_of(b"x")), 9)).responses[0].partition_responses[0]
+    assert (written.error_code, written.base_offset) == (ErrorCode.NONE, 0)
+    disk.may_go_on.set()
+    deleted = await controller.answer(ApiKey.STOP_REPLICA, 4)
+    assert {each.error_code for each in deleted.partition_errors} == {ErrorCode.NONE}
+    made = await another.answer(ApiKey.LEADER_AND_ISR, 7)
+    assert {each.error_code for each in made.topics[0].partition_errors} == {ErrorCode.NONE}
+    assert served.replicas.get("old", 0).log.log_end_offset == 0
+
+
+# --- failing over
+
+
+async def test_a_fail_over_reads_no_configuration(served, monkeypatch):
+    controller = await served.member()
+    await controller.ask(leading("t", 3), 7)
+    asked, config = [], served.store.config
+
+    async def count(entity_type, name):
+        asked.append(name)
+        return await config(entity_type, name)
+
+    monkeypatch.setattr(served.store, "config", count)
+    again = leading("t", 3)
+    for state in again.topic_states[0].partition_states:
+        state.leader_epoch = 1
+    assert not (await controller.ask(again, 7)).error_code
+    assert served.replicas.get("t", 2).partition.leader_epoch == 1
+    assert asked == []
+    await controller.ask(leading("u", 3), 7)
+    assert asked == ["u"]
+
+
+async def test_others_have_their_turn_between_many_roles(served):
+    """A callback deals with some of them: how many is counted by the turns the loop had."""
+    turns = 0
+
+    def turn() -> None:
+        nonlocal turns
+        turns += 1
+        asyncio.get_running_loop().call_soon(turn)
+
+    request = leading("t", 200)
+    served.replicas.controller_epoch = 1
+    await create_logs(served.replicas, request)
+    asyncio.get_running_loop().call_soon(turn)
+    await take_roles(served.replicas, request, {})
+    assert turns >= 200 // PARTITIONS_PER_CALLBACK

@@ -59,7 +59,7 @@ def interrupted(template, new_compacted, directory, nth: int, offset: int, commi
     interruption = Interruption(compacted, nth, offset)
     compacted.cleaner = interruption.cleaner()
     compacted.log.before_cut = lambda end_offset, log_start_offset: compacted.cleaner.truncate(
-        directory.parent, PARTITION, end_offset
+        directory.parent, {PARTITION: end_offset}
     )
     compacted.clean(end_offset_max=committed)
     return compacted, interruption
@@ -113,7 +113,7 @@ def test_log_deleted_at_the_end_of_a_pass_is_not_noted_as_clean(template, new_co
     def run_and_delete(cleaner_pass):
         stats = run(cleaner_pass)
         compacted.log.close()
-        compacted.cleaner.truncate(tmp_path, PARTITION, 0)
+        compacted.cleaner.truncate(tmp_path, {PARTITION: 0})
         return stats
 
     monkeypatch.setattr(CleanerPass, "run", run_and_delete)

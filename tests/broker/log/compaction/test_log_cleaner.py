@@ -127,9 +127,9 @@ def test_checkpoint_outside_the_log_counts_for_nothing(tmp_path):
 def test_truncated_log_is_dirty_from_the_cut_on(tmp_path):
     checkpoint = CleanerCheckpoint(tmp_path)
     checkpoint.advance(ONE, 50)
-    checkpoint.truncate(ONE, 70)
+    checkpoint.truncate({ONE: 70})
     assert CleanerCheckpoint(tmp_path).first_dirty_offset(ONE, 0, 90) == 50
-    checkpoint.truncate(ONE, 30)
+    checkpoint.truncate({ONE: 30})
     assert CleanerCheckpoint(tmp_path).first_dirty_offset(ONE, 0, 90) == 30
 
 
@@ -138,8 +138,8 @@ def test_deleted_log_is_forgotten(logs, tmp_path):
     damage(logs[TWO])
     for _ in range(4):
         cleaner.clean_filthiest(targets(logs))
-    cleaner.truncate(tmp_path, ONE, 0)
-    cleaner.truncate(tmp_path, TWO, 0)
+    cleaner.truncate(tmp_path, {ONE: 0})
+    cleaner.truncate(tmp_path, {TWO: 0})
     assert cleaner.uncleanable == {}
     assert CleanerCheckpoint(tmp_path).first_dirty_offset(THREE, 0, 10**6) > 0
     assert set(read_offset_checkpoint(tmp_path / CLEANER_OFFSET_CHECKPOINT)) == {THREE}

@@ -113,3 +113,19 @@ def test_control_batch_of_no_producer_stays():
     record = Record(0, NOW, struct.pack(">hh", 0, 2), b"leader")
     batch = bytes(build_batch([record], is_control=True))
     assert clean([batch], now_ms=NOW + 10**9)[0] == [batch]
+
+
+def test_of_a_thousand_transactions_each_batch_is_judged_by_its_own():
+    """Two open at a time: those of producer 1 are aborted if their number is odd, those of producer 2 if it is even."""
+    batches = []
+    for number in range(1_000):
+        at = 4 * number
+        batches += [data(at, 1, b"k"), data(at + 1, 2, b"k")]
+        batches += [
+            marker(at + 2, 1, ABORT if number % 2 else COMMIT),
+            marker(at + 3, 2, COMMIT if number % 2 else ABORT),
+        ]
+    found = transactions_of(batches)
+    headers = [parse_batch_header(batch) for batch in batches]
+    aborted = {header.base_offset for header in headers if found.is_aborted(header)}
+    assert aborted == {4 * number + (0 if number % 2 else 1) for number in range(1_000)}

@@ -13,6 +13,7 @@ from broker.log.log import Log
 from broker.records.batch import iterate_headers
 from broker.records.control import MarkerType
 from broker.runtime.coordinators import loading
+from broker.runtime.replication.role_changes import ReplicaStop, stop_replicas
 from broker.runtime.topics.internal_topics import OFFSETS_TOPIC
 from tests.broker.runtime.coordinators.world import PRODUCER_ID, World
 from tests.eventually import eventually
@@ -151,8 +152,9 @@ async def test_a_hosted_partition_comes_back_after_it_was_stopped(world):
     world.lead()
     await eventually(lambda: not world.coordinators.is_loading, "the partition is loaded")
     assert world.committed() == 5
-    world.replicas.stop_replica(partition, delete=True)
-    world.replicas.stop_replica(partition, delete=True)
+    deletion = ReplicaStop(partition, is_deletion=True, leader_epoch=-1)
+    await stop_replicas(world.replicas, [deletion])
+    await stop_replicas(world.replicas, [deletion])
     world.lead()
     assert world.committed() == -1
     await world.replicas.logs.purged()

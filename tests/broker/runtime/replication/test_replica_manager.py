@@ -21,6 +21,7 @@ from broker.records.builder import build_batch
 from broker.records.record import Record
 from broker.runtime.purgatory import Purgatory
 from broker.runtime.replication.replica_manager import ReplicaManager
+from broker.runtime.replication.role_changes import ReplicaStop, stop_replicas
 from tests.eventually import eventually
 
 
@@ -30,6 +31,10 @@ def logs(tmp_path):
     logs.load_all()
     yield logs
     logs.shutdown()
+
+
+def deleted(partition: TopicPartition, leader_epoch: int = -1) -> ReplicaStop:
+    return ReplicaStop(partition, is_deletion=True, leader_epoch=leader_epoch)
 
 
 async def test_a_log_deleted_as_an_earlier_purge_ends_is_purged_too(logs, tmp_path, monkeypatch):
@@ -45,9 +50,9 @@ async def test_a_log_deleted_as_an_earlier_purge_ends_is_purged_too(logs, tmp_pa
     partitions = [TopicPartition("t", index) for index in range(2)]
     for partition in partitions:
         logs.get_or_create(partition, UUID(int=1))
-    replicas.stop_replica(partitions[0], delete=True)
+    await stop_replicas(replicas, [deleted(partitions[0])])
     await asyncio.to_thread(begun.wait, 10)
-    replicas.stop_replica(partitions[1], delete=True)
+    await stop_replicas(replicas, [deleted(partitions[1])])
     may_end.set()
     await eventually(lambda: not list((tmp_path / "logs").glob("*-delete")), "the files of both logs are gone")
 

@@ -1,0 +1,114 @@
+"""How logs go: their directories are renamed for good, and what is in them is removed later."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from threading import Lock
+from uuid import UUID
+
+from broker.common.errors import ApiError, ErrorCode
+from broker.common.types import TopicPartition
+from broker.log.directory import DELETE_SUFFIX, STRAY_SUFFIX, LogDirectory
+from broker.log.files import fsync_directory, remove_tree
+from broker.log.hosted_logs import HostedLogs
+
+
+class LogRemoval(HostedLogs):
+    """The half of the log manager that lets go of logs."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._topic_ids: dict[TopicPartition, UUID] = {}
+        #: Of those that were here at the start, which may have lost their end.
+        self._doubtful: set[TopicPartition] = set()
+        self._set_aside: list[Path] = []
+        self._counting = Lock()
+
+    def delete(self, partition: TopicPartition) -> bool:
+        """Close the log and move it aside, at once and for good; `purge_deleted` frees the disk. False if unknown.
+
+        Slices that were read before stay valid. Raises ApiError(KAFKA_STORAGE_ERROR).
+        """
+        if partition not in self._logs:
+            return False
+        self._set_aside.append(self._take_out(partition, DELETE_SUFFIX))
+        return True
+
+    def set_aside_stray(self, partition: TopicPartition) -> Path:
+        """Close a log that is nobody's and rename its directory, which no start opens and nothing removes; its path.
+
+        Raises ApiError(KAFKA_STORAGE_ERROR).
+        """
+        return self._take_out(partition, STRAY_SUFFIX)
+
+    def _take_out(self, partition: TopicPartition, suffix: str) -> Path:
+        self._logs[partition].close()
+        aside = self._move_aside([partition], suffix)[partition]
+        if isinstance(aside, ApiError):
+            raise aside
+        self._forget(partition)
+        return aside
+
+    # --- many are deleted at once: the owner closes them, a thread moves them, the owner forgets them
+
+    def close(self, partitions: Iterable[TopicPartition]) -> dict[Path, list[TopicPartition]]:
+        """Close those of these logs there are, none being lent; by their log directories. `move_aside` is next."""
+        found: dict[Path, list[TopicPartition]] = {}
+        for partition in partitions:
+            log = self._logs.get(partition)
+            if log is not None:
+                log.close()
+                found.setdefault(self._homes[partition].path, []).append(partition)
+        return found
+
+    def move_aside(self, partitions: Sequence[TopicPartition]) -> dict[TopicPartition, Path | ApiError]:
+        """Rename the directories of closed logs of one log directory for good, which is durable when this returns:
+        where each is, or KAFKA_STORAGE_ERROR. For a worker thread; `forget_deleted` is next.
+        """
+        return self._move_aside(partitions, DELETE_SUFFIX)
+
+    def forget_deleted(self, moved: Mapping[TopicPartition, Path | ApiError]) -> dict[TopicPartition, ApiError]:
+        """Logs of these names may be made again; which could not be moved, and why. `purge_deleted` frees the disk."""
+        refused = {}
+        for partition, aside in moved.items():
+            if isinstance(aside, ApiError):
+                refused[partition] = aside
+            else:
+                self._set_aside.append(aside)
+                self._forget(partition)
+        return refused
+
+    def _move_aside(self, partitions: Sequence[TopicPartition], suffix: str) -> dict[TopicPartition, Path | ApiError]:
+        home = self._homes[partitions[0]]
+        try:
+            self.on_cut(home.path, dict.fromkeys(partitions, 0))
+            moved = {partition: self._rename_aside(home, partition, suffix) for partition in partitions}
+            fsync_directory(home.path)
+        except OSError as error:
+            return {partition: self._refused(partition, error, "moved aside") for partition in partitions}
+        return moved
+
+    def _rename_aside(self, home: LogDirectory, partition: TopicPartition, suffix: str) -> Path | ApiError:
+        try:
+            return home.rename_aside(partition, suffix)
+        except OSError as error:
+            return self._refused(partition, error, "moved aside")
+
+    def _forget(self, partition: TopicPartition) -> None:
+        del self._logs[partition]
+        with self._counting:
+            self._homes.pop(partition).logs_count -= 1
+        self._topic_ids.pop(partition, None)
+        self._doubtful.discard(partition)
+
+    def purge_deleted(self) -> int:
+        """Remove the files of deleted logs; how many logs that were. Safe on a thread while the owner goes on."""
+        purged = 0
+        while self._set_aside:
+            remove_tree(self._set_aside.pop())
+            purged += 1
+        return purged
+
+    def _refused(self, partition: TopicPartition, error: OSError, what: str) -> ApiError:
+        if self._homes[partition].is_to_blame(error):
+            self._fail(self._homes[partition], error)
+        return ApiError(ErrorCode.KAFKA_STORAGE_ERROR, f"the log of {partition} cannot be {what}: {error.strerror}")

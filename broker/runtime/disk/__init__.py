@@ -1,0 +1,1 @@
+"""File work that the loop must not wait for."""

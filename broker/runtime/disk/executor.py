@@ -1,0 +1,108 @@
+"""Worker threads for file work: whatever may wait for a disk waits here, and the loop goes on.
+
+Each log directory has threads of its own, so one whose disk hangs holds up nobody else's. What is asked for under one
+key is done in the order it was asked for, one after the other; under different keys at the same time, as far as there
+are threads. Nothing is said of who may touch what meanwhile: that is for who asks.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Hashable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+from broker.common.limits import DISK_THREADS_PER_DIRECTORY
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True, eq=False)
+class _Piece:
+    """Of work, and who waits for it."""
+
+    key: Hashable
+    work: Callable[[], Any]
+    done: asyncio.Future
+    #: Asked for later under the same key.
+    behind: "deque[_Piece]" = field(default_factory=deque)
+
+
+class DiskExecutor:
+    """For the loop. `submit` and go on; whoever needs the outcome awaits it."""
+
+    def __init__(self) -> None:
+        self._lanes: dict[Path, _Lane] = {}
+
+    def submit(self, directory: Path, key: Hashable, work: Callable[[], T]) -> "asyncio.Future[T]":
+        """Have `work` done by a thread of the log directory; what it returns or raises is the future's.
+
+        Cancelling the future does not stop the work, nor let what is behind it overtake it.
+        """
+        lane = self._lanes.get(directory)
+        if lane is None:
+            lane = self._lanes[directory] = _Lane()
+        piece = _Piece(key, work, asyncio.get_running_loop().create_future())
+        lane.take(piece)
+        return piece.done
+
+    async def idle(self) -> None:
+        """Returns when nothing is being done, or waits to be."""
+        while under_way := [outcome for lane in self._lanes.values() for outcome in lane.under_way]:
+            await asyncio.wait(under_way)
+            # Who waited for it may have more to ask for.
+            await asyncio.sleep(0)
+
+
+class _Lane:
+    """Of one log directory."""
+
+    def __init__(self) -> None:
+        self._pool = ThreadPoolExecutor(DISK_THREADS_PER_DIRECTORY, thread_name_prefix="disk")
+        self._ready: deque[_Piece] = deque()
+        #: The first of each key, which is under way or ready.
+        self._first: dict[Hashable, _Piece] = {}
+        self.under_way: set[asyncio.Future] = set()
+
+    def take(self, piece: _Piece) -> None:
+        first = self._first.get(piece.key)
+        if first is not None:
+            first.behind.append(piece)
+            return
+        self._first[piece.key] = piece
+        self._ready.append(piece)
+        self._begin()
+
+    def _begin(self) -> None:
+        loop = asyncio.get_running_loop()
+        while self._ready and len(self.under_way) < DISK_THREADS_PER_DIRECTORY:
+            piece = self._ready.popleft()
+            outcome = loop.run_in_executor(self._pool, piece.work)
+            self.under_way.add(outcome)
+            outcome.add_done_callback(partial(self._ended, piece))
+
+    def _ended(self, piece: _Piece, outcome: asyncio.Future) -> None:
+        self.under_way.discard(outcome)
+        if piece.behind:
+            following = piece.behind.popleft()
+            following.behind = piece.behind
+            self._first[piece.key] = following
+            self._ready.append(following)
+        else:
+            del self._first[piece.key]
+        _settle(piece.done, outcome)
+        self._begin()
+
+
+def _settle(done: asyncio.Future, outcome: asyncio.Future) -> None:
+    error = None if outcome.cancelled() else outcome.exception()
+    if done.done():
+        return
+    if outcome.cancelled():
+        done.cancel()
+    elif error is not None:
+        done.set_exception(error)
+    else:
+        done.set_result(outcome.result())

@@ -1,0 +1,77 @@
+"""Cuts followers' logs on worker threads: thousands at once, when a leader is elected whose log is shorter.
+
+A log that is to be cut is lent (`Log.lend`) and serves nobody until it is given back; its partition takes no role
+meanwhile. What is noted beside all logs of a directory is lowered once for all cuts that wait, then each is cut.
+"""
+
+import asyncio
+from collections.abc import Collection
+from functools import partial
+from pathlib import Path
+
+from broker.common.limits import CUT_WAIT_S_MAX
+from broker.common.types import TopicPartition
+from broker.log.log import Log
+from broker.log.manager import LogManager
+from broker.log.truncation import Cut
+from broker.runtime.disk.executor import DiskExecutor
+
+
+class LogCuts:
+    """For the broker's loop."""
+
+    def __init__(self, logs: LogManager, disk: DiskExecutor):
+        self._logs = logs
+        self._disk = disk
+        self._under_way: dict[TopicPartition, asyncio.Future[None]] = {}
+        #: By log directory: not yet noted.
+        self._waiting: dict[Path, dict[TopicPartition, Cut]] = {}
+
+    def begin(self, partition: TopicPartition, log: Log, cut: Cut) -> "asyncio.Future[None]":
+        """Done when the log is cut and its owner's again; raises what `Log.cut` does. Raises ApiError: then nothing
+        has begun.
+        """
+        log.lend()
+        done = asyncio.get_running_loop().create_future()
+        self._under_way[partition] = done
+        directory = log.directory.parent
+        if directory not in self._waiting:
+            self._waiting[directory] = {}
+            asyncio.get_running_loop().call_soon(self._note, directory)
+        self._waiting[directory][partition] = cut
+        return done
+
+    async def ended(self, partitions: Collection[TopicPartition]) -> set[TopicPartition]:
+        """Returns when none of these is being cut; those that still are after CUT_WAIT_S_MAX, whose disk hangs."""
+        under_way = {each: self._under_way[each] for each in partitions if each in self._under_way}
+        if under_way:
+            await asyncio.wait(under_way.values(), timeout=CUT_WAIT_S_MAX)
+        return {each for each, done in under_way.items() if not done.done()}
+
+    def _note(self, directory: Path) -> None:
+        """What comes while this is being done is noted by the next round."""
+        cuts = self._waiting[directory]
+        self._waiting[directory] = {}
+        noted = self._disk.submit(directory, self, partial(self._logs.note_cuts, cuts))
+        noted.add_done_callback(lambda _: self._cut(directory, cuts))
+
+    def _cut(self, directory: Path, cuts: dict[TopicPartition, Cut]) -> None:
+        for partition, cut in cuts.items():
+            log = self._logs.get(partition)
+            ended = self._disk.submit(directory, partition, partial(log.cut, cut))
+            ended.add_done_callback(partial(self._ended, partition, log))
+        if self._waiting[directory]:
+            self._note(directory)
+        else:
+            del self._waiting[directory]
+
+    def _ended(self, partition: TopicPartition, log: Log, outcome: asyncio.Future) -> None:
+        log.take_back()
+        done = self._under_way.pop(partition)
+        error = outcome.exception()
+        if done.done():
+            return
+        if error is not None:
+            done.set_exception(error)
+        else:
+            done.set_result(None)

@@ -1,0 +1,98 @@
+"""What LeaderAndIsr and StopReplica ask for, of thousands of partitions at once: in turns, so that others have theirs,
+and with the file work each needs before or after it.
+
+All of it is for who holds `ReplicaManager.taking_roles`: what comes later finds what came before as it has become.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+from uuid import UUID
+
+from broker.common.errors import ApiError, ErrorCode
+from broker.common.types import TopicPartition
+from broker.log.config import LogConfig
+from broker.log.manager import NewLog
+from broker.protocol.messages.leader_and_isr import (
+    LeaderAndIsrPartitionState,
+    LeaderAndIsrRequest,
+    LeaderAndIsrTopicState,
+)
+from broker.runtime.paced import paced
+from broker.runtime.replication.replica_manager import ReplicaManager
+
+
+class ReplicaStop(NamedTuple):
+    """What StopReplica says of one partition."""
+
+    topic_partition: TopicPartition
+    is_deletion: bool
+    leader_epoch: int
+
+
+async def create_logs(replicas: ReplicaManager, request: LeaderAndIsrRequest) -> None:
+    """Make the logs of partitions that are new here: a slow disk must stall nobody else.
+
+    One that cannot be made is tried again, and the failure answered, when its role is applied.
+    """
+    await replicas.logs.create(
+        [
+            NewLog(_name(topic, state), topic.topic_id, state.is_new)
+            for topic, state in _states_in(request)
+            if not _is_hosted(replicas, topic, state)
+        ]
+    )
+
+
+def topics_new_here(replicas: ReplicaManager, request: LeaderAndIsrRequest) -> set[str]:
+    """The topics with partitions that are not hosted yet."""
+    return {topic.topic_name for topic, state in _states_in(request) if not _is_hosted(replicas, topic, state)}
+
+
+async def take_roles(
+    replicas: ReplicaManager, request: LeaderAndIsrRequest, configs: Mapping[str, LogConfig]
+) -> dict[UUID, dict[int, ErrorCode]]:
+    """As `ReplicaManager.apply_leader_and_isr`, a few at a time; where a log is being cut, when it is.
+
+    Raises ApiError when another controller has spoken meanwhile; what was taken by then stays, its epochs tell.
+    """
+    cuts = replicas.logs.cuts
+    hanging = await cuts.ended([_name(topic, state) for topic, state in _states_in(request)])
+    outcomes: dict[UUID, dict[int, ErrorCode]] = {topic.topic_id: {} for topic in request.topic_states}
+    async for topic, state in paced(_states_in(request)):
+        if _name(topic, state) not in hanging:
+            await cuts.ended([_name(topic, state)])
+        replicas.check_controller(request.controller_epoch, request.broker_epoch)
+        outcomes[topic.topic_id][state.partition_index] = replicas.apply_role(topic, state, configs)
+    return outcomes
+
+
+async def stop_replicas(replicas: ReplicaManager, stops: Sequence[ReplicaStop]) -> dict[TopicPartition, ErrorCode]:
+    """As `ReplicaManager.stop_replica` of each, and what is to be deleted is, durably: the outcome of each."""
+    outcomes = {stop.topic_partition: _stop(replicas, stop) async for stop in paced(stops)}
+    to_delete = [
+        stop.topic_partition for stop in stops if stop.is_deletion and outcomes[stop.topic_partition] is ErrorCode.NONE
+    ]
+    refused = await replicas.logs.delete_all(to_delete)
+    return outcomes | {topic_partition: error.code for topic_partition, error in refused.items()}
+
+
+def _stop(replicas: ReplicaManager, stop: ReplicaStop) -> ErrorCode:
+    try:
+        replicas.stop_replica(stop.topic_partition, delete=stop.is_deletion, leader_epoch=stop.leader_epoch)
+    except ApiError as error:
+        return error.code
+    return ErrorCode.NONE
+
+
+def _states_in(
+    request: LeaderAndIsrRequest,
+) -> Iterator[tuple[LeaderAndIsrTopicState, LeaderAndIsrPartitionState]]:
+    return ((topic, state) for topic in request.topic_states for state in topic.partition_states)
+
+
+def _name(topic: LeaderAndIsrTopicState, state: LeaderAndIsrPartitionState) -> TopicPartition:
+    return TopicPartition(topic.topic_name, state.partition_index)
+
+
+def _is_hosted(replicas: ReplicaManager, topic: LeaderAndIsrTopicState, state: LeaderAndIsrPartitionState) -> bool:
+    return replicas.get(topic.topic_name, state.partition_index) is not None

@@ -1,0 +1,213 @@
+"""A follower whose leader tells it of many logs that part from its own, in one answer."""
+
+import asyncio
+import dataclasses
+import threading
+from types import SimpleNamespace
+from uuid import UUID
+
+import pytest
+
+from broker.common.clock import SystemClock
+from broker.common.limits import PARTITIONS_PER_CALLBACK
+from broker.common.types import TopicPartition
+from broker.log import truncation
+from broker.log.config import LogConfig
+from broker.log.manager import LogManager
+from broker.protocol.codec import decode, encode
+from broker.protocol.headers import decode_request_header
+from broker.protocol.messages.fetch import (
+    EpochEndOffset,
+    FetchableTopicResponse,
+    FetchRequest,
+    FetchResponse,
+    PartitionData,
+)
+from broker.protocol.messages.leader_and_isr import (
+    LeaderAndIsrPartitionState,
+    LeaderAndIsrRequest,
+    LeaderAndIsrTopicState,
+)
+from broker.records.batch import patch_batch
+from broker.records.builder import build_batch
+from broker.records.record import Record
+from broker.replication.throttle import ReplicationThrottle
+from broker.runtime.purgatory import Purgatory
+from broker.runtime.replication.fetch_requests import FETCH_VERSION, FetchSettings
+from broker.runtime.replication.replica_fetchers import ReplicaFetchers
+from broker.runtime.replication.replica_manager import ReplicaManager
+from tests.eventually import eventually
+
+TOPIC_ID = UUID(int=1)
+PARTITIONS = 3 * PARTITIONS_PER_CALLBACK
+
+
+class Wire:
+    """The connection to leader 2: what was asked for, by request."""
+
+    def __init__(self):
+        self.is_open = True
+        self.requests: list[dict[int, int]] = []
+
+    def reserve(self) -> None:
+        return None
+
+    def fill(self, _slot, parts) -> None:
+        frame = memoryview(b"".join(parts))[4:]
+        _, at = decode_request_header(frame)
+        request = decode(FetchRequest, frame[at:], FETCH_VERSION)
+        self.requests.append(
+            {each.partition: each.fetch_offset for topic in request.topics for each in topic.partitions}
+        )
+
+    def close(self, _reason="") -> None:
+        self.is_open = False
+
+    @property
+    def asked_for(self) -> dict[int, int]:
+        """The offset each partition was last asked for from."""
+        return {partition: offset for request in self.requests for partition, offset in request.items()}
+
+
+class World:
+    def __init__(self, directory):
+        clock = SystemClock()
+        self.logs = LogManager([directory], LogConfig(), 1, "cluster")
+        self.logs.load_all()
+        self.replicas = ReplicaManager(1, self.logs, Purgatory(clock), clock)
+        settings = FetchSettings(1, 500, 1 << 20, 1 << 20, 1_000, 30_000, 1 << 24)
+        throttle = ReplicationThrottle(1)
+        self.fetchers = ReplicaFetchers(self.replicas, throttle, lambda _leader: None, None, settings, clock)
+        self.lead(leader=1, epoch=1)
+        for index in range(PARTITIONS):
+            for _ in range(3):
+                self.replicas.append(TopicPartition("t", index), build_batch([Record(0, 1, None, b"v")]))
+        self.wire = Wire()
+        self.lead(leader=2, epoch=2)
+        self.fetcher = self.fetchers._fetchers[2]
+        self.fetcher._task.cancel()
+        self.fetcher._connection = self.wire
+        self.fetcher._send()
+        self.answer([])
+        self.fetcher._send()
+        self.wire.requests.clear()
+
+    def lead(self, leader: int, epoch: int) -> None:
+        states = [
+            LeaderAndIsrPartitionState(
+                partition_index=index, leader=leader, leader_epoch=epoch, isr=[leader], replicas=[1, 2], is_new=True
+            )
+            for index in range(PARTITIONS)
+        ]
+        topic = LeaderAndIsrTopicState(topic_name="t", topic_id=TOPIC_ID, partition_states=states)
+        self.replicas.apply_leader_and_isr(LeaderAndIsrRequest(topic_states=[topic]))
+
+    def answer(self, partitions: list[PartitionData]) -> None:
+        response = FetchResponse(
+            session_id=5, responses=[FetchableTopicResponse(topic_id=TOPIC_ID, partitions=partitions)]
+        )
+        frame = (1).to_bytes(4) + b"\0" + encode(response, FETCH_VERSION)
+        self.fetcher._on_frame(self.wire, memoryview(frame))
+
+    def ends(self) -> set[int]:
+        return {hosted.log.log_end_offset for hosted in self.replicas}
+
+
+@pytest.fixture
+async def world(tmp_path):
+    world = World(tmp_path)
+    yield world
+    world.fetchers.close()
+    await world.replicas.logs.idle()
+    world.logs.shutdown()
+
+
+def parted(index: int) -> PartitionData:
+    return PartitionData(
+        partition_index=index, high_watermark=2, diverging_epoch=EpochEndOffset(epoch=1, end_offset=2), records=b""
+    )
+
+
+def records(index: int, base_offset: int) -> PartitionData:
+    batch = build_batch([Record(0, 1, None, b"new")])
+    patch_batch(batch, 0, base_offset, 2)
+    return PartitionData(partition_index=index, high_watermark=0, log_start_offset=0, records=bytes(batch))
+
+
+@pytest.fixture
+def disk(monkeypatch):
+    disk = SimpleNamespace(has_begun=threading.Event(), may_go_on=threading.Event())
+    flush = truncation.Segment.flush
+
+    def flush_slowly(segment) -> None:
+        disk.has_begun.set()
+        assert disk.may_go_on.wait(30)
+        flush(segment)
+
+    monkeypatch.setattr(truncation.Segment, "flush", flush_slowly)
+    yield disk
+    disk.may_go_on.set()
+
+
+async def test_every_log_that_parts_is_cut_and_asked_for_from_its_new_end(world):
+    world.answer([parted(index) for index in range(PARTITIONS)])
+    assert world.ends() == {3}, "nothing is cut in the callback that hears of it"
+    await eventually(lambda: world.ends() == {2}, "all logs are cut")
+    await eventually(lambda: len(world.wire.asked_for) == PARTITIONS, "all are asked for")
+    assert set(world.wire.asked_for.values()) == {2}
+
+
+async def test_while_logs_are_cut_others_are_written_and_theirs_take_nothing(world, disk):
+    world.answer([parted(0)])
+    assert await asyncio.to_thread(disk.has_begun.wait, 10)
+    world.answer([records(0, 3), records(1, 3)])
+    assert world.replicas.get("t", 1).log.log_end_offset == 4
+    await asyncio.sleep(0)
+    assert 0 not in world.wire.asked_for
+    disk.may_go_on.set()
+    await eventually(lambda: 0 in world.wire.asked_for, "it is asked for again")
+    assert world.wire.asked_for[0] == 2
+
+
+async def test_what_was_to_be_cut_is_not_when_the_partition_is_led_here_meanwhile(world):
+    """A role that comes between the answer and the cut: the log is the leader's now, whole."""
+    world.answer([parted(index) for index in range(PARTITIONS)])
+    world.lead(leader=1, epoch=3)
+    await asyncio.sleep(0)
+    await world.replicas.logs.idle()
+    assert world.ends() == {3}
+
+
+async def test_a_log_cut_behind_a_lost_connection_is_asked_for_when_it_is_ready(world, disk):
+    world.answer([parted(0)])
+    assert await asyncio.to_thread(disk.has_begun.wait, 10)
+    world.fetcher.link.disconnected()
+    world.wire.requests.clear()
+    world.fetcher._send()
+    assert 0 not in world.wire.asked_for
+    assert 1 in world.wire.asked_for
+    world.answer([])
+    disk.may_go_on.set()
+    await eventually(lambda: world.wire.asked_for.get(0) == 2, "it is asked for")
+
+
+async def test_a_log_that_starts_beyond_ours_is_begun_anew(world):
+    world.answer([PartitionData(partition_index=0, error_code=1, log_start_offset=1_000, records=b"")])
+    await eventually(lambda: world.wire.asked_for.get(0) == 1_000, "it is asked for from there")
+    assert world.replicas.get("t", 0).log.log_start_offset == 1_000
+
+
+async def test_the_leader_hears_of_records_when_they_are_fsynced_if_the_topic_asks_for_that(world, disk):
+    log = world.replicas.get("t", 0).log
+    log.config = dataclasses.replace(log.config, flush_messages=1)
+    world.answer([records(0, 3), records(1, 3)])
+    assert await asyncio.to_thread(disk.has_begun.wait, 10)
+    await eventually(lambda: world.wire.asked_for.get(1) == 4, "the other's are acknowledged")
+    assert 0 not in world.wire.asked_for
+    world.fetcher.link.disconnected()
+    world.fetcher._send()
+    assert 0 not in world.wire.asked_for, "nor is it asked for from there"
+    world.answer([])
+    disk.may_go_on.set()
+    await eventually(lambda: world.wire.asked_for.get(0) == 4, "they are acknowledged")
+    assert log.recovery_point == 4
