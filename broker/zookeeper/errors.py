@@ -35,8 +35,16 @@ class SessionLost(ZooKeeperError):
     """The session has expired or is closed; its ephemeral znodes are gone, nothing was written."""
 
 
+class NotPermitted(ZooKeeperError):
+    """The access list of the znode, or of the parent of one to be created or deleted, does not name this session."""
+
+
+class QuotaExceeded(ZooKeeperError):
+    """There is a quota above the znode, and what was to be written does not fit into it."""
+
+
 class OperationRefused(ZooKeeperError):
-    """ZooKeeper refuses for another reason (no permission, bad arguments); the detail names it."""
+    """ZooKeeper refuses for another reason (bad arguments…); the detail names it."""
 
 
 class MalformedZnode(BarnabasError):
