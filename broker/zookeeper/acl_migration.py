@@ -16,9 +16,10 @@ from broker.zookeeper.acls import OPEN
 from broker.zookeeper.errors import NodeMissing
 from broker.zookeeper.session import ZooKeeperSession
 
-#: ZkData.SecureRootPaths of Kafka 3.9, and /consumers.
+#: ZkData.SecureRootPaths of Kafka 3.9, /consumers, and what is ours alone.
 _ROOTS = (
     "/admin",
+    "/barnabas",
     "/brokers",
     "/cluster",
     "/config",

@@ -8,7 +8,7 @@ exception here.
 from kazoo.security import CREATOR_ALL_ACL, OPEN_ACL_UNSAFE, READ_ACL_UNSAFE
 
 #: What lies here or below may hold passwords and keys: none but the cluster's own user reads it.
-SENSITIVE_PATHS = ("/config/users", "/config/brokers", "/delegation_token/tokens")
+SENSITIVE_PATHS = ("/config/users", "/config/brokers", "/delegation_token/tokens", "/barnabas/secret")
 
 #: What a znode has that nobody protected.
 OPEN = tuple(OPEN_ACL_UNSAFE)

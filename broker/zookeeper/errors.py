@@ -1,6 +1,6 @@
 """What ZooKeeper can answer other than yes, in this product's words; kazoo's exceptions end in `session.py`."""
 
-from broker.common.errors import BarnabasError
+from broker.common.errors import ApiError, BarnabasError, ErrorCode
 
 
 class ZooKeeperError(BarnabasError):
@@ -40,11 +40,18 @@ class NotPermitted(ZooKeeperError):
 
 
 class QuotaExceeded(ZooKeeperError):
-    """There is a quota above the znode, and what was to be written does not fit into it."""
+    """There is a quota above the znode or for one request, and what was to be written does not fit into it."""
 
 
 class OperationRefused(ZooKeeperError):
     """ZooKeeper refuses for another reason (bad arguments…); the detail names it."""
+
+
+def answer_of(error: Exception) -> ApiError:
+    """What a client is told whose write met `error`: what it can change, or that it may try again."""
+    if isinstance(error, QuotaExceeded):
+        return ApiError(ErrorCode.POLICY_VIOLATION, f"ZooKeeper has no room: {error}")
+    return ApiError(ErrorCode.REQUEST_TIMED_OUT, f"ZooKeeper: {str(error) or 'not reached'}")
 
 
 class MalformedZnode(BarnabasError):
