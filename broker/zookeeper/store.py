@@ -237,12 +237,11 @@ class ClusterStore:
         """
         assignment = TopicAssignment(name, topic_id or uuid4(), partitions)
         create = Create(znodes.topic_path(name), znodes.encode_topic(assignment))
-        await asyncio.gather(
-            require_room(
-                self.session, "/brokers", amount_of_partitions(len(partitions), len(create.data), is_new=True)
-            ),
-            require_room(self.session, "/config", Amount(1, len(znodes.encode_config(config)))),
-        )
+        below_brokers = amount_of_partitions(len(partitions), len(create.data), is_new=True)
+        below_config = Amount(1, len(znodes.encode_config(config)))
+        await require_fitting(self.session, "/brokers", len(create.data) + below_config.bytes)
+        await require_room(self.session, "/brokers", below_brokers)
+        await require_room(self.session, "/config", below_config)
         for _ in range(_CONFLICTS_MAX):
             if await self.session.exists(create.path):
                 raise ApiError(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
