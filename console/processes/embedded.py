@@ -60,6 +60,7 @@ def broker_spec(setup: Setup, data: Path, number: int) -> dict:
         "directory": str(directory),
         "log_dirs": [str(directory / "data")],
         "zookeeper": setup.zookeeper,
+        "zookeeper_digest_file": settings.ZOOKEEPER_DIGEST_FILE,
         "first_properties": first_broker_properties(setup.broker_count),
     }
 

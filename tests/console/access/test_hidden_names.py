@@ -28,7 +28,7 @@ def _objects(cluster, collect, settings):
     cluster.stop_broker(3)
     collect()
     for name in ("broker-1", HIDDEN_PROCESS):
-        ManagedProcess.objects.create(name=name, kind="stream", host=settings.HOST_NAME, argv=[name])
+        ManagedProcess.objects.create(name=name, kind="stream", host=settings.HOST_NAME)
     RollingRestart.objects.create(actor_name="x", state="failed", sentence=f"waits for {HIDDEN}-0")
 
 
@@ -141,7 +141,7 @@ def test_leaders_are_elected_only_of_topics_in_reach(limited, tenant, client_of)
 
 
 def test_brokers_are_restarted_only_by_who_may_restart_each(limited, give_rule, client_of, settings):
-    ManagedProcess.objects.create(name="broker-2", kind="broker", host=settings.HOST_NAME, argv=["true"])
+    ManagedProcess.objects.create(name="broker-2", kind="broker", host=settings.HOST_NAME)
     give_rule(limited, "nothing", "process", "broker-2")
     assert client_of(limited).post(reverse("rolling-restart-begin"), {}).status_code == 403
 
