@@ -17,7 +17,7 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import Q
 
-from console.processes.embedded import embedded_processes
+from console.processes.embedded import DEMO, STREAM_JOB, embedded_processes
 from console.processes.kinds import kind_named
 from console.processes.kinds.spec import SpecError
 from console.processes.models import ManagedProcess, WithdrawnProcess
@@ -108,8 +108,9 @@ def register(setup: Setup) -> list[ManagedProcess]:
     for kind, name, spec in wanted:
         if name not in withdrawn:
             _register(kind, name, spec)
-    of_setup = ManagedProcess.objects.filter(is_from_setup=True, pid__isnull=True)
-    of_setup.exclude(name__in=[name for _, name, _ in wanted]).delete()
+    left_out = ManagedProcess.objects.filter(is_from_setup=True).exclude(name__in=[name for _, name, _ in wanted])
+    left_out.filter(pid__isnull=True).delete()
+    left_out.filter(name__in=(DEMO, STREAM_JOB)).update(desired=Desired.STOPPED, request=Request.STOP)
     return processes_of_host()
 
 

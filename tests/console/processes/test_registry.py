@@ -10,7 +10,7 @@ from console.processes.kinds.spec import SpecError
 from console.processes.models import ManagedProcess
 from console.processes.registry import add_process, change_process, forget_process, register
 from console.processes.setup import read_setup
-from console.processes.states import Desired
+from console.processes.states import Desired, Request
 
 pytestmark = pytest.mark.django_db
 
@@ -65,6 +65,22 @@ def test_stream_job_reads_the_file_we_write(data, settings):
     config = read_stream_config((data / "streams" / "access-counts" / "stream.properties").read_text())
     assert (config.job, config.master) == ("windowed_counts", "spark://host:7077")
     assert config.checkpoint_dir == str(data / "streams" / "access-counts")
+
+
+def test_without_the_demo_neither_its_sources_nor_its_stream_job_are_there(data):
+    register(read_setup({}, ""))
+    ManagedProcess.objects.filter(name="access-counts").update(pid=4711)
+    register(read_setup({"BARNABAS_DEMO": "0"}, ""))
+    assert not ManagedProcess.objects.filter(name="demo").exists()
+    left_running = ManagedProcess.objects.get(name="access-counts")
+    assert (left_running.desired, left_running.request) == (Desired.STOPPED, Request.STOP)
+
+
+def test_without_the_demo_documents_are_still_read(data, tmp_path):
+    (tmp_path / "notes.txt").write_text("a line\n")
+    register(read_setup({"BARNABAS_DEMO": "0", "BARNABAS_DOCUMENTS": str(tmp_path / "notes.txt")}, ""))
+    config = read_worker_config((data / "connect" / "connect.properties").read_text())
+    assert list(config.connectors) == ["documents"]
 
 
 def test_next_start_keeps_what_an_operator_stopped(data):
