@@ -87,5 +87,5 @@ def submit_arguments(driver_memory: str, settings: Path) -> str:
     flags = f"spark.driver.extraJavaOptions={_JVM_FLAGS}"
     return (
         f"--driver-memory {shlex.quote(driver_memory)} --conf {shlex.quote(flags)} "
-        f"--properties-file {shlex.quote(str(settings))} pyspark-shell"
+        f"--properties-file {shlex.quote(str(settings))} --load-spark-defaults pyspark-shell"
     )
