@@ -1,6 +1,7 @@
 """The commands of the console's own services."""
 
-from console.launch.services import console_services
+from console.launch.services import console_services, service_environment
+from console.processes.setup import read_setup
 
 
 def web_command() -> list[str]:
@@ -14,3 +15,10 @@ def test_no_header_is_believed_before_our_own_layer_has_judged_it():
 
 def test_web_listens_on_this_machine_only():
     assert "--host=127.0.0.1" in web_command()
+
+
+def test_services_know_who_the_brokers_are_in_the_embedded_zookeeper(settings):
+    """They are told its address as if it were an ensemble from elsewhere, which has no user unless one is named."""
+    settings.ZOOKEEPER_DIGEST_FILE = "/data/secrets/zookeeper-digest"
+    environment = service_environment(read_setup({}, ""))
+    assert environment["BARNABAS_ZOOKEEPER_DIGEST_FILE"] == "/data/secrets/zookeeper-digest"
