@@ -44,7 +44,7 @@ def guarded(tmp_path_factory):
 
 @contextlib.asynccontextmanager
 async def session_of(server, digest: Digest | None = None):
-    session = ZooKeeperSession(server.connect, 6_000, digest, sets_acls=digest is not None)
+    session = ZooKeeperSession(server.connect, 30_000, digest, sets_acls=digest is not None)
     await session.connect(10_000)
     try:
         yield session
