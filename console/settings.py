@@ -46,6 +46,13 @@ BOOTSTRAP_SERVERS = env("BARNABAS_BOOTSTRAP_SERVERS", default="127.0.0.1:9092")
 ZOOKEEPER = env("BARNABAS_ZOOKEEPER", default="127.0.0.1:2181")
 #: The password of ZooKeeper's super user, who alone may change the ensemble.
 ZOOKEEPER_SECRET_FILE = SECRETS_DIR / "zookeeper-super"
+#: user:password of the brokers, and the console, in ZooKeeper; in an ensemble of one's own only if it is named.
+ZOOKEEPER_DIGEST_FILE = env(
+    "BARNABAS_ZOOKEEPER_DIGEST_FILE",
+    default="" if env("BARNABAS_ZOOKEEPER", default="") else str(SECRETS_DIR / "zookeeper-digest"),
+)
+#: Where brokers on this host may keep their logs besides DATA_DIR, comma separated.
+LOG_ROOTS = [Path(each).expanduser().resolve() for each in env.list("BARNABAS_LOG_ROOTS", default=[])]
 CONSOLE_PORT = read_port(env("BARNABAS_CONSOLE_PORT", default="8080"), "BARNABAS_CONSOLE_PORT")
 SPARK_MASTER = env("BARNABAS_SPARK_MASTER", default="local[2]")
 #: Where an administrator puts stream jobs of this host's own, NAME.py each; what lies there is run as it is.

@@ -138,13 +138,19 @@ def running_cluster(
     brokers: int = 1,
     overrides: dict[str, str] | None = None,
     zookeepers: int = 1,
+    super_password_file: Path | None = None,
 ) -> Iterator[Cluster]:
-    """Yields a cluster whose brokers serve; everything it started has ended afterwards."""
+    """Yields a cluster whose brokers serve; everything it started has ended afterwards.
+
+    With the file of a super password its one ZooKeeper server gets quotas.
+    """
     with contextlib.ExitStack() as stack:
         if directory is None:
             directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="barnabas-test-")))
         if zookeepers == 1:
-            zookeeper = stack.enter_context(running_zookeeper(directory / "zookeeper"))
+            zookeeper = stack.enter_context(
+                running_zookeeper(directory / "zookeeper", super_password_file=super_password_file)
+            )
         else:
             zookeeper = stack.enter_context(running_ensemble(directory / "zookeeper", zookeepers))
         ports = free_ports(2 * brokers)

@@ -57,9 +57,14 @@ class ZooKeeperServer:
 
 
 @contextlib.contextmanager
-def running_zookeeper(directory: Path, ports: tuple[int, int, int] | None = None) -> Iterator[ZooKeeperServer]:
-    """Yields a server that answers; stops it at the end. `ports` are client, quorum, election; free ones by default."""
-    server = start_zookeeper(directory, ports)
+def running_zookeeper(
+    directory: Path, ports: tuple[int, int, int] | None = None, super_password_file: Path | None = None
+) -> Iterator[ZooKeeperServer]:
+    """Yields a server that answers; stops it at the end. `ports` are client, quorum, election; free ones by default.
+
+    With the file of a super password it gets quotas, as in `make up`: soon after it answers.
+    """
+    server = start_zookeeper(directory, ports, super_password_file)
     try:
         await_zookeeper(server)
         yield server
@@ -112,7 +117,9 @@ def _zoo_cfg() -> str:
     return "".join(f"{line}\n" for line in lines if not line.startswith("server."))
 
 
-def start_zookeeper(directory: Path, ports: tuple[int, int, int] | None = None) -> ZooKeeperServer:
+def start_zookeeper(
+    directory: Path, ports: tuple[int, int, int] | None = None, super_password_file: Path | None = None
+) -> ZooKeeperServer:
     client, quorum, election = ports or free_ports(3)
     directory.mkdir(parents=True, exist_ok=True)
     with (directory / "test.log").open("ab") as log:
@@ -120,6 +127,7 @@ def start_zookeeper(directory: Path, ports: tuple[int, int, int] | None = None) 
             [
                 *(sys.executable, "-m", "broker", "zookeeper", str(directory), "--client-port", str(client)),
                 *("--quorum-port", str(quorum), "--election-port", str(election)),
+                *(("--super-password-file", str(super_password_file)) if super_password_file else ()),
             ],
             cwd=_ROOT,
             stdin=subprocess.DEVNULL,

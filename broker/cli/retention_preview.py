@@ -19,6 +19,7 @@ from broker.config.broker import read_broker_config
 from broker.protocol.messages.preview_retention import PreviewRetentionTopicResult
 from broker.security.membership import NONCE_BYTES, Membership
 from broker.zookeeper.cluster_secret import read_secret
+from broker.zookeeper.digest_file import read_digest
 from broker.zookeeper.session import ZooKeeperSession
 
 _CONNECT_TIMEOUT_MS = 10_000
@@ -50,7 +51,9 @@ def _preview(arguments: argparse.Namespace) -> PreviewRetentionTopicResult:
 
 async def _membership(arguments: argparse.Namespace) -> Membership | None:
     """None for a cluster that has no secret: its brokers are none of ours, and say so."""
-    session = ZooKeeperSession(_zookeeper_connect(arguments), _SESSION_TIMEOUT_MS)
+    connect, digest_file = _zookeeper(arguments)
+    digest = read_digest(Path(digest_file)) if digest_file else None
+    session = ZooKeeperSession(connect, _SESSION_TIMEOUT_MS, digest)
     await session.connect(_CONNECT_TIMEOUT_MS)
     try:
         secret = await read_secret(session)
@@ -59,11 +62,13 @@ async def _membership(arguments: argparse.Namespace) -> Membership | None:
     return Membership(secret, lambda: os.urandom(NONCE_BYTES).hex()) if secret else None
 
 
-def _zookeeper_connect(arguments: argparse.Namespace) -> str:
+def _zookeeper(arguments: argparse.Namespace) -> tuple[str, str]:
+    """Where it is, and the file that says who may read the secret there; empty where everybody may."""
     if arguments.zookeeper:
-        return arguments.zookeeper
+        return arguments.zookeeper, arguments.zookeeper_digest_file
     try:
-        return read_broker_config(arguments.broker_config.read_text()).zookeeper_connect
+        config = read_broker_config(arguments.broker_config.read_text())
+        return config.zookeeper_connect, arguments.zookeeper_digest_file or config.zookeeper_digest_file
     except (OSError, UnicodeDecodeError) as error:
         raise StartupError(f"cannot read {arguments.broker_config}: {error}") from None
 
@@ -92,6 +97,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     secret.add_argument(
         "--broker-config", type=Path, metavar="FILE", help="server.properties of one of its brokers, which names it"
+    )
+    parser.add_argument(
+        "--zookeeper-digest-file",
+        default="",
+        metavar="FILE",
+        help="with user:password of the brokers, where zookeeper.set.acl keeps the secret from others",
     )
     parser.add_argument("--topic", required=True)
     parser.add_argument("--partition", type=int, action="append", default=[], help="only this one; may be repeated")

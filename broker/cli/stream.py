@@ -1,6 +1,7 @@
 """`python -m broker stream --config FILE`: run the stream job of a properties file until SIGTERM or SIGINT."""
 
 import argparse
+import os
 import signal
 from pathlib import Path
 from threading import Event
@@ -25,6 +26,7 @@ def main(argv: list[str]) -> int:
     except (OSError, UnicodeDecodeError) as error:
         raise StartupError(f"{file} cannot be read: {error}.") from error
     configure_logs(process="stream", job=config.job)
+    os.umask(0o077)  # checkpoints and scratch files hold records
     stop = Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())

@@ -1,16 +1,21 @@
 """`python -m broker zookeeper DIR --client-port N`: become a ZooKeeper server.
 
-The process replaces itself by Java, so the pid that was started is the server's.
+The process replaces itself by Java, so the pid that was started is the server's. With the super password it leaves a
+process behind that sets the server's quotas as soon as it serves, and then ends.
 """
 
 import argparse
+import asyncio
+import logging
 import os
 import socket
 from pathlib import Path
 
 from broker.common.errors import NotNowError, StartupError
 from broker.common.java import find_java
+from broker.common.logs import configure_logs
 from broker.zookeeper.ensemble import Membership, ServerAddress, launch_command, prepare_server
+from broker.zookeeper.ensemble_guard import guard_ensemble
 
 
 def main(argv: list[str]) -> int:
@@ -18,6 +23,7 @@ def main(argv: list[str]) -> int:
     arguments = _parser().parse_args(argv)
     directory = arguments.directory.absolute()
     java = find_java()
+    password = _password(arguments.super_password_file)
     try:
         address = prepare_server(
             directory,
@@ -25,14 +31,42 @@ def main(argv: list[str]) -> int:
             arguments.client_port,
             arguments.quorum_port,
             arguments.election_port,
-            Membership(arguments.number, arguments.join, _password(arguments.super_password_file)),
+            Membership(arguments.number, arguments.join, password),
         )
     except OSError as error:
         raise StartupError(f"ZooKeeper cannot use {directory}: {error.strerror or error}.") from error
     _refuse_taken_ports(address)
+    if password is not None:
+        _leave_guard(address, password)
     command = launch_command(java)
     os.chdir(directory)
     os.execv(command[0], command)
+
+
+def _leave_guard(address: ServerAddress, password: str) -> None:
+    """Nobody's child afterwards: Java would never take note of its end."""
+    server = os.getpid()
+    child = os.fork()
+    if child:
+        os.waitpid(child, 0)
+        return
+    if os.fork():
+        os._exit(0)
+    try:
+        configure_logs()
+        logging.getLogger("kazoo").setLevel(logging.CRITICAL)  # a server without a quorum is no news
+        connect = f"{address.host}:{address.client_port}"
+        asyncio.run(guard_ensemble(connect, password, lambda: _is_alive(server)))
+    finally:
+        os._exit(0)
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -214,8 +214,47 @@ OPEN_SEALED_INDEX_BYTES_MAX = 64 * 1024 * 1024
 #: fails: 1,000 logs of a disk that takes 30 ms for an fsync.
 CUT_WAIT_S_MAX = 30.0
 
+#: Bytes of a request that a ZooKeeper server of ours reads (jute.maxbuffer), and so of a znode: a topic of 10,000
+#: partitions with three replicas takes 220 KB while broker ids have three digits. Of one that large, 500 partitions
+#: can be on the move at a time. Not Kafka's megabyte, because of the next bound.
+ZOOKEEPER_REQUEST_BYTES_MAX = 256 * 1024
+
+#: Requests that write, refused ones too, which a ZooKeeper server remembers for its followers (commitLogCount; it takes
+#: no fewer), each with its bytes and what was decoded of them. Anybody who can connect fills it.
+ZOOKEEPER_REQUESTS_REMEMBERED = 500
+
+#: Bytes of large requests that a ZooKeeper server of ours works on at a time; what is beyond is cut off unread.
+ZOOKEEPER_LARGE_REQUEST_BYTES_MAX = 16 * 1024 * 1024
+
+#: Znodes below /brokers: five for a topic of one partition, two for each further one.
+ZOOKEEPER_BROKERS_ZNODES_MAX = 120_000
+ZOOKEEPER_BROKERS_BYTES_MAX = 24 * 1024 * 1024
+
+#: The same below /config: one for each topic, broker and user that has a configuration, and the notices of changes.
+ZOOKEEPER_CONFIG_ZNODES_MAX = 40_000
+ZOOKEEPER_CONFIG_BYTES_MAX = 12 * 1024 * 1024
+
+#: What a znode takes on the heap besides its data: 0.4 KB, 0.7 KB under the longest name of a topic (measured).
+ZOOKEEPER_ZNODE_BYTES = 700
+
+#: Share of a quota up to which brokers make topics and configurations. The rest is for what must never be refused:
+#: states that grow when a leader is elected, replicas of partitions on the move, notices.
+ZOOKEEPER_QUOTA_ADMITTED_SHARE = 0.8
+
+#: The heap of a ZooKeeper server of ours; 20 MB are its own. It takes what it needs: 80 MB with little in it.
+ZOOKEEPER_HEAP_BYTES_MAX = 512 * 1024 * 1024
+
 #: Buffers one sendmsg may carry (IOV_MAX on Linux).
 SENDMSG_BUFFERS_MAX = 1_024
 
 assert IN_FLIGHT_PER_CONNECTION_MAX <= SENDMSG_BUFFERS_MAX, "all answers of one connection fit into one sendmsg"
 assert UNCOUNTED_BYTES_MAX * CONNECTIONS_MAX * 2 <= HELD_ANSWER_BYTES_MAX, "what is not counted is the smaller part"
+assert (
+    2 * ZOOKEEPER_REQUESTS_REMEMBERED * ZOOKEEPER_REQUEST_BYTES_MAX
+    + 2 * ZOOKEEPER_LARGE_REQUEST_BYTES_MAX
+    + ZOOKEEPER_ZNODE_BYTES * (ZOOKEEPER_BROKERS_ZNODES_MAX + ZOOKEEPER_CONFIG_ZNODES_MAX)
+    + ZOOKEEPER_BROKERS_BYTES_MAX
+    + ZOOKEEPER_CONFIG_BYTES_MAX
+    + 20 * 1024 * 1024
+    < ZOOKEEPER_HEAP_BYTES_MAX
+), "a ZooKeeper that is full still has room for what it works on"

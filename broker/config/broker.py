@@ -103,6 +103,9 @@ KEYS: tuple[Key, ...] = (
     Key("zookeeper.connect", str, REQUIRED, "ZooKeeper's addresses, host:port,…[/chroot]"),
     Key("zookeeper.session.timeout.ms", parse_int, 18_000, "Silence after which a broker counts as dead.", at_least=1),
     Key("zookeeper.connection.timeout.ms", parse_int, 18_000, "How long to wait for ZooKeeper at start.", at_least=1),
+    Key("zookeeper.set.acl", parse_boolean, False, "Whether znodes may be changed by the brokers' user only."),
+    # Kafka has its user in a JAAS file, for SASL. Named after ZooKeeper's scheme `digest`, which needs none.
+    Key("zookeeper.digest.file", str, "", "File of mode 600 with the brokers' ZooKeeper user, user:password."),
     Key("controlled.shutdown.enable", parse_boolean, True, "Move leaderships away before stopping."),
     Key("controlled.shutdown.max.retries", parse_int, 3, "How often the controller is asked to move them.", at_least=0),
     Key("controlled.shutdown.retry.backoff.ms", parse_int, 5_000, "Pause before asking again.", at_least=0),
@@ -360,6 +363,8 @@ def read_broker_config(text: str) -> BrokerConfig:
     try:
         values = read_values(KEYS, texts)
         _check_listeners(values)
+        if values["zookeeper_set_acl"] and not values["zookeeper_digest_file"]:
+            raise ConfigError("zookeeper.set.acl=true needs zookeeper.digest.file: whose shall the znodes be?")
     except ConfigError as error:
         raise StartupError(str(error)) from None
     known = BY_NAME.keys()

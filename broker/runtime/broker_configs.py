@@ -15,7 +15,7 @@ from broker.config.broker import BrokerConfig
 from broker.config.definition import ConfigError
 from broker.config.dynamic import check_broker_change, read_broker_change
 from broker.runtime.topics.topic_configs import ConfigChange
-from broker.zookeeper.errors import MalformedZnode, ZooKeeperError
+from broker.zookeeper.errors import MalformedZnode, ZooKeeperError, answer_of
 from broker.zookeeper.store import ClusterStore
 
 _log = logger(__name__)
@@ -78,7 +78,7 @@ class BrokerConfigs:
         except MalformedZnode as error:
             raise ApiError(ErrorCode.INVALID_CONFIG, str(error)) from error
         except ZooKeeperError as error:
-            raise ApiError(ErrorCode.REQUEST_TIMED_OUT, f"ZooKeeper: {error}") from error
+            raise answer_of(error) from error
 
     async def change(self, broker_id: str, change: ConfigChange) -> None:
         """Set what `change` makes of the overrides and tell every broker; they count here when this returns.
@@ -98,5 +98,5 @@ class BrokerConfigs:
         except MalformedZnode as error:
             raise ApiError(ErrorCode.INVALID_CONFIG, str(error)) from error
         except ZooKeeperError as error:
-            raise ApiError(ErrorCode.REQUEST_TIMED_OUT, f"ZooKeeper: {error}") from error
+            raise answer_of(error) from error
         _log.info("broker configuration set", entity=name, overrides=",".join(sorted(overrides)))

@@ -63,6 +63,8 @@ from broker.server.metrics import RequestMetrics, StateMetrics, new_registry
 from broker.server.metrics_endpoint import MetricsEndpoint
 from broker.server.registration import Registration
 from broker.server.replication_metrics import ReplicationMetrics
+from broker.zookeeper.acl_migration import protect_cluster
+from broker.zookeeper.digest_file import read_digest
 from broker.zookeeper.earlier_session import SessionNote
 from broker.zookeeper.ensemble_hosts import EnsembleHosts
 from broker.zookeeper.errors import MalformedZnode, ZooKeeperError
@@ -81,7 +83,7 @@ class Broker:
     def __init__(self, config: BrokerConfig, clock: Clock | None = None, session: ZooKeeperSession | None = None):
         self.config = config
         self._clock = clock or SystemClock()
-        self._session = session or ZooKeeperSession(config.zookeeper_connect, config.zookeeper_session_timeout_ms)
+        self._session = session or _zookeeper_session(config)
         #: A session that was given has no servers to follow.
         self._ensemble_hosts = None if session else EnsembleHosts(self._session, config.zookeeper_connect)
         self._store = ClusterStore(self._session, self._clock)
@@ -127,6 +129,8 @@ class Broker:
             await self._keepers.start()
             await self._broker_configs.apply()
             await self._registration.start()
+            if config.zookeeper_set_acl:
+                await protect_cluster(self._session)
             # Not before: what is still being sent to an earlier life of this broker is known by its broker epoch only.
             self._listener.start(asyncio.get_running_loop())
             self._housekeeping.start()
@@ -351,6 +355,13 @@ class Broker:
 
 def _new_nonce() -> str:
     return os.urandom(NONCE_BYTES).hex()
+
+
+def _zookeeper_session(config: BrokerConfig) -> ZooKeeperSession:
+    digest = read_digest(Path(config.zookeeper_digest_file)) if config.zookeeper_digest_file else None
+    return ZooKeeperSession(
+        config.zookeeper_connect, config.zookeeper_session_timeout_ms, digest, sets_acls=config.zookeeper_set_acl
+    )
 
 
 def _random_session_id() -> int:

@@ -41,10 +41,7 @@ def build_session(
         "PYSPARK_PYTHON": sys.executable,
         "PYTHONPATH": os.pathsep.join(filter(None, (str(_PACKAGE_ROOT), os.environ.get("PYTHONPATH")))),
         "SPARK_LOCAL_IP": os.environ.get("SPARK_LOCAL_IP", "127.0.0.1"),
-        "PYSPARK_SUBMIT_ARGS": submit_arguments(driver_memory),
     }
-    from pyspark.sql import SparkSession
-
     ours = {
         "spark.ui.enabled": str(ui).lower(),
         "spark.ui.showConsoleProgress": "false",
@@ -53,13 +50,42 @@ def build_session(
         "spark.sql.warehouse.dir": str(scratch / "warehouse"),
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": "2",
+        # Hadoop's local file system sets the mode of each file itself, whatever the process's umask.
+        "spark.hadoop.fs.permissions.umask-mode": "077",
     }
-    session = SparkSession.builder.appName(name).master(master).config(map=ours | dict(settings)).getOrCreate()
+    file = directory / "spark.properties"
+    write_settings(file, ours | authentication(master) | dict(settings))
+    os.environ["PYSPARK_SUBMIT_ARGS"] = submit_arguments(driver_memory, file)
+    from pyspark.sql import SparkSession
+
+    session = SparkSession.builder.appName(name).master(master).getOrCreate()
     session.sparkContext.setLogLevel("WARN")
     return session
 
 
-def submit_arguments(driver_memory: str) -> str:
-    """What must be said before the JVM runs; the rest is configuration."""
+def authentication(master: str) -> dict[str, str]:
+    """Whoever speaks to the driver's ports must know a secret. On this machine alone Spark makes one itself and keeps
+    it in memory; on a cluster's master the secret is that cluster's, and given in the job's own `spark.` settings.
+    """
+    return {"spark.authenticate": "true"} if master == "local" or master.startswith("local[") else {}
+
+
+def write_settings(file: Path, settings: Mapping[str, str]) -> None:
+    """A properties file of Java's, for nobody else to read: on a command line everybody would."""
+    file.unlink(missing_ok=True)
+    with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as stream:
+        stream.writelines(f"{key}={_escaped(value)}\n" for key, value in settings.items())
+
+
+def _escaped(value: str) -> str:
+    text = value.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")
+    return f"\\{text}" if text.startswith(" ") else text
+
+
+def submit_arguments(driver_memory: str, settings: Path) -> str:
+    """What must be said before the JVM runs, and where the rest is said."""
     flags = f"spark.driver.extraJavaOptions={_JVM_FLAGS}"
-    return f"--driver-memory {shlex.quote(driver_memory)} --conf {shlex.quote(flags)} pyspark-shell"
+    return (
+        f"--driver-memory {shlex.quote(driver_memory)} --conf {shlex.quote(flags)} "
+        f"--properties-file {shlex.quote(str(settings))} --load-spark-defaults pyspark-shell"
+    )

@@ -4,12 +4,16 @@ import asyncio
 from collections.abc import Mapping
 from uuid import UUID
 
+from broker.common.logs import logger
 from broker.common.types import TopicPartition
 from broker.controller.replica_assignment import ReplicaAssignment
 from broker.zookeeper import znodes
 from broker.zookeeper.controller_store import ControllerStore
-from broker.zookeeper.errors import MalformedZnode, NodeMissing, OperationRefused, WrongVersion
+from broker.zookeeper.errors import MalformedZnode, NodeMissing, OperationRefused, QuotaExceeded, WrongVersion
+from broker.zookeeper.quota import require_fitting
 from broker.zookeeper.session import SetData, ZooKeeperSession
+
+_log = logger(__name__)
 
 #: How often a write is tried while others add partitions to the topic.
 _CONFLICTS_MAX = 10
@@ -25,7 +29,8 @@ async def write_assignments(
 ) -> Assignments:
     """Write each partition's replicas, leaving its topic's other partitions as they are; returns what was written.
 
-    All partitions of a topic are written at once. A topic that is gone, or another one by now, is left out.
+    All partitions of a topic are written at once. A topic that is gone, or another one by now, is left out, and so is
+    one that ZooKeeper's quota has no room for.
     """
     by_topic: dict[str, dict[int, ReplicaAssignment]] = {}
     for (topic, index), assignment in assignments.items():
@@ -55,9 +60,14 @@ async def _write_topic(
             present = znodes.decode_topic(topic, znode.data)
             if present.topic_id != topic_id:
                 return False
-            await writes.fenced([SetData(path, znodes.encode_topic(present.having(changed)), znode.version)])
+            data = znodes.encode_topic(present.having(changed))
+            await require_fitting(session, "/brokers", len(data))
+            await writes.fenced([SetData(path, data, znode.version)])
             return True
         except (NodeMissing, MalformedZnode):
+            return False
+        except QuotaExceeded as error:
+            _log.error("partitions are not moved", topic=topic, reason=str(error))
             return False
         except WrongVersion:
             continue

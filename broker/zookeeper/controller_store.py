@@ -8,18 +8,31 @@ import contextlib
 from collections.abc import Iterable, Mapping
 from itertools import islice
 
+from broker.common.logs import logger
 from broker.common.types import TopicPartition
 from broker.controller.cluster import NOT_WRITTEN, LeaderAndIsr
 from broker.zookeeper import znodes
 from broker.zookeeper.election import ControllerTerm
-from broker.zookeeper.errors import NodeExists, NodeMissing, NodeNotEmpty, WrongVersion, ZooKeeperError
+from broker.zookeeper.errors import (
+    NodeExists,
+    NodeMissing,
+    NodeNotEmpty,
+    QuotaExceeded,
+    WrongVersion,
+    ZooKeeperError,
+)
 from broker.zookeeper.session import Create, Delete, Operation, SetData, ZooKeeperSession
 from broker.zookeeper.store import ClusterStore
 
-#: Operations in one transaction: far below ZooKeeper's request limit of 1 MB, large enough that the round trip is not
+#: Operations in one transaction: far below ZooKeeper's limit of a request, large enough that the round trip is not
 #: what a big topic waits for.
 OPERATIONS_PER_TRANSACTION = 200
 
+
+#: What keeps one state from being written and says nothing of the others.
+_REFUSALS = (WrongVersion, NodeExists, NodeMissing, QuotaExceeded)
+
+_log = logger(__name__)
 
 States = dict[TopicPartition, LeaderAndIsr]
 
@@ -40,7 +53,8 @@ class ControllerStore:
         """Write each state over the zk_version it was derived from; create those never written.
 
         Returns what was written (with the new zk_version) and, for partitions somebody else has written meanwhile, what
-        stands there instead. A partition whose topic has gone is in neither.
+        stands there instead. A partition whose topic has gone is in neither, nor is one that ZooKeeper's quota has no
+        room for: it is left without a state, and all others go on.
         """
         await self._ensure_parents([p for p, state in states.items() if state.zk_version == NOT_WRITTEN])
         written: dict[TopicPartition, LeaderAndIsr] = {}
@@ -48,11 +62,11 @@ class ControllerStore:
         for chunk in _chunks(states.items()):
             try:
                 written |= await self._write_chunk(chunk)
-            except (WrongVersion, NodeExists, NodeMissing):
+            except _REFUSALS:
                 for one in chunk:
                     try:
                         written |= await self._write_chunk([one])
-                    except (WrongVersion, NodeExists, NodeMissing):
+                    except _REFUSALS:
                         refused.append(one[0])
         return written, await self._store.states(refused)
 
@@ -75,9 +89,12 @@ class ControllerStore:
         for chunk in _chunks(missing):
             try:
                 await self.fenced([Create(path) for path in chunk])
+            except QuotaExceeded as error:
+                _log.error("partitions stay without a state: delete topics", reason=str(error))
+                return
             except (NodeExists, NodeMissing):
                 for path in chunk:
-                    with contextlib.suppress(NodeExists, NodeMissing):
+                    with contextlib.suppress(NodeExists, NodeMissing, QuotaExceeded):
                         await self.fenced([Create(path)])
 
     async def remove_topic(self, topic: str) -> None:

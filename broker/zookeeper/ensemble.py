@@ -23,6 +23,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from broker.common import limits
 from broker.common.errors import StartupError
 
 MAIN_CLASS = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
@@ -38,10 +39,17 @@ _JAR_PATTERNS = (
     "snappy-java-*.jar",
 )
 
-#: A server of this size takes about 80 MB and is ready in half a second.
+#: Of all clients together (maxClientCnxns: 60 of one address). Each may hold a request that is half read.
+_CONNECTIONS_MAX = 200
+
+#: A server with little in it takes about 80 MB and is ready in half a second. Bounds that stand here, not in zoo.cfg,
+#: hold for older directories too. What was written under a larger jute.maxbuffer is still read at the start: extrasize.
 JVM_FLAGS = (
     "-Xms16m",
-    "-Xmx64m",
+    f"-Xmx{limits.ZOOKEEPER_HEAP_BYTES_MAX >> 20}m",
+    "-XX:MaxNewSize=32m",
+    "-XX:MinHeapFreeRatio=10",
+    "-XX:MaxHeapFreeRatio=30",
     "-Xss512k",
     "-XX:+UseSerialGC",
     "-XX:TieredStopAtLevel=1",
@@ -50,6 +58,12 @@ JVM_FLAGS = (
     "-XX:-UsePerfData",
     "-XX:+ExitOnOutOfMemoryError",
     "-Dlog4j2.configurationFile=log4j2.properties",
+    f"-Djute.maxbuffer={limits.ZOOKEEPER_REQUEST_BYTES_MAX}",
+    f"-Dzookeeper.jute.maxbuffer.extrasize={2 * 1024 * 1024}",
+    f"-Dzookeeper.largeRequestMaxBytes={limits.ZOOKEEPER_LARGE_REQUEST_BYTES_MAX}",
+    f"-Dzookeeper.largeRequestThreshold={16 * 1024}",
+    f"-Dzookeeper.maxCnxns={_CONNECTIONS_MAX}",
+    "-Dzookeeper.enforceQuota=true",
 )
 
 #: What the customary quorum and election ports (2888, 3888) are above the customary client port (2181).

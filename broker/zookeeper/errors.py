@@ -1,6 +1,6 @@
 """What ZooKeeper can answer other than yes, in this product's words; kazoo's exceptions end in `session.py`."""
 
-from broker.common.errors import BarnabasError
+from broker.common.errors import ApiError, BarnabasError, ErrorCode
 
 
 class ZooKeeperError(BarnabasError):
@@ -35,8 +35,23 @@ class SessionLost(ZooKeeperError):
     """The session has expired or is closed; its ephemeral znodes are gone, nothing was written."""
 
 
+class NotPermitted(ZooKeeperError):
+    """The access list of the znode, or of the parent of one to be created or deleted, does not name this session."""
+
+
+class QuotaExceeded(ZooKeeperError):
+    """There is a quota above the znode or for one request, and what was to be written does not fit into it."""
+
+
 class OperationRefused(ZooKeeperError):
-    """ZooKeeper refuses for another reason (no permission, bad arguments); the detail names it."""
+    """ZooKeeper refuses for another reason (bad arguments…); the detail names it."""
+
+
+def answer_of(error: Exception) -> ApiError:
+    """What a client is told whose write met `error`: what it can change, or that it may try again."""
+    if isinstance(error, QuotaExceeded):
+        return ApiError(ErrorCode.POLICY_VIOLATION, f"ZooKeeper has no room: {error}")
+    return ApiError(ErrorCode.REQUEST_TIMED_OUT, f"ZooKeeper: {str(error) or 'not reached'}")
 
 
 class MalformedZnode(BarnabasError):

@@ -20,8 +20,8 @@ _log = logger(__name__)
 
 Read = TypeVar("Read")
 
-#: Far below ZooKeeper's limit of 1 MB for a znode, with topic names of any length.
-_PARTITIONS_PER_CHANGE = 2_000
+#: With topic names of any length these fit into a request (limits.ZOOKEEPER_REQUEST_BYTES_MAX).
+_PARTITIONS_PER_CHANGE = 800
 
 
 async def write_isr(session: ZooKeeperSession, partition: TopicPartition, state: LeaderAndIsr) -> LeaderAndIsr | None:

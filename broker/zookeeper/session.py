@@ -19,12 +19,16 @@ from kazoo.client import KazooClient, KazooState
 from kazoo.handlers.threading import KazooTimeoutError
 
 from broker.common.errors import NotNowError, StartupError
+from broker.zookeeper.acls import OPEN, acl_of
+from broker.zookeeper.digest_file import Digest
 from broker.zookeeper.errors import (
     ConnectionInterrupted,
     NodeExists,
     NodeMissing,
     NodeNotEmpty,
+    NotPermitted,
     OperationRefused,
+    QuotaExceeded,
     SessionLost,
     WrongVersion,
     ZooKeeperError,
@@ -91,18 +95,26 @@ Watcher = Callable[[], None]
 class ZooKeeperSession:
     """One session. Every coroutine raises the errors of `errors.py` and may be called from the event loop only."""
 
-    def __init__(self, connect: str, session_timeout_ms: int):
-        """`connect` is Kafka's `zookeeper.connect`: host:port,host:port…[/chroot]. StartupError if it is none."""
+    def __init__(self, connect: str, session_timeout_ms: int, digest: Digest | None = None, *, sets_acls: bool = False):
+        """`connect` is Kafka's `zookeeper.connect`: host:port,host:port…[/chroot]. StartupError if it is none.
+
+        `digest` is who the session is. With `sets_acls` (which needs it) what it creates is protected by `acls.acl_of`.
+        """
         servers, slash, chroot = connect.partition("/")
         self._servers = servers
         self._chroot = slash + chroot.strip("/") if chroot.strip("/") else ""
         self.session_timeout_ms = session_timeout_ms
         try:
             self._client = KazooClient(
-                hosts=servers, timeout=session_timeout_ms / 1000, connection_retry=_RECONNECT, randomize_hosts=True
+                hosts=servers,
+                timeout=session_timeout_ms / 1000,
+                connection_retry=_RECONNECT,
+                randomize_hosts=True,
+                auth_data=[("digest", str(digest))] if digest else None,
             )
         except ValueError as error:
             raise StartupError(f"zookeeper.connect={connect} is not host:port,…[/chroot]: {error}.") from error
+        self.sets_acls = sets_acls and digest is not None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._listeners: list[Callable[[SessionState], None]] = []
         self._connected = asyncio.Event()
@@ -191,7 +203,10 @@ class ZooKeeperSession:
 
     async def create(self, path: str, data: bytes = b"", *, ephemeral: bool = False, sequential: bool = False) -> str:
         """The path of the new znode (ZooKeeper appends ten digits to a sequential one)."""
-        return await self._await(path, self._client.create_async(path, data, ephemeral=ephemeral, sequence=sequential))
+        acl = self._acl_of(path)
+        return await self._await(
+            path, self._client.create_async(path, data, acl=acl, ephemeral=ephemeral, sequence=sequential)
+        )
 
     async def set(self, path: str, data: bytes, version: int = ANY_VERSION) -> int:
         """The version the znode now has."""
@@ -206,7 +221,25 @@ class ZooKeeperSession:
 
     async def ensure(self, path: str) -> None:
         """Create the znode and its ancestors where they are missing."""
-        await self._await(path, self._client.ensure_path_async(path))
+        if await self.exists(path) is not None:
+            return
+        parent = path.rpartition("/")[0]
+        if parent:
+            await self.ensure(parent)
+        with contextlib.suppress(NodeExists):
+            await self.create(path)
+
+    # -- who may
+
+    async def acls(self, path: str) -> tuple:
+        return tuple((await self._await(path, self._client.get_acls_async(path)))[0])
+
+    async def protect(self, path: str) -> None:
+        """Give a znode the access list it would have if this session created it now."""
+        await self._await(path, self._client.set_acls_async(path, self._acl_of(path)))
+
+    def _acl_of(self, path: str) -> tuple:
+        return acl_of(path) if self.sets_acls else OPEN
 
     # -- all or nothing
 
@@ -217,7 +250,7 @@ class ZooKeeperSession:
         """
         transaction = self._client.transaction()
         for operation in operations:
-            _add_operation(transaction, operation)
+            _add_operation(transaction, operation, self._acl_of(operation.path))
         results = await self._await(operations[0].path, transaction.commit_async())
         for operation, result in zip(operations, results, strict=True):
             if isinstance(result, Exception) and not isinstance(result, _CONSEQUENCES):
@@ -262,6 +295,8 @@ _TRANSLATIONS = (
     (kazoo_errors.NodeExistsError, NodeExists),
     (kazoo_errors.NotEmptyError, NodeNotEmpty),
     (kazoo_errors.BadVersionError, WrongVersion),
+    (kazoo_errors.NoAuthError, NotPermitted),
+    (kazoo_errors.QuotaExceededError, QuotaExceeded),
     (kazoo_errors.ConnectionLoss, ConnectionInterrupted),
     (kazoo_errors.OperationTimeoutError, ConnectionInterrupted),
     ((kazoo_errors.SessionExpiredError, kazoo_errors.ConnectionClosedError), SessionLost),
@@ -288,10 +323,10 @@ def _znode(data: bytes, stat: Any) -> Znode:
     return Znode(data, stat.version, stat.czxid, stat.ephemeralOwner, stat.ctime)
 
 
-def _add_operation(transaction: Any, operation: Operation) -> None:
+def _add_operation(transaction: Any, operation: Operation, acl: tuple) -> None:
     match operation:
         case Create(path, data, ephemeral, sequential):
-            transaction.create(path, data, ephemeral=ephemeral, sequence=sequential)
+            transaction.create(path, data, acl=acl, ephemeral=ephemeral, sequence=sequential)
         case SetData(path, data, version):
             transaction.set_data(path, data, version)
         case Delete(path, version):

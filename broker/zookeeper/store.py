@@ -19,6 +19,7 @@ from broker.controller.cluster import BrokerRegistration, LeaderAndIsr, LiveBrok
 from broker.zookeeper import notification_znodes, notifications, znodes
 from broker.zookeeper.cluster_secret import ensure_secret
 from broker.zookeeper.errors import MalformedZnode, NodeExists, NodeMissing, OperationRefused, WrongVersion
+from broker.zookeeper.quota import Amount, amount_of_partitions, require_fitting, require_room
 from broker.zookeeper.session import Create, Operation, SetData, Watcher, ZooKeeperSession
 
 log = logger(__name__)
@@ -231,10 +232,16 @@ class ClusterStore:
     ) -> TopicAssignment:
         """Write the topic's config and the topic, both or neither; the controller does the rest.
 
-        ApiError TOPIC_ALREADY_EXISTS when it is there, also while it is being deleted.
+        ApiError TOPIC_ALREADY_EXISTS when it is there, also while it is being deleted. QuotaExceeded leaves room for
+        what the controller writes of it.
         """
         assignment = TopicAssignment(name, topic_id or uuid4(), partitions)
         create = Create(znodes.topic_path(name), znodes.encode_topic(assignment))
+        below_brokers = amount_of_partitions(len(partitions), len(create.data), is_new=True)
+        below_config = Amount(1, len(znodes.encode_config(config)))
+        await require_fitting(self.session, "/brokers", len(create.data) + below_config.bytes)
+        await require_room(self.session, "/brokers", below_brokers)
+        await require_room(self.session, "/config", below_config)
         for _ in range(_CONFLICTS_MAX):
             if await self.session.exists(create.path):
                 raise ApiError(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
@@ -253,8 +260,11 @@ class ClusterStore:
                 raise ApiError(ErrorCode.REASSIGNMENT_IN_PROGRESS, f"Partitions of topic '{name}' are being moved.")
             if added.keys() & present.partitions.keys():
                 raise ApiError(ErrorCode.INVALID_PARTITIONS, f"Topic '{name}' has these partitions already.")
-            grown = TopicAssignment(name, present.topic_id, {**present.partitions, **added})
-            await self.session.set(path, znodes.encode_topic(grown), znode.version)
+            grown = znodes.encode_topic(TopicAssignment(name, present.topic_id, {**present.partitions, **added}))
+            more = amount_of_partitions(len(added), len(grown) - len(znode.data), is_new=False)
+            await require_fitting(self.session, "/brokers", len(grown))
+            await require_room(self.session, "/brokers", more)
+            await self.session.set(path, grown, znode.version)
         except NodeMissing:
             raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"Topic '{name}' does not exist.") from None
         except WrongVersion:
@@ -298,6 +308,7 @@ class ClusterStore:
         """Replace an entity's overrides by what `change` makes of them, notify every broker, and return them.
 
         `change` is asked again if somebody else was quicker, so that no change is lost; what it raises ends the try.
+        Only what makes it larger may meet QuotaExceeded.
         """
         path = znodes.config_path(entity_type, name)
         notification = Create(
@@ -307,6 +318,9 @@ class ClusterStore:
             present, version = await self._config(path)
             wanted = change(present)
             data = znodes.encode_config(wanted)
+            if (larger := len(data) - len(znodes.encode_config(present))) > 0:
+                await require_fitting(self.session, "/config", len(data))
+                await require_room(self.session, "/config", Amount(1, larger))
             write = Create(path, data) if version is None else SetData(path, data, version)
             with contextlib.suppress(NodeExists, NodeMissing, WrongVersion):
                 await self.session.multi([write, notification])

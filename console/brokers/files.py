@@ -1,7 +1,6 @@
 """The server.properties of a broker that the console runs on its own host."""
 
 from collections.abc import Mapping
-from pathlib import Path
 
 from django.conf import settings
 
@@ -14,11 +13,10 @@ FILE_BYTES_MAX = 1_000_000
 
 def file_values(process: ManagedProcess | None) -> Mapping[str, str | None] | None:
     """What the file says now, by key; None if it is not there, not readable, or on another host."""
-    if process is None or process.host != settings.HOST_NAME or "--config" not in process.argv[:-1]:
+    if process is None or process.host != settings.HOST_NAME or process.kind != ManagedProcess.Kind.BROKER:
         return None
-    path = Path(process.working_dir, process.argv[process.argv.index("--config") + 1])
     try:
-        with path.open(encoding="utf-8") as file:
+        with (process.data_dir / "server.properties").open(encoding="utf-8") as file:
             return read_server_properties(file.read(FILE_BYTES_MAX))
     except (OSError, UnicodeDecodeError):
         return None

@@ -1,6 +1,7 @@
 """Which gateway the rest of the console gets: the real one to the configured cluster, made once per process."""
 
 from functools import cache
+from pathlib import Path
 
 from django.conf import settings
 
@@ -20,4 +21,9 @@ def cluster_gateway() -> ClusterGateway:
 def zookeeper_gateway() -> ZooKeeperGateway:
     from console.gateway.znodes import KazooGateway, secret_reader
 
-    return KazooGateway(settings.ZOOKEEPER, secret_reader(settings.ZOOKEEPER_SECRET_FILE))
+    digest = settings.ZOOKEEPER_DIGEST_FILE
+    return KazooGateway(
+        settings.ZOOKEEPER,
+        secret_reader(settings.ZOOKEEPER_SECRET_FILE),
+        secret_reader(Path(digest)) if digest else None,
+    )

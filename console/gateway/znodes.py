@@ -40,14 +40,21 @@ _QUIET.setLevel(logging.CRITICAL)
 class KazooGateway:
     """Thread-safe. The connect string is where it begins; from then on it knows every member the ensemble names.
 
-    `read_secret` gives the super user's password, which a reconfig needs; None: this console has none.
+    `read_secret` gives the super user's password, which a reconfig needs; None: this console has none. `read_digest`
+    gives the brokers' user:password, with which their sensitive znodes can be read; None, or no such file: as anybody.
     """
 
-    def __init__(self, connect_string: str, read_secret: Callable[[], str] | None = None):
+    def __init__(
+        self,
+        connect_string: str,
+        read_secret: Callable[[], str] | None = None,
+        read_digest: Callable[[], str] | None = None,
+    ):
         self._servers, _, chroot = connect_string.partition("/")
         self._first_servers = [each.strip() for each in self._servers.split(",") if each.strip()]
         self._chroot = f"/{chroot.strip('/')}" if chroot.strip("/") else ""
         self._read_secret = read_secret
+        self._read_digest = read_digest
         self._lock = threading.Lock()
         self._client: KazooClient | None = None
         self._connection: threading.Event | None = None
@@ -182,8 +189,18 @@ class KazooGateway:
         if not self._servers:
             raise ZooKeeperUnreachableError("No ZooKeeper address is set.")
         return KazooClient(
-            hosts=self._servers, timeout=SESSION_TIMEOUT_SECONDS, connection_retry=_RECONNECT, logger=_QUIET
+            hosts=self._servers,
+            timeout=SESSION_TIMEOUT_SECONDS,
+            connection_retry=_RECONNECT,
+            logger=_QUIET,
+            auth_data=self._auth_data(),
         )
+
+    def _auth_data(self) -> list[tuple[str, str]]:
+        try:
+            return [("digest", self._read_digest())] if self._read_digest else []
+        except OSError:
+            return []
 
     def _absolute(self, path: str) -> str:
         return f"{self._chroot}{path}".rstrip("/") or "/"

@@ -10,11 +10,12 @@ from django.contrib.auth import get_user_model
 
 USERNAME = "admin"
 PASSWORD_VARIABLE = "BARNABAS_ADMIN_PASSWORD"
+_FROM_ENVIRONMENT = f"(from {PASSWORD_VARIABLE})"
 
 
 @dataclass(frozen=True)
 class Credentials:
-    """What to tell the person: `password` is the password itself, or where it is known from."""
+    """What to tell the person: `password` is the password itself if it was just made, else where it is known from."""
 
     username: str
     password: str
@@ -31,10 +32,11 @@ def ensure_first_user(given_password: str) -> Credentials:
     if user is None:
         password = given_password or _generate_password()
         users.create_superuser(USERNAME, password=password)
-        return Credentials(USERNAME, _shown(password, given_password))
-    for password in filter(None, (given_password, _kept_password())):
-        if user.check_password(password):
-            return Credentials(user.get_username(), _shown(password, given_password))
+        return Credentials(USERNAME, _FROM_ENVIRONMENT if given_password else password)
+    known = ((given_password, _FROM_ENVIRONMENT), (_kept_password(), f"(in {password_file()})"))
+    for password, where in known:
+        if password and user.check_password(password):
+            return Credentials(user.get_username(), where)
     return Credentials(user.get_username(), "(the one you chose)")
 
 
@@ -58,7 +60,3 @@ def _kept_password() -> str:
         return password_file().read_text().strip()
     except OSError:
         return ""
-
-
-def _shown(password: str, given_password: str) -> str:
-    return f"(from {PASSWORD_VARIABLE})" if password == given_password else password

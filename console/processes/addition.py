@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from console.plans.plan import Line, Plan
 
@@ -68,11 +69,18 @@ def _obstacles(spec: dict, around: Surroundings) -> Sequence[str]:
         elif port in around.listening:
             found.append(f"Port {port} is taken by another program.")
     for directory in spec["log_dirs"]:
-        if owner := around.directories.get(directory):
+        if owner := _owner_of(directory, around.directories):
             found.append(f"{directory} belongs to {owner}.")
         elif (around.owners or {}).get(directory, broker_id) != broker_id:
             found.append(f"{directory} is not empty and holds nothing of a broker {broker_id}.")
     return found
+
+
+def _owner_of(directory: str, directories: Mapping[str, str]) -> str:
+    """Whose directory it is, lies in, or has in it."""
+    path = Path(directory)
+    others = ((Path(each), owner) for each, owner in directories.items())
+    return next((owner for each, owner in others if path.is_relative_to(each) or each.is_relative_to(path)), "")
 
 
 def next_broker_id(taken: Collection[int]) -> int:

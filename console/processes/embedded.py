@@ -11,6 +11,7 @@ from console.processes.setup import Setup
 STREAM_JOB = "access-counts"
 DEMO = "demo"
 ZOOKEEPER = "zookeeper"
+_DEMO_SOURCES = ("host-metrics", "console-access")
 
 
 def embedded_processes(setup: Setup, data: Path) -> list[tuple[str, str, dict]]:
@@ -26,9 +27,11 @@ def embedded_processes(setup: Setup, data: Path) -> list[tuple[str, str, dict]]:
     for number in range(1, setup.broker_count + 1):
         found.append(("broker", f"broker-{number}", broker_spec(setup, data, number)))
     connect, stream = data / "connect", data / "streams" / STREAM_JOB
-    demo = demo_properties(setup, connect, settings.REQUEST_LOG_FILE)
-    found.append(("connect", DEMO, {"directory": str(connect), "properties": demo}))
-    found.append(("stream", STREAM_JOB, {"directory": str(stream), "properties": stream_properties(setup, stream)}))
+    if setup.demo or setup.documents:
+        demo = demo_properties(setup, connect, settings.REQUEST_LOG_FILE)
+        found.append(("connect", DEMO, {"directory": str(connect), "properties": demo}))
+    if setup.demo:
+        found.append(("stream", STREAM_JOB, {"directory": str(stream), "properties": stream_properties(setup, stream)}))
     return found
 
 
@@ -60,6 +63,7 @@ def broker_spec(setup: Setup, data: Path, number: int) -> dict:
         "directory": str(directory),
         "log_dirs": [str(directory / "data")],
         "zookeeper": setup.zookeeper,
+        "zookeeper_digest_file": settings.ZOOKEEPER_DIGEST_FILE,
         "first_properties": first_broker_properties(setup.broker_count),
     }
 
@@ -86,18 +90,21 @@ def first_broker_properties(broker_count: int) -> dict[str, str]:
 
 def demo_properties(setup: Setup, directory: Path, request_log: Path) -> dict[str, str]:
     """The machine's metrics, the console's own requests, and the text files a person named."""
-    connectors = ["host-metrics", "console-access", *(["documents"] if setup.documents else [])]
+    connectors = [*(_DEMO_SOURCES if setup.demo else []), *(["documents"] if setup.documents else [])]
     pairs = {
         "bootstrap.servers": setup.bootstrap_servers,
         "offset.storage.file.filename": str(directory / "offsets.json"),
         "connectors": ",".join(connectors),
-        "host-metrics.connector.class": "HostMetricsSource",
-        "host-metrics.topic": "host.metrics",
-        "console-access.connector.class": "FileSource",
-        "console-access.file": str(request_log),
-        "console-access.topic": "console.access",
-        "console-access.json.key": "path",
     }
+    if setup.demo:
+        pairs |= {
+            "host-metrics.connector.class": "HostMetricsSource",
+            "host-metrics.topic": "host.metrics",
+            "console-access.connector.class": "FileSource",
+            "console-access.file": str(request_log),
+            "console-access.topic": "console.access",
+            "console-access.json.key": "path",
+        }
     if setup.documents:
         pairs["documents.connector.class"] = "FileSource"
         pairs["documents.file"] = ",".join(map(str, setup.documents))

@@ -57,7 +57,7 @@ def gather_facts(process: ManagedProcess, identity: Identity | None, sighting: S
         start_again_at=process.start_again_at,
     )
     if not sighting.alive:
-        words = last_line(Path(process.log_path))[:LAST_WORDS_LENGTH_MAX] if facts.recorded else ""
+        words = last_line(process.log_path)[:LAST_WORDS_LENGTH_MAX] if facts.recorded else ""
         return replace(facts, last_words=words)
     if sighting.suspended or (process.observed == Observed.RUNNING and not measure_is_due(process, now)):
         return facts

@@ -1,8 +1,13 @@
 """One row per process the console runs: how to start it, what is wanted, what was last seen, and a sentence on it."""
 
+import shlex
+from pathlib import Path
+
+from django.conf import settings
 from django.db import models
 
 from console.processes.kinds import KINDS, kind_named
+from console.processes.kinds.spec import Launch, SpecError, check_name
 from console.processes.restarts import Policy
 from console.processes.states import Desired, Observed, Request
 from console.processes.truths import State
@@ -26,12 +31,6 @@ class ManagedProcess(models.Model):
     position = models.IntegerField(default=0)
     #: The host whose Celery worker runs it.
     host = models.CharField(max_length=255)
-    argv = models.JSONField(default=list)
-    #: Additions to the environment. Readable in the database: secrets have no place here.
-    env = models.JSONField(default=dict)
-    working_dir = models.CharField(max_length=1000)
-    data_dir = models.CharField(max_length=1000)
-    log_path = models.CharField(max_length=1000)
     #: Ports on 127.0.0.1 that must answer before it counts as running; the first is the one shown.
     ports = models.JSONField(default=list)
 
@@ -78,6 +77,35 @@ class ManagedProcess(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def launch(self) -> Launch:
+        """How it is started: made of its kind and spec alone, both checked now. Raises SpecError."""
+        check_name(self.name)
+        if self.kind not in KINDS:
+            raise SpecError(f"{self.kind} is no kind of process; there are {', '.join(KINDS)}.")
+        kind = kind_named(self.kind)
+        return kind.launch(kind.check(self.spec))
+
+    @property
+    def command(self) -> str:
+        """For a person."""
+        try:
+            return shlex.join(["python", "-m", "broker", *self.launch.arguments])
+        except SpecError as error:
+            return f"none: {error}"
+
+    @property
+    def data_dir(self) -> Path:
+        """A path that does not exist for one whose spec cannot be."""
+        try:
+            return self.launch.data_dir
+        except SpecError:
+            return settings.RUN_DIR / "no-directory"
+
+    @property
+    def log_path(self) -> Path:
+        return settings.LOG_DIR / f"{self.name}.log"
 
     @property
     def grace_s(self) -> int:

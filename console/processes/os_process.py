@@ -131,6 +131,8 @@ def _create_time(pid: int) -> float:
 
 def look(identity: Identity) -> Sighting:
     """Whether it lives. A zombie is dead: it is reaped if it is our child, and its status is taken either way."""
+    if not identity.token:
+        return GONE  # nothing of ours: every process without a token has that one
     child = _children.get(identity)
     if child is not None and child.poll() is not None:
         return Sighting(alive=False, exit_status=child.returncode)

@@ -13,14 +13,12 @@ back-off, shown with its four truths, its log bounded. Callers that change somet
 (`console/plans`).
 """
 
-import sys
-
 from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import Q
 
-from console.processes.embedded import embedded_processes
-from console.processes.kinds import KINDS
+from console.processes.embedded import DEMO, STREAM_JOB, embedded_processes
+from console.processes.kinds import kind_named
 from console.processes.kinds.spec import SpecError
 from console.processes.models import ManagedProcess, WithdrawnProcess
 from console.processes.setup import Setup
@@ -72,7 +70,7 @@ def add_process(
 def change_process(process: ManagedProcess, spec: dict) -> None:
     """Give `process` another spec; one that runs goes on as it is until its next start. Raises SpecError."""
     _apply(process, spec)
-    process.save(update_fields=["spec", "argv", "working_dir", "data_dir", "log_path", "ports", "position"])
+    process.save(update_fields=["spec", "ports", "position"])
 
 
 def forget_process(process: ManagedProcess) -> bool:
@@ -91,18 +89,11 @@ def forget_process(process: ManagedProcess) -> bool:
 
 def _apply(row: ManagedProcess, spec: dict) -> None:
     """Files are written before the row: a row never means a file that is not there."""
-    if row.kind not in KINDS:
-        raise SpecError(f"{row.kind} is no kind of process; there are {', '.join(KINDS)}.")
-    if not row.name.replace("-", "").replace("_", "").isalnum() or len(row.name) > 60 or not row.name.isascii():
-        raise SpecError("The name of a process is 1 to 60 letters, digits, '-' and '_'.")
-    kind = KINDS[row.kind]
+    row.spec = spec
+    row.ports = row.launch.ports
+    kind = kind_named(row.kind)
     row.spec = kind.check(spec)
-    launch = kind.launch(row.spec)
     kind.write_files(row.spec)
-    row.argv = [sys.executable, "-m", "broker", *launch.arguments]
-    row.working_dir, row.data_dir = str(settings.BASE_DIR), str(launch.data_dir)
-    row.log_path = str(settings.LOG_DIR / f"{row.name}.log")
-    row.ports = launch.ports
     row.position = kind.ORDER * POSITIONS_PER_KIND + row.spec.get("broker_id", 0)
 
 
@@ -117,8 +108,9 @@ def register(setup: Setup) -> list[ManagedProcess]:
     for kind, name, spec in wanted:
         if name not in withdrawn:
             _register(kind, name, spec)
-    of_setup = ManagedProcess.objects.filter(is_from_setup=True, pid__isnull=True)
-    of_setup.exclude(name__in=[name for _, name, _ in wanted]).delete()
+    left_out = ManagedProcess.objects.filter(is_from_setup=True).exclude(name__in=[name for _, name, _ in wanted])
+    left_out.filter(pid__isnull=True).delete()
+    left_out.filter(name__in=(DEMO, STREAM_JOB)).update(desired=Desired.STOPPED, request=Request.STOP)
     return processes_of_host()
 
 

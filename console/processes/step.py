@@ -6,11 +6,11 @@ down): a lock per process lets one in after the other, and each starts from what
 
 import logging
 import secrets
+import sys
 import time
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import datetime
-from pathlib import Path
 
 from django.conf import settings
 from django.db import transaction
@@ -23,6 +23,7 @@ from console.processes.cluster_look import cluster_look
 from console.processes.facts import TRANSITIONAL, gather_facts, identity_of, measure_is_due, run_files_of_processes
 from console.processes.file_lock import exclusive
 from console.processes.kinds import kind_named
+from console.processes.kinds.spec import SpecError, check_name
 from console.processes.log_files import bound_log
 from console.processes.models import ManagedProcess
 from console.processes.os_process import Identity
@@ -51,7 +52,8 @@ def settle(name: str, for_s: float) -> ManagedProcess:
 
 
 def alone_with(name: str) -> AbstractContextManager[bool]:
-    """No step of the process is under way inside the block."""
+    """No step of the process is under way inside the block. Raises SpecError for a name that none can have."""
+    check_name(name)
     return exclusive(settings.RUN_DIR / "locks" / f"{name}.lock")
 
 
@@ -119,10 +121,8 @@ def _spawn(process: ManagedProcess, facts: Facts, decision: Decision) -> Decisio
         process.restart_count += 1
     process.save(update_fields=["observed", "sentence", "run_token", "started_at", "pid", "create_time"])
     try:
-        identity = os_process.spawn(
-            process.argv, process.env, Path(process.working_dir), Path(process.log_path), process.run_token
-        )
-    except OSError as error:
+        identity = os_process.spawn(_argv(process), {}, settings.BASE_DIR, process.log_path, process.run_token)
+    except (OSError, SpecError) as error:
         never_ran = replace(facts, deaths_in_a_row=process.deaths_in_a_row, running_since=None)
         failed = could_not_start(never_ran, str(error))
         process.ended_at = facts.now
@@ -131,6 +131,11 @@ def _spawn(process: ManagedProcess, facts: Facts, decision: Decision) -> Decisio
     process.pid, process.create_time = identity.pid, identity.create_time
     write_run_file(run_files_of_processes(), process.name, identity)
     return decision
+
+
+def _argv(process: ManagedProcess) -> list[str]:
+    """Raises SpecError."""
+    return [sys.executable, "-m", "broker", *process.launch.arguments]
 
 
 def _write_state(process: ManagedProcess, facts: Facts, before: dict, look: ClusterLook) -> None:
@@ -169,7 +174,7 @@ def _port_says(process: ManagedProcess, facts: Facts) -> str:
 def _measure(process: ManagedProcess, identity: Identity, now: datetime) -> None:
     if not measure_is_due(process, now):
         return
-    bound_log(Path(process.log_path))
+    bound_log(process.log_path)
     measure = os_process.measure(identity)
     if measure is None:
         return

@@ -21,10 +21,14 @@ def look_around(spec: dict) -> Surroundings:
         names={row.name for row in rows},
         ports=_ports_of(rows),
         registered=set(Broker.objects.filter(is_registered=True).values_list("broker_id", flat=True)),
-        directories={directory: row.name for row in rows for directory in row.spec.get("log_dirs", [])},
+        directories={directory: row.name for row in rows for directory in _directories_of(row)},
         listening={port for port in asked if port_answers(port)},
         owners={each: owner for each in spec["log_dirs"] if (owner := _owner_of(Path(each))) != -1},
     )
+
+
+def _directories_of(row: ManagedProcess) -> list[str]:
+    return [each for each in (row.spec.get("directory"), *row.spec.get("log_dirs", [])) if each]
 
 
 def _ports_of(rows: list[ManagedProcess]) -> dict[int, str]:
@@ -70,6 +74,7 @@ def broker_spec_of(values: dict) -> dict:
         "log_dirs": [line.strip() for line in values["log_dirs"].splitlines() if line.strip()],
         "rack": values["rack"],
         "zookeeper": ",".join(managed_zookeepers()) or settings.ZOOKEEPER,
+        "zookeeper_digest_file": settings.ZOOKEEPER_DIGEST_FILE,
         "first_properties": first_broker_properties(max(brokers, 1)),
     }
 

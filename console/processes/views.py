@@ -3,8 +3,6 @@
 A button answers with nothing but the closed question: what changed arrives by push, for everybody alike.
 """
 
-from pathlib import Path
-
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -63,7 +61,7 @@ def _log_of(request: HttpRequest, process: ManagedProcess) -> dict:
         return {"log_lines": [], "log_refusal": NOT_EVERYTHING}
     if process.host != settings.HOST_NAME:
         return {"log_lines": [], "log_elsewhere": True}
-    return {"log_lines": tail_lines(Path(process.log_path)), "log_elsewhere": False}
+    return {"log_lines": tail_lines(process.log_path), "log_elsewhere": False}
 
 
 @require_safe

@@ -43,7 +43,7 @@ def do_reset_checkpoint(actor, plan: Plan, process: ManagedProcess, target: str,
         keep_inverse(actor, plan, {"spec": process.spec})
         properties = {**process.spec["properties"], "starting.offsets": target}
         try:
-            with _put_aside(Path(process.data_dir) / "checkpoint"):
+            with _put_aside(process.data_dir / "checkpoint"):
                 change_process(process, {**process.spec, "properties": properties})
         except OSError as error:
             raise ObstacleError(

@@ -1,7 +1,5 @@
 """Looking at what the drivers of this host write about themselves, and showing it to whoever is there."""
 
-from pathlib import Path
-
 from django.conf import settings
 
 from console.live import groups
@@ -19,7 +17,7 @@ def look_at_streams() -> int:
 
 
 def _look(process: ManagedProcess) -> bool:
-    facts = read_progress(Path(process.data_dir))
+    facts = read_progress(process.data_dir)
     kept = getattr(process, "progress", None)
     if not facts:
         return False

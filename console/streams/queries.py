@@ -1,7 +1,6 @@
 """The one door through which a view gets a stream job, and what is known of the offsets it goes on from."""
 
 from collections.abc import Mapping
-from pathlib import Path
 
 from django.conf import settings
 from django.shortcuts import get_object_or_404
@@ -48,7 +47,7 @@ def is_here(process: ManagedProcess) -> bool:
 
 def places_of(process: ManagedProcess) -> Places | None:
     """Where its checkpoint goes on; None without one, or if it lies on another host."""
-    return checkpoint_of(Path(process.data_dir)) if is_here(process) else None
+    return checkpoint_of(process.data_dir) if is_here(process) else None
 
 
 def log_starts(topics: set[str]) -> Places:

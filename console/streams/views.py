@@ -1,7 +1,5 @@
 """The list of stream jobs and the page of one: how fast, how far behind, and why."""
 
-from pathlib import Path
-
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
@@ -38,7 +36,7 @@ def stream_page(request: HttpRequest, name: str) -> HttpResponse:
         "shown": shown_stream(process).shown,
         "lost": losses(places, log_starts({topic for topic, _ in places or ()})),
         "tail_lines": TAIL_LINES,
-        "log_lines": tail_lines(Path(process.log_path)) if is_here(process) else [],
+        "log_lines": tail_lines(process.log_path) if is_here(process) else [],
         "log_elsewhere": not is_here(process),
     }
     return render(request, "streams/page.html", context)

@@ -24,7 +24,7 @@ for name in ("orders", "a-topic-with-a-name-that-is-quite-long-" * 5):
 for name in ("readers", "a.group.with.a.name.that.is.quite.long." * 5):
     group = ConsumerGroup.objects.create(name=name, state="Stable", coordinator=1, verdict="ok", topics=["orders"])
     GroupPlace.objects.create(group=group, topic="orders", partition=0, committed=2, next_offset=5, lag=3, verdict="ok")
-ManagedProcess.objects.create(name="broker-1", kind="broker", host=settings.HOST_NAME, argv=["true"])
+ManagedProcess.objects.create(name="broker-1", kind="broker", host=settings.HOST_NAME)
 RollingRestart.objects.create(actor_name="admin", sentence="Begins.")
 somebody = User.objects.create_user("somebody", pk=10_000)
 somebody.name_rules.create(resource="topic", pattern="orders-*", level="operator")

@@ -95,7 +95,7 @@ def _silence_of(row: Row, registered: dict[int, str]) -> list[str]:
     if row.kind == "broker":
         faults += filter(None, [registered.get(row.broker_id, "is not registered")])
     if row.kind == "stream" and row.observed == "running":
-        progress = json.loads((Path(row.data_dir) / "progress.json").read_text())
+        progress = json.loads((row.data_dir / "progress.json").read_text())
         if progress.get("pid") != row.pid or time.time() - progress["heartbeat_ms"] / 1000 > HEARTBEAT_AGE_MAX_S:
             faults.append("its heartbeat is old, or another driver's")
     return faults

@@ -19,7 +19,7 @@ from broker.config.topic import check_topic_configs
 from broker.runtime.metadata_cache import MetadataCache
 from broker.runtime.topics.internal_topics import INTERNAL_TOPICS, new_internal_topic
 from broker.runtime.topics.topic_placement import NewTopic, place_added, place_topic
-from broker.zookeeper.errors import ConnectionInterrupted, SessionLost, ZooKeeperError
+from broker.zookeeper.errors import ConnectionInterrupted, SessionLost, ZooKeeperError, answer_of
 from broker.zookeeper.store import ClusterStore
 
 _log = logger(__name__)
@@ -91,7 +91,7 @@ class TopicAdmin:
             async with self._writing:
                 await self._store.add_partitions(name, added)
         except ZooKeeperError as error:
-            raise ApiError(ErrorCode.REQUEST_TIMED_OUT, f"ZooKeeper: {error}") from error
+            raise answer_of(error) from error
         finally:
             self._being_created.pop(name, None)
         _log.info("partitions added", topic=name, partitions=count)
@@ -133,7 +133,7 @@ class TopicAdmin:
                 await self._store.wait_topic_removed(name)
                 await self._metadata.wait_until(lambda: name not in self._metadata.topics, timeout_ms)
         except ZooKeeperError as error:
-            raise ApiError(ErrorCode.REQUEST_TIMED_OUT, f"ZooKeeper: {error}") from error
+            raise answer_of(error) from error
         except TimeoutError:
             raise ApiError(
                 ErrorCode.REQUEST_TIMED_OUT, "the topic is marked for deletion; a broker that holds it is away"
@@ -170,7 +170,7 @@ class TopicAdmin:
             async with self._writing:
                 await self._create(topic, created)
         except (ZooKeeperError, TimeoutError) as error:
-            raise ApiError(ErrorCode.REQUEST_TIMED_OUT, f"ZooKeeper: {str(error) or 'not reached'}") from error
+            raise answer_of(error) from error
         finally:
             self._being_created.pop(topic.name, None)
         _log.info("topic created", topic=topic.name, partitions=len(created.assignment))

@@ -18,7 +18,7 @@ from broker.config.resolution import topic_values
 from broker.config.topic import check_topic_configs
 from broker.log.config import LogConfig
 from broker.runtime.replication.replica_manager import ReplicaManager
-from broker.zookeeper.errors import ConnectionInterrupted, MalformedZnode, SessionLost, ZooKeeperError
+from broker.zookeeper.errors import ConnectionInterrupted, MalformedZnode, SessionLost, ZooKeeperError, answer_of
 from broker.zookeeper.store import ClusterStore
 
 _log = logger(__name__)
@@ -44,7 +44,7 @@ class TopicConfigs:
         except MalformedZnode as error:
             raise ApiError(ErrorCode.INVALID_CONFIG, str(error)) from error
         except ZooKeeperError as error:
-            raise ApiError(ErrorCode.REQUEST_TIMED_OUT, f"ZooKeeper: {error}") from error
+            raise answer_of(error) from error
 
     async def log_configs(self, topics: Iterable[str]) -> dict[str, LogConfig]:
         """What the logs of `topics` go by, to be known before they are hosted; without those nobody can go by.
@@ -82,7 +82,7 @@ class TopicConfigs:
         except MalformedZnode as error:
             raise ApiError(ErrorCode.INVALID_CONFIG, str(error)) from error
         except ZooKeeperError as error:
-            raise ApiError(ErrorCode.REQUEST_TIMED_OUT, f"ZooKeeper: {error}") from error
+            raise answer_of(error) from error
         _log.info("topic configuration changed", topic=topic, overrides=",".join(sorted(overrides)))
 
     async def apply(self, topic: str) -> None:

@@ -1,33 +1,60 @@
 """A broker, and its server.properties.
 
 Spec: `broker_id`, `port`, `metrics_port` (0: none), `directory` (where the properties file lies), `log_dirs`, `rack`,
-`zookeeper` (zookeeper.connect) and `first_properties`: keys the file is given while it does not say them itself.
+`zookeeper` (zookeeper.connect), `zookeeper_digest_file` (who it is there; empty: nobody) and `first_properties`: keys
+the file is given while it does not say them itself.
 All other keys of the file are the operator's.
 """
 
 from collections.abc import Mapping
 from pathlib import Path
 
+from django.conf import settings
+
 from console.processes.kinds.spec import (
     Launch,
     SpecError,
     read_directory,
+    read_log_directory,
     read_number,
     read_pairs,
     read_port,
+    read_secret_file,
     read_text,
     refuse_unknown,
 )
 from console.processes.properties_file import set_properties
 from console.processes.readiness import answer_of_ports, silence_of_ports
 from console.processes.truths import ClusterLook, ClusterTruth, Standing
+from console.secret_files import load_or_create_secret
 
 NAME, LABEL, ORDER, GRACE_S = "broker", "broker", 10, 20
 STOP_MEANS = ""
 #: Kafka's reserved.broker.max.id is 1000: what lies above is for ids that ZooKeeper hands out.
 BROKER_ID_MAX = 1_000
 LOG_DIRS_MAX = 32
-_FIELDS = {"broker_id", "port", "metrics_port", "directory", "log_dirs", "rack", "zookeeper", "first_properties"}
+_FIELDS = {
+    "broker_id",
+    "port",
+    "metrics_port",
+    "directory",
+    "log_dirs",
+    "rack",
+    "zookeeper",
+    "zookeeper_digest_file",
+    "first_properties",
+}
+#: Keys of the file that follow from those.
+_OWNED = {
+    "broker.id",
+    "broker.rack",
+    "listeners",
+    "log.dirs",
+    "metrics.listener",
+    "zookeeper.connect",
+    "zookeeper.digest.file",
+    "zookeeper.set.acl",
+}
 
 
 def check(spec: Mapping) -> dict:
@@ -40,32 +67,42 @@ def check(spec: Mapping) -> dict:
         "log_dirs": _read_log_dirs(spec),
         "rack": read_text(spec, "rack", ""),
         "zookeeper": read_text(spec, "zookeeper"),
-        "first_properties": read_pairs(spec, "first_properties"),
+        "zookeeper_digest_file": read_secret_file(spec, "zookeeper_digest_file", settings.ZOOKEEPER_DIGEST_FILE),
+        "first_properties": _read_first_properties(spec),
     }
+
+
+def _read_first_properties(spec: Mapping) -> dict[str, str]:
+    pairs = read_pairs(spec, "first_properties")
+    if owned := sorted(pairs.keys() & _OWNED):
+        raise SpecError(f"first_properties has {owned[0]}, which has a field of its own.")
+    return pairs
 
 
 def _read_log_dirs(spec: Mapping) -> list[str]:
     found = spec.get("log_dirs")
     if not isinstance(found, list) or not 1 <= len(found) <= LOG_DIRS_MAX:
         raise SpecError(f"log_dirs must name 1 to {LOG_DIRS_MAX} directories.")
-    directories = [read_directory({"log_dirs": each}, "log_dirs") for each in found]
-    if any("," in each for each in directories):
+    if any(isinstance(each, str) and "," in each for each in found):
         raise SpecError("log_dirs must have no comma in a path: log.dirs of a broker is a list.")
+    directories = [read_log_directory({"log_dirs": each}, "log_dirs") for each in found]
     if len({Path(each) for each in directories}) < len(directories):
         raise SpecError("log_dirs names a directory twice.")
     return directories
 
 
-def launch(spec: dict) -> Launch:
-    return Launch(["server", "--config", str(_file(spec))], Path(spec["directory"]), [spec["port"]])
-
-
-def _file(spec: dict) -> Path:
+def config_file(spec: dict) -> Path:
     return Path(spec["directory"]) / "server.properties"
 
 
+def launch(spec: dict) -> Launch:
+    return Launch(["server", "--config", str(config_file(spec))], Path(spec["directory"]), [spec["port"]])
+
+
 def write_files(spec: dict) -> None:
-    set_properties(_file(spec), properties(spec), spec["first_properties"])
+    if spec["zookeeper_digest_file"]:
+        load_or_create_secret(Path(spec["zookeeper_digest_file"]), prefix="barnabas:")
+    set_properties(config_file(spec), properties(spec), spec["first_properties"])
 
 
 def properties(spec: dict) -> dict[str, str]:
@@ -76,6 +113,8 @@ def properties(spec: dict) -> dict[str, str]:
         "log.dirs": ",".join(spec["log_dirs"]),
         "zookeeper.connect": spec["zookeeper"],
     }
+    if spec["zookeeper_digest_file"]:
+        owned |= {"zookeeper.set.acl": "true", "zookeeper.digest.file": spec["zookeeper_digest_file"]}
     if spec["metrics_port"]:
         owned["metrics.listener"] = f"127.0.0.1:{spec['metrics_port']}"
     if spec["rack"]:

@@ -1,6 +1,7 @@
 """A connect worker, which copies records from sources into topics.
 
-Spec: `directory` and `properties`, the whole of its connect.properties, which is written anew at each change.
+Spec: `directory` and `properties`, the whole of its connect.properties, which is written anew at each change. How far
+it has got is kept in its directory, wherever the properties would have it.
 """
 
 from collections.abc import Mapping
@@ -12,12 +13,17 @@ from console.processes.truths import ClusterLook, ClusterTruth, Standing
 
 NAME, LABEL, ORDER, GRACE_S = "connect", "connect worker", 20, 5
 STOP_MEANS = "Stops the sources of this worker: no new records in their topics; what is there stays."
+_OFFSETS = "offset.storage.file.filename"
 _HEADER = "# Written by the console whenever the process's spec changes; edit the spec, not this file.\n"
 
 
 def check(spec: Mapping) -> dict:
     refuse_unknown(spec, {"directory", "properties"})
-    return {"directory": read_directory(spec, "directory"), "properties": read_pairs(spec, "properties")}
+    directory = read_directory(spec, "directory")
+    properties = read_pairs(spec, "properties")
+    if _OFFSETS in properties:
+        properties[_OFFSETS] = str(Path(directory) / "offsets.json")
+    return {"directory": directory, "properties": properties}
 
 
 def launch(spec: dict) -> Launch:

@@ -1,15 +1,22 @@
 """Reading a spec: JSON a person or another feature wrote, checked field by field before anything is done with it.
 
 A spec is readable in the database and on the page: a secret has no place in it, only the path of the file it is in.
+It is checked again whenever it is started from: who can write the database gains no command and no path of his own.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from django.conf import settings
+
 PATH_LENGTH_MAX = 900
 TEXT_LENGTH_MAX = 2_000
 PAIRS_MAX = 200
+NAME_LENGTH_MAX = 60
+_NAME = re.compile(r"[A-Za-z0-9_-]+")
+_KEY = re.compile(r"[A-Za-z0-9._-]+")
 
 
 class SpecError(Exception):
@@ -23,6 +30,12 @@ class Launch:
     arguments: list[str]
     data_dir: Path
     ports: list[int] = field(default_factory=list)
+
+
+def check_name(name: str) -> None:
+    """A process's name is part of file names: its log, its lock, its run file."""
+    if not _NAME.fullmatch(name) or len(name) > NAME_LENGTH_MAX:
+        raise SpecError(f"The name of a process is 1 to {NAME_LENGTH_MAX} letters, digits, '-' and '_'.")
 
 
 def refuse_unknown(spec: Mapping, known: set[str]) -> None:
@@ -46,18 +59,50 @@ def read_optional_port(spec: Mapping, name: str) -> int | None:
 
 
 def read_text(spec: Mapping, name: str, default: str | None = None) -> str:
-    """One line of text."""
+    """One line of text, also in a properties file, where a backslash at its end would take in the next."""
     value = spec.get(name, default)
     if not isinstance(value, str) or len(value) > TEXT_LENGTH_MAX or not value.isprintable():
         raise SpecError(f"{name} must be one line of text.")
+    if value.rstrip().endswith("\\"):
+        raise SpecError(f"{name} must not end with a backslash.")
     return value.strip()
 
 
 def read_directory(spec: Mapping, name: str) -> str:
-    """An absolute path."""
+    """An absolute path below the console's data, in none of the directories the console has for itself."""
+    value = _read_path(spec, name)
+    if not is_data_directory(Path(value)):
+        raise SpecError(f"{name} must be a directory of its own below {settings.DATA_DIR}, not {value!r}.")
+    return value
+
+
+def read_log_directory(spec: Mapping, name: str) -> str:
+    """As `read_directory`, or below one of BARNABAS_LOG_ROOTS. What lies elsewhere is not looked at."""
+    value = _read_path(spec, name)
+    if not is_data_directory(Path(value)) and not any(map(Path(value).is_relative_to, settings.LOG_ROOTS)):
+        raise SpecError(f"{name} must be below {settings.DATA_DIR} or one of BARNABAS_LOG_ROOTS, not {value!r}.")
+    return value
+
+
+def is_data_directory(path: Path) -> bool:
+    own = (settings.SECRETS_DIR, settings.RUN_DIR, settings.LOG_DIR, settings.JOBS_DIR)
+    is_below = path != settings.DATA_DIR and path.is_relative_to(settings.DATA_DIR)
+    return is_below and not any(path.is_relative_to(each) for each in own)
+
+
+def _read_path(spec: Mapping, name: str) -> str:
     value = read_text(spec, name)
-    if not Path(value).is_absolute() or len(value) > PATH_LENGTH_MAX:
+    path = Path(value)
+    if not path.is_absolute() or ".." in path.parts or len(value) > PATH_LENGTH_MAX:
         raise SpecError(f"{name} must be an absolute path, not {value!r}.")
+    return value
+
+
+def read_secret_file(spec: Mapping, name: str, own: str) -> str:
+    """The path of the one file that is meant for this, or none."""
+    value = read_text(spec, name, "")
+    if value not in ("", own):
+        raise SpecError(f"{name} must be {own} or nothing, not {value!r}.")
     return value
 
 
@@ -67,6 +112,6 @@ def read_pairs(spec: Mapping, name: str) -> dict[str, str]:
     if not isinstance(pairs, Mapping) or len(pairs) > PAIRS_MAX:
         raise SpecError(f"{name} must be at most {PAIRS_MAX} keys with their values.")
     for key in pairs:
-        if not isinstance(key, str) or not key or not set(key).isdisjoint("=:# \\\n"):
+        if not isinstance(key, str) or not _KEY.fullmatch(key):
             raise SpecError(f"{name} has {key!r}, which is no key of a properties file.")
     return {key: read_text(pairs, key) for key in pairs}

@@ -1,13 +1,16 @@
 """A Spark stream job: a driver that tells by its progress file how its query fares.
 
 Spec: `directory` (checkpoint, progress and properties file) and `properties`, which are set in stream.properties; its
-other keys stay.
+other keys stay. What decides whose code runs follows from the console's settings, whatever the spec says: directories
+and Spark's master. Settings of Spark itself are for that file, which a person with an account on this host edits.
 """
 
 from collections.abc import Mapping
 from pathlib import Path
 
-from console.processes.kinds.spec import Launch, read_directory, read_pairs, refuse_unknown
+from django.conf import settings
+
+from console.processes.kinds.spec import Launch, SpecError, read_directory, read_pairs, refuse_unknown
 from console.processes.properties_file import set_properties
 from console.processes.readiness import read_progress, silence_of_job
 from console.processes.truths import ClusterLook, ClusterTruth, Standing
@@ -20,7 +23,20 @@ STOP_MEANS = (
 
 def check(spec: Mapping) -> dict:
     refuse_unknown(spec, {"directory", "properties"})
-    return {"directory": read_directory(spec, "directory"), "properties": read_pairs(spec, "properties")}
+    directory = read_directory(spec, "directory")
+    properties = read_pairs(spec, "properties")
+    if any(key.startswith("spark.") for key in properties):
+        raise SpecError("properties must have no key of Spark's own; those stand in the job's file.")
+    of_host = {
+        "checkpoint.dir": directory,
+        "jobs.dir": str(settings.JOBS_DIR),
+        "files.dir": str(settings.DATA_DIR / "files"),
+        "master": settings.SPARK_MASTER,
+    }
+    return {
+        "directory": directory,
+        "properties": {key: of_host.get(key, value) for key, value in properties.items()},
+    }
 
 
 def launch(spec: dict) -> Launch:
@@ -36,7 +52,7 @@ def write_files(spec: dict) -> None:
 
 
 def what_is_missing(process, pid: int, now_s: float) -> str:
-    return silence_of_job(read_progress(Path(process.data_dir)), pid, now_s)
+    return silence_of_job(read_progress(process.data_dir), pid, now_s)
 
 
 def describe_answer(_process) -> str:
@@ -45,7 +61,7 @@ def describe_answer(_process) -> str:
 
 def cluster_truth(process, _look: ClusterLook) -> ClusterTruth:
     """A query is registered nowhere; what it last reported stands in for it."""
-    progress = read_progress(Path(process.data_dir))
+    progress = read_progress(process.data_dir)
     said = (
         f"its driver reports that the query is {progress.get('state')}" if progress else "it has reported nothing yet"
     )

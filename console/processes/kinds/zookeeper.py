@@ -5,8 +5,11 @@ customary neighbours), `number` (1: its N of server.N), `join` (lines as `server
 joins) and `super_password_file` (of who may change the ensemble).
 """
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
+
+from django.conf import settings
 
 from console.processes.kinds.spec import (
     Launch,
@@ -15,6 +18,7 @@ from console.processes.kinds.spec import (
     read_number,
     read_optional_port,
     read_port,
+    read_secret_file,
     read_text,
     refuse_unknown,
 )
@@ -39,6 +43,8 @@ _FIELDS = {
 }
 #: Members that a new server is told of.
 JOINED_MAX = 20
+_HOST = re.compile(r"[A-Za-z0-9:][A-Za-z0-9.:_-]*")
+_MEMBER = re.compile(r"server\.\d+=[A-Za-z0-9.:;|_\[\]-]+")
 
 
 def check(spec: Mapping) -> dict:
@@ -46,13 +52,20 @@ def check(spec: Mapping) -> dict:
     return {
         "directory": read_directory(spec, "directory"),
         "client_port": read_port(spec, "client_port"),
-        "host": read_text(spec, "host", "127.0.0.1"),
+        "host": _read_host(spec),
         "quorum_port": read_optional_port(spec, "quorum_port"),
         "election_port": read_optional_port(spec, "election_port"),
         "number": read_number(spec, "number", 1, 255, 1),
         "join": _read_members(spec),
-        "super_password_file": read_text(spec, "super_password_file", ""),
+        "super_password_file": read_secret_file(spec, "super_password_file", str(settings.ZOOKEEPER_SECRET_FILE)),
     }
+
+
+def _read_host(spec: Mapping) -> str:
+    host = read_text(spec, "host", "127.0.0.1")
+    if not _HOST.fullmatch(host):
+        raise SpecError(f"host must be a name or an address, not {host!r}.")
+    return host
 
 
 def _read_members(spec: Mapping) -> list[str]:
@@ -60,7 +73,7 @@ def _read_members(spec: Mapping) -> list[str]:
     if not isinstance(lines, list) or len(lines) > JOINED_MAX:
         raise SpecError(f"join must name at most {JOINED_MAX} members.")
     members = [read_text({"join": each}, "join") for each in lines]
-    if not all(each.startswith("server.") for each in members):
+    if not all(map(_MEMBER.fullmatch, members)):
         raise SpecError("join must name members as in zoo.cfg: server.1=host:2888:3888:participant;host:2181.")
     return members
 

@@ -27,8 +27,7 @@ import django; django.setup()
 from django.core.management import call_command
 call_command("migrate", interactive=False, verbosity=0)
 from console.processes.models import ManagedProcess
-nowhere = {"host": "-", "working_dir": "/", "data_dir": "/", "log_path": "-"}
-ManagedProcess.objects.create(name="access-counts", kind="stream", **nowhere)
+ManagedProcess.objects.create(name="access-counts", kind="stream", host="-")
 """
 
 

@@ -1,12 +1,15 @@
 """`python -m broker zookeeper`: the process becomes the server."""
 
+import contextlib
 import socket
 from pathlib import Path
 
+import psutil
 import pytest
 
 from broker.cli import zookeeper as cli
 from broker.common.errors import StartupError
+from tests.barnabas_cluster import await_true
 from tests.zookeeper_server import four_letter_word, free_ports, running_zookeeper
 
 
@@ -39,3 +42,27 @@ def test_directory_that_cannot_be_used_is_one_sentence(tmp_path):
 def test_derived_port_beyond_the_last_asks_for_another(tmp_path):
     with pytest.raises(StartupError, match="give --quorum-port"):
         cli.main([str(tmp_path), "--client-port", "65500"])
+
+
+def test_a_guarded_server_is_alone_when_it_is_guarded(tmp_path):
+    """Who set its quotas has ended, and Java has no child it would never take note of."""
+    (tmp_path / "password").write_text("secret\n")
+    with running_zookeeper(tmp_path / "zookeeper", super_password_file=tmp_path / "password") as server:
+        await_true(lambda: "quota set" in server.log(), "the quotas")
+        await_true(lambda: not _others_of(server), "its guard ended")
+        assert b"secret" not in Path(f"/proc/{server.process.pid}/cmdline").read_bytes()
+        assert "secret" not in server.log()
+
+
+def _others_of(server) -> list[psutil.Process]:
+    return [
+        process
+        for process in psutil.process_iter()
+        if process.pid != server.process.pid and str(server.directory) in _command_of(process)
+    ]
+
+
+def _command_of(process: psutil.Process) -> list[str]:
+    with contextlib.suppress(psutil.Error):
+        return process.cmdline()
+    return []

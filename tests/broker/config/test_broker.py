@@ -60,3 +60,11 @@ def test_what_has_no_default_must_be_given(missing):
 def test_one_address_is_told_as_it_is_written(line, text):
     config = read_broker_config(f"broker.id=1\nzookeeper.connect=localhost:2181\n{line}")
     assert config.text("metrics.listener") == text
+
+
+def test_znodes_are_protected_for_a_user_only():
+    required = "broker.id=1\nzookeeper.connect=z:2181\n"
+    with pytest.raises(StartupError, match=r"needs zookeeper\.digest\.file"):
+        read_broker_config(f"{required}zookeeper.set.acl=true\n")
+    assert read_broker_config(f"{required}zookeeper.set.acl=true\nzookeeper.digest.file=/f\n").zookeeper_set_acl
+    assert not read_broker_config(required).zookeeper_set_acl

@@ -86,7 +86,7 @@ async def test_very_many_changes_are_announced_in_parts(store):
     partitions = {TopicPartition("t" * 249, index) for index in range(4_500)}
     await store.announce_isr_changes(sorted(partitions))
     names = await store.isr_changes()
-    assert len(names) == 3
+    assert len(names) == 6
     assert await notifications.read_isr_changes(store.session, names) == partitions
 
 

@@ -2,6 +2,7 @@
 
 import pytest
 from kazoo.client import KazooClient
+from kazoo.security import CREATOR_ALL_ACL
 
 from broker.zookeeper.ensemble import Membership, prepare_server
 from console.gateway.fake_zookeeper import FakeZooKeeper
@@ -177,3 +178,20 @@ def test_nobody_there_is_an_error_within_the_timeout(monkeypatch):
 def test_without_an_address_nothing_is_asked():
     with pytest.raises(ZooKeeperUnreachableError, match="No ZooKeeper address"):
         KazooGateway("").look("/")
+
+
+def test_what_only_the_brokers_user_may_read_is_read_with_its_digest(server):
+    owner = KazooClient(hosts=server.connect, auth_data=[("digest", "kafka:secret")])
+    owner.start(timeout=20)
+    owner.create("/config/users/alice", b"{}", acl=CREATOR_ALL_ACL, makepath=True)
+    known, stranger = KazooGateway(server.connect, None, lambda: "kafka:secret"), KazooGateway(server.connect)
+    try:
+        assert known.look("/config/users/alice").value == b"{}"
+        with pytest.raises(NotAllowedError):
+            stranger.look("/config/users/alice")
+    finally:
+        owner.delete("/config", recursive=True)
+        known.close()
+        stranger.close()
+        owner.stop()
+        owner.close()

@@ -119,8 +119,8 @@ def _objects(db, settings, cluster, ensemble):
     Topic.objects.create(name="orders")
     Broker.objects.create(broker_id=1, host="127.0.0.1", port=9092)
     User.objects.create_user("somebody", pk=10_000)
-    ManagedProcess.objects.create(name="broker-1", kind="broker", host=settings.HOST_NAME, argv=["true"])
-    ManagedProcess.objects.create(name="counts", kind="stream", host=settings.HOST_NAME, argv=["true"])
+    ManagedProcess.objects.create(name="broker-1", kind="broker", host=settings.HOST_NAME)
+    ManagedProcess.objects.create(name="counts", kind="stream", host=settings.HOST_NAME)
 
 
 def statuses(names, ask) -> dict[str, int]:

@@ -38,13 +38,15 @@ def _objects(cluster, collect, settings, tmp_path):
     collect()
     cluster.stop_broker(3)
     collect()
-    log = tmp_path / "broker.log"
-    log.write_text(f"event=append topic={HIDDEN} group=spies\n")
     ended = f"failed: ended by itself; its last line: no room for {HIDDEN}-0"
-    running = {"host": settings.HOST_NAME, "log_path": str(log), "desired": "running"}
     for name, kind in (("broker-1", "broker"), ("zookeeper", "zookeeper"), (HIDDEN_PROCESS, "stream")):
         told = {"state": "failed", "state_sentence": ended, "sentence": ended}
-        ManagedProcess.objects.create(name=name, kind=kind, spec={"broker_id": 1}, argv=[name], **running, **told)
+        running = ManagedProcess.objects.create(
+            name=name, kind=kind, spec={"broker_id": 1}, host=settings.HOST_NAME, desired="running", **told
+        )
+        log = running.log_path
+        log.parent.mkdir(parents=True, exist_ok=True)
+        log.write_text(f"event=append topic={HIDDEN} group=spies\n")
     Change.objects.create(at_ms=1, kind="process", object_name="broker-1", sentence=ended, tone="critical")
     for name in TOLD_BY_OTHERS:
         cluster.create_topic(name, 1, 1)
@@ -204,7 +206,7 @@ def test_leaders_are_elected_only_of_topics_in_reach(limited, tenant, client_of)
 
 
 def test_brokers_are_restarted_only_by_who_may_restart_each(limited, give_rule, client_of, settings):
-    ManagedProcess.objects.create(name="broker-2", kind="broker", host=settings.HOST_NAME, argv=["true"])
+    ManagedProcess.objects.create(name="broker-2", kind="broker", host=settings.HOST_NAME)
     give_rule(limited, "nothing", "process", "broker-2")
     assert client_of(limited).post(reverse("rolling-restart-begin"), {}).status_code == 403
 

@@ -9,7 +9,9 @@ import pytest
 from console.access.models import NameRule
 from console.audit.models import AuditEvent
 from console.gateway.broker_views import BrokerSetting
+from console.processes.embedded import broker_spec
 from console.processes.models import ManagedProcess
+from console.processes.setup import read_setup
 from tests.console.confirming import digest_in
 
 PAGE, CHANGE = "/brokers/1/settings/", "/brokers/1/set/"
@@ -74,10 +76,15 @@ def test_drift_is_named_on_both_brokers(cluster, viewer, client_of):
 
 
 def test_a_file_edited_since_the_start_is_seen_on_disk(cluster, viewer, client_of, tmp_path, settings):
-    file = tmp_path / "server.properties"
+    settings.DATA_DIR = tmp_path
+    file = tmp_path / "broker-1" / "server.properties"
+    file.parent.mkdir()
     file.write_text("broker.id=1\nlog.dirs=/data/1\nnum.partitions=3\n")
     ManagedProcess.objects.create(
-        name="broker-1", kind="broker", host=settings.HOST_NAME, argv=["python", "--config", str(file)]
+        name="broker-1",
+        kind="broker",
+        host=settings.HOST_NAME,
+        spec=broker_spec(read_setup({}, ""), tmp_path, 1),
     )
     text = client_of(viewer).get(PAGE, {"only": "drift"}).content.decode()
     assert "Its file now says 3" in text

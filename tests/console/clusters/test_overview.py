@@ -115,7 +115,6 @@ def test_groups_disks_and_processes_in_trouble_are_named_where_one_looks_first(
         name="demo",
         kind="connect",
         host=settings.HOST_NAME,
-        argv=["true"],
         observed="exited",
         desired="running",
         state="exited",

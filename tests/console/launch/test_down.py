@@ -7,7 +7,7 @@ import time
 import pytest
 from django.core.management import call_command
 
-from console.processes import os_process
+from console.processes import os_process, step
 from console.processes.facts import run_files_of_processes
 from console.processes.models import ManagedProcess
 from console.processes.run_files import write_run_file
@@ -25,15 +25,12 @@ def down() -> str:
 
 
 @pytest.fixture
-def broker(settings, directories):
+def broker(settings, directories, monkeypatch):
+    monkeypatch.setattr(step, "_argv", lambda _process: [sys.executable, "-c", SLEEPER])
     row = ManagedProcess.objects.create(
         name="broker-1",
         kind="broker",
         host=settings.HOST_NAME,
-        argv=[sys.executable, "-c", SLEEPER],
-        working_dir=str(directories),
-        data_dir=str(directories),
-        log_path=str(directories / "broker-1.log"),
         desired=Desired.RUNNING,
         request=Request.START,
     )

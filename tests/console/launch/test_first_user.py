@@ -16,8 +16,12 @@ def test_password_is_generated_kept_privately_and_works():
     assert len(credentials.password) >= 16
 
 
-def test_next_start_shows_the_same_password():
-    assert ensure_first_user("") == ensure_first_user("")
+def test_next_start_tells_where_the_password_is_and_shows_it_no_more():
+    """A terminal's scroll-back and a supervisor's log keep what is printed."""
+    made = ensure_first_user("").password
+    again = ensure_first_user("")
+    assert again == Credentials("admin", f"(in {password_file()})")
+    assert made not in again.password
     assert get_user_model().objects.count() == 1
 
 

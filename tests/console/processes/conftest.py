@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from django.contrib.auth.models import Group, User
 
-from console.processes import os_process
+from console.processes import os_process, step
 from console.processes.models import ManagedProcess
 from console.processes.states import Observed
 from console.processes.truths import State
@@ -61,19 +61,21 @@ def spawned():
 
 
 @pytest.fixture
-def make_process(db, run_dir, settings, tmp_path):
+def make_process(db, run_dir, settings, tmp_path, monkeypatch):
     """A row whose process is `python -c CODE`; whatever it started is killed at the end of the test."""
+    settings.DATA_DIR, settings.LOG_DIR = tmp_path, tmp_path / "logs"
+    settings.LOG_DIR.mkdir()
+    commands: dict[str, list[str]] = {}
+    monkeypatch.setattr(step, "_argv", lambda process: commands[process.name])
     names = []
 
-    def make(code: str = SLEEPER, name: str = "demo", **fields) -> ManagedProcess:
+    def make(code: str = SLEEPER, name: str = "demo", argv: list[str] | None = None, **fields) -> ManagedProcess:
         names.append(name)
+        commands[name] = argv or [sys.executable, "-c", code]
         defaults = {
             "kind": "connect",
             "host": settings.HOST_NAME,
-            "argv": [sys.executable, "-c", code],
-            "working_dir": str(tmp_path),
-            "data_dir": str(tmp_path),
-            "log_path": str(tmp_path / f"{name}.log"),
+            "spec": {"directory": str(tmp_path / name), "properties": {}},
         }
         defaults["state"] = STATE_OF.get(fields.get("observed"), State.STOPPED)
         return ManagedProcess.objects.create(name=name, **(defaults | fields))

@@ -3,19 +3,18 @@
 import pytest
 
 from console.processes.addition import Surroundings, addition_plan, next_broker_id, next_port
-from console.processes.kinds import broker
 
-SPEC = broker.check(
-    {
-        "broker_id": 4,
-        "port": 9095,
-        "metrics_port": 9195,
-        "directory": "/data/broker-4",
-        "log_dirs": ["/data/a", "/data/b"],
-        "rack": "east",
-        "zookeeper": "127.0.0.1:2181",
-    }
-)
+SPEC = {
+    "broker_id": 4,
+    "port": 9095,
+    "metrics_port": 9195,
+    "directory": "/data/broker-4",
+    "log_dirs": ["/data/a", "/data/b"],
+    "rack": "east",
+    "zookeeper": "127.0.0.1:2181",
+    "zookeeper_digest_file": "",
+    "first_properties": {},
+}
 
 
 def around(**given) -> Surroundings:

@@ -100,6 +100,22 @@ def test_directory_of_something_else_is_refused(operator, client, form, data):
     assert "disk-a is not empty and holds nothing of a broker 4" in text_of(add(client, form))
 
 
+def test_what_lies_outside_the_data_is_refused_alike_whether_it_is_there_or_not(operator, client, form):
+    client.force_login(operator)
+    answers = [add(client, form | {"log_dirs": path}) for path in ("/etc/shadow", "/etc/shadowX", "/etc", "/srv/new")]
+    assert [answer.status_code for answer in answers] == [422] * 4
+    assert all("or one of BARNABAS_LOG_ROOTS, not" in text_of(answer) for answer in answers)
+    assert not any("empty" in text_of(answer) for answer in answers)
+
+
+def test_a_directory_inside_another_brokers_is_refused(operator, client, form, data, make_process):
+    other = {"directory": f"{data}/broker-1", "log_dirs": [f"{data}/broker-1/data"], "broker_id": 1}
+    make_process(name="broker-1", kind="broker", spec=other)
+    client.force_login(operator)
+    for path in ("broker-1/data/mine", "broker-1/mine", "broker-1"):
+        assert f"{data}/{path} belongs to broker-1" in text_of(add(client, form | {"log_dirs": f"{data}/{path}"}))
+
+
 def broker(make_process, number: int, **fields):
     spec = {"broker_id": number, "port": 47_390, "rack": "", "log_dirs": ["/nowhere"]}
     return make_process(name=f"broker-{number}", kind="broker", spec=spec, **fields)

@@ -1,14 +1,17 @@
 """Each kind checks its spec field by field, and what it starts is what the processes' own commands read."""
 
 import stat
+from pathlib import Path
 
 import pytest
 
 from broker.config.broker import read_broker_config
 from broker.spark.config import read_stream_config
+from broker.zookeeper.digest_file import read_digest
 from console.processes.kinds import KINDS, START_ORDER
 from console.processes.kinds.spec import SpecError
 
+OWN = ("secrets", "run", "jobs")
 SPECS = {
     "zookeeper": {"directory": "/z", "client_port": 2181},
     "broker": {"broker_id": 1, "port": 9092, "directory": "/b", "log_dirs": ["/b/data"], "zookeeper": "127.0.0.1:2181"},
@@ -17,9 +20,14 @@ SPECS = {
 }
 
 
-def test_a_zookeeper_server_that_joins_is_told_its_number_the_members_and_where_the_password_lies(tmp_path):
+@pytest.fixture(autouse=True)
+def everything_is_below(settings):
+    settings.DATA_DIR = Path("/")
+
+
+def test_a_zookeeper_server_that_joins_is_told_its_number_the_members_and_where_the_password_lies(tmp_path, settings):
     member = "server.1=127.0.0.1:2888:3888:participant;127.0.0.1:2181"
-    password_file = tmp_path / "super"
+    password_file = settings.ZOOKEEPER_SECRET_FILE = tmp_path / "super"
     joining = {"number": 2, "join": [member], "super_password_file": str(password_file)}
     spec = KINDS["zookeeper"].check(SPECS["zookeeper"] | joining)
     KINDS["zookeeper"].write_files(spec)
@@ -59,6 +67,15 @@ WRONG = [
     ("zookeeper", {"client_port": 70_000}, "client_port must be a whole number"),
     ("zookeeper", {"directory": None}, "directory must be one line of text."),
     ("connect", {"properties": {"a=b": "c"}}, "properties has 'a=b', which is no key of a properties file."),
+    ("connect", {"properties": {"a\rb": "c"}}, "properties has 'a\\rb', which is no key of a properties file."),
+    ("connect", {"properties": {"a\u2028b": "c"}}, "which is no key of a properties file."),
+    ("connect", {"properties": {"a": "b\\ "}}, "a must not end with a backslash."),
+    ("broker", {"rack": "east\\"}, "rack must not end with a backslash."),
+    ("broker", {"first_properties": {"log.dirs": "/c"}}, "log.dirs, which has a field of its own."),
+    ("broker", {"zookeeper_digest_file": "/etc/shadow"}, "zookeeper_digest_file must be"),
+    ("zookeeper", {"super_password_file": "/etc/shadow"}, "super_password_file must be"),
+    ("zookeeper", {"host": "--join"}, "host must be a name or an address"),
+    ("stream", {"properties": {"spark.jars": "http://h/x.jar"}}, "properties must have no key of Spark's own"),
     ("stream", {"properties": {"a": "b\nc=d"}}, "a must be one line of text."),
     ("stream", {"properties": ["a"]}, "properties must be at most 200 keys with their values."),
 ]
@@ -69,6 +86,58 @@ def test_wrong_spec_is_refused_with_a_sentence_that_names_the_field(kind, given,
     with pytest.raises(SpecError) as refused:
         KINDS[kind].check(SPECS[kind] | given)
     assert sentence in str(refused.value)
+
+
+@pytest.mark.parametrize("where", ["/", "/data", "/data/secrets/x", "/data/run", "/data/jobs", "/data/../srv", "/srv"])
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_a_process_has_a_directory_of_its_own_below_the_data(kind, where, settings):
+    settings.DATA_DIR = Path("/data")
+    settings.SECRETS_DIR, settings.RUN_DIR, settings.JOBS_DIR = (Path("/data", each) for each in OWN)
+    good = SPECS[kind] | {"directory": "/data/x"} | ({"log_dirs": ["/data/x/y"]} if kind == "broker" else {})
+    KINDS[kind].check(good)
+    with pytest.raises(SpecError, match="directory must be"):
+        KINDS[kind].check(good | {"directory": where})
+    if kind == "broker":
+        with pytest.raises(SpecError, match="log_dirs must be"):
+            KINDS[kind].check(good | {"log_dirs": [where]})
+
+
+def test_logs_of_brokers_may_be_below_what_the_host_names_and_nothing_else_may(settings):
+    settings.DATA_DIR, settings.LOG_ROOTS = Path("/data"), [Path("/mnt/disk1")]
+    spec = SPECS["broker"] | {"directory": "/data/b"}
+    assert KINDS["broker"].check(spec | {"log_dirs": ["/mnt/disk1/a"]})["log_dirs"] == ["/mnt/disk1/a"]
+    for elsewhere in ("/mnt/disk2", "/mnt/disk1/../disk2", "/mnt"):
+        with pytest.raises(SpecError, match="log_dirs must be"):
+            KINDS["broker"].check(spec | {"log_dirs": [elsewhere]})
+    with pytest.raises(SpecError, match="directory must be"):
+        KINDS["broker"].check(spec | {"directory": "/mnt/disk1/b"})
+
+
+def test_whose_code_a_stream_job_runs_follows_from_the_settings(settings):
+    hostile = {"jobs.dir": "/tmp", "master": "spark://evil:7077", "checkpoint.dir": "/etc", "files.dir": "/root"}
+    properties = KINDS["stream"].check({"directory": "/s", "properties": hostile | {"job": "mine"}})["properties"]
+    assert properties == {
+        "jobs.dir": str(settings.JOBS_DIR),
+        "master": settings.SPARK_MASTER,
+        "checkpoint.dir": "/s",
+        "files.dir": "/files",
+        "job": "mine",
+    }
+
+
+def test_how_far_a_worker_has_got_is_kept_in_its_directory():
+    given = {"directory": "/c", "properties": {"offset.storage.file.filename": "/root/.profile"}}
+    properties = KINDS["connect"].check(given)["properties"]
+    assert properties == {"offset.storage.file.filename": "/c/offsets.json"}
+
+
+def test_brokers_show_themselves_to_zookeeper_by_a_file_that_is_theirs(tmp_path, settings):
+    settings.ZOOKEEPER_DIGEST_FILE = str(tmp_path / "digest")
+    given = {"directory": str(tmp_path), "zookeeper_digest_file": settings.ZOOKEEPER_DIGEST_FILE}
+    KINDS["broker"].write_files(KINDS["broker"].check(SPECS["broker"] | given))
+    config = read_broker_config((tmp_path / "server.properties").read_text())
+    assert config.zookeeper_set_acl
+    assert read_digest(Path(config.zookeeper_digest_file)).user == "barnabas"
 
 
 def test_broker_reads_what_its_kind_writes_and_nobody_else_may(tmp_path):

@@ -10,7 +10,7 @@ from console.processes.kinds.spec import SpecError
 from console.processes.models import ManagedProcess
 from console.processes.registry import add_process, change_process, forget_process, register
 from console.processes.setup import read_setup
-from console.processes.states import Desired
+from console.processes.states import Desired, Request
 
 pytestmark = pytest.mark.django_db
 
@@ -59,11 +59,28 @@ def test_demo_reads_the_file_we_write_and_documents_come_and_go(data):
     assert set(read_worker_config(file.read_text()).connectors) == {"host-metrics", "console-access"}
 
 
-def test_stream_job_reads_the_file_we_write(data):
+def test_stream_job_reads_the_file_we_write(data, settings):
+    settings.SPARK_MASTER = "spark://host:7077"
     register(read_setup({}, "spark://host:7077"))
     config = read_stream_config((data / "streams" / "access-counts" / "stream.properties").read_text())
     assert (config.job, config.master) == ("windowed_counts", "spark://host:7077")
     assert config.checkpoint_dir == str(data / "streams" / "access-counts")
+
+
+def test_without_the_demo_neither_its_sources_nor_its_stream_job_are_there(data):
+    register(read_setup({}, ""))
+    ManagedProcess.objects.filter(name="access-counts").update(pid=4711)
+    register(read_setup({"BARNABAS_DEMO": "0"}, ""))
+    assert not ManagedProcess.objects.filter(name="demo").exists()
+    left_running = ManagedProcess.objects.get(name="access-counts")
+    assert (left_running.desired, left_running.request) == (Desired.STOPPED, Request.STOP)
+
+
+def test_without_the_demo_documents_are_still_read(data, tmp_path):
+    (tmp_path / "notes.txt").write_text("a line\n")
+    register(read_setup({"BARNABAS_DEMO": "0", "BARNABAS_DOCUMENTS": str(tmp_path / "notes.txt")}, ""))
+    config = read_worker_config((data / "connect" / "connect.properties").read_text())
+    assert list(config.connectors) == ["documents"]
 
 
 def test_next_start_keeps_what_an_operator_stopped(data):
@@ -86,9 +103,7 @@ def test_added_process_is_a_row_with_files_and_survives_the_next_start(data):
     register(read_setup({"BARNABAS_BROKERS": "1"}, ""))
     spec = {"directory": str(data / "streams" / "clicks"), "properties": {"job": "access_counts"}}
     row = add_process("stream", "clicks", spec)
-    assert row.argv[1:] == [
-        "-m",
-        "broker",
+    assert row.launch.arguments == [
         "stream",
         "--config",
         str(data / "streams" / "clicks" / "stream.properties"),
@@ -160,6 +175,6 @@ def test_a_zookeeper_from_elsewhere_stays_what_brokers_connect_to(data):
 
 def test_the_super_password_is_a_file_for_its_owner_alone(data, settings):
     register(read_setup({}, ""))
-    argv = ManagedProcess.objects.get(name="zookeeper").argv
+    argv = ManagedProcess.objects.get(name="zookeeper").launch.arguments
     assert settings.ZOOKEEPER_SECRET_FILE.stat().st_mode & 0o777 == 0o600
     assert settings.ZOOKEEPER_SECRET_FILE.read_text().strip() not in " ".join(argv)

@@ -4,7 +4,6 @@ import os
 import signal
 import time
 from datetime import timedelta
-from pathlib import Path
 
 import psutil
 import pytest
@@ -135,7 +134,7 @@ def test_process_that_ignores_sigterm_is_killed_after_its_grace(make_process, mo
     monkeypatch.setattr(ManagedProcess, "grace_s", 0.3)
     row = start(make_process(STUBBORN))
     deadline = time.monotonic() + 10
-    while "up" not in Path(row.log_path).read_text():
+    while "up" not in row.log_path.read_text():
         assert time.monotonic() < deadline
         time.sleep(0.02)
     row = wish(row, Request.STOP, Desired.STOPPED)

@@ -7,7 +7,7 @@ from console.processes.models import ManagedProcess
 
 
 def test_a_stream_job_is_not_removed_as_a_mere_process(db, operator, client_of):
-    ManagedProcess.objects.create(name="counts", kind="stream", host=settings.HOST_NAME, argv=["true"])
+    ManagedProcess.objects.create(name="counts", kind="stream", host=settings.HOST_NAME)
     response = client_of(operator).post(reverse("process-remove", args=["counts"]), {"typed_name": "counts"})
 
     assert response.url == reverse("stream-remove", args=["counts"])

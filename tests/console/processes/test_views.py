@@ -1,7 +1,6 @@
 """What each person sees of the processes."""
 
 import re
-from pathlib import Path
 
 import pytest
 from django.urls import reverse
@@ -78,7 +77,7 @@ def test_viewer_sees_disabled_buttons_that_say_why(viewer, client, make_process)
 
 def test_log_is_shown_escaped(viewer, client, make_process):
     process = make_process()
-    Path(process.log_path).write_text("first\n<script>alert(1)</script>\n")
+    process.log_path.write_text("first\n<script>alert(1)</script>\n")
     client.force_login(viewer)
     html = client.get(reverse("process-log", args=["demo"])).content.decode()
     assert "&lt;script&gt;" in html
@@ -87,7 +86,7 @@ def test_log_is_shown_escaped(viewer, client, make_process):
 
 def test_log_of_another_host_is_not_read_here(viewer, client, make_process):
     process = make_process(host="elsewhere")
-    Path(process.log_path).write_text("a file of the same name on this host\n")
+    process.log_path.write_text("a file of the same name on this host\n")
     client.force_login(viewer)
     html = client.get(reverse("process-log", args=["demo"])).content.decode()
     assert "lies on elsewhere" in html

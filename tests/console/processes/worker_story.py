@@ -5,7 +5,6 @@ import os
 import signal
 import sys
 import time
-from pathlib import Path
 
 import django
 import psutil
@@ -17,6 +16,7 @@ from django.conf import settings  # noqa: E402
 from console.launch.services import console_services  # noqa: E402
 from console.processes import os_process, tasks  # noqa: E402
 from console.processes.actions import do_start, do_stop  # noqa: E402
+from console.processes.kinds import kind_named  # noqa: E402
 from console.processes.models import ManagedProcess  # noqa: E402
 
 DEADLINE_S = 20
@@ -52,16 +52,15 @@ def end_of_the_childless(worker: os_process.Identity) -> int | None:
 
 def main(token: str) -> dict:
     worker = start_worker(f"{token}-first")
+    properties = {"bootstrap.servers": "127.0.0.1:1", "offset.storage.file.filename": "offsets.json"}
     process = ManagedProcess.objects.create(
         name=NAME,
         restart="never",
         kind="connect",
         host=settings.HOST_NAME,
-        argv=[sys.executable, "-c", "import time; time.sleep(60)"],
-        working_dir=str(settings.DATA_DIR),
-        data_dir=str(settings.DATA_DIR),
-        log_path=str(Path(settings.LOG_DIR) / "demo.log"),
+        spec={"directory": str(settings.DATA_DIR / NAME), "properties": properties},
     )
+    kind_named("connect").write_files(process.spec)
     story = {}
     do_start(None, process)
     story["started"] = wait_for("running")
