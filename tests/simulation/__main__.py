@@ -51,7 +51,7 @@ def _run(seed: int, kept: Sequence[int] | None) -> World:
     disk = Disk()
     with (
         tempfile.TemporaryDirectory(dir=_SHARED_MEMORY, prefix="simulation-") as directory,
-        simulated_kernel(seed, disk),
+        simulated_kernel(seed, disk, lambda *what, **how: world.holdings.appended(*what, **how)),
     ):
         world = World(seed, Path(directory), disk)
         record_logs(world.history, directory)

@@ -50,7 +50,16 @@ class BrokerProcess:
         self._has_lost_power = False
         #: From the loss of power until what it has left is served again.
         self.is_without_power = False
+        #: When it was last killed, paused, started, slowed down or cut off from clients, or came back from that.
+        self.disturbed_at_us = 0
         self._looked_at: dict[tuple, int] = {}
+
+    @property
+    def life(self) -> int:
+        return self._life
+
+    def disturb(self) -> None:
+        self.disturbed_at_us = self.world.timeline.now_us
 
     @property
     def is_running(self) -> bool:
@@ -97,6 +106,7 @@ class BrokerProcess:
             self.loop.call_soon(self._end, _SUPERVISOR_PAUSE_US)
             return
         self.is_started = True
+        self.disturb()
         self.is_without_power = False
         self.world.history.add(self.name, "serves")
         await self.broker.failed.wait()
@@ -137,6 +147,7 @@ class BrokerProcess:
         self._forget_life("power is cut")
 
     def _forget_life(self, how: str) -> None:
+        self.disturb()
         self._past.append((self.loop, self.broker, self._main if hasattr(self, "_main") else None))
         self.loop = self.broker = None
         self.is_started = self.is_paused = False
@@ -145,12 +156,14 @@ class BrokerProcess:
     def pause(self) -> None:
         if self.loop is not None and not self.is_paused:
             self.is_paused = True
+            self.disturb()
             self.loop.pause()
             self.world.history.add(self.name, "paused")
 
     def resume(self) -> None:
         if self.loop is not None and self.is_paused:
             self.is_paused = False
+            self.disturb()
             self.loop.resume()
             self.world.history.add(self.name, "resumed")
 
@@ -159,6 +172,7 @@ class BrokerProcess:
         if self.is_started:
             self.world.history.add(self.name, "told to stop")
             self.is_started = False
+            self.disturb()
             self._main = self.loop.create_task(self._stop(self.broker, restart_after_us))
             self._main.add_done_callback(_raise_failure)
 
@@ -171,6 +185,7 @@ class BrokerProcess:
         self.world.timeline.plan_in(restart_after_us, self.start)
 
     def break_connections(self) -> None:
+        self.disturb()
         for sock in self.loop.connected_sockets():
             sock.on_reset()
             sock.break_off(self._random)
@@ -181,14 +196,14 @@ class BrokerProcess:
     def _replicas(self) -> ReplicaManager | None:
         return self.broker.services.replicas if self.is_started else None
 
-    def committed_since_last_look(self) -> Iterator[tuple[UUID, int, bytes]]:
+    def committed_since_last_look(self) -> Iterator[tuple[UUID, TopicPartition, bytes]]:
         """(topic id, partition, batches) of each replica, below its high watermark."""
         for hosted in list(self._replicas or ()):
             place = (self._life, hosted.partition.topic_partition, hosted.topic_id)
             begin, end = self._looked_at.get(place, hosted.log.log_start_offset), hosted.partition.high_watermark
             if begin < end:
                 self._looked_at[place] = end
-                yield hosted.topic_id, hosted.partition.topic_partition.partition, _read(hosted, begin, end)
+                yield hosted.topic_id, hosted.partition.topic_partition, _read(hosted, begin, end)
 
     def pending_isrs(self, partition: TopicPartition) -> list[tuple[int, ...]]:
         """The ISR this broker, or its life before, is about to write."""
@@ -248,6 +263,9 @@ class ClientProcess:
         self.loop = HostLoop(world.timeline, self.machine, name)
         self.loop.on_exception = lambda context: world.history.violate(f"{name}: {describe_exception(context)}")
         self.task: asyncio.Task | None = None
+
+    def now_us(self) -> int:
+        return self.machine.network.timeline.now_us
 
     def run(self, work) -> None:
         def begin() -> None:

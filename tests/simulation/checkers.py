@@ -5,6 +5,7 @@ at ZooKeeper, never at what the brokers believe about themselves.
 from collections import Counter
 
 from broker.common.types import TopicPartition
+from broker.records.record import Record
 from tests.simulation.history import History
 
 Values = dict[int, str]
@@ -53,6 +54,19 @@ def check_only_what_was_sent(history: History, readable: dict[TopicPartition, Va
         for offset, value in values.items():
             if value not in sent:
                 history.violate(f"offset {offset} of {where} holds {value}, which nobody sent")
+
+
+def check_copies(history: History, committed: dict[TopicPartition, list[Record]]) -> None:
+    """A copier's output is its input up to where its group has committed, each record once. A copy's key names it."""
+    sources = Counter(record.key.decode() for records in committed.values() for record in records if record.key)
+    for entry in history.of("has copied"):
+        source, end = entry.facts["source"], entry.facts["up_to"]
+        for offset in range(end):
+            count = sources.pop(f"{source}@{offset}", 0)
+            if count != 1:
+                history.violate(f"offset {offset} of {source} was copied {count} times, the group has committed {end}")
+        for name in [each for each in sources if each.startswith(f"{source}@")]:
+            history.violate(f"{name} was copied, but the group has committed {end} only")
 
 
 def check_replicas_agree(history: History, partition: TopicPartition, logs: dict[str, bytes]) -> None:

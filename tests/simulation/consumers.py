@@ -10,14 +10,15 @@ from broker.common.types import TopicPartition
 from broker.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from broker.records.batch import BatchHeader, iterate_headers
 from broker.records.record import Record, decode_records
+from broker.runtime.topics.internal_topics import INTERNAL_TOPICS
 from tests.simulation.client import ClusterClient, Leader, NoAnswerError
 from tests.simulation.history import History
 
 _FETCH_VERSION = 17
 _MAX_WAIT_MS = 100
 
-#: (topic id, partition, leader epoch, records)
-OnRecords = Callable[[UUID, int, int, list[Record]], None]
+#: (partition, topic id, leader epoch, records)
+OnRecords = Callable[[TopicPartition, UUID, int, list[Record]], None]
 #: Whether that broker was leader of the partition in that epoch.
 HasLed = Callable[[int, TopicPartition, int], bool]
 
@@ -50,7 +51,7 @@ class Consumer:
         """One fetch from a leader; whether it went well."""
         led: dict[int, dict[UUID, list[tuple[TopicPartition, Leader]]]] = {}
         for where, leader in sorted(self._client.leaders.items()):
-            if leader.broker_id >= 0:
+            if leader.broker_id >= 0 and where.topic not in INTERNAL_TOPICS:
                 led.setdefault(leader.broker_id, {}).setdefault(leader.topic_id, []).append((where, leader))
         if not led:
             return False
@@ -67,8 +68,9 @@ class Consumer:
             response = await self._client.ask(broker_id, request, _FETCH_VERSION)
         except NoAnswerError:
             return False
+        names = {topic_id: partitions[0][0].topic for topic_id, partitions in led[broker_id].items()}
         answers = [(topic.topic_id, each) for topic in response.responses for each in topic.partitions]
-        return sum(not self._take(topic_id, each) for topic_id, each in answers) == 0
+        return sum(not self._take(names[topic_id], topic_id, each) for topic_id, each in answers) == 0
 
     async def _ask_with_another_epoch(self) -> None:
         """As a client with outdated metadata does, or one that knows more than the broker: KIP-320 fences both."""
@@ -93,7 +95,7 @@ class Consumer:
             partition_max_bytes=2_000,
         )
 
-    def _take(self, topic_id: UUID, data) -> bool:
+    def _take(self, topic: str, topic_id: UUID, data) -> bool:
         key = (topic_id, data.partition_index)
         if data.error_code == ErrorCode.OFFSET_OUT_OF_RANGE:
             self._history.violate(f"{self._name} has read {key} up to {self.positions.get(key)}, which is out of range")
@@ -101,7 +103,9 @@ class Consumer:
             return False
         for header, records in decode_batches(data.records):
             wanted = [record for record in records if record.offset >= self.positions.get(key, 0)]
-            self._on_records(topic_id, data.partition_index, header.partition_leader_epoch, wanted)
+            if not header.is_control:
+                where = TopicPartition(topic, data.partition_index)
+                self._on_records(where, topic_id, header.partition_leader_epoch, wanted)
             self.positions[key] = header.next_offset
         return True
 

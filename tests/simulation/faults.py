@@ -116,11 +116,11 @@ def _leave_a_stray(world: "World", fault: Fault) -> None:
     away = world.process_of(assignment.replicas[-1])
     if not free or not away.is_running:
         return
-    world.mover.wishes.append((where, [*assignment.replicas[:-1], free[0]]))
+    world.load.mover.wishes.append((where, [*assignment.replicas[:-1], free[0]]))
     forgotten_us = world.session_timeout_us + 2 * _S
     _kill(world, away, forgotten_us + 1 * _S)
     world.timeline.plan_in(forgotten_us, lambda: _kill(world, world.controller, fault.lasts_us))
-    world.timeline.plan_in(forgotten_us + 4 * _S, lambda: world.administrator.wishes.append(where.topic))
+    world.timeline.plan_in(forgotten_us + 4 * _S, lambda: world.load.administrator.wishes.append(where.topic))
 
 
 def _stop(world: "World", fault: Fault) -> None:
@@ -189,9 +189,14 @@ def _expire_session(world: "World", fault: Fault) -> None:
 
 
 def _slow_down(world: "World", fault: Fault) -> None:
-    name = _one(fault, world.brokers).name
-    world.network.slow_down(name, int(400 * _MS * fault.pick) + 5 * _MS)
-    world.timeline.plan_in(fault.lasts_us, lambda: world.network.slow_down(name, 0))
+    process = _one(fault, world.brokers)
+
+    def set_extra(extra_us: int) -> None:
+        process.disturb()
+        world.network.slow_down(process.name, extra_us)
+
+    set_extra(int(400 * _MS * fault.pick) + 5 * _MS)
+    world.timeline.plan_in(fault.lasts_us, lambda: set_extra(0))
 
 
 def _break_connections(world: "World", fault: Fault) -> None:

@@ -12,6 +12,7 @@ from broker.records.builder import build_batch
 from broker.records.record import Record
 from tests.simulation.client import ClusterClient, NoAnswerError
 from tests.simulation.history import History
+from tests.simulation.holdings import Holdings
 
 _PRODUCE_VERSION = 9
 _INIT_VERSION = 4
@@ -30,11 +31,14 @@ class Sending:
 class Producer:
     """Writes batches of one to three records with pauses, until told to stop."""
 
-    def __init__(self, name: str, client: ClusterClient, history: History, topics: list[str], *, acks: int):
+    def __init__(
+        self, name: str, client: ClusterClient, history: History, topics: list[str], holdings: Holdings, *, acks: int
+    ):
         self._name = name
         self._client = client
         self._history = history
         self._topics = topics
+        self._holdings = holdings
         self._acks = acks
         self._random = client.random
         self._producer = (NO_PRODUCER_ID, -1)
@@ -86,6 +90,7 @@ class Producer:
                     self._name, "acknowledged", partition=where, acks=self._acks, offset=base_offset, values=values,
                     by=leader.broker_id,
                 )  # fmt: skip
+                self._judge_success(where, base_offset + len(values) - 1)
                 break
             self._history.add(self._name, "not acknowledged", partition=where, error=_name(code), values=values)
             self._judge(where, code)
@@ -117,6 +122,10 @@ class Producer:
             return None, -1
         answer = response.responses[0].partition_responses[0]
         return ErrorCode(answer.error_code), answer.base_offset
+
+    def _judge_success(self, where: TopicPartition, offset: int) -> None:
+        if self._acks == -1:
+            self._holdings.judge_record(*where, -1, offset, f"{self._name} hears Produce succeed")
 
     def _judge(self, where: TopicPartition, code: ErrorCode | None) -> None:
         """What an idempotent producer with one batch under way must never hear."""

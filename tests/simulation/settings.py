@@ -24,5 +24,12 @@ def draw_settings(random: Random) -> dict[str, object]:
         "log.segment.bytes": random.choice((600, 4_096, 1_048_576)),
         "log.index.interval.bytes": random.choice((0, 512, 4_096)),
         "log.cleaner.enable": "false",
+        "min.insync.replicas": random.choice((1, 2)),
+        "offsets.topic.num.partitions": 2,
+        "offsets.topic.segment.bytes": random.choice((600, 4_096, 1_048_576)),
+        "transaction.state.log.num.partitions": 2,
+        "transaction.state.log.segment.bytes": random.choice((600, 4_096, 1_048_576)),
+        "group.min.session.timeout.ms": 1_000,
+        "group.initial.rebalance.delay.ms": 300,
         "log.segment.delete.delay.ms": 1_000,
     }
