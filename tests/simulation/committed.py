@@ -28,10 +28,10 @@ class Committed:
         leader_epoch: int,
         records: list[Record],
         *,
-        is_ours: bool = True,
+        by_client: bool = True,
     ) -> None:
-        """`is_ours`: clients wrote them, not brokers."""
-        if is_ours:
+        """`by_client`: no broker wrote them."""
+        if by_client:
             self._see_topic(who, topic_id, records)
         known = self.partitions.setdefault((topic_id, partition), {})
         for record in records:

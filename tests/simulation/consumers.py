@@ -42,7 +42,7 @@ class Consumer:
             for _ in range(self._random.randint(3, 10)):
                 if not await self.read_once():
                     break
-                await asyncio.sleep(self._random.uniform(0.01, 0.1))
+                await asyncio.sleep(self._random.uniform(0.02, 0.2))
             await self._ask_with_another_epoch()
             if self._random.random() < 0.05:
                 self.positions.clear()

@@ -28,7 +28,7 @@ from tests.simulation.holdings import Holdings
 SESSION_TIMEOUT_MS = 3_000
 _REBALANCE_TIMEOUT_MS = 6_000
 _JOIN_TIMEOUT_MS = _REBALANCE_TIMEOUT_MS + 3_000
-_PAUSE_S = (0.1, 0.4)
+_PAUSE_S = (0.2, 0.6)
 _LEAVE_SHARE = 0.02
 #: What a member allows for the network when it says that it has kept its promises.
 _SLACK_MS = 1_000
@@ -131,8 +131,8 @@ class GroupMember:
         silent_ms = (self._now_us() - self._alive_us) // 1000
         if silent_ms < SESSION_TIMEOUT_MS - _SLACK_MS and self._is_undisturbed(broker_id, self._alive_us):
             self._history.violate(
-                f"{self._name} was expelled from generation {self._generation} of {self._group} after {silent_ms} ms of "
-                f"silence ({type(response).__name__}); its session is {SESSION_TIMEOUT_MS} ms"
+                f"{self._name} was expelled from generation {self._generation} of {self._group} after {silent_ms} ms "
+                f"of silence ({type(response).__name__}); its session is {SESSION_TIMEOUT_MS} ms"
             )
 
     # -- membership

@@ -37,6 +37,8 @@ class Holdings:
         self._facts: dict[Fact, set[str]] = {}
         #: Of (producer id, epoch, is commit): when a decision was first written anywhere, with the fact, in that order.
         self._decisions: dict[tuple[int, int, bool], list[tuple[int, Fact]]] = {}
+        #: What was found once is not said again for everything behind it.
+        self._found: set[tuple[str, str]] = set()
 
     # -- what was appended
 
@@ -74,9 +76,8 @@ class Holdings:
             return
         decisions = self._decisions.get((header.producer_id, header.producer_epoch, marker.type is MarkerType.COMMIT))
         holders = self._facts[decisions[-1][1]] if decisions else set()
-        self._judge(
-            TRANSACTION_TOPIC, holders, f"{broker} writes {marker} of producer {header.producer_id} into {partition}"
-        )
+        what = f"{broker} writes {marker.type.name} of producer {header.producer_id} into {partition}"
+        self._judge(TRANSACTION_TOPIC, holders, "marker", what)
 
     # -- what was said and shown
 
@@ -84,20 +85,21 @@ class Holdings:
         """The record at `offset`, written in `leader_epoch` (-1 if unknown), was acknowledged or shown."""
         ends = self._ends.get(f"{topic}-{partition}", {})
         holders = {broker for broker, by_epoch in ends.items() if _reached(by_epoch, leader_epoch, offset)}
-        self._judge(topic, holders, f"{what}: offset {offset} of {topic}-{partition}")
+        self._judge(topic, holders, f"{topic}-{partition}", f"{what}: offset {offset} of {topic}-{partition}")
 
     def judge_fact(self, topic: str, fact: Fact, what: str) -> None:
         """`fact` stands in a record whose answer was a success."""
-        self._judge(topic, self._facts.get(fact, set()), f"{what}: {fact}")
+        self._judge(topic, self._facts.get(fact, set()), fact[0], f"{what}: {fact}")
 
     def judge_commit(self, producer_id: int, epoch: int, since_us: int, what: str) -> None:
         """A transaction that began after `since_us` was said to be committed."""
         decisions = [fact for at_us, fact in self._decisions.get((producer_id, epoch, True), ()) if at_us >= since_us]
         holders = max((self._facts[fact] for fact in decisions), key=len, default=set())
-        self._judge(TRANSACTION_TOPIC, holders, what)
+        self._judge(TRANSACTION_TOPIC, holders, "commit", what)
 
-    def _judge(self, topic: str, holders: set[str], what: str) -> None:
-        if len(holders) < self._needed(topic):
+    def _judge(self, topic: str, holders: set[str], kind: str, what: str) -> None:
+        if len(holders) < self._needed(topic) and (topic, kind) not in self._found:
+            self._found.add((topic, kind))
             self._history.violate(
                 f"below min ISR: {what} is held by {sorted(holders)} only, {topic} asks for {self._needed(topic)}"
             )

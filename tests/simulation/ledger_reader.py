@@ -20,7 +20,7 @@ class LedgerReader:
     async def run(self) -> None:
         random = self._client.random
         while not self.is_stopping:
-            await asyncio.sleep(random.uniform(0.02, 0.2))
+            await asyncio.sleep(random.uniform(0.1, 0.5))
             await self._client.refresh([LEDGER])
             for where in sorted(self._client.leaders):
                 found = await fetch_committed(self._client, where, self._positions.get(where, 0))

@@ -43,7 +43,7 @@ class Prober:
     async def run(self) -> None:
         random = self._client.random
         while not self.is_stopping:
-            await asyncio.sleep(random.uniform(0.05, 0.4))
+            await asyncio.sleep(random.uniform(0.1, 0.4))
             group, line = random.choice(sorted(self._lines.items()))
             if line.broker_id < 0 or random.random() < 0.1:
                 line.forget()

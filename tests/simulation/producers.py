@@ -54,7 +54,7 @@ class Producer:
             await self._take_producer_id()
         while not self.is_stopping:
             await self._send_somewhere()
-            await asyncio.sleep(self._random.uniform(0.005, 0.15))
+            await asyncio.sleep(self._random.uniform(0.01, 0.3))
 
     async def _take_producer_id(self) -> None:
         request = InitProducerIdRequest(transactional_id=None, transaction_timeout_ms=0)

@@ -91,7 +91,7 @@ class TransactionalProducer:
                 await self._initialise()
             else:
                 await self._transact()
-            await asyncio.sleep(self._random.uniform(0.005, 0.2))
+            await asyncio.sleep(self._random.uniform(0.02, 0.6))
         while not await self._initialise():  # whatever is open still is ended
             await asyncio.sleep(0.1)
 

@@ -198,9 +198,9 @@ class World:
         """What a replica holds below its high watermark is committed, whoever leads."""
         for topic_id, partition, data in process.committed_since_last_look():
             for header, records in decode_batches(data):
-                is_ours = not (header.is_control or partition.topic in INTERNAL_TOPICS)
+                by_client = not (header.is_control or partition.topic in INTERNAL_TOPICS)
                 seen = partition.partition, header.partition_leader_epoch, records
-                self.committed.see(process.name, topic_id, *seen, is_ours=is_ours)
+                self.committed.see(process.name, topic_id, *seen, by_client=by_client)
 
     def _unhealed(self) -> list[str]:
         reasons = [f"{process.name} does not serve" for process in self.brokers if not process.is_started]
