@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from tests.simulation.world import World
 
 PORT = 9092
+#: What went wrong with a disk is still spoken of for so long.
+_AFTER_TROUBLE_US = 1_000_000
 #: Somebody starts a broker again that could not start.
 _SUPERVISOR_PAUSE_US = 1_000_000
 
@@ -52,6 +54,7 @@ class BrokerProcess:
         self.is_without_power = False
         #: When it was last killed, paused, started, slowed down or cut off from clients, or came back from that.
         self.disturbed_at_us = 0
+        self._disk_mended_at_us = -_AFTER_TROUBLE_US
         self._looked_at: dict[tuple, int] = {}
 
     @property
@@ -74,7 +77,7 @@ class BrokerProcess:
         if self.is_running:
             return
         self._next_directory()
-        self.loop = HostLoop(self.world.timeline, self.machine, self.name)
+        self.loop = HostLoop(self.world.timeline, self.machine, self.name, self.world.syscalls)
         self.loop.on_exception = self._on_exception
         self._has_lost_power = False
         self.world.history.add(self.name, "process started", life=self._life)
@@ -98,7 +101,8 @@ class BrokerProcess:
     async def _serve(self) -> None:
         config = read_broker_config(self._properties())
         session = SimulatedSession(self.world.ensemble, self.machine, config.zookeeper_session_timeout_ms)
-        self.broker = Broker(config, SimulatedClock(self.world.timeline), session)
+        clock = SimulatedClock(self.world.timeline, lambda: self.machine.wall_offset_ms)
+        self.broker = Broker(config, clock, session)
         try:
             await self.broker.start()
         except StartupError as error:
@@ -110,7 +114,9 @@ class BrokerProcess:
         self.is_without_power = False
         self.world.history.add(self.name, "serves")
         await self.broker.failed.wait()
-        self.world.history.violate(f"{self.name} has lost its last log directory")
+        if not self.is_in_disk_trouble:
+            self.world.history.violate(f"{self.name} has lost its last log directory, and its disk is well")
+        self.loop.call_soon(self._end, _SUPERVISOR_PAUSE_US)
 
     def _properties(self) -> str:
         properties = {
@@ -127,6 +133,25 @@ class BrokerProcess:
         self.world.history.violate(f"{self.name}: {describe_exception(context)}")
 
     # -- faults
+
+    def trouble_disk(self, trouble: str, lasts_us: int) -> None:
+        """Nothing if it is in trouble already."""
+        if self.machine.disk_trouble is None:
+            self.disturb()
+            self.machine.disk_trouble = trouble
+            self.world.timeline.plan_in(lasts_us, self.mend_disk)
+
+    def mend_disk(self) -> None:
+        if self.machine.disk_trouble is not None:
+            self.disturb()
+            self._disk_mended_at_us = self.world.timeline.now_us
+            self.machine.mend_disk()
+
+    @property
+    def is_in_disk_trouble(self) -> bool:
+        """Or was a moment ago."""
+        is_over = self.world.timeline.now_us - self._disk_mended_at_us > _AFTER_TROUBLE_US
+        return self.machine.disk_trouble is not None or not is_over
 
     def kill(self) -> None:
         """SIGKILL. The kernel closes its sockets; ZooKeeper hears nothing."""
@@ -260,7 +285,7 @@ class ClientProcess:
         self.name = name
         self.random = random
         self.machine = Machine(name, f"10.0.1.{number}", world.network, random, world.internet)
-        self.loop = HostLoop(world.timeline, self.machine, name)
+        self.loop = HostLoop(world.timeline, self.machine, name, world.syscalls)
         self.loop.on_exception = lambda context: world.history.violate(f"{name}: {describe_exception(context)}")
         self.task: asyncio.Task | None = None
 

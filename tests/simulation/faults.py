@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import TYPE_CHECKING
 
+from broker.runtime.topics.internal_topics import INTERNAL_TOPICS
 from tests.simulation.broker_process import BrokerProcess
 from tests.simulation.ensemble import MACHINE as ZOOKEEPER
 from tests.simulation.topics import PASSING
@@ -206,6 +207,40 @@ def _break_connections(world: "World", fault: Fault) -> None:
         process.break_connections()
 
 
+def _trouble_disk(trouble: str) -> Callable[["World", Fault], None]:
+    def strike(world: "World", fault: Fault) -> None:
+        process = _one(fault, world.running)
+        if process is not None and world.holders.may_be_struck(process):
+            process.trouble_disk(trouble, fault.lasts_us)
+
+    return strike
+
+
+def _load_without_descriptors(world: "World", fault: Fault) -> None:
+    """A coordinator dies, and whoever takes over has no descriptors left, as in the storm of connections that follows."""
+    partition = _one(fault, [each for each in world.partitions if each.topic in INTERNAL_TOPICS])
+    leader = world.leader_of(partition)
+    _kill(world, leader, 4 * fault.lasts_us)
+
+    def strike() -> None:
+        for process in world.running:
+            process.trouble_disk("no descriptors", fault.lasts_us)
+
+    world.timeline.plan_in(int(world.session_timeout_us * fault.pick), strike)
+
+
+def _jump_clock(world: "World", fault: Fault) -> None:
+    """Its wall clock is hours away for a while, in either direction."""
+    process = _one(fault, world.brokers)
+    process.machine.wall_offset_ms = int((2 * fault.pick - 1) * 2 * 3_600_000)
+    world.history.add("FAULT", "wall clock jumps", broker=process.name, offset_ms=process.machine.wall_offset_ms)
+
+    def set_right() -> None:
+        process.machine.wall_offset_ms = 0
+
+    world.timeline.plan_in(fault.lasts_us, set_right)
+
+
 #: Of each kind: how often among the others, the longest it lasts, and what it does.
 FAULTS: dict[str, tuple[int, int, Callable[["World", Fault], None]]] = {
     "kill any": (4, 8 * _S, _kill_any),
@@ -227,4 +262,10 @@ FAULTS: dict[str, tuple[int, int, Callable[["World", Fault], None]]] = {
     "expire session": (3, 1 * _S, _expire_session),
     "slow down": (3, 6 * _S, _slow_down),
     "break connections": (3, 1 * _S, _break_connections),
+    "no descriptors": (2, 3 * _S, _trouble_disk("no descriptors")),
+    "load without descriptors": (2, 2 * _S, _load_without_descriptors),
+    "disk is full": (2, 4 * _S, _trouble_disk("disk is full")),
+    "disk fails": (1, 3 * _S, _trouble_disk("disk fails")),
+    "disk hangs": (2, 6 * _S, _trouble_disk("disk hangs")),
+    "clock jump": (2, 6 * _S, _jump_clock),
 }

@@ -14,14 +14,14 @@ from unittest import mock
 
 from broker.log.log import Log
 from broker.net import turns
-from tests.simulation.disk import Disk
 from tests.simulation.sockets import SimulatedSocket
+from tests.simulation.syscalls import Syscalls
 
 _STEP_S_MAX = 0.001
 
 
 @contextlib.contextmanager
-def simulated_kernel(seed: int, disk: Disk, appended: Callable = lambda *what, **how: None) -> Iterator[None]:
+def simulated_kernel(seed: int, syscalls: Syscalls, appended: Callable = lambda *what, **how: None) -> Iterator[None]:
     """`appended` is told of what every log takes, see `Holdings.appended`."""
     if os.environ.get("PYTHONHASHSEED") != "0":
         raise RuntimeError("a run repeats only with PYTHONHASHSEED=0")
@@ -30,7 +30,7 @@ def simulated_kernel(seed: int, disk: Disk, appended: Callable = lambda *what, *
     with (
         mock.patch.object(socket, "socket", SimulatedSocket),
         mock.patch.object(os, "urandom", entropy.randbytes),
-        mock.patch.object(os, "fsync", disk.synced),
+        syscalls.simulated(),
         mock.patch.object(turns, "monotonic", _Stopwatch(seed).read),
         mock.patch.object(Log, "append", _watched(Log.append, appended, by_leader=True)),
         mock.patch.object(Log, "append_as_follower", _watched(Log.append_as_follower, appended, by_leader=False)),

@@ -32,6 +32,7 @@ from tests.simulation.load import Load, min_insync
 from tests.simulation.network import Network
 from tests.simulation.settings import SESSION_TIMEOUT_MS, draw_brokers, draw_settings
 from tests.simulation.sockets import Machine
+from tests.simulation.syscalls import Syscalls
 from tests.simulation.timeline import Timeline
 from tests.simulation.topics import BY_NAME, LASTING
 
@@ -52,7 +53,7 @@ _STEPS_MAX = 5_000_000
 class World:
     """Everything of one run. `run` returns the history; whoever made the directory removes it."""
 
-    def __init__(self, seed: int, directory: Path, disk: Disk):
+    def __init__(self, seed: int, directory: Path, disk: Disk, syscalls: Syscalls):
         self._random = Random(f"world {seed}")
         self.settings = draw_settings(self._fork())
         self.timeline = Timeline()
@@ -65,6 +66,8 @@ class World:
         self.network = Network(self.timeline, self._fork())
         self.ensemble = Ensemble(self.timeline)
         self.disk = disk
+        self.syscalls = syscalls
+        syscalls.on_excess = self.history.violate
         self.epochs = EpochWatch(self.history)
         self.ensemble.on_transaction = self.epochs.on_transaction
         self.ensemble.on_session_over = lambda number, why: self.history.add("zookeeper", why, session=f"{number:#x}")
@@ -108,6 +111,8 @@ class World:
         self.network.mend_all()
         self.ensemble.regain_quorum()
         for process in self.brokers:
+            process.mend_disk()
+            process.machine.wall_offset_ms = 0
             process.resume()
             process.start()
 
@@ -154,9 +159,15 @@ class World:
     def is_undisturbed(self, broker_id: int, since_us: int) -> bool:
         """Whether that broker has been up, awake, and as near as always, and nothing happened to it since then."""
         process = self.process_of(broker_id)
-        if not process.is_started or process.is_paused or self.network.is_slow(process.name):
+        if not process.is_started or process.is_paused or process.is_in_disk_trouble:
+            return False
+        if self.network.is_slow(process.name):
             return False
         return process.disturbed_at_us < since_us - _RECOVERED_US
+
+    def is_in_disk_trouble(self, name: str) -> bool:
+        """`thread` is any broker's."""
+        return any(each.is_in_disk_trouble for each in self.brokers if name in (each.name, "thread"))
 
     @property
     def controller(self) -> BrokerProcess | None:
