@@ -17,6 +17,7 @@ from broker.common.errors import StartupError
 from broker.common.types import TopicPartition
 from broker.config.broker import read_broker_config
 from broker.runtime.replication.replica_manager import HostedPartition, ReplicaManager
+from broker.runtime.topics.internal_topics import OFFSETS_TOPIC
 from broker.server.broker import Broker
 from tests.simulation.loop import HostLoop
 from tests.simulation.sockets import Machine
@@ -225,10 +226,23 @@ class BrokerProcess:
         """(topic id, partition, batches) of each replica, below its high watermark."""
         for hosted in list(self._replicas or ()):
             place = (self._life, hosted.partition.topic_partition, hosted.topic_id)
-            begin, end = self._looked_at.get(place, hosted.log.log_start_offset), hosted.partition.high_watermark
+            log_start_offset = hosted.log.log_start_offset
+            begin = max(self._looked_at.get(place, log_start_offset), log_start_offset)
+            end = hosted.partition.high_watermark
             if begin < end:
                 self._looked_at[place] = end
                 yield hosted.topic_id, hosted.partition.topic_partition, _read(hosted, begin, end)
+
+    def leads(self, partition: TopicPartition, leader_epoch: int) -> bool:
+        """As it believes itself, in that epoch."""
+        hosted = self._replicas.get(*partition) if self._replicas is not None else None
+        return hosted is not None and hosted.partition.is_leader and hosted.partition.leader_epoch == leader_epoch
+
+    def serves(self, partition: TopicPartition) -> bool:
+        """Coordinates by what is in it."""
+        services = self.broker.services
+        runtime = services.groups if partition.topic == OFFSETS_TOPIC else services.transactions
+        return partition.partition in runtime.loaded_partitions()
 
     def pending_isrs(self, partition: TopicPartition) -> list[tuple[int, ...]]:
         """The ISR this broker, or its life before, is about to write."""
@@ -238,9 +252,11 @@ class BrokerProcess:
     def hosts(self, partition: TopicPartition) -> bool:
         return self._replicas is not None and self._replicas.get(*partition) is not None
 
-    def log_below_high_watermark(self, partition: TopicPartition) -> bytes:
+    def log_below_high_watermark(self, partition: TopicPartition) -> tuple[int, bytes]:
+        """Where the log begins, and its batches from there."""
         hosted = self._replicas.get(*partition)
-        return _read(hosted, hosted.log.log_start_offset, hosted.partition.high_watermark)
+        begin = hosted.log.log_start_offset
+        return begin, _read(hosted, begin, hosted.partition.high_watermark)
 
     def unsettled(self, assigned: dict[TopicPartition, UUID]) -> list[str]:
         """What waits though no client asks anything any more, and replicas that are not as they should be: those that
@@ -273,6 +289,8 @@ def _read(hosted: HostedPartition, begin: int, end: int) -> bytes:
     data = bytearray()
     while begin < end:
         found = hosted.log.read(begin, 1_000_000, end, at_least_one=True)
+        if not found.length:  # compaction has left nothing up to the end
+            break
         data += found.read()
         begin = hosted.log.offset_after(begin, found)
     return bytes(data)

@@ -12,7 +12,9 @@ from broker.records.batch import BatchHeader, iterate_headers
 from broker.records.record import Record, decode_records
 from broker.runtime.topics.internal_topics import INTERNAL_TOPICS
 from tests.simulation.client import ClusterClient, Leader, NoAnswerError
+from tests.simulation.deletions import EARLIEST, list_offset
 from tests.simulation.history import History
+from tests.simulation.topics import SHORTENED
 
 _FETCH_VERSION = 17
 _MAX_WAIT_MS = 100
@@ -34,6 +36,8 @@ class Consumer:
         self._has_led = has_led
         self._random = client.random
         self.positions: dict[tuple[UUID, int], int] = {}
+        #: Partitions that may begin behind where it reads.
+        self._behind: set[TopicPartition] = set()
         self.is_stopping = False
 
     async def run(self) -> None:
@@ -44,6 +48,7 @@ class Consumer:
                     break
                 await asyncio.sleep(self._random.uniform(0.02, 0.2))
             await self._ask_with_another_epoch()
+            await self._catch_up()
             if self._random.random() < 0.05:
                 self.positions.clear()
 
@@ -72,6 +77,17 @@ class Consumer:
         answers = [(topic.topic_id, each) for topic in response.responses for each in topic.partitions]
         return sum(not self._take(names[topic_id], topic_id, each) for topic_id, each in answers) == 0
 
+    async def _catch_up(self) -> None:
+        """Where it read from is gone, which is right only if the log begins behind it."""
+        for where in sorted(self._behind):
+            earliest = await list_offset(self._client, where, EARLIEST)
+            if earliest is not None:
+                self._behind.discard(where)
+                key = (self._client.leaders[where].topic_id, where.partition)
+                if earliest[0] > self.positions.get(key, 0):
+                    self.positions[key] = earliest[0]
+                # Otherwise another leader was asked, or it was deleted up to here meanwhile: the next fetch says.
+
     async def _ask_with_another_epoch(self) -> None:
         """As a client with outdated metadata does, or one that knows more than the broker: KIP-320 fences both."""
         where, leader = self._random.choice(sorted(self._client.leaders.items()) or [(None, None)])
@@ -97,7 +113,9 @@ class Consumer:
 
     def _take(self, topic: str, topic_id: UUID, data) -> bool:
         key = (topic_id, data.partition_index)
-        if data.error_code == ErrorCode.OFFSET_OUT_OF_RANGE:
+        if data.error_code == ErrorCode.OFFSET_OUT_OF_RANGE and topic in SHORTENED:
+            self._behind.add(TopicPartition(topic, data.partition_index))
+        elif data.error_code == ErrorCode.OFFSET_OUT_OF_RANGE:
             self._history.violate(f"{self._name} has read {key} up to {self.positions.get(key)}, which is out of range")
         if data.error_code:
             return False

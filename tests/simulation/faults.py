@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from random import Random
 from typing import TYPE_CHECKING
 
-from broker.runtime.topics.internal_topics import INTERNAL_TOPICS
 from tests.simulation.broker_process import BrokerProcess
 from tests.simulation.ensemble import MACHINE as ZOOKEEPER
 from tests.simulation.topics import PASSING
@@ -217,8 +216,8 @@ def _trouble_disk(trouble: str) -> Callable[["World", Fault], None]:
 
 
 def _load_without_descriptors(world: "World", fault: Fault) -> None:
-    """A coordinator dies, and whoever takes over has no descriptors left, as in the storm of connections that follows."""
-    partition = _one(fault, [each for each in world.partitions if each.topic in INTERNAL_TOPICS])
+    """A coordinator dies, and whoever takes over has no descriptors left, as in a storm of connections."""
+    partition = _one(fault, world.coordinated_partitions)
     leader = world.leader_of(partition)
     _kill(world, leader, 4 * fault.lasts_us)
 

@@ -13,9 +13,11 @@ from broker.records.record import Record
 from tests.simulation.client import ClusterClient, NoAnswerError
 from tests.simulation.history import History
 from tests.simulation.holdings import Holdings
+from tests.simulation.topics import COMPACTED
 
 _PRODUCE_VERSION = 9
 _INIT_VERSION = 4
+_KEYS = 7
 #: The batch is not in the log and will not be: the same batch may be sent again, or given up.
 REFUSED = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.NOT_ENOUGH_REPLICAS)
 
@@ -105,7 +107,7 @@ class Producer:
         if leader is None or leader.broker_id < 0:
             return ErrorCode.LEADER_NOT_AVAILABLE, -1
         producer_id, producer_epoch = self._producer
-        records = [Record(0, 1_700_000_000_000, None, value.encode()) for value in values]
+        records = [Record(0, 1_700_000_000_000, key_of(where.topic, value), value.encode()) for value in values]
         batch = build_batch(
             records,
             producer_id=producer_id,
@@ -135,6 +137,11 @@ class Producer:
             ErrorCode.DUPLICATE_SEQUENCE_NUMBER,
         ):
             self._history.violate(f"{self._name} to {where}: {code.name}, although it sends batch after batch")
+
+
+def key_of(topic: str, value: str) -> bytes | None:
+    """One of a few where the topic is compacted; by the value, so that whoever sees that knows the key."""
+    return b"key %d" % (int(value.rpartition("/")[2]) % _KEYS) if topic in COMPACTED else None
 
 
 def _name(code: ErrorCode | None) -> str:

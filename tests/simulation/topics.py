@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from broker.common.errors import ErrorCode
 from broker.protocol.messages.create_topics import CreatableTopic, CreatableTopicConfig, CreateTopicsRequest
 from broker.protocol.messages.delete_topics import DeleteTopicsRequest
+from broker.runtime.topics.internal_topics import INTERNAL_TOPICS
 from tests.simulation.client import ClusterClient, NoAnswerError
 from tests.simulation.history import History
 
@@ -27,8 +28,21 @@ class LastingTopic:
 
 #: Written to in transactions only.
 LEDGER = "ledger"
-LASTING = (LastingTopic("orders", 3, 2), LastingTopic("events", 2, 1), LastingTopic(LEDGER, 3, 2))
+#: Records are deleted from its beginning by a client.
+TRIMMED = "trimmed"
+LASTING = (
+    LastingTopic("orders", 3, 2),
+    LastingTopic("events", 2, 1, {"retention.bytes": "4000", "segment.bytes": "1000"}),
+    LastingTopic(LEDGER, 3, 2),
+    LastingTopic(TRIMMED, 1, 2),
+    LastingTopic(
+        "states", 1, 2, {"cleanup.policy": "compact", "segment.bytes": "1500", "min.cleanable.dirty.ratio": "0.2"}
+    ),
+)
 BY_NAME = {topic.name: topic for topic in LASTING}
+COMPACTED = frozenset({"states", *INTERNAL_TOPICS})
+#: Their logs may begin later and later.
+SHORTENED = frozenset({"events", TRIMMED})
 PASSING = ("scratch", "draft")
 REPLICATION_FACTOR = 3
 

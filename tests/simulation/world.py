@@ -30,6 +30,7 @@ from tests.simulation.holders import Holders
 from tests.simulation.holdings import Holdings
 from tests.simulation.load import Load, min_insync
 from tests.simulation.network import Network
+from tests.simulation.served import Service
 from tests.simulation.settings import SESSION_TIMEOUT_MS, draw_brokers, draw_settings
 from tests.simulation.sockets import Machine
 from tests.simulation.syscalls import Syscalls
@@ -77,6 +78,7 @@ class World:
         ]
         self.holders = Holders(self)
         self.faults = draw_faults(self._fork(), CHAOS_US)
+        self.service = Service(self)
         self.load = Load(self, self._fork())
 
     def _fork(self) -> Random:
@@ -156,6 +158,10 @@ class World:
         counts = [(topic.name, topic.partitions) for topic in LASTING]
         return counts + [(name, int(self.settings[f"{prefix}.num.partitions"])) for name, prefix in internal]
 
+    @property
+    def coordinated_partitions(self) -> list[TopicPartition]:
+        return [each for each in self.partitions if each.topic in INTERNAL_TOPICS]
+
     def is_undisturbed(self, broker_id: int, since_us: int) -> bool:
         """Whether that broker has been up, awake, and as near as always, and nothing happened to it since then."""
         process = self.process_of(broker_id)
@@ -203,6 +209,7 @@ class World:
     def _look_now_and_then(self) -> None:
         for process in self.running:
             self.look_into(process)
+        self.service.look()
         self.timeline.plan_in(_LOOK_EVERY_US, self._look_now_and_then)
 
     def look_into(self, process: BrokerProcess) -> None:
@@ -248,17 +255,17 @@ class World:
     def _check(self) -> None:
         for process in self.running:
             self.look_into(process)
-        readable, committed = {}, {}
+        readable, committed, begins = {}, {}, {}
         for assignment in self._assignments():
             for number in sorted(assignment.partitions):
                 partition = TopicPartition(assignment.topic, number)
                 logs = {p.name: p.log_below_high_watermark(partition) for p in self.running if p.hosts(partition)}
                 checkers.check_replicas_agree(self.history, partition, logs)
-                data = next(iter(logs.values()), b"")
+                begins[partition], data = max(logs.values(), default=(0, b""), key=lambda log: log[0])
                 if assignment.topic in BY_NAME:
                     readable[partition] = self._values(data)
                     committed[partition] = self._committed_records(partition, data)
-        checkers.check_acknowledged(self.history, readable)
+        checkers.check_acknowledged(self.history, readable, begins)
         checkers.check_exactly_once(self.history, readable)
         checkers.check_only_what_was_sent(self.history, readable)
         checkers.check_copies(self.history, committed)
