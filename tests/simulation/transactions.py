@@ -139,7 +139,7 @@ class TransactionalProducer:
         chosen = self._random.sample(ledger, self._random.randint(1, len(ledger)))
         await self._cover(chosen)
         for where in chosen:
-            await asyncio.sleep(self._random.choice((0, 0, 0.1)) * self._random.random())
+            await asyncio.sleep(self._random.choice((0, 0.05, 0.5)) * self._random.random())
             await self._write(where, [self._new_record(where) for _ in range(self._random.randint(1, 2))])
         if self._random.random() < 0.5:
             await self._read(self._random.choice(ledger))
