@@ -19,20 +19,49 @@ _DELETE_VERSION, _LIST_VERSION = 2, 7
 _TIMEOUT_MS = 2_000
 EARLIEST, _LATEST = -2, -1
 
-#: (broker id, life) of everybody in sync, as ZooKeeper and the machines have it now.
-InSync = Callable[[TopicPartition], frozenset[tuple[int, int]]]
-LifeOf = Callable[[int], int]
+#: (broker id, life) of everybody in sync, as ZooKeeper and the machines have it.
+InSync = frozenset[tuple[int, int]]
+
+
+class Deletions:
+    """Of each partition: up to where it was deleted, and who was in sync when that was acknowledged."""
+
+    def __init__(self, history: History):
+        self._history = history
+        self._acknowledged: dict[TopicPartition, list[tuple[int, InSync]]] = {}
+
+    def acknowledge(self, where: TopicPartition, offset: int, in_sync: InSync) -> None:
+        self._acknowledged.setdefault(where, []).append((offset, in_sync))
+
+    def until_now(self, where: TopicPartition) -> list[tuple[int, InSync]]:
+        return list(self._acknowledged.get(where, ()))
+
+    def begins(self, where: TopicPartition, begins_at: int, broker_id: int, life: int, known: list) -> None:
+        """That broker says where the log begins; `known`: what was acknowledged when it was asked."""
+        for offset, in_sync in known:
+            if begins_at < offset and (broker_id, life) in in_sync:
+                self._history.violate(
+                    f"broker-{broker_id}: {where} begins at {begins_at}, though what is before {offset} was deleted "
+                    f"while it was in sync, and it has not died since"
+                )
+                self._acknowledged[where].clear()
+                return
 
 
 class Deleter:
-    def __init__(self, name: str, client: ClusterClient, history: History, in_sync: InSync, life_of: LifeOf):
+    def __init__(
+        self,
+        name: str,
+        client: ClusterClient,
+        deletions: Deletions,
+        in_sync_of: Callable[[TopicPartition], InSync],
+        life_of: Callable[[int], int],
+    ):
         self._name = name
         self._client = client
-        self._history = history
-        self._in_sync = in_sync
+        self._deletions = deletions
+        self._in_sync_of = in_sync_of
         self._life_of = life_of
-        #: Of each partition: up to where it was deleted, and who was in sync when that was acknowledged.
-        self._deleted: dict[TopicPartition, list[tuple[int, frozenset[tuple[int, int]]]]] = {}
         self.is_stopping = False
 
     async def run(self) -> None:
@@ -46,19 +75,11 @@ class Deleter:
                     await self._delete(where)
 
     async def _look_at(self, where: TopicPartition) -> None:
-        known = list(self._deleted.get(where, ()))
+        known = self._deletions.until_now(where)
         earliest = await list_offset(self._client, where, EARLIEST)
-        if earliest is None:
-            return
-        begins_at, broker_id = earliest
-        who = broker_id, self._life_of(broker_id)
-        for offset, in_sync in known:
-            if begins_at < offset and who in in_sync:
-                self._history.violate(
-                    f"broker-{broker_id}: {where} begins at {begins_at}, though {offset} records were deleted while it "
-                    f"was in sync, and it has not died since"
-                )
-                self._deleted[where].clear()
+        if earliest is not None:
+            begins_at, broker_id = earliest
+            self._deletions.begins(where, begins_at, broker_id, self._life_of(broker_id), known)
 
     async def _delete(self, where: TopicPartition) -> None:
         latest = await list_offset(self._client, where, _LATEST)
@@ -76,10 +97,8 @@ class Deleter:
         except NoAnswerError:
             return
         answer = response.topics[0].partitions[0]
-        code = ErrorCode(answer.error_code)
-        self._history.add(self._name, "deletes records", partition=where, before=offset, outcome=code.name)
-        if code is ErrorCode.NONE:
-            self._deleted.setdefault(where, []).append((offset, self._in_sync(where)))
+        if answer.error_code == ErrorCode.NONE:
+            self._deletions.acknowledge(where, offset, self._in_sync_of(where))
 
 
 async def list_offset(client: ClusterClient, where: TopicPartition, what: int) -> tuple[int, int] | None:

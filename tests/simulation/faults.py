@@ -219,13 +219,13 @@ def _load_without_descriptors(world: "World", fault: Fault) -> None:
     """A coordinator dies, and whoever takes over has no descriptors left, as in a storm of connections."""
     partition = _one(fault, world.coordinated_partitions)
     leader = world.leader_of(partition)
-    _kill(world, leader, 4 * fault.lasts_us)
+    _kill(world, leader, world.session_timeout_us + 2 * fault.lasts_us)
 
     def strike() -> None:
         for process in world.running:
             process.trouble_disk("no descriptors", fault.lasts_us)
 
-    world.timeline.plan_in(int(world.session_timeout_us * fault.pick), strike)
+    world.timeline.plan_in(world.session_timeout_us - fault.lasts_us // 2, strike)
 
 
 def _jump_clock(world: "World", fault: Fault) -> None:

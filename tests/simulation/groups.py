@@ -24,18 +24,18 @@ from tests.simulation.committed_offsets import CommittedOffsets, fetch_offsets
 from tests.simulation.coordinated import AGAIN, CoordinatorLine
 from tests.simulation.history import History
 from tests.simulation.holdings import Holdings
+from tests.simulation.promises import IsUndisturbed, Promises, Term
 
 SESSION_TIMEOUT_MS = 3_000
 _REBALANCE_TIMEOUT_MS = 6_000
 _JOIN_TIMEOUT_MS = _REBALANCE_TIMEOUT_MS + 3_000
 _PAUSE_S = (0.2, 0.6)
 _LEAVE_SHARE = 0.02
-#: What a member allows for the network when it says that it has kept its promises.
-_SLACK_MS = 1_000
+#: The commit is not in the log and will not be.
+_REFUSED = (ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.ILLEGAL_GENERATION, ErrorCode.REBALANCE_IN_PROGRESS)
 
-#: (broker id, leader epoch, life) of a group's coordinator as ZooKeeper and the machines have it, or None.
-TermOf = Callable[[str], tuple | None]
-IsUndisturbed = Callable[[int, int], bool]
+#: Of a group's coordinator, None if there is none.
+TermOf = Callable[[str], Term | None]
 
 
 class _StartOver(Exception):
@@ -65,7 +65,6 @@ class GroupMember:
         self._holdings = holdings
         self._now_us = now_us
         self._term_of = term_of
-        self._is_undisturbed = is_undisturbed
         self._random = client.random
         self._line = CoordinatorLine(client, CoordinatorType.GROUP, group)
         self._member_id = ""
@@ -73,9 +72,7 @@ class GroupMember:
         self._assigned: list[TopicPartition] = []
         self._positions: dict[TopicPartition, int] = {}
         self._commits = 0
-        #: Since when the coordinator of that term knows, at the latest, that the member is alive; None if it need not.
-        self._alive_us: int | None = None
-        self._alive_in: tuple | None = None
+        self._promises = Promises(name, history, SESSION_TIMEOUT_MS, is_undisturbed)
         self.is_stopping = False
 
     async def run(self) -> None:
@@ -114,26 +111,15 @@ class GroupMember:
         topics = getattr(response, "topics", [])
         return next((each.error_code for topic in topics for each in topic.partitions if each.error_code), 0)
 
-    def _note(self, response: Message, code: int, asked_us: int, broker_id: int, term: tuple | None) -> None:
+    def _note(self, response: Message, code: int, asked_us: int, broker_id: int, term: Term | None) -> None:
         """Whether the member is still one, and whether it had to be."""
         if code == ErrorCode.UNKNOWN_MEMBER_ID:
-            self._judge_expulsion(response, broker_id, term)
-            self._member_id, self._alive_us = "", None
+            self._promises.expelled(term, broker_id, self._now_us())
+            self._member_id = ""
+        elif isinstance(response, JoinGroupResponse) and code == ErrorCode.NONE:
+            self._promises.waited(term, self._now_us())
         elif code in (ErrorCode.NONE, ErrorCode.REBALANCE_IN_PROGRESS):
-            is_join = isinstance(response, JoinGroupResponse)
-            self._alive_us = self._now_us() - _SLACK_MS * 1000 if is_join else asked_us
-            self._alive_in = term
-
-    def _judge_expulsion(self, response: Message, broker_id: int, term: tuple | None) -> None:
-        """The session of a member ends only after its time, in the life of one coordinator."""
-        if self._alive_us is None or term is None or term != self._alive_in or term[0] != broker_id:
-            return
-        silent_ms = (self._now_us() - self._alive_us) // 1000
-        if silent_ms < SESSION_TIMEOUT_MS - _SLACK_MS and self._is_undisturbed(broker_id, self._alive_us):
-            self._history.violate(
-                f"{self._name} was expelled from generation {self._generation} of {self._group} after {silent_ms} ms "
-                f"of silence ({type(response).__name__}); its session is {SESSION_TIMEOUT_MS} ms"
-            )
+            self._promises.heard(term, asked_us)
 
     # -- membership
 
@@ -141,7 +127,8 @@ class GroupMember:
         """Ends with an assignment, or raises."""
         answer = await self._ask(self._join_request(), 5, _JOIN_TIMEOUT_MS)
         if answer.error_code == ErrorCode.MEMBER_ID_REQUIRED:
-            self._member_id, self._alive_us = answer.member_id, None
+            self._member_id = answer.member_id
+            self._promises.forget()
             answer = await self._ask(self._join_request(), 5, _JOIN_TIMEOUT_MS)
         self._check(answer.error_code)
         self._member_id, self._generation = answer.member_id, answer.generation_id
@@ -196,7 +183,8 @@ class GroupMember:
 
     async def _leave(self) -> None:
         leaving = LeaveGroupRequest(group_id=self._group, members=[MemberIdentity(member_id=self._member_id)])
-        self._member_id, self._alive_us = "", None
+        self._member_id = ""
+        self._promises.forget()
         await self._line.ask(leaving, 3)
         raise _StartOver("has left")
 
@@ -231,4 +219,6 @@ class GroupMember:
             self._holdings.judge_fact(
                 OFFSETS_TOPIC, ("commit", self._group, metadata), f"{self._name} hears OffsetCommit succeed"
             )
+        elif code in _REFUSED:
+            self._offsets.refused(metadata)
         self._check(code)

@@ -10,7 +10,7 @@ from tests.simulation.broker_process import ClientProcess
 from tests.simulation.client import ClusterClient
 from tests.simulation.committed_offsets import CommittedOffsets
 from tests.simulation.consumers import Consumer
-from tests.simulation.deletions import Deleter
+from tests.simulation.deletions import Deleter, Deletions
 from tests.simulation.groups import GroupMember
 from tests.simulation.isolation import Transactions
 from tests.simulation.ledger_reader import LedgerReader
@@ -54,7 +54,7 @@ class Load:
             *(self._consumer(name) for name in ("reader-1", "reader-2")),
             *self._transactional(),
             *self._members(),
-            Deleter("deleter", self._client("deleter"), world.history, self.in_sync, self.life_of),
+            Deleter("deleter", self._client("deleter"), Deletions(self._history), self.in_sync_of, self.life_of),
             Prober(
                 "prober",
                 self._client("prober"),
@@ -139,7 +139,7 @@ class Load:
         leader = self._world.process_of(state.leader) if state else None
         return (state.leader, state.leader_epoch, leader.life) if leader else None
 
-    def in_sync(self, where: TopicPartition) -> frozenset[tuple[int, int]]:
+    def in_sync_of(self, where: TopicPartition) -> frozenset[tuple[int, int]]:
         state = self._world.state_of(where)
         return frozenset((broker_id, self.life_of(broker_id)) for broker_id in state.isr) if state else frozenset()
 
