@@ -37,19 +37,19 @@ class Prober:
         self._history = history
         self._now_us = now_us
         self._is_undisturbed = is_undisturbed
-        self._lines = {group: CoordinatorLine(client, CoordinatorType.GROUP, group) for group in groups}
+        self.lines = {group: CoordinatorLine(client, CoordinatorType.GROUP, group) for group in groups}
         self.is_stopping = False
 
     async def run(self) -> None:
         random = self._client.random
         while not self.is_stopping:
             await asyncio.sleep(random.uniform(0.1, 0.4))
-            group, line = random.choice(sorted(self._lines.items()))
+            group, line = random.choice(sorted(self.lines.items()))
             if line.broker_id < 0 or random.random() < 0.1:
                 line.forget()
-            await self._probe(line, *random.choice(_questions(group)))
+            await self.probe(line, *random.choice(_questions(group)))
 
-    async def _probe(self, line: CoordinatorLine, message: Message, version: int) -> None:
+    async def probe(self, line: CoordinatorLine, message: Message, version: int) -> None:
         try:
             await line.find()
         except NoAnswerError:

@@ -30,14 +30,12 @@ class Cluster:
         self._directory = directory
         self._logs: dict[tuple[int, str], Log] = {}
 
-    def append(
-        self, broker_id: int, partition: str, batch: bytearray, leader_epoch: int = 0, *, by_leader=True
-    ) -> None:
+    def append(self, broker_id: int, partition: str, batch: bytearray, leader_epoch: int = 0) -> None:
         path = self._directory / f"broker-{broker_id}" / "life-1" / partition
         log = self._logs.setdefault((broker_id, partition), Log.open(path, LogConfig()))
         before = log.log_end_offset
         log.append(batch, leader_epoch)
-        self.holdings.appended(log, before, memoryview(batch), by_leader=by_leader)
+        self.holdings.appended(log, before, memoryview(batch), by_leader=True)
 
 
 @pytest.fixture
