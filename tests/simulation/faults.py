@@ -223,9 +223,10 @@ def _load_without_descriptors(world: "World", fault: Fault) -> None:
 
     def strike() -> None:
         for process in world.running:
-            process.trouble_disk("no descriptors", fault.lasts_us)
+            process.trouble_disk("no descriptors", world.session_timeout_us // 3 + fault.lasts_us)
 
-    world.timeline.plan_in(world.session_timeout_us - fault.lasts_us // 2, strike)
+    # Its session ends two thirds to the whole of its timeout from now.
+    world.timeline.plan_in(world.session_timeout_us * 3 // 5, strike)
 
 
 def _jump_clock(world: "World", fault: Fault) -> None:
