@@ -106,7 +106,9 @@ class BrokerProcess:
         self.broker = Broker(config, clock, session)
         try:
             await self.broker.start()
-        except StartupError as error:
+        except (StartupError, OSError) as error:
+            if isinstance(error, OSError) and not self.is_in_disk_trouble:
+                raise
             self.world.history.add(self.name, "start failed", reason=str(error))
             self.loop.call_soon(self._end, _SUPERVISOR_PAUSE_US)
             return
