@@ -29,7 +29,7 @@ _ERRORS = {
     "disk fails": dict.fromkeys(_DISK_CALLS, errno.EIO),
 }
 #: At the limit some files can be opened, as others were closed just before.
-_NO_DESCRIPTOR_SHARE = 0.4
+_NO_DESCRIPTOR_SHARE = 0.1
 #: The disk answers nothing for a while: whoever asked waits, and with it its whole process.
 HANGS = "disk hangs"
 TROUBLES = (*_ERRORS, HANGS)

@@ -88,7 +88,7 @@ def test_a_disk_in_trouble_refuses_until_it_is_mended(host, trouble, number):
             refused.append(error.errno)
 
     host.machine.disk_trouble = trouble
-    for _ in range(10):  # of descriptors there may be one now and then
+    for _ in range(60):  # of descriptors there may be one now and then
         host.do(try_to_sync)
     assert set(refused) == {number}
     refused.clear()
