@@ -261,7 +261,7 @@ class World:
                 partition = TopicPartition(assignment.topic, number)
                 logs = {p.name: p.log_below_high_watermark(partition) for p in self.running if p.hosts(partition)}
                 checkers.check_replicas_agree(self.history, partition, logs)
-                begins[partition], data = max(logs.values(), default=(0, b""), key=lambda log: log[0])
+                begins[partition], data = max(logs.values(), default=(0, b""), key=lambda log: (log[0], len(log[1])))
                 if assignment.topic in BY_NAME:
                     readable[partition] = self._values(data)
                     committed[partition] = self._committed_records(partition, data)
