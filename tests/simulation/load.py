@@ -10,6 +10,7 @@ from tests.simulation.broker_process import ClientProcess
 from tests.simulation.client import ClusterClient
 from tests.simulation.committed_offsets import CommittedOffsets
 from tests.simulation.consumers import Consumer
+from tests.simulation.copier import Copier
 from tests.simulation.deletions import Deleter, Deletions
 from tests.simulation.groups import GroupMember
 from tests.simulation.isolation import Transactions
@@ -18,7 +19,7 @@ from tests.simulation.moves import Mover
 from tests.simulation.prober import Prober
 from tests.simulation.producers import Producer
 from tests.simulation.topics import BY_NAME, LASTING, LEDGER, PASSING, TopicAdministrator
-from tests.simulation.transactions import Copier, TransactionalProducer
+from tests.simulation.transactions import TransactionalProducer
 
 if TYPE_CHECKING:
     from tests.simulation.world import World

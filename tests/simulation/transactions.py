@@ -1,29 +1,20 @@
-"""Clients that write in transactions, with Kafka's protocol: some read committed records meanwhile, some copy records
-and commit how far they have come in the same transaction.
-"""
+"""Clients that write in transactions, with Kafka's protocol, and read committed records meanwhile."""
 
 import asyncio
 from collections.abc import Callable
 
 from broker.common.errors import ErrorCode
 from broker.common.types import TopicPartition
-from broker.protocol.messages.add_offsets_to_txn import AddOffsetsToTxnRequest
 from broker.protocol.messages.add_partitions_to_txn import AddPartitionsToTxnRequest, AddPartitionsToTxnTopic
 from broker.protocol.messages.end_txn import EndTxnRequest
 from broker.protocol.messages.find_coordinator import CoordinatorType
 from broker.protocol.messages.init_producer_id import InitProducerIdRequest
 from broker.protocol.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
-from broker.protocol.messages.txn_offset_commit import (
-    TxnOffsetCommitRequest,
-    TxnOffsetCommitRequestPartition,
-    TxnOffsetCommitRequestTopic,
-)
 from broker.protocol.schema import Message
 from broker.records.builder import build_batch
 from broker.records.record import Record
-from broker.runtime.topics.internal_topics import OFFSETS_TOPIC, TRANSACTION_TOPIC
+from broker.runtime.topics.internal_topics import TRANSACTION_TOPIC
 from tests.simulation.client import ClusterClient, NoAnswerError
-from tests.simulation.committed_offsets import CommittedOffsets, fetch_offsets
 from tests.simulation.committed_reads import fetch_committed
 from tests.simulation.coordinated import AGAIN, CoordinatorLine
 from tests.simulation.history import History
@@ -52,7 +43,7 @@ _ABORTED_SHARE = 0.15
 _CRASH_SHARE = 0.05
 
 
-class _Failed(Exception):
+class Failed(Exception):
     """The transaction cannot go on."""
 
 
@@ -120,7 +111,7 @@ class TransactionalProducer:
         self._current, self._began_us = self._transactions.begin(self._name), self._now_us()
         try:
             await self._fill()
-        except _Failed as failure:
+        except Failed as failure:
             self._history.add(self._name, "gives up", transaction=str(self._current), reason=str(failure))
             await self._end(is_commit=False)
             self._producer = None  # what was sent and not answered must not come into the next one (KIP-360)
@@ -132,10 +123,10 @@ class TransactionalProducer:
         await self._end(is_commit=self._random.random() >= _ABORTED_SHARE)
 
     async def _fill(self) -> None:
-        """Raises _Failed."""
+        """Raises Failed."""
         ledger = sorted(where for where in self._client.leaders if where.topic == LEDGER)
         if not ledger:
-            raise _Failed("no ledger is known")
+            raise Failed("no ledger is known")
         chosen = self._random.sample(ledger, self._random.randint(1, len(ledger)))
         await self._cover(chosen)
         for where in chosen:
@@ -157,14 +148,14 @@ class TransactionalProducer:
             v3_and_below_producer_epoch=epoch,
             v3_and_below_topics=topics,
         )
-        await self._ask_until_done(
+        await self.ask_until_done(
             self._coordinator,
             request,
             3,
             lambda response: response.results_by_topic_v3_and_below[0].results_by_partition[0].partition_error_code,
         )
 
-    async def _ask_until_done(
+    async def ask_until_done(
         self, line: CoordinatorLine, request: Message, version: int, code_of: Callable[[Message], int]
     ) -> None:
         for _ in range(_TRIES):
@@ -176,9 +167,9 @@ class TransactionalProducer:
                 return
             line.forget_if_elsewhere(code)
             if code not in AGAIN:
-                raise _Failed(f"{request.api.name}: {ErrorCode(code).name}")
+                raise Failed(f"{request.api.name}: {ErrorCode(code).name}")
             await asyncio.sleep(self._random.uniform(0.02, 0.2))
-        raise _Failed(f"{request.api.name} does not succeed")
+        raise Failed(f"{request.api.name} does not succeed")
 
     async def _write(self, where: TopicPartition, records: list[Record]) -> None:
         values = [record.value.decode() for record in records]
@@ -194,10 +185,10 @@ class TransactionalProducer:
                 )
                 return
             if code not in _PRODUCE_AGAIN:
-                raise _Failed(f"Produce to {where}: {code.name}")
+                raise Failed(f"Produce to {where}: {code.name}")
             await asyncio.sleep(self._random.uniform(0.02, 0.2))
             await self._client.refresh([where.topic])
-        raise _Failed(f"Produce to {where} does not succeed")
+        raise Failed(f"Produce to {where} does not succeed")
 
     async def _try_to_write(
         self, where: TopicPartition, records: list[Record], sequence: int
@@ -258,86 +249,3 @@ class TransactionalProducer:
             current.outcome = COMMITTED
             what = f"{self._name} hears EndTxn of {current} succeed"
             self._holdings.judge_commit(producer_id, epoch, self._began_us, what)
-
-
-class Copier(TransactionalProducer):
-    """Copies a partition of `source` record by record into the ledger, and the group's offset in the same transaction.
-
-    The key of a copy names the record it was made from, so that each must be there once.
-    """
-
-    def __init__(self, *arguments, source: TopicPartition, offsets: CommittedOffsets):
-        super().__init__(*arguments)
-        self._source = source
-        self._offsets = offsets
-        self.group = f"{self._name}-group"
-        self._group = CoordinatorLine(self._client, CoordinatorType.GROUP, self.group)
-        self._position = -1
-        self._commits = 0
-
-    async def run(self) -> None:
-        await super().run()
-        while await self._find_position() is None:
-            await asyncio.sleep(0.1)
-        self._history.add(self._name, "has copied", source=self._source, up_to=self._position)
-
-    async def _initialise(self) -> bool:
-        """After anything went wrong it goes by what the group has committed."""
-        self._position = -1
-        return await super()._initialise()
-
-    async def _find_position(self) -> int | None:
-        found = await fetch_offsets(self._group, self._offsets, self.group, self._source.topic, require_stable=True)
-        if found is not None:
-            self._position = max(0, found.get(self._source, -1))
-        return None if found is None else self._position
-
-    async def _fill(self) -> None:
-        if self._position < 0 and await self._find_position() is None:
-            raise _Failed("where to go on is not known")
-        found = await fetch_committed(self._client, self._source, self._position, max_bytes=300)
-        if not found or not found[0]:
-            raise _Failed("nothing to copy")
-        records, next_position = found
-        ledger = sorted(where for where in self._client.leaders if where.topic == LEDGER)
-        where = self._random.choice(ledger)
-        await self._cover([where])
-        await self._write(where, [self._copy(where, record) for record in records])
-        await self._commit_position(next_position)
-        self._position = next_position
-
-    def _copy(self, where: TopicPartition, record: Record) -> Record:
-        return self._new_record(where)._replace(key=f"{self._source}@{record.offset}".encode())
-
-    async def _commit_position(self, position: int) -> None:
-        producer_id, epoch = self._producer
-        covered = AddOffsetsToTxnRequest(
-            transactional_id=self._name, producer_id=producer_id, producer_epoch=epoch, group_id=self.group
-        )
-        await self._ask_until_done(self._coordinator, covered, 3, lambda response: response.error_code)
-        self._commits += 1
-        metadata = f"{self._name}#{self._commits}"
-        partition = TxnOffsetCommitRequestPartition(
-            partition_index=self._source.partition, committed_offset=position, committed_metadata=metadata
-        )
-        request = TxnOffsetCommitRequest(
-            transactional_id=self._name,
-            group_id=self.group,
-            producer_id=producer_id,
-            producer_epoch=epoch,
-            topics=[TxnOffsetCommitRequestTopic(name=self._source.topic, partitions=[partition])],
-        )
-        await self._ask_until_done(
-            self._group, request, 3, lambda response: response.topics[0].partitions[0].error_code
-        )
-        self._holdings.judge_fact(
-            OFFSETS_TOPIC, ("commit", self.group, metadata), f"{self._name} hears TxnOffsetCommit succeed"
-        )
-
-    async def _end(self, *, is_commit: bool) -> None:
-        await super()._end(is_commit=is_commit)
-        if self._current.outcome == COMMITTED:
-            metadata = f"{self._name}#{self._commits}"
-            self._offsets.acknowledge(self.group, self._source, self._position, metadata)
-        else:
-            self._position = -1
