@@ -1,5 +1,7 @@
 """A client that copies records and commits how far it has come in the same transaction."""
 
+import asyncio
+
 from broker.common.types import TopicPartition
 from broker.protocol.messages.add_offsets_to_txn import AddOffsetsToTxnRequest
 from broker.protocol.messages.find_coordinator import CoordinatorType
