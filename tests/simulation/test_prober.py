@@ -1,7 +1,9 @@
 """The prober finds a broker that is there and does not answer."""
 
+import socket
 from random import Random
 from types import SimpleNamespace
+from unittest import mock
 
 import pytest
 
@@ -38,7 +40,8 @@ def test_a_broker_that_takes_requests_and_never_answers_is_found_unless_somethin
     prober = Prober("prober", client, world.history, ["g"], process.now_us, lambda broker_id, since: is_undisturbed)
     prober.lines["g"].broker_id = 1
     process.run(prober.probe(prober.lines["g"], HeartbeatRequest(group_id="g", generation_id=0, member_id="m"), 3))
-    world.timeline.run(process_is_done(process), 10_000)
+    with mock.patch.object(socket, "socket", SimulatedSocket):
+        world.timeline.run(process_is_done(process), 10_000)
     assert len(world.history.violations) == int(is_undisturbed)
 
 
