@@ -17,6 +17,7 @@ from tests.simulation.broker_logs import record_logs
 from tests.simulation.disk import Disk
 from tests.simulation.kernel import simulated_kernel
 from tests.simulation.shrink import shrink
+from tests.simulation.syscalls import BOUNDS, Syscalls
 from tests.simulation.world import World
 
 _SHARED_MEMORY = "/dev/shm" if os.path.isdir("/dev/shm") else None
@@ -31,6 +32,8 @@ def main(argv: list[str]) -> int:
     for seed in arguments.seeds:
         world = _run(seed, kept)
         _report(seed, world, with_history=arguments.history)
+        if arguments.worst:
+            _report_worst(world)
         if world.history.violations:
             failed += 1
             if arguments.shrink:
@@ -42,6 +45,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m tests.simulation", description=__doc__)
     parser.add_argument("seeds", type=int, nargs="+", metavar="SEED")
     parser.add_argument("--history", action="store_true", help="print every event")
+    parser.add_argument("--worst", action="store_true", help="print what the dearest callbacks asked of the disk")
     parser.add_argument("--faults", help="numbers of the faults to keep, comma separated; empty: none")
     parser.add_argument("--shrink", action="store_true", help="look for the fewest faults with which it still fails")
     return parser
@@ -49,12 +53,13 @@ def _parser() -> argparse.ArgumentParser:
 
 def _run(seed: int, kept: Sequence[int] | None) -> World:
     disk = Disk()
+    syscalls = Syscalls(disk)
     with (
         tempfile.TemporaryDirectory(dir=_SHARED_MEMORY, prefix="simulation-") as directory,
-        simulated_kernel(seed, disk),
+        simulated_kernel(seed, syscalls, lambda *what, **how: world.holdings.appended(*what, **how)),
     ):
-        world = World(seed, Path(directory), disk)
-        record_logs(world.history, directory)
+        world = World(seed, Path(directory), disk, syscalls)
+        record_logs(world.history, directory, world.is_in_disk_trouble)
         try:
             world.run(None if kept is None else [world.faults[number] for number in kept])
         except Exception:
@@ -73,6 +78,11 @@ def _report(seed: int, world: World, *, with_history: bool) -> None:
     print(f"seed {seed} {verdict} {history.digest()} {history.entries[-1]}", flush=True)
     for violation in history.violations[:20]:
         print(f"  {violation}", flush=True)
+
+
+def _report_worst(world: World) -> None:
+    for what, worst in world.syscalls.worst.items():
+        print(f"  {worst.count} {what} in one callback (bound {BOUNDS[what]})\n{''.join(worst.stack)}", flush=True)
 
 
 def _shrink(seed: int, faults: int) -> None:

@@ -1,6 +1,7 @@
 """The brokers' own log lines become part of the history; a line that tells of a fault of ours is a violation."""
 
 import asyncio
+from collections.abc import Callable
 
 import structlog
 
@@ -11,7 +12,7 @@ _ERRORS = ("error", "critical", "exception")
 _EXPECTED = frozenset({"cannot follow", "cannot host partition", "segment removed"})
 
 
-def record_logs(history: History, directory: str) -> None:
+def record_logs(history: History, directory: str, is_in_disk_trouble: Callable[[str], bool]) -> None:
     """Paths below `directory` are written without it: it has another name in each run."""
 
     def write(_logger: object, method: str, event: dict) -> dict:
@@ -19,7 +20,7 @@ def record_logs(history: History, directory: str) -> None:
         facts = {key: str(value).replace(directory, "") for key, value in event.items() if key != "exc_info"}
         loop = asyncio._get_running_loop()
         who = loop.name if loop is not None else "thread"
-        if method in _ERRORS and what not in _EXPECTED:
+        if method in _ERRORS and what not in _EXPECTED and not is_in_disk_trouble(who):
             history.violate(f"{who} logs an error: {what} {facts}")
             if event.get("exc_info"):
                 facts["traceback"] = structlog.processors.format_exc_info(None, method, dict(event))["exception"]

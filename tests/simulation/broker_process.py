@@ -17,6 +17,7 @@ from broker.common.errors import StartupError
 from broker.common.types import TopicPartition
 from broker.config.broker import read_broker_config
 from broker.runtime.replication.replica_manager import HostedPartition, ReplicaManager
+from broker.runtime.topics.internal_topics import OFFSETS_TOPIC
 from broker.server.broker import Broker
 from tests.simulation.loop import HostLoop
 from tests.simulation.sockets import Machine
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from tests.simulation.world import World
 
 PORT = 9092
+#: What went wrong with a disk is still spoken of for so long.
+_AFTER_TROUBLE_US = 1_000_000
 #: Somebody starts a broker again that could not start.
 _SUPERVISOR_PAUSE_US = 1_000_000
 
@@ -50,7 +53,17 @@ class BrokerProcess:
         self._has_lost_power = False
         #: From the loss of power until what it has left is served again.
         self.is_without_power = False
+        #: When it was last killed, paused, started, slowed down or cut off from clients, or came back from that.
+        self.disturbed_at_us = 0
+        self._disk_mended_at_us = -_AFTER_TROUBLE_US
         self._looked_at: dict[tuple, int] = {}
+
+    @property
+    def life(self) -> int:
+        return self._life
+
+    def disturb(self) -> None:
+        self.disturbed_at_us = self.world.timeline.now_us
 
     @property
     def is_running(self) -> bool:
@@ -65,7 +78,7 @@ class BrokerProcess:
         if self.is_running:
             return
         self._next_directory()
-        self.loop = HostLoop(self.world.timeline, self.machine, self.name)
+        self.loop = HostLoop(self.world.timeline, self.machine, self.name, self.world.syscalls)
         self.loop.on_exception = self._on_exception
         self._has_lost_power = False
         self.world.history.add(self.name, "process started", life=self._life)
@@ -89,18 +102,24 @@ class BrokerProcess:
     async def _serve(self) -> None:
         config = read_broker_config(self._properties())
         session = SimulatedSession(self.world.ensemble, self.machine, config.zookeeper_session_timeout_ms)
-        self.broker = Broker(config, SimulatedClock(self.world.timeline), session)
+        clock = SimulatedClock(self.world.timeline, lambda: self.machine.wall_offset_ms)
+        self.broker = Broker(config, clock, session)
         try:
             await self.broker.start()
-        except StartupError as error:
+        except (StartupError, OSError) as error:
+            if isinstance(error, OSError) and not self.is_in_disk_trouble:
+                raise
             self.world.history.add(self.name, "start failed", reason=str(error))
             self.loop.call_soon(self._end, _SUPERVISOR_PAUSE_US)
             return
         self.is_started = True
+        self.disturb()
         self.is_without_power = False
         self.world.history.add(self.name, "serves")
         await self.broker.failed.wait()
-        self.world.history.violate(f"{self.name} has lost its last log directory")
+        if not self.is_in_disk_trouble:
+            self.world.history.violate(f"{self.name} has lost its last log directory, and its disk is well")
+        self.loop.call_soon(self._end, _SUPERVISOR_PAUSE_US)
 
     def _properties(self) -> str:
         properties = {
@@ -117,6 +136,25 @@ class BrokerProcess:
         self.world.history.violate(f"{self.name}: {describe_exception(context)}")
 
     # -- faults
+
+    def trouble_disk(self, trouble: str, lasts_us: int) -> None:
+        """Nothing if it is in trouble already."""
+        if self.machine.disk_trouble is None:
+            self.disturb()
+            self.machine.disk_trouble = trouble
+            self.world.timeline.plan_in(lasts_us, self.mend_disk)
+
+    def mend_disk(self) -> None:
+        if self.machine.disk_trouble is not None:
+            self.disturb()
+            self._disk_mended_at_us = self.world.timeline.now_us
+            self.machine.mend_disk()
+
+    @property
+    def is_in_disk_trouble(self) -> bool:
+        """Or was a moment ago."""
+        is_over = self.world.timeline.now_us - self._disk_mended_at_us > _AFTER_TROUBLE_US
+        return self.machine.disk_trouble is not None or not is_over
 
     def kill(self) -> None:
         """SIGKILL. The kernel closes its sockets; ZooKeeper hears nothing."""
@@ -137,6 +175,7 @@ class BrokerProcess:
         self._forget_life("power is cut")
 
     def _forget_life(self, how: str) -> None:
+        self.disturb()
         self._past.append((self.loop, self.broker, self._main if hasattr(self, "_main") else None))
         self.loop = self.broker = None
         self.is_started = self.is_paused = False
@@ -145,12 +184,14 @@ class BrokerProcess:
     def pause(self) -> None:
         if self.loop is not None and not self.is_paused:
             self.is_paused = True
+            self.disturb()
             self.loop.pause()
             self.world.history.add(self.name, "paused")
 
     def resume(self) -> None:
         if self.loop is not None and self.is_paused:
             self.is_paused = False
+            self.disturb()
             self.loop.resume()
             self.world.history.add(self.name, "resumed")
 
@@ -159,6 +200,7 @@ class BrokerProcess:
         if self.is_started:
             self.world.history.add(self.name, "told to stop")
             self.is_started = False
+            self.disturb()
             self._main = self.loop.create_task(self._stop(self.broker, restart_after_us))
             self._main.add_done_callback(_raise_failure)
 
@@ -171,6 +213,7 @@ class BrokerProcess:
         self.world.timeline.plan_in(restart_after_us, self.start)
 
     def break_connections(self) -> None:
+        self.disturb()
         for sock in self.loop.connected_sockets():
             sock.on_reset()
             sock.break_off(self._random)
@@ -181,16 +224,29 @@ class BrokerProcess:
     def _replicas(self) -> ReplicaManager | None:
         return self.broker.services.replicas if self.is_started else None
 
-    def committed_since_last_look(self) -> Iterator[tuple[UUID, int, bytes]]:
+    def committed_since_last_look(self) -> Iterator[tuple[UUID, TopicPartition, bytes]]:
         """(topic id, partition, batches) of each replica, below its high watermark."""
         for hosted in list(self._replicas or ()):
             if hosted.log.is_lent:
                 continue
             place = (self._life, hosted.partition.topic_partition, hosted.topic_id)
-            begin, end = self._looked_at.get(place, hosted.log.log_start_offset), hosted.partition.high_watermark
+            log_start_offset = hosted.log.log_start_offset
+            begin = max(self._looked_at.get(place, log_start_offset), log_start_offset)
+            end = hosted.partition.high_watermark
             if begin < end:
                 self._looked_at[place] = end
-                yield hosted.topic_id, hosted.partition.topic_partition.partition, _read(hosted, begin, end)
+                yield hosted.topic_id, hosted.partition.topic_partition, _read(hosted, begin, end)
+
+    def leads(self, partition: TopicPartition, leader_epoch: int) -> bool:
+        """As it believes itself, in that epoch."""
+        hosted = self._replicas.get(*partition) if self._replicas is not None else None
+        return hosted is not None and hosted.partition.is_leader and hosted.partition.leader_epoch == leader_epoch
+
+    def serves(self, partition: TopicPartition) -> bool:
+        """Coordinates by what is in it."""
+        services = self.broker.services
+        runtime = services.groups if partition.topic == OFFSETS_TOPIC else services.transactions
+        return partition.partition in runtime.loaded_partitions()
 
     def pending_isrs(self, partition: TopicPartition) -> list[tuple[int, ...]]:
         """The ISR this broker, or its life before, is about to write."""
@@ -200,9 +256,11 @@ class BrokerProcess:
     def hosts(self, partition: TopicPartition) -> bool:
         return self._replicas is not None and self._replicas.get(*partition) is not None
 
-    def log_below_high_watermark(self, partition: TopicPartition) -> bytes:
+    def log_below_high_watermark(self, partition: TopicPartition) -> tuple[int, bytes]:
+        """Where the log begins, and its batches from there."""
         hosted = self._replicas.get(*partition)
-        return _read(hosted, hosted.log.log_start_offset, hosted.partition.high_watermark)
+        begin = hosted.log.log_start_offset
+        return begin, _read(hosted, begin, hosted.partition.high_watermark)
 
     def unsettled(self, assigned: dict[TopicPartition, UUID]) -> list[str]:
         """What waits though no client asks anything any more, and replicas that are not as they should be: those that
@@ -235,6 +293,8 @@ def _read(hosted: HostedPartition, begin: int, end: int) -> bytes:
     data = bytearray()
     while begin < end:
         found = hosted.log.read(begin, 1_000_000, end, at_least_one=True)
+        if not found.length:  # compaction has left nothing up to the end
+            break
         data += found.read()
         begin = hosted.log.offset_after(begin, found)
     return bytes(data)
@@ -247,9 +307,12 @@ class ClientProcess:
         self.name = name
         self.random = random
         self.machine = Machine(name, f"10.0.1.{number}", world.network, random, world.internet)
-        self.loop = HostLoop(world.timeline, self.machine, name)
+        self.loop = HostLoop(world.timeline, self.machine, name, world.syscalls)
         self.loop.on_exception = lambda context: world.history.violate(f"{name}: {describe_exception(context)}")
         self.task: asyncio.Task | None = None
+
+    def now_us(self) -> int:
+        return self.machine.network.timeline.now_us
 
     def run(self, work) -> None:
         def begin() -> None:

@@ -57,9 +57,13 @@ class ClusterClient:
             self._connections[broker_id] = connection
         try:
             await connection.connect(CONNECT_TIMEOUT_MS)
-            return await connection.request(message, version, REQUEST_TIMEOUT_MS)
+            return await connection.request(message, version, timeout_ms)
         except (PeerUnreachable, ProtocolError) as error:
             raise NoAnswerError(str(error)) from error
+
+    def another_line(self) -> "ClusterClient":
+        """Connections of their own, for what must not wait behind the answers of others."""
+        return ClusterClient(self._process, self.broker_ids)
 
     async def ask_any(self, message: Message, version: int) -> Message:
         return await self.ask(self.random.choice(self.broker_ids), message, version)

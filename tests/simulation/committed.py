@@ -8,8 +8,8 @@ from uuid import UUID
 from broker.records.record import Record
 from tests.simulation.history import History
 
-#: (leader epoch, value)
-Seen = tuple[int, str]
+#: (leader epoch, key, value)
+Seen = tuple[int, bytes | None, bytes | None]
 
 
 class Committed:
@@ -20,11 +20,22 @@ class Committed:
         self._topics: dict[bytes, UUID] = {}
         self.partitions: dict[tuple[UUID, int], dict[int, Seen]] = {}
 
-    def see(self, who: str, topic_id: UUID, partition: int, leader_epoch: int, records: list[Record]) -> None:
-        self._see_topic(who, topic_id, records)
+    def see(
+        self,
+        who: str,
+        topic_id: UUID,
+        partition: int,
+        leader_epoch: int,
+        records: list[Record],
+        *,
+        by_client: bool = True,
+    ) -> None:
+        """`by_client`: no broker wrote them."""
+        if by_client:
+            self._see_topic(who, topic_id, records)
         known = self.partitions.setdefault((topic_id, partition), {})
         for record in records:
-            seen = (leader_epoch, record.value.decode())
+            seen = (leader_epoch, record.key, record.value)
             before = known.setdefault(record.offset, seen)
             if before != seen:
                 place = f"{topic_id}-{partition} offset {record.offset}"
@@ -35,6 +46,3 @@ class Committed:
             home = self._topics.setdefault(record.value, topic_id)
             if home != topic_id:
                 self._history.violate(f"{who} shows {record.value!r} in topic {topic_id}, it was sent to {home}")
-
-    def values(self, topic_id: UUID, partition: int) -> dict[int, str]:
-        return {offset: value for offset, (_, value) in self.partitions.get((topic_id, partition), {}).items()}

@@ -1,7 +1,8 @@
 """`pytest tests/simulation --seed N` runs that seed instead of the fixed handful."""
 
-#: Two of them together meet every kind of fault (2 and 8); more are for `make simulate`.
-SEEDS = (2, 8, 23, 67)
+#: Two of them together meet every kind of fault (227 and 397), the third found what README tells of; more are for
+#: `make simulate`.
+SEEDS = (227, 397, 8)
 
 
 def pytest_addoption(parser):

@@ -10,14 +10,17 @@ from broker.common.types import TopicPartition
 from broker.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from broker.records.batch import BatchHeader, iterate_headers
 from broker.records.record import Record, decode_records
+from broker.runtime.topics.internal_topics import INTERNAL_TOPICS
 from tests.simulation.client import ClusterClient, Leader, NoAnswerError
+from tests.simulation.deletions import EARLIEST, list_offset
 from tests.simulation.history import History
+from tests.simulation.topics import SHORTENED
 
 _FETCH_VERSION = 17
 _MAX_WAIT_MS = 100
 
-#: (topic id, partition, leader epoch, records)
-OnRecords = Callable[[UUID, int, int, list[Record]], None]
+#: (partition, topic id, leader epoch, records)
+OnRecords = Callable[[TopicPartition, UUID, int, list[Record]], None]
 #: Whether that broker was leader of the partition in that epoch.
 HasLed = Callable[[int, TopicPartition, int], bool]
 
@@ -33,6 +36,8 @@ class Consumer:
         self._has_led = has_led
         self._random = client.random
         self.positions: dict[tuple[UUID, int], int] = {}
+        #: Partitions that may begin behind where it reads.
+        self._behind: set[TopicPartition] = set()
         self.is_stopping = False
 
     async def run(self) -> None:
@@ -41,8 +46,9 @@ class Consumer:
             for _ in range(self._random.randint(3, 10)):
                 if not await self.read_once():
                     break
-                await asyncio.sleep(self._random.uniform(0.01, 0.1))
+                await asyncio.sleep(self._random.uniform(0.02, 0.2))
             await self._ask_with_another_epoch()
+            await self._catch_up()
             if self._random.random() < 0.05:
                 self.positions.clear()
 
@@ -50,7 +56,7 @@ class Consumer:
         """One fetch from a leader; whether it went well."""
         led: dict[int, dict[UUID, list[tuple[TopicPartition, Leader]]]] = {}
         for where, leader in sorted(self._client.leaders.items()):
-            if leader.broker_id >= 0:
+            if leader.broker_id >= 0 and where.topic not in INTERNAL_TOPICS:
                 led.setdefault(leader.broker_id, {}).setdefault(leader.topic_id, []).append((where, leader))
         if not led:
             return False
@@ -67,8 +73,20 @@ class Consumer:
             response = await self._client.ask(broker_id, request, _FETCH_VERSION)
         except NoAnswerError:
             return False
+        names = {topic_id: partitions[0][0].topic for topic_id, partitions in led[broker_id].items()}
         answers = [(topic.topic_id, each) for topic in response.responses for each in topic.partitions]
-        return sum(not self._take(topic_id, each) for topic_id, each in answers) == 0
+        return sum(not self._take(names[topic_id], topic_id, each) for topic_id, each in answers) == 0
+
+    async def _catch_up(self) -> None:
+        """Where it read from is gone, which is right only if the log begins behind it."""
+        for where in sorted(self._behind):
+            earliest = await list_offset(self._client, where, EARLIEST)
+            if earliest is not None:
+                self._behind.discard(where)
+                key = (self._client.leaders[where].topic_id, where.partition)
+                if earliest[0] > self.positions.get(key, 0):
+                    self.positions[key] = earliest[0]
+                # Otherwise another leader was asked, or it was deleted up to here meanwhile: the next fetch says.
 
     async def _ask_with_another_epoch(self) -> None:
         """As a client with outdated metadata does, or one that knows more than the broker: KIP-320 fences both."""
@@ -93,15 +111,19 @@ class Consumer:
             partition_max_bytes=2_000,
         )
 
-    def _take(self, topic_id: UUID, data) -> bool:
+    def _take(self, topic: str, topic_id: UUID, data) -> bool:
         key = (topic_id, data.partition_index)
-        if data.error_code == ErrorCode.OFFSET_OUT_OF_RANGE:
+        if data.error_code == ErrorCode.OFFSET_OUT_OF_RANGE and topic in SHORTENED:
+            self._behind.add(TopicPartition(topic, data.partition_index))
+        elif data.error_code == ErrorCode.OFFSET_OUT_OF_RANGE:
             self._history.violate(f"{self._name} has read {key} up to {self.positions.get(key)}, which is out of range")
         if data.error_code:
             return False
         for header, records in decode_batches(data.records):
             wanted = [record for record in records if record.offset >= self.positions.get(key, 0)]
-            self._on_records(topic_id, data.partition_index, header.partition_leader_epoch, wanted)
+            if not header.is_control:
+                where = TopicPartition(topic, data.partition_index)
+                self._on_records(where, topic_id, header.partition_leader_epoch, wanted)
             self.positions[key] = header.next_offset
         return True
 

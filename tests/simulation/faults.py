@@ -116,11 +116,11 @@ def _leave_a_stray(world: "World", fault: Fault) -> None:
     away = world.process_of(assignment.replicas[-1])
     if not free or not away.is_running:
         return
-    world.mover.wishes.append((where, [*assignment.replicas[:-1], free[0]]))
+    world.load.mover.wishes.append((where, [*assignment.replicas[:-1], free[0]]))
     forgotten_us = world.session_timeout_us + 2 * _S
     _kill(world, away, forgotten_us + 1 * _S)
     world.timeline.plan_in(forgotten_us, lambda: _kill(world, world.controller, fault.lasts_us))
-    world.timeline.plan_in(forgotten_us + 4 * _S, lambda: world.administrator.wishes.append(where.topic))
+    world.timeline.plan_in(forgotten_us + 4 * _S, lambda: world.load.administrator.wishes.append(where.topic))
 
 
 def _stop(world: "World", fault: Fault) -> None:
@@ -189,9 +189,14 @@ def _expire_session(world: "World", fault: Fault) -> None:
 
 
 def _slow_down(world: "World", fault: Fault) -> None:
-    name = _one(fault, world.brokers).name
-    world.network.slow_down(name, int(400 * _MS * fault.pick) + 5 * _MS)
-    world.timeline.plan_in(fault.lasts_us, lambda: world.network.slow_down(name, 0))
+    process = _one(fault, world.brokers)
+
+    def set_extra(extra_us: int) -> None:
+        process.disturb()
+        world.network.slow_down(process.name, extra_us)
+
+    set_extra(int(400 * _MS * fault.pick) + 5 * _MS)
+    world.timeline.plan_in(fault.lasts_us, lambda: set_extra(0))
 
 
 def _break_connections(world: "World", fault: Fault) -> None:
@@ -199,6 +204,41 @@ def _break_connections(world: "World", fault: Fault) -> None:
     process = _one(fault, world.running)
     if process is not None:
         process.break_connections()
+
+
+def _trouble_disk(trouble: str) -> Callable[["World", Fault], None]:
+    def strike(world: "World", fault: Fault) -> None:
+        process = _one(fault, world.running)
+        if process is not None and world.holders.may_be_struck(process):
+            process.trouble_disk(trouble, fault.lasts_us)
+
+    return strike
+
+
+def _load_without_descriptors(world: "World", fault: Fault) -> None:
+    """A coordinator dies, and whoever takes over has no descriptors left, as in a storm of connections."""
+    partition = _one(fault, world.coordinated_partitions)
+    leader = world.leader_of(partition)
+    _kill(world, leader, world.session_timeout_us + 2 * fault.lasts_us)
+
+    def strike() -> None:
+        for process in world.running:
+            process.trouble_disk("no descriptors", world.session_timeout_us // 3 + fault.lasts_us)
+
+    # Its session ends two thirds to the whole of its timeout from now.
+    world.timeline.plan_in(world.session_timeout_us * 3 // 5, strike)
+
+
+def _jump_clock(world: "World", fault: Fault) -> None:
+    """Its wall clock is hours away for a while, in either direction."""
+    process = _one(fault, world.brokers)
+    process.machine.wall_offset_ms = int((2 * fault.pick - 1) * 2 * 3_600_000)
+    world.history.add("FAULT", "wall clock jumps", broker=process.name, offset_ms=process.machine.wall_offset_ms)
+
+    def set_right() -> None:
+        process.machine.wall_offset_ms = 0
+
+    world.timeline.plan_in(fault.lasts_us, set_right)
 
 
 #: Of each kind: how often among the others, the longest it lasts, and what it does.
@@ -222,4 +262,10 @@ FAULTS: dict[str, tuple[int, int, Callable[["World", Fault], None]]] = {
     "expire session": (3, 1 * _S, _expire_session),
     "slow down": (3, 6 * _S, _slow_down),
     "break connections": (3, 1 * _S, _break_connections),
+    "no descriptors": (2, 3 * _S, _trouble_disk("no descriptors")),
+    "load without descriptors": (2, 2 * _S, _load_without_descriptors),
+    "disk is full": (2, 4 * _S, _trouble_disk("disk is full")),
+    "disk fails": (1, 3 * _S, _trouble_disk("disk fails")),
+    "disk hangs": (2, 6 * _S, _trouble_disk("disk hangs")),
+    "clock jump": (2, 6 * _S, _jump_clock),
 }

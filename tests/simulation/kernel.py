@@ -9,18 +9,20 @@ import contextlib
 import os
 import random
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from unittest import mock
 
+from broker.log.log import Log
 from broker.net import turns
-from tests.simulation.disk import Disk
 from tests.simulation.sockets import SimulatedSocket
+from tests.simulation.syscalls import Syscalls
 
 _STEP_S_MAX = 0.001
 
 
 @contextlib.contextmanager
-def simulated_kernel(seed: int, disk: Disk) -> Iterator[None]:
+def simulated_kernel(seed: int, syscalls: Syscalls, appended: Callable = lambda *what, **how: None) -> Iterator[None]:
+    """`appended` is told of what every log takes, see `Holdings.appended`."""
     if os.environ.get("PYTHONHASHSEED") != "0":
         raise RuntimeError("a run repeats only with PYTHONHASHSEED=0")
     entropy = random.Random(f"entropy {seed}")
@@ -28,10 +30,23 @@ def simulated_kernel(seed: int, disk: Disk) -> Iterator[None]:
     with (
         mock.patch.object(socket, "socket", SimulatedSocket),
         mock.patch.object(os, "urandom", entropy.randbytes),
-        mock.patch.object(os, "fsync", disk.synced),
+        syscalls.simulated(),
         mock.patch.object(turns, "monotonic", _Stopwatch(seed).read),
+        mock.patch.object(Log, "append", _watched(Log.append, appended, by_leader=True)),
+        mock.patch.object(Log, "append_as_follower", _watched(Log.append_as_follower, appended, by_leader=False)),
     ):
         yield
+
+
+def _watched(append: Callable, appended: Callable, *, by_leader: bool) -> Callable:
+    def watched(log: Log, batches, *arguments, **more):
+        before = log.log_end_offset
+        result = append(log, batches, *arguments, **more)
+        if log.log_end_offset > before:
+            appended(log, before, memoryview(batches), by_leader=by_leader)
+        return result
+
+    return watched
 
 
 class _Stopwatch:

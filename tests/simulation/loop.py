@@ -5,9 +5,11 @@
 import asyncio
 import math
 import socket
+from asyncio import events
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from tests.simulation.syscalls import HANGS, Syscalls
 from tests.simulation.timeline import Timeline
 from tests.simulation.transport import SocketTransport
 
@@ -16,32 +18,38 @@ if TYPE_CHECKING:
 
 #: What a worker thread takes to do a piece of file work, at least and at most.
 _THREAD_US = (20, 2_000)
+_DISK = "waits for its disk"
 
 
 class HostLoop(asyncio.AbstractEventLoop):
     """As asyncio's: callbacks of one moment run in the order they were asked for, tasks are asyncio's own."""
 
-    def __init__(self, timeline: Timeline, machine: "Machine", name: str):
+    def __init__(self, timeline: Timeline, machine: "Machine", name: str, syscalls: Syscalls):
         self.machine = machine
         self.name = name
         self._timeline = timeline
         self._readers: dict[int, asyncio.Handle] = {}
         self._writers: dict[int, asyncio.Handle] = {}
         self._sockets: dict[int, SimulatedSocket] = {}
-        self._is_paused = False
+        self._syscalls = syscalls
+        #: Why it runs nothing at the moment.
+        self._held_by: set[str] = set()
         self._held_back: list[asyncio.Handle] = []
+        self._is_on_thread = False
         self.is_dead = False
         #: Told of exceptions nobody caught.
         self.on_exception: Callable[[dict[str, Any]], None] = lambda context: None
 
     # -- what can be done to a process
 
-    def pause(self) -> None:
-        self._is_paused = True
+    def pause(self, why: str = "stopped") -> None:
+        self._held_by.add(why)
 
-    def resume(self) -> None:
-        """What was due meanwhile is done now, in its order."""
-        self._is_paused = False
+    def resume(self, why: str = "stopped") -> None:
+        """What was due meanwhile is done now, in its order, unless something else holds it."""
+        self._held_by.discard(why)
+        if self._held_by:
+            return
         held_back, self._held_back = self._held_back, []
         for handle in held_back:
             self._timeline.plan_handle(self._timeline.now_us, handle, self)
@@ -59,10 +67,25 @@ class HostLoop(asyncio.AbstractEventLoop):
         """Whether the process runs this callback now."""
         if self.is_dead or handle.cancelled():
             return False
-        if self._is_paused:
+        if self._held_by:
             self._held_back.append(handle)
             return False
         return True
+
+    def wait_for_disk(self) -> None:
+        """The disk hangs: nothing runs any more after this callback until it is well again. Threads wait alone."""
+        if not self._is_on_thread:
+            self.pause(_DISK)
+            self.machine.waiting_for_disk.append(lambda: self.resume(_DISK))
+
+    def run(self, handle: asyncio.Handle) -> None:
+        """One callback."""
+        events._set_running_loop(self)
+        try:
+            with self._syscalls.of(self, is_on_loop=True):
+                handle._run()
+        finally:
+            events._set_running_loop(None)
 
     # -- callbacks
 
@@ -75,7 +98,17 @@ class HostLoop(asyncio.AbstractEventLoop):
             self._timeline.plan_handle(self._timeline.now_us, handle, self)
         return handle
 
-    call_soon_threadsafe = call_soon
+    def call_soon_threadsafe(self, callback, *args, context=None) -> asyncio.Handle:
+        """What a thread hands over is done at once: it would wait for it, and there is but one real thread."""
+        if not self._is_on_thread:
+            return self.call_soon(callback, *args, context=context)
+        handle = asyncio.Handle(callback, args, self, context)
+        self._is_on_thread = False
+        try:
+            self.run(handle)
+        finally:
+            self._is_on_thread = True
+        return handle
 
     def call_later(self, delay, callback, *args, context=None) -> asyncio.TimerHandle:
         return self.call_at(self.time() + delay, callback, *args, context=context)
@@ -102,11 +135,18 @@ class HostLoop(asyncio.AbstractEventLoop):
         return future
 
     def _run_on_thread(self, future: asyncio.Future, func: Callable, args: tuple) -> None:
-        asyncio.events._set_running_loop(None)  # a thread has none
+        if self.machine.disk_trouble == HANGS:
+            self.machine.waiting_for_disk.append(lambda: self.call_soon(self._run_on_thread, future, func, args))
+            return
+        events._set_running_loop(None)  # a thread has none
+        self._is_on_thread = True
         try:
-            settle, outcome = future.set_result, func(*args)
+            with self._syscalls.of(self, is_on_loop=False):
+                settle, outcome = future.set_result, func(*args)
         except Exception as error:
             settle, outcome = future.set_exception, error
+        finally:
+            self._is_on_thread = False
         self.call_later(self._thread_s(), lambda: future.done() or settle(outcome))
 
     def _thread_s(self) -> float:

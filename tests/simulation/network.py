@@ -49,6 +49,9 @@ class Network:
         """Whatever goes to or comes from a machine takes up to so much longer; 0 ends that."""
         self._slow[machine] = extra_us
 
+    def is_slow(self, machine: str) -> bool:
+        return self._slow.get(machine, 0) > 0
+
     def delay_us(self, source: str, target: str) -> int:
         delay = self._random.randint(_DELAY_US_MIN, self._delay_us_max)
         if self._random.random() < _SLOW_SHARE:

@@ -12,9 +12,12 @@ from broker.records.builder import build_batch
 from broker.records.record import Record
 from tests.simulation.client import ClusterClient, NoAnswerError
 from tests.simulation.history import History
+from tests.simulation.holdings import Holdings
+from tests.simulation.topics import COMPACTED
 
 _PRODUCE_VERSION = 9
 _INIT_VERSION = 4
+_KEYS = 7
 #: The batch is not in the log and will not be: the same batch may be sent again, or given up.
 REFUSED = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.NOT_ENOUGH_REPLICAS)
 
@@ -30,11 +33,14 @@ class Sending:
 class Producer:
     """Writes batches of one to three records with pauses, until told to stop."""
 
-    def __init__(self, name: str, client: ClusterClient, history: History, topics: list[str], *, acks: int):
+    def __init__(
+        self, name: str, client: ClusterClient, history: History, topics: list[str], holdings: Holdings, *, acks: int
+    ):
         self._name = name
         self._client = client
         self._history = history
         self._topics = topics
+        self._holdings = holdings
         self._acks = acks
         self._random = client.random
         self._producer = (NO_PRODUCER_ID, -1)
@@ -50,7 +56,7 @@ class Producer:
             await self._take_producer_id()
         while not self.is_stopping:
             await self._send_somewhere()
-            await asyncio.sleep(self._random.uniform(0.005, 0.15))
+            await asyncio.sleep(self._random.uniform(0.01, 0.3))
 
     async def _take_producer_id(self) -> None:
         request = InitProducerIdRequest(transactional_id=None, transaction_timeout_ms=0)
@@ -86,6 +92,7 @@ class Producer:
                     self._name, "acknowledged", partition=where, acks=self._acks, offset=base_offset, values=values,
                     by=leader.broker_id,
                 )  # fmt: skip
+                self._judge_success(where, base_offset + len(values) - 1)
                 break
             self._history.add(self._name, "not acknowledged", partition=where, error=_name(code), values=values)
             self._judge(where, code)
@@ -100,7 +107,7 @@ class Producer:
         if leader is None or leader.broker_id < 0:
             return ErrorCode.LEADER_NOT_AVAILABLE, -1
         producer_id, producer_epoch = self._producer
-        records = [Record(0, 1_700_000_000_000, None, value.encode()) for value in values]
+        records = [Record(0, 1_700_000_000_000, key_of(where.topic, value), value.encode()) for value in values]
         batch = build_batch(
             records,
             producer_id=producer_id,
@@ -118,6 +125,10 @@ class Producer:
         answer = response.responses[0].partition_responses[0]
         return ErrorCode(answer.error_code), answer.base_offset
 
+    def _judge_success(self, where: TopicPartition, offset: int) -> None:
+        if self._acks == -1:
+            self._holdings.judge_record(*where, -1, offset, f"{self._name} hears Produce succeed")
+
     def _judge(self, where: TopicPartition, code: ErrorCode | None) -> None:
         """What an idempotent producer with one batch under way must never hear."""
         if self.is_idempotent and code in (
@@ -126,6 +137,11 @@ class Producer:
             ErrorCode.DUPLICATE_SEQUENCE_NUMBER,
         ):
             self._history.violate(f"{self._name} to {where}: {code.name}, although it sends batch after batch")
+
+
+def key_of(topic: str, value: str) -> bytes | None:
+    """One of a few where the topic is compacted; by the value, so that whoever sees that knows the key."""
+    return b"key %d" % (int(value.rpartition("/")[2]) % _KEYS) if topic in COMPACTED else None
 
 
 def _name(code: ErrorCode | None) -> str:

@@ -9,6 +9,7 @@ import itertools
 import socket
 from asyncio import events
 from collections import deque
+from collections.abc import Callable
 from functools import partial
 from random import Random
 from typing import TYPE_CHECKING
@@ -35,7 +36,19 @@ class Machine:
         self._internet = internet
         self.listening: dict[int, SimulatedSocket] = {}
         self.ephemeral_ports = itertools.count(40_000)
+        #: One of `syscalls.TROUBLES`.
+        self.disk_trouble: str | None = None
+        #: What goes on when the disk does.
+        self.waiting_for_disk: list[Callable[[], None]] = []
+        #: How far its wall clock is ahead.
+        self.wall_offset_ms = 0
         internet[address] = self
+
+    def mend_disk(self) -> None:
+        self.disk_trouble = None
+        waiting, self.waiting_for_disk = self.waiting_for_disk, []
+        for go_on in waiting:
+            go_on()
 
     def new_socket(self, loop: "HostLoop") -> "SimulatedSocket":
         return SimulatedSocket(loop=loop)

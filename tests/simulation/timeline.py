@@ -4,7 +4,7 @@ Times are whole microseconds, so that sums of delays never round.
 """
 
 import heapq
-from asyncio import Handle, events
+from asyncio import Handle
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -51,24 +51,21 @@ class Timeline:
                 action()
             elif loop.takes(action):
                 self.now_us = at_us
-                events._set_running_loop(loop)
-                try:
-                    action._run()
-                finally:
-                    events._set_running_loop(None)
+                loop.run(action)
             self.steps += 1
             if self.steps > steps_max:
                 raise RuntimeError(f"the simulation does not come to rest: {steps_max} steps")
 
 
 class SimulatedClock:
-    """A process's clock. Wall time and monotonic time go together here; jumps of the wall clock are not simulated."""
+    """A machine's clock. Its wall clock may be ahead or behind, and jumps when `offset_ms` says something else."""
 
-    def __init__(self, timeline: Timeline):
+    def __init__(self, timeline: Timeline, offset_ms: Callable[[], int] = lambda: 0):
         self._timeline = timeline
+        self._offset_ms = offset_ms
 
     def now_ms(self) -> int:
-        return _WALL_CLOCK_AT_START_MS + self._timeline.elapsed_us // 1000
+        return _WALL_CLOCK_AT_START_MS + self._timeline.elapsed_us // 1000 + self._offset_ms()
 
     def monotonic_ms(self) -> int:
         return self._timeline.now_us // 1000

@@ -5,6 +5,7 @@ clients come to their end, every ISR must be full again within bounded time, and
 """
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
@@ -13,25 +14,28 @@ from uuid import UUID
 from broker.common.types import TopicPartition
 from broker.controller.cluster import LeaderAndIsr
 from broker.controller.replica_assignment import ReplicaAssignment
+from broker.runtime.topics.internal_topics import INTERNAL_TOPICS, OFFSETS_TOPIC, TRANSACTION_TOPIC
 from broker.zookeeper import znodes
 from tests.simulation import checkers
-from tests.simulation.broker_process import BrokerProcess, ClientProcess
-from tests.simulation.client import ClusterClient
+from tests.simulation.broker_process import BrokerProcess
 from tests.simulation.committed import Committed
-from tests.simulation.consumers import Consumer, decode_batches
+from tests.simulation.committed_reads import committed_records, whole_batches
+from tests.simulation.consumers import decode_batches
 from tests.simulation.disk import Disk
 from tests.simulation.ensemble import Ensemble
 from tests.simulation.epochs import EpochWatch
 from tests.simulation.faults import Fault, draw_faults, inflict
 from tests.simulation.history import History
 from tests.simulation.holders import Holders
-from tests.simulation.moves import Mover
+from tests.simulation.holdings import Holdings
+from tests.simulation.load import Load, min_insync
 from tests.simulation.network import Network
-from tests.simulation.producers import Producer
+from tests.simulation.served import Service
 from tests.simulation.settings import SESSION_TIMEOUT_MS, draw_brokers, draw_settings
 from tests.simulation.sockets import Machine
+from tests.simulation.syscalls import Syscalls
 from tests.simulation.timeline import Timeline
-from tests.simulation.topics import LASTING, PASSING, TopicAdministrator
+from tests.simulation.topics import BY_NAME, LASTING
 
 _MS = 1_000
 _S = 1_000_000
@@ -42,22 +46,29 @@ CALM_US = 2 * _S
 #: By then every ISR must be full again and every client answered.
 HEALED_WITHIN_US = 40 * _S
 _LOOK_EVERY_US = 200 * _MS
+#: What a broker may need, after it was disturbed, to answer as fast as before.
+_RECOVERED_US = 500 * _MS
 _STEPS_MAX = 5_000_000
 
 
 class World:
     """Everything of one run. `run` returns the history; whoever made the directory removes it."""
 
-    def __init__(self, seed: int, directory: Path, disk: Disk):
+    def __init__(self, seed: int, directory: Path, disk: Disk, syscalls: Syscalls):
         self._random = Random(f"world {seed}")
         self.settings = draw_settings(self._fork())
         self.timeline = Timeline()
         self.history = History(self.timeline)
         self.committed = Committed(self.history)
+        self.holdings = Holdings(
+            self.history, lambda: self.timeline.now_us, lambda topic: min_insync(topic, self.settings)
+        )
         self.internet: dict[str, Machine] = {}
         self.network = Network(self.timeline, self._fork())
         self.ensemble = Ensemble(self.timeline)
         self.disk = disk
+        self.syscalls = syscalls
+        syscalls.on_excess = self.history.violate
         self.epochs = EpochWatch(self.history)
         self.ensemble.on_transaction = self.epochs.on_transaction
         self.ensemble.on_session_over = lambda number, why: self.history.add("zookeeper", why, session=f"{number:#x}")
@@ -67,37 +78,11 @@ class World:
         ]
         self.holders = Holders(self)
         self.faults = draw_faults(self._fork(), CHAOS_US)
-        self._make_clients()
+        self.service = Service(self)
+        self.load = Load(self, self._fork())
 
     def _fork(self) -> Random:
         return Random(self._random.random())
-
-    def _make_clients(self) -> None:
-        lasting = [name for name, _, _ in LASTING]
-        self._clients: list[ClientProcess] = []
-        self.administrator = TopicAdministrator("admin", self._client("admin"), self.history)
-        self.producers = [
-            self._producer("all-1", lasting, acks=-1),
-            self._producer("all-2", lasting, acks=-1),
-            self._producer("one-1", lasting, acks=1),
-            self._producer("pass-1", [*lasting, *PASSING], acks=1),
-        ]
-        self.mover = Mover("mover", self._client("mover"), self.history)
-        self.consumers = [self._consumer("reader-1"), self._consumer("reader-2")]
-
-    def _producer(self, name: str, topics: list[str], *, acks: int) -> Producer:
-        return Producer(name, self._client(name), self.history, topics, acks=acks)
-
-    def _consumer(self, name: str) -> Consumer:
-        def see(*seen) -> None:
-            self.committed.see(name, *seen)
-
-        return Consumer(name, self._client(name), self.history, see, self.epochs.has_led)
-
-    def _client(self, name: str) -> ClusterClient:
-        process = ClientProcess(self, name, len(self._clients) + 1, self._fork())
-        self._clients.append(process)
-        return ClusterClient(process, [each.broker_id for each in self.brokers])
 
     # -- the course of a run
 
@@ -118,28 +103,24 @@ class World:
     def _come_up(self) -> None:
         for process in self.brokers:
             process.start()
-        self._start_work([self.administrator])
-        if not self._run_until(lambda: self.administrator.has_lasting, 20 * _S):
+        self.load.begin()
+        if not self._run_until(lambda: self.load.administrator.has_lasting, 20 * _S):
             raise AssertionError("the cluster did not come up")
-        self._start_work([self.mover, *self.producers, *self.consumers])
-
-    def _start_work(self, workers: list) -> None:
-        by_name = {process.name: process for process in self._clients}
-        for worker in workers:
-            by_name[worker._name].run(worker.run())
+        self.load.go_on()
 
     def _heal(self) -> None:
         self.history.add("WORLD", "everything is made whole")
         self.network.mend_all()
         self.ensemble.regain_quorum()
         for process in self.brokers:
+            process.mend_disk()
+            process.machine.wall_offset_ms = 0
             process.resume()
             process.start()
 
     def _finish_work(self) -> None:
         self.history.add("WORLD", "clients come to their end")
-        for worker in (self.administrator, self.mover, *self.producers, *self.consumers):
-            worker.is_stopping = True
+        self.load.end()
         if not self._run_until(lambda: not self._unhealed(), HEALED_WITHIN_US):
             for reason in self._unhealed():
                 self.history.violate(f"not healed within {HEALED_WITHIN_US // _S} s: {reason}")
@@ -169,7 +150,30 @@ class World:
 
     @property
     def partitions(self) -> list[TopicPartition]:
-        return [TopicPartition(name, number) for name, count, _ in LASTING for number in range(count)]
+        return [TopicPartition(name, number) for name, count in self._counts() for number in range(count)]
+
+    def _counts(self) -> list[tuple[str, int]]:
+        """Internal topics as well: whoever coordinates is struck as any other leader."""
+        internal = [(OFFSETS_TOPIC, "offsets.topic"), (TRANSACTION_TOPIC, "transaction.state.log")]
+        counts = [(topic.name, topic.partitions) for topic in LASTING]
+        return counts + [(name, int(self.settings[f"{prefix}.num.partitions"])) for name, prefix in internal]
+
+    @property
+    def coordinated_partitions(self) -> list[TopicPartition]:
+        return [each for each in self.partitions if each.topic in INTERNAL_TOPICS]
+
+    def is_undisturbed(self, broker_id: int, since_us: int) -> bool:
+        """Whether that broker has been up, awake, and as near as always, and nothing happened to it since then."""
+        process = self.process_of(broker_id)
+        if not process.is_started or process.is_paused or process.is_in_disk_trouble:
+            return False
+        if self.network.is_slow(process.name):
+            return False
+        return process.disturbed_at_us < since_us - _RECOVERED_US
+
+    def is_in_disk_trouble(self, name: str) -> bool:
+        """`thread` is any broker's."""
+        return any(each.is_in_disk_trouble for each in self.brokers if name in (each.name, "thread"))
 
     @property
     def controller(self) -> BrokerProcess | None:
@@ -177,7 +181,7 @@ class World:
         return self.process_of(znodes.decode_controller(node.data)) if node else None
 
     def leader_of(self, partition: TopicPartition) -> BrokerProcess | None:
-        state = self._state(partition)
+        state = self.state_of(partition)
         return self.process_of(state.leader) if state else None
 
     def process_of(self, broker_id: int) -> BrokerProcess | None:
@@ -188,11 +192,11 @@ class World:
         for assignment in self._assignments():
             for number in assignment.partitions:
                 partition = TopicPartition(assignment.topic, number)
-                state = self._state(partition)
+                state = self.state_of(partition)
                 if state is not None:
                     yield partition, state, assignment.of(number)
 
-    def _state(self, partition: TopicPartition) -> LeaderAndIsr | None:
+    def state_of(self, partition: TopicPartition) -> LeaderAndIsr | None:
         node = self.ensemble.tree.nodes.get(znodes.state_path(partition))
         return znodes.decode_state(partition, node.data, node.version) if node else None
 
@@ -205,17 +209,20 @@ class World:
     def _look_now_and_then(self) -> None:
         for process in self.running:
             self.look_into(process)
+        self.service.look()
         self.timeline.plan_in(_LOOK_EVERY_US, self._look_now_and_then)
 
     def look_into(self, process: BrokerProcess) -> None:
         """What a replica holds below its high watermark is committed, whoever leads."""
         for topic_id, partition, data in process.committed_since_last_look():
             for header, records in decode_batches(data):
-                self.committed.see(process.name, topic_id, partition, header.partition_leader_epoch, records)
+                by_client = not (header.is_control or partition.topic in INTERNAL_TOPICS)
+                seen = partition.partition, header.partition_leader_epoch, records
+                self.committed.see(process.name, topic_id, *seen, by_client=by_client)
 
     def _unhealed(self) -> list[str]:
         reasons = [f"{process.name} does not serve" for process in self.brokers if not process.is_started]
-        reasons += [f"{process.name} is still at work" for process in self._clients if not process.task.done()]
+        reasons += [f"{name} is still at work" for name in self.load.at_work()]
         deleting = self.ensemble.tree.get(znodes.DELETE_TOPICS).children
         reasons += [f"topic {name} is still being deleted" for name in sorted(deleting)]
         reasons += self._incomplete_isrs()
@@ -228,7 +235,7 @@ class World:
         for assignment in self._assignments():
             for number, replicas in sorted(assignment.partitions.items()):
                 partition = TopicPartition(assignment.topic, number)
-                state = self._state(partition)
+                state = self.state_of(partition)
                 if number in assignment.adding or number in assignment.removing:
                     found.append(f"{partition} is on the move still: {assignment}")
                 elif state is None or sorted(state.isr) != sorted(replicas) or state.leader < 0:
@@ -248,24 +255,39 @@ class World:
     def _check(self) -> None:
         for process in self.running:
             self.look_into(process)
-        readable = {}
+        readable, committed, begins = {}, {}, {}
         for assignment in self._assignments():
             for number in sorted(assignment.partitions):
                 partition = TopicPartition(assignment.topic, number)
                 logs = {p.name: p.log_below_high_watermark(partition) for p in self.running if p.hosts(partition)}
                 checkers.check_replicas_agree(self.history, partition, logs)
-                values = self._values(next(iter(logs.values()), b""))
-                if assignment.topic in {name for name, _, _ in LASTING}:
-                    readable[partition] = values
-        checkers.check_acknowledged(self.history, readable)
+                begins[partition], data = max(logs.values(), default=(0, b""), key=lambda log: (log[0], len(log[1])))
+                if assignment.topic in BY_NAME:
+                    readable[partition] = self._values(data)
+                    committed[partition] = self._committed_records(partition, data)
+        checkers.check_acknowledged(self.history, readable, begins)
         checkers.check_exactly_once(self.history, readable)
         checkers.check_only_what_was_sent(self.history, readable)
-        self._summarize(readable)
+        checkers.check_copies(self.history, committed)
+        values = {where: [record.value.decode() for record in records] for where, records in committed.items()}
+        self.load.transactions.check(values)
+        self._summarize(readable, self.load.transactions.interleaved(values))
 
     def _values(self, data: bytes) -> dict[int, str]:
-        return {record.offset: record.value.decode() for _, records in decode_batches(data) for record in records}
+        found = [records for header, records in decode_batches(data) if not header.is_control]
+        return {record.offset: record.value.decode() for records in found for record in records}
 
-    def _summarize(self, readable: dict) -> None:
+    def _committed_records(self, partition: TopicPartition, data: bytes) -> list:
+        records, open_count = committed_records(whole_batches(data))
+        if open_count:
+            self.history.violate(f"{open_count} transactions are open in {partition} though no producer is there")
+        return records
+
+    def _summarize(self, readable: dict, interleaved: int) -> None:
         acknowledged = sum(len(entry.facts["values"]) for entry in self.history.of("acknowledged"))
         records = json.dumps({str(where): len(values) for where, values in readable.items()})
-        self.history.add("WORLD", "is over", acknowledged=acknowledged, records=records)
+        outcomes = dict(sorted(Counter(each.outcome for each in self.load.transactions.all).items()))
+        self.history.add(
+            "WORLD", "is over", acknowledged=acknowledged, records=records, transactions=outcomes,
+            interleaved=interleaved, commits=self.load.offsets.count, joins=len(self.history.of("joins")),
+        )  # fmt: skip

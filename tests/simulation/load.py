@@ -1,0 +1,169 @@
+"""The clients of a run, and what they and the checkers share."""
+
+from random import Random
+from typing import TYPE_CHECKING
+
+from broker.common.types import TopicPartition
+from broker.coordinator.partitions import partition_for
+from broker.runtime.topics.internal_topics import OFFSETS_TOPIC, TRANSACTION_TOPIC
+from tests.simulation.broker_process import ClientProcess
+from tests.simulation.client import ClusterClient
+from tests.simulation.committed_offsets import CommittedOffsets
+from tests.simulation.consumers import Consumer
+from tests.simulation.copier import Copier
+from tests.simulation.deletions import Deleter, Deletions
+from tests.simulation.groups import GroupMember
+from tests.simulation.isolation import Transactions
+from tests.simulation.ledger_reader import LedgerReader
+from tests.simulation.moves import Mover
+from tests.simulation.prober import Prober
+from tests.simulation.producers import Producer
+from tests.simulation.topics import BY_NAME, LASTING, LEDGER, PASSING, TopicAdministrator
+from tests.simulation.transactions import TransactionalProducer
+
+if TYPE_CHECKING:
+    from tests.simulation.world import World
+
+_GROUPS = {"group-1": 3, "group-2": 2}
+_TRANSACTION_STATE_MIN_ISR = 2
+
+
+def min_insync(topic: str, settings: dict[str, object]) -> int:
+    """What each topic asks for; replication factors are larger."""
+    if topic == TRANSACTION_TOPIC:
+        return _TRANSACTION_STATE_MIN_ISR
+    if topic == OFFSETS_TOPIC:
+        return int(settings["min.insync.replicas"])
+    return BY_NAME[topic].min_insync if topic in BY_NAME else 1
+
+
+class Load:
+    """Made before the run; each client is a process of its own."""
+
+    def __init__(self, world: "World", random: Random):
+        self._world = world
+        self._random = random
+        self._history = world.history
+        self.processes: list[ClientProcess] = []
+        self.transactions = Transactions(world.history)
+        self.offsets = CommittedOffsets(world.history)
+        self.administrator = TopicAdministrator("admin", self._client("admin"), world.history)
+        self.mover = Mover("mover", self._client("mover"), world.history)
+        self._workers = [
+            self.mover,
+            *self._producers(),
+            *(self._consumer(name) for name in ("reader-1", "reader-2")),
+            *self._transactional(),
+            *self._members(),
+            Deleter("deleter", self._client("deleter"), Deletions(self._history), self.in_sync_of, self.life_of),
+            Prober(
+                "prober",
+                self._client("prober"),
+                world.history,
+                list(_GROUPS),
+                lambda: world.timeline.now_us,
+                world.is_undisturbed,
+            ),
+        ]
+
+    def _client(self, name: str) -> ClusterClient:
+        process = ClientProcess(self._world, name, len(self.processes) + 1, Random(self._random.random()))
+        self.processes.append(process)
+        return ClusterClient(process, [each.broker_id for each in self._world.brokers])
+
+    # -- who there is
+
+    def _producers(self) -> list[Producer]:
+        plain = [topic.name for topic in LASTING if topic.name != LEDGER]
+        return [
+            self._producer("all-1", plain, acks=-1),
+            self._producer("all-2", plain, acks=-1),
+            self._producer("one-1", plain, acks=1),
+            self._producer("pass-1", [*plain, *PASSING], acks=1),
+        ]
+
+    def _producer(self, name: str, topics: list[str], *, acks: int) -> Producer:
+        holdings = self._world.holdings
+        return Producer(name, self._client(name), self._history, topics, holdings, acks=acks)
+
+    def _consumer(self, name: str) -> Consumer:
+        world = self._world
+
+        def see(where: TopicPartition, topic_id, leader_epoch: int, records: list) -> None:
+            world.committed.see(name, topic_id, where.partition, leader_epoch, records)
+            if records:
+                world.holdings.judge_record(
+                    *where, leader_epoch, records[-1].offset, f"{name} reads in epoch {leader_epoch}"
+                )
+
+        return Consumer(name, self._client(name), self._history, see, world.epochs.has_led)
+
+    def _transactional(self) -> list:
+        world = self._world
+
+        def shared(name: str) -> tuple:
+            now_us = lambda: world.timeline.now_us  # noqa: E731
+            return name, self._client(name), self._history, self.transactions, world.holdings, now_us
+
+        return [
+            *(TransactionalProducer(*shared(f"tx-{number}")) for number in (1, 2, 3)),
+            Copier(*shared("copier"), source=TopicPartition("orders", 0), offsets=self.offsets),
+            LedgerReader("ledger-1", self._client("ledger-1"), self.transactions),
+        ]
+
+    def _members(self) -> list[GroupMember]:
+        world = self._world
+        partitions = [TopicPartition("orders", number) for number in range(BY_NAME["orders"].partitions)]
+        found = []
+        for group, count in _GROUPS.items():
+            for number in range(count):
+                name = f"{group}-{number}"
+                member = GroupMember(
+                    name,
+                    self._client(name),
+                    self._history,
+                    group,
+                    partitions,
+                    self.offsets,
+                    world.holdings,
+                    lambda: world.timeline.now_us,
+                    self.term_of,
+                    world.is_undisturbed,
+                )
+                found.append(member)
+        return found
+
+    def term_of(self, group: str) -> tuple | None:
+        """(broker, leader epoch, its life) of the group's coordinator, as it is now."""
+        count = int(self._world.settings["offsets.topic.num.partitions"])
+        state = self._world.state_of(TopicPartition(OFFSETS_TOPIC, partition_for(group, count)))
+        leader = self._world.process_of(state.leader) if state else None
+        return (state.leader, state.leader_epoch, leader.life) if leader else None
+
+    def in_sync_of(self, where: TopicPartition) -> frozenset[tuple[int, int]]:
+        state = self._world.state_of(where)
+        return frozenset((broker_id, self.life_of(broker_id)) for broker_id in state.isr) if state else frozenset()
+
+    def life_of(self, broker_id: int) -> int:
+        return self._world.process_of(broker_id).life
+
+    # -- at work
+
+    def begin(self) -> None:
+        """The administrator alone, who makes the topics."""
+        self._start([self.administrator])
+
+    def go_on(self) -> None:
+        self._start(self._workers)
+
+    def _start(self, workers: list) -> None:
+        by_name = {process.name: process for process in self.processes}
+        for worker in workers:
+            by_name[worker._name].run(worker.run())
+
+    def end(self) -> None:
+        for worker in (self.administrator, *self._workers):
+            worker.is_stopping = True
+
+    def at_work(self) -> list[str]:
+        return [process.name for process in self.processes if not process.task.done()]

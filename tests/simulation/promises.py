@@ -1,0 +1,53 @@
+"""Whether a group loses a member that kept its promises: its session ends only after its time, in the life of one
+coordinator, however busy that is with others.
+"""
+
+from collections.abc import Callable
+
+from tests.simulation.history import History
+
+#: What a member allows for the network when it says that it has kept its promises.
+_SLACK_MS = 1_000
+
+#: (broker id, leader epoch, life) of a coordinator as ZooKeeper and the machines have it.
+Term = tuple[int, int, int]
+#: Whether a broker was up and reachable all the time since then.
+IsUndisturbed = Callable[[int, int], bool]
+
+
+class Promises:
+    """Of one member."""
+
+    def __init__(self, member: str, history: History, session_timeout_ms: int, is_undisturbed: IsUndisturbed):
+        self._member = member
+        self._history = history
+        self._session_timeout_ms = session_timeout_ms
+        self._is_undisturbed = is_undisturbed
+        #: When the coordinator of that term knew that the member is alive; None if it is none.
+        self._alive_us: int | None = None
+        self._alive_in: Term | None = None
+
+    def heard(self, term: Term | None, asked_us: int) -> None:
+        """What was asked then was answered as a member is."""
+        self._alive_us, self._alive_in = asked_us, term
+
+    def waited(self, term: Term | None, now_us: int) -> None:
+        """What was asked long ago was answered now: who waits for a coordinator is not silent."""
+        self.heard(term, now_us - _SLACK_MS * 1000)
+
+    def forget(self) -> None:
+        """It is no member, and knows that."""
+        self._alive_us = self._alive_in = None
+
+    def expelled(self, term: Term | None, broker_id: int, now_us: int) -> None:
+        """That broker, asked in that term, says it does not know the member."""
+        alive_us, alive_in = self._alive_us, self._alive_in
+        self.forget()
+        if alive_us is None or term is None or term != alive_in or term[0] != broker_id:
+            return
+        silent_ms = (now_us - alive_us) // 1000
+        if silent_ms < self._session_timeout_ms - _SLACK_MS and self._is_undisturbed(broker_id, alive_us):
+            self._history.violate(
+                f"{self._member} was expelled by broker-{broker_id} after {silent_ms} ms of silence; "
+                f"its session is {self._session_timeout_ms} ms"
+            )
