@@ -10,7 +10,7 @@ VENV := .venv
 STAMPS := $(VENV)/stamps
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-test up down test faults chaos simulate bench bench-console bench-streams lint clean-data lock
+.PHONY: help setup setup-test up down test faults fuzz chaos simulate bench bench-console bench-streams lint clean-data lock
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -49,6 +49,9 @@ test: setup-test lint ## Run every check and every test
 
 faults: setup-test ## Kill, stop and attack brokers under load; FAULTS="--row 4" or FAULTS="crash --kills 5 --seed 7" runs a part
 	@$(VENV)/bin/python -m tests.faults $(FAULTS)
+
+fuzz: setup-test ## Send made-up requests of every API to a broker; FUZZ="--minutes 60 --seed 7"
+	@$(VENV)/bin/python -m tests.fuzz $(FUZZ)
 
 chaos: setup-test ## Kill and suspend everything for ten minutes, then compare the console with the truth; CHAOS="--seconds 60 --seed 7"
 	@$(VENV)/bin/python -m tests.chaos $(CHAOS)

@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -47,6 +47,8 @@ class BrokerProcess:
     directory: Path
     zookeeper_connect: str
     overrides: dict[str, str] = field(default_factory=dict)
+    #: What is started; `--config FILE` is put behind it.
+    command: Sequence[str] = (sys.executable, "-m", "broker", "server")
     process: subprocess.Popen | None = None
 
     @property
@@ -72,7 +74,7 @@ class BrokerProcess:
         config.write_text("".join(f"{key}={value}\n" for key, value in properties.items()))
         with self.log_path.open("ab") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "broker", "server", "--config", str(config)],
+                [*self.command, "--config", str(config)],
                 cwd=_ROOT,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -139,6 +141,7 @@ def running_cluster(
     overrides: dict[str, str] | None = None,
     zookeepers: int = 1,
     super_password_file: Path | None = None,
+    command: Sequence[str] = BrokerProcess.command,
 ) -> Iterator[Cluster]:
     """Yields a cluster whose brokers serve; everything it started has ended afterwards.
 
@@ -164,6 +167,7 @@ def running_cluster(
                 directory=directory / f"broker-{number}",
                 zookeeper_connect=zookeeper.connect,
                 overrides={**factors, **(overrides or {})},
+                command=command,
             )
             for number in range(1, brokers + 1)
         ]

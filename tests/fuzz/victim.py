@@ -1,0 +1,140 @@
+"""The broker that is attacked, and what must hold of it whatever is sent: it lives, nothing appears or disappears
+outside its log directories, its memory comes back, its loop does not stand still.
+"""
+
+import contextlib
+import hashlib
+import json
+import os
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import psutil
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from tests.barnabas_cluster import BrokerProcess, await_true, running_cluster
+from tests.bench.raw import RawConnection, produce_frame
+from tests.faults.checker import faults_in_log
+
+TOPICS = ("t", "t-compacted")
+#: What a broker may hold while it is attacked, and when all who attacked it are gone.
+RSS_UNDER_ATTACK_MAX_MB = 900
+RSS_AFTERWARDS_MAX_MB = 450
+_SETTLE_S = 20
+
+
+class Stall(NamedTuple):
+    computed_ms: float
+    took_ms: float
+    stack: str
+
+
+class Victim:
+    """One broker and the directory around it; `outside` is where nothing may happen."""
+
+    def __init__(self, broker: BrokerProcess, outside: Path, stalls: Path):
+        self.broker = broker
+        self.outside = outside
+        self._stalls = stalls
+        self._before = _tree(outside)
+        self._process = psutil.Process(broker.process.pid)
+        self.rss_max_mb = 0.0
+
+    def violations(self) -> list[str]:
+        """What does not hold now; to be asked again and again."""
+        if self.broker.process.poll() is not None:
+            return [f"the broker ended with {self.broker.process.returncode}:\n{self.log_end()}"]
+        found = []
+        rss_mb = self._process.memory_info().rss / 1e6
+        self.rss_max_mb = max(self.rss_max_mb, rss_mb)
+        if rss_mb > RSS_UNDER_ATTACK_MAX_MB:
+            found.append(f"it holds {rss_mb:.0f} MB, {RSS_UNDER_ATTACK_MAX_MB} MB are the bound")
+        if (after := _tree(self.outside)) != self._before:
+            found.append(f"outside its log directories: {sorted(after.items() ^ self._before.items())}")
+        return found
+
+    def final_violations(self) -> list[str]:
+        """When all attackers are gone: it serves, has given its memory back, and its log tells of no fault of ours."""
+        found = self.violations()
+        if self.broker.process.poll() is not None:
+            return found
+        if not self._serves():
+            found.append(f"it serves nobody any more:\n{self.log_end()}")
+        deadline = time.monotonic() + _SETTLE_S
+        while self._process.memory_info().rss > RSS_AFTERWARDS_MAX_MB * 1e6 and time.monotonic() < deadline:
+            time.sleep(0.2)
+        left_mb = self._process.memory_info().rss / 1e6
+        if left_mb > RSS_AFTERWARDS_MAX_MB:
+            found.append(f"it keeps {left_mb:.0f} MB, {RSS_AFTERWARDS_MAX_MB} MB are the bound")
+        return found + faults_in_log(self.broker.log_path)
+
+    def stalls(self) -> list[Stall]:
+        if not self._stalls.exists():
+            return []
+        return [Stall(**json.loads(line)) for line in self._stalls.read_text().splitlines()]
+
+    def log_end(self) -> str:
+        return self.broker.log_path.read_text(errors="replace")[-3_000:]
+
+    def _serves(self) -> bool:
+        """Whether somebody who means well gets a record written; the topics may be gone by now."""
+        admin = AdminClient({"bootstrap.servers": f"127.0.0.1:{self.broker.port}"})
+        name = f"afterwards-{time.monotonic_ns()}"
+        try:
+            admin.create_topics([NewTopic(name, 1, 1)])[name].result(20)
+            await_true(lambda: not admin.list_topics(name, timeout=5).topics[name].error, "topic", 20)
+            connection = RawConnection("127.0.0.1", self.broker.port)
+            connection.send(produce_frame(name, b"x" * 100))
+            return bool(connection.answers(1))
+        except Exception as error:
+            print(f"afterwards: {error}", file=sys.stderr)
+            return False
+
+
+@contextlib.contextmanager
+def running_victim(directory: Path) -> Iterator[Victim]:
+    outside = directory / "outside"
+    (outside / "victim-0").mkdir(parents=True)
+    (outside / "victim-0" / "notes.txt").write_text("keep me")
+    stalls = directory / "stalls.jsonl"
+    command = [sys.executable, "-m", "tests.fuzz.watched_broker", str(stalls)]
+    overrides = {"log.retention.bytes": "20000000", "log.retention.check.interval.ms": "5000"}
+    with running_cluster(directory / "cluster", overrides=overrides, command=command) as cluster:
+        admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
+        wanted = [NewTopic(TOPICS[0], 2, 1), NewTopic(TOPICS[1], 1, 1, config={"cleanup.policy": "compact"})]
+        for creation in admin.create_topics(wanted).values():
+            creation.result(30)
+        yield Victim(cluster.brokers[0], outside, stalls)
+
+
+def _tree(root: Path) -> dict[str, str]:
+    """Every file and directory below `root`, by what is in it."""
+    found = {}
+    for path, directories, files in os.walk(root):
+        for name in directories:
+            found[os.path.join(path, name)] = "directory"
+        for name in files:
+            found[os.path.join(path, name)] = hashlib.sha256(Path(path, name).read_bytes()).hexdigest()
+    return found
+
+
+def summary_of(stalls: list[Stall]) -> str:
+    """How often, how long, and where: by the innermost line of ours."""
+    places = Counter(_place(each.stack) for each in stalls)
+    longest = {}
+    for each in stalls:
+        place = _place(each.stack)
+        longest[place] = max(longest.get(place, 0), each.computed_ms)
+    return "\n".join(
+        f"  {count:>5} × up to {longest[place]:.0f} ms  {place}" for place, count in places.most_common(20)
+    )
+
+
+def _place(stack: str) -> str:
+    lines = [line.strip() for line in stack.splitlines() if line.strip().startswith("File ")]
+    ours = [line for line in lines if "/broker/" in line] or lines
+    return ours[-1] if ours else "not seen: it was over before it could be looked at"
