@@ -97,9 +97,16 @@ class LogDirectory:
     def claim(self, broker_id: int, cluster_id: str | None) -> None:
         """Check that the directory is this broker's and note it. Without a cluster id only what is there is checked.
 
-        Raises StartupError if it belongs to another broker or cluster.
+        Raises StartupError if it belongs to another broker or cluster, NotNowError if that cannot be read or noted.
         """
-        path = self.path / META_PROPERTIES
+        try:
+            self._claim(self.path / META_PROPERTIES, broker_id, cluster_id)
+        except OSError as error:
+            raise NotNowError(
+                f"The log directory {self.path} cannot be claimed: {error.strerror}. Start the broker again."
+            ) from error
+
+    def _claim(self, path: Path, broker_id: int, cluster_id: str | None) -> None:
         known = read_meta_properties(path)
         if known.get("broker.id", str(broker_id)) != str(broker_id):
             raise StartupError(

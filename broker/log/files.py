@@ -78,7 +78,12 @@ def fsync_file(file: OpenFile) -> None:
 
 def fsync_directory(directory: Path) -> None:
     """Make created, renamed and removed names in `directory` survive a power failure."""
-    fsync_file(OpenFile(directory, os.O_RDONLY | os.O_DIRECTORY))
+    fsync_file(open_directory(directory))
+
+
+def open_directory(directory: Path) -> OpenFile:
+    """For `fsync_file`, which then needs no descriptor any more."""
+    return OpenFile(directory, os.O_RDONLY | os.O_DIRECTORY)
 
 
 def replace_file(path: Path, content: bytes) -> None:

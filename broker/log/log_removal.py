@@ -8,7 +8,7 @@ from uuid import UUID
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.log.directory import DELETE_SUFFIX, STRAY_SUFFIX, LogDirectory
-from broker.log.files import fsync_directory, remove_tree
+from broker.log.files import fsync_file, open_directory, remove_tree
 from broker.log.hosted_logs import HostedLogs
 
 
@@ -80,9 +80,10 @@ class LogRemoval(HostedLogs):
     def _move_aside(self, partitions: Sequence[TopicPartition], suffix: str) -> dict[TopicPartition, Path | ApiError]:
         home = self._homes[partitions[0]]
         try:
+            names = open_directory(home.path)  # before anything is renamed: later there may be no descriptor
             self.on_cut(home.path, dict.fromkeys(partitions, 0))
             moved = {partition: self._rename_aside(home, partition, suffix) for partition in partitions}
-            fsync_directory(home.path)
+            fsync_file(names)
         except OSError as error:
             return {partition: self._refused(partition, error, "moved aside") for partition in partitions}
         return moved

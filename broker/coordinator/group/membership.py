@@ -30,6 +30,7 @@ class Membership:
             self._rebalance.asked_for_assignment(group, request.member_id)
             answer = turn.answer_at_once if self._progress.is_committed(group.recorded_to) else turn.answer
             answer(token, answers.synced(group, group.assignments[request.member_id]))
+            self._rebalance.restart_session(group, group.members[request.member_id], turn)
         elif group.state is GroupState.COMPLETING_REBALANCE:
             self._sync_generation(group, request, token, turn)
         else:

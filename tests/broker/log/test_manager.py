@@ -1,5 +1,6 @@
 """All logs of a broker: whose directories they are, how they come and go, clean and unclean stops."""
 
+import errno
 import os
 import shutil
 import subprocess
@@ -11,7 +12,7 @@ from uuid import UUID
 
 import pytest
 
-from broker.common.errors import ApiError, ErrorCode, StartupError
+from broker.common.errors import ApiError, ErrorCode, NotNowError, StartupError
 from broker.common.types import TopicPartition
 from broker.log.checkpoints import read_offset_checkpoint
 from broker.log.config import LogConfig
@@ -252,6 +253,34 @@ def test_deleted_log_is_renamed_at_once_and_purged_later(start, tmp_path, batch_
     assert len(unsent.read()) == unsent.length > 0
     with pytest.raises(ApiError):
         log.append(batch_of(b"late"), 0)
+
+
+def test_deletion_that_finds_no_descriptor_changes_nothing_and_works_when_there_is_one(start, tmp_path, monkeypatch):
+    manager = start()
+    manager.get_or_create(ORDERS_0, FIRST_ID)
+
+    def no_descriptor(path):
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    with monkeypatch.context() as exhausted:
+        exhausted.setattr("broker.log.log_removal.open_directory", no_descriptor)
+        with pytest.raises(ApiError, match="Too many open files"):
+            manager.delete(ORDERS_0)
+    assert (tmp_path / "data" / "orders-0").is_dir()
+    assert manager.online_directories == [tmp_path / "data"]
+    assert manager.delete(ORDERS_0)
+    assert not (tmp_path / "data" / "orders-0").exists()
+
+
+def test_directory_that_cannot_be_claimed_for_the_moment_ends_the_start_with_a_sentence(start, tmp_path, monkeypatch):
+    start().shutdown()
+
+    def no_descriptor(path):
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    monkeypatch.setattr("broker.log.directory.read_meta_properties", no_descriptor)
+    with pytest.raises(NotNowError, match=r"data cannot be claimed: Too many open files\. Start the broker again"):
+        start()
 
 
 def test_longest_topic_name_can_be_deleted(start):

@@ -81,6 +81,15 @@ def test_heartbeat_keeps_the_session_alive(world: World):
         assert world.heartbeat("g", "a").error in (ErrorCode.NONE, ErrorCode.REBALANCE_IN_PROGRESS)
 
 
+def test_sync_to_a_settled_group_keeps_the_session_alive():
+    """Who finds a new coordinator late has joined and synced, and nothing else, when its session would be over."""
+    world = World()
+    world.stable_group("g", "a", session_ms=10_000)
+    for _ in range(5):
+        world.advance(9_999)
+        assert world.sync("g", "a").error is ErrorCode.NONE
+
+
 def test_commit_keeps_the_session_alive(world: World):
     for _ in range(5):
         world.advance(9_999)
