@@ -1,7 +1,6 @@
 """One run of the fuzzer: attackers, the victim, and what came of it."""
 
 import random
-import socket
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,6 +11,8 @@ from tests.fuzz.values import Pools
 from tests.fuzz.victim import TOPICS, Stall, Victim, running_victim, summary_of
 
 _LOOK_EVERY = 50
+#: How many connections speak as a member of the cluster.
+_MEMBERS_SHARE = 0.4
 #: Of the violations only the first tell something.
 _VIOLATIONS_MAX = 5
 
@@ -38,7 +39,8 @@ def run_fuzz(directory: Path, seconds: float, seed: int, say: Callable[[str], No
     chance = random.Random(seed)
     with running_victim(directory) as victim:
         pools = Pools(chance, TOPICS, str(victim.outside))
-        attacker = Attacker(lambda: _connect(victim), pools, chance)
+        pools.know(**victim.facts)
+        attacker = Attacker(lambda: victim.connect(as_member=chance.random() < _MEMBERS_SHARE), pools, chance)
         violations = _attack(attacker, victim, seconds, say)
         attacker.close()
         violations = violations or victim.final_violations()
@@ -61,7 +63,3 @@ def _attack(attacker: Attacker, victim: Victim, seconds: float, say: Callable[[s
             sent, stalls = attacker.counts.sent.total(), len(victim.stalls())
             say(f"{sent:,} requests, {stalls} stalls, RSS {victim.rss_max_mb:.0f} MB")
     return []
-
-
-def _connect(victim: Victim) -> socket.socket:
-    return socket.create_connection(("127.0.0.1", victim.broker.port), timeout=10)

@@ -64,6 +64,11 @@ class Pools:
         self._learned: dict[str, deque[Any]] = defaultdict(lambda: deque(maxlen=_LEARNED_MAX))
         self._batches = _batches(chance)
 
+    def know(self, **values: Any) -> None:
+        """What somebody who has looked around has seen, by the names of fields."""
+        for name, value in values.items():
+            self._learned[name].append(value)
+
     def learn(self, message: Struct) -> None:
         """Keep what a response says, by the names of its fields."""
         for field in message.fields:

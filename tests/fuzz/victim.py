@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import json
 import os
+import socket
 import sys
 import time
 from collections import Counter
@@ -15,8 +16,13 @@ from typing import NamedTuple
 
 import psutil
 from confluent_kafka.admin import AdminClient, NewTopic
+from kazoo.client import KazooClient
 
-from tests.barnabas_cluster import BrokerProcess, await_true, running_cluster
+from broker.client.connection import BrokerConnection
+from broker.protocol.messages.describe_requests import DescribeRequestsRequest
+from broker.security.membership import Membership
+from broker.zookeeper import znodes
+from tests.barnabas_cluster import Cluster, await_true, running_cluster
 from tests.bench.raw import RawConnection, produce_frame
 from tests.faults.checker import faults_in_log
 
@@ -36,13 +42,23 @@ class Stall(NamedTuple):
 class Victim:
     """One broker and the directory around it; `outside` is where nothing may happen."""
 
-    def __init__(self, broker: BrokerProcess, outside: Path, stalls: Path):
-        self.broker = broker
+    def __init__(self, cluster: Cluster, outside: Path, stalls: Path):
+        self.broker = broker = cluster.brokers[0]
+        self.facts, secret = _looked_around(cluster)
+        self._membership = Membership(secret, lambda: os.urandom(16).hex())
         self.outside = outside
         self._stalls = stalls
         self._before = _tree(outside)
         self._process = psutil.Process(broker.process.pid)
         self.rss_max_mb = 0.0
+
+    def connect(self, *, as_member: bool) -> socket.socket:
+        """As a stranger, or as who knows the secret of the cluster. OSError when the broker does not take anybody."""
+        if not as_member:
+            return socket.create_connection(("127.0.0.1", self.broker.port), timeout=10)
+        connection = BrokerConnection("127.0.0.1", self.broker.port)
+        connection.ask(DescribeRequestsRequest(), membership=self._membership)
+        return connection._socket
 
     def violations(self) -> list[str]:
         """What does not hold now; to be asked again and again."""
@@ -62,15 +78,24 @@ class Victim:
         found = self.violations()
         if self.broker.process.poll() is not None:
             return found
-        if not self._serves():
-            found.append(f"it serves nobody any more:\n{self.log_end()}")
         deadline = time.monotonic() + _SETTLE_S
         while self._process.memory_info().rss > RSS_AFTERWARDS_MAX_MB * 1e6 and time.monotonic() < deadline:
             time.sleep(0.2)
         left_mb = self._process.memory_info().rss / 1e6
         if left_mb > RSS_AFTERWARDS_MAX_MB:
             found.append(f"it keeps {left_mb:.0f} MB, {RSS_AFTERWARDS_MAX_MB} MB are the bound")
-        return found + faults_in_log(self.broker.log_path)
+        found += faults_in_log(self.broker.log_path)
+        return found + self._start_again()
+
+    def _start_again(self) -> list[str]:
+        """What a member says a broker may believe until it hears better; what is on its disks must not end a start."""
+        try:
+            self.broker.stop()
+            self.broker.start()
+            self.broker.await_healthy()
+        except AssertionError as error:
+            return [f"it does not stop and start: {error}"]
+        return [] if self._serves() else [f"it serves nobody after its next start:\n{self.log_end()}"]
 
     def stalls(self) -> list[Stall]:
         if not self._stalls.exists():
@@ -108,7 +133,21 @@ def running_victim(directory: Path) -> Iterator[Victim]:
         wanted = [NewTopic(TOPICS[0], 2, 1), NewTopic(TOPICS[1], 1, 1, config={"cleanup.policy": "compact"})]
         for creation in admin.create_topics(wanted).values():
             creation.result(30)
-        yield Victim(cluster.brokers[0], outside, stalls)
+        yield Victim(cluster, outside, stalls)
+
+
+def _looked_around(cluster: Cluster) -> tuple[dict[str, int], bytes]:
+    """The epochs that the controller would name, and the cluster's secret."""
+    zookeeper = KazooClient(cluster.zookeeper.connect)
+    zookeeper.start()
+    try:
+        registered = zookeeper.exists("/brokers/ids/1")
+        controller_epoch = int(zookeeper.get("/controller_epoch")[0])
+        facts = {"broker_epoch": registered.czxid, "controller_epoch": controller_epoch, "controller_id": 1}
+        return facts, znodes.decode_secret(zookeeper.get(znodes.SECRET)[0])
+    finally:
+        zookeeper.stop()
+        zookeeper.close()
 
 
 def _tree(root: Path) -> dict[str, str]:

@@ -1,0 +1,14 @@
+"""A short slice of `make fuzz`: a broker, strangers and members of its cluster that send what was made up."""
+
+import pytest
+
+from tests.fuzz.run import run_fuzz
+from tests.fuzz.victim import summary_of
+
+
+@pytest.mark.timeout(240)
+def test_whatever_is_sent_a_broker_lives_and_keeps_to_its_directories(tmp_path):
+    run = run_fuzz(tmp_path, seconds=8, seed=4)
+    assert not run.violations, str(run)
+    assert not run.stalls, summary_of(run.stalls)
+    assert run.counts.answered.total() > 50
