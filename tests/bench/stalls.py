@@ -1,6 +1,7 @@
 """How long a broker's loop stands still while 1,000 partitions change at once, or old data is read.
 
-A real broker with a real ZooKeeper; the bench plays the controller, and a leader from whose log all the broker's parts.
+A real broker with a real ZooKeeper; the bench takes the controller's office, and is a leader from whose log all the
+broker's parts.
 What is told is the longest time between two turns of the loop (and the processor time of it, which other work on the
 machine does not change, and the fsyncs in it), and how long all of it took. `BROKER_ROOT=DIR` measures the broker of
 another working tree.
@@ -19,8 +20,16 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from uuid import UUID
 
+from kazoo.client import KazooClient
+
 from broker.protocol.codec import decode, encode
-from broker.protocol.headers import RequestHeader, decode_request_header, decode_response_header, encode_request_header
+from broker.protocol.headers import (
+    RequestHeader,
+    decode_request_header,
+    decode_response_header,
+    encode_request_header,
+    encode_response_header,
+)
 from broker.protocol.messages import MESSAGES
 from broker.protocol.messages.fetch import (
     EpochEndOffset,
@@ -45,13 +54,16 @@ from broker.protocol.messages.update_metadata import (
 )
 from broker.records.builder import build_batch
 from broker.records.record import Record
+from broker.security.login import login
+from broker.security.membership import NONCE_BYTES, Membership
+from broker.zookeeper import znodes
+from tests.members import Doorkeeper
 from tests.zookeeper_server import free_ports, running_zookeeper
 
 PARTITIONS = 1_000
 _OTHER = 2
-#: Of a controller that no real one replaces.
+#: Later than any controller's before.
 _CONTROLLER_EPOCH = 1_000_000
-_BROKER_EPOCH = 2**60
 _TOPIC_ID = UUID(int=77)
 _DEADLINE_S = 120
 _READS = 400
@@ -75,20 +87,39 @@ def figures() -> dict[str, Callable[[], str]]:
 class Watched:
     """A broker that tells how long its loop stood still; the bench is its controller."""
 
-    def __init__(self, process: subprocess.Popen, port: int, report: Path, logs: Path):
+    def __init__(self, process: subprocess.Popen, port: int, report: Path, logs: Path, zookeeper: KazooClient):
         self.port, self.logs = port, logs
         self._process = process
         self._report = report
+        self._zookeeper = zookeeper
+        #: What a broker needs to prove that it is a member; none where that is not asked for.
+        self.membership: Membership | None = None
+        self.broker_epoch = -1
 
     async def connect(self) -> "Peer":
+        """As a member, and as the controller."""
         end = time.monotonic() + _DEADLINE_S
-        while True:
-            try:
-                return Peer(*await asyncio.open_connection("127.0.0.1", self.port, limit=2**26))
-            except OSError:
-                assert self._process.poll() is None, "the broker has ended"
-                assert time.monotonic() < end, "the broker did not start"
-                await asyncio.sleep(0.1)
+        while not self._zookeeper.exists("/brokers/ids/1"):
+            assert self._process.poll() is None, "the broker has ended"
+            assert time.monotonic() < end, "the broker did not start"
+            await asyncio.sleep(0.1)
+        self.broker_epoch = self._zookeeper.exists("/brokers/ids/1").czxid
+        if self._zookeeper.exists(znodes.SECRET):
+            secret = znodes.decode_secret(self._zookeeper.get(znodes.SECRET)[0])
+            self.membership = Membership(secret, lambda: os.urandom(NONCE_BYTES).hex())
+        await self._take_office()
+        peer = Peer(*await asyncio.open_connection("127.0.0.1", self.port, limit=2**26))
+        if self.membership is not None:
+            await peer.log_in(self.membership, self.port)
+        return peer
+
+    async def _take_office(self) -> None:
+        await _until(lambda: self._zookeeper.exists(znodes.CONTROLLER))
+        self._zookeeper.set(znodes.CONTROLLER_EPOCH, znodes.encode_controller_epoch(_CONTROLLER_EPOCH))
+        taken = self._zookeeper.transaction()
+        taken.delete(znodes.CONTROLLER)
+        taken.create(znodes.CONTROLLER, znodes.encode_controller(_OTHER, 0), ephemeral=True)
+        taken.commit()
 
     async def longest(self) -> dict[str, float]:
         """Since it was last asked."""
@@ -118,6 +149,13 @@ class Peer:
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter):
         self._reader, self._writer = reader, writer
 
+    async def log_in(self, membership: Membership, port: int) -> None:
+        talk = login(membership.dial("127.0.0.1", port))
+        with contextlib.suppress(StopIteration):
+            request = next(talk)
+            while True:
+                request = talk.send(await self.ask(*request))
+
     async def ask(self, message, version: int):
         head = encode_request_header(RequestHeader(message.api, version, 1, "bench"))
         body = encode(message, version)
@@ -143,9 +181,13 @@ async def _watched(**overrides: object) -> AsyncIterator[Watched]:
         config = directory / "server.properties"
         config.write_text("".join(f"{key}={value}\n" for key, value in properties.items()))
         process = _start(config, directory)
+        client = KazooClient(zookeeper.connect)
         try:
-            yield Watched(process, port, directory / "report.json", directory / "logs")
+            client.start()
+            yield Watched(process, port, directory / "report.json", directory / "logs", client)
         finally:
+            client.stop()
+            client.close()
             process.terminate()
             process.wait(_DEADLINE_S)
 
@@ -164,64 +206,80 @@ async def _changed(what: str) -> str:
     replicas = [1, _OTHER]
     async with _watched() as broker:
         peer = await broker.connect()
-        making = _lead(peer, 1, leader=1, replicas=replicas)
+        office = Office(peer, broker.broker_epoch)
+        making = office.lead(1, leader=1, replicas=replicas)
         if what == "made":
             return await broker.told(making)
         await making
         await _write_everywhere(peer)
         if what == "deleted":
-            return await broker.told(_delete(peer))
-        leader = Leader()
+            return await broker.told(office.delete())
+        leader = Leader(broker.membership)
         async with leader.listening() as port:
-            await peer.ask(_metadata(port), 8)
+            await peer.ask(office.metadata(port), 8)
             # What is noted beside the logs from time to time speaks of the records then.
             await asyncio.sleep(_NOTED_AFTER_S)
-            await _lead(peer, 2, leader=_OTHER, replicas=replicas)
+            await office.lead(2, leader=_OTHER, replicas=replicas)
             if what == "failed over":
-                return await broker.told(_lead(peer, 3, leader=1, replicas=replicas))
+                return await broker.told(office.lead(3, leader=1, replicas=replicas))
             await leader.is_asked(PARTITIONS)
             return await broker.told(leader.let_them_cut())
 
 
-async def _lead(peer: Peer, epoch: int, *, leader: int, replicas: list[int], partitions: int = PARTITIONS) -> None:
-    states = [
-        LeaderAndIsrPartitionState(
-            partition_index=index,
+class Office:
+    """What the controller says to the broker."""
+
+    def __init__(self, peer: Peer, broker_epoch: int):
+        self._peer = peer
+        self._broker_epoch = broker_epoch
+
+    async def lead(self, epoch: int, *, leader: int, replicas: list[int], partitions: int = PARTITIONS) -> None:
+        states = [
+            LeaderAndIsrPartitionState(
+                partition_index=index,
+                controller_epoch=_CONTROLLER_EPOCH,
+                leader=leader,
+                leader_epoch=epoch,
+                isr=[leader],
+                partition_epoch=epoch,
+                replicas=replicas,
+                is_new=epoch == 1,
+            )
+            for index in range(partitions)
+        ]
+        request = LeaderAndIsrRequest(
+            controller_id=1,
             controller_epoch=_CONTROLLER_EPOCH,
-            leader=leader,
-            leader_epoch=epoch,
-            isr=[leader],
-            partition_epoch=epoch,
-            replicas=replicas,
-            is_new=epoch == 1,
+            broker_epoch=self._broker_epoch,
+            topic_states=[LeaderAndIsrTopicState(topic_name="t", topic_id=_TOPIC_ID, partition_states=states)],
         )
-        for index in range(partitions)
-    ]
-    request = LeaderAndIsrRequest(
-        controller_id=1,
-        controller_epoch=_CONTROLLER_EPOCH,
-        broker_epoch=_BROKER_EPOCH,
-        topic_states=[LeaderAndIsrTopicState(topic_name="t", topic_id=_TOPIC_ID, partition_states=states)],
-    )
-    answer = await peer.ask(request, 7)
-    assert answer.error_code == 0, answer.error_code
-    assert not any(each.error_code for each in answer.topics[0].partition_errors)
+        answer = await self._peer.ask(request, 7)
+        assert answer.error_code == 0, answer.error_code
+        assert not any(each.error_code for each in answer.topics[0].partition_errors)
 
+    async def delete(self) -> None:
+        states = [
+            StopReplicaPartitionState(partition_index=index, leader_epoch=-2, delete_partition=True)
+            for index in range(PARTITIONS)
+        ]
+        request = StopReplicaRequest(
+            controller_id=1,
+            controller_epoch=_CONTROLLER_EPOCH,
+            broker_epoch=self._broker_epoch,
+            topic_states=[StopReplicaTopicState(topic_name="t", partition_states=states)],
+        )
+        answer = await self._peer.ask(request, 4)
+        assert not answer.error_code
+        assert not any(each.error_code for each in answer.partition_errors)
 
-async def _delete(peer: Peer) -> None:
-    states = [
-        StopReplicaPartitionState(partition_index=index, leader_epoch=-2, delete_partition=True)
-        for index in range(PARTITIONS)
-    ]
-    request = StopReplicaRequest(
-        controller_id=1,
-        controller_epoch=_CONTROLLER_EPOCH,
-        broker_epoch=_BROKER_EPOCH,
-        topic_states=[StopReplicaTopicState(topic_name="t", partition_states=states)],
-    )
-    answer = await peer.ask(request, 4)
-    assert not answer.error_code
-    assert not any(each.error_code for each in answer.partition_errors)
+    def metadata(self, port: int) -> UpdateMetadataRequest:
+        endpoint = UpdateMetadataEndpoint(host="127.0.0.1", port=port, listener="PLAINTEXT")
+        return UpdateMetadataRequest(
+            controller_id=1,
+            controller_epoch=_CONTROLLER_EPOCH,
+            broker_epoch=self._broker_epoch,
+            live_brokers=[UpdateMetadataBroker(id=_OTHER, endpoints=[endpoint])],
+        )
 
 
 async def _write_everywhere(peer: Peer) -> None:
@@ -237,20 +295,11 @@ async def _write_everywhere(peer: Peer) -> None:
         assert not any(each.error_code for each in answer.responses[0].partition_responses)
 
 
-def _metadata(port: int) -> UpdateMetadataRequest:
-    endpoint = UpdateMetadataEndpoint(host="127.0.0.1", port=port, listener="PLAINTEXT")
-    return UpdateMetadataRequest(
-        controller_id=1,
-        controller_epoch=_CONTROLLER_EPOCH,
-        broker_epoch=_BROKER_EPOCH,
-        live_brokers=[UpdateMetadataBroker(id=_OTHER, endpoints=[endpoint])],
-    )
-
-
 class Leader:
     """Answers a follower that all it has from offset 2 on was never its leader's, then nothing more."""
 
-    def __init__(self) -> None:
+    def __init__(self, membership: Membership | None) -> None:
+        self._membership = membership
         self._asked: set[int] = set()
         self._asked_again: set[int] = set()
         self._may_tell = asyncio.Event()
@@ -272,13 +321,16 @@ class Leader:
         await _until(lambda: len(self._asked_again) == PARTITIONS)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        doorkeeper = Doorkeeper(self._membership) if self._membership else None
         with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError, asyncio.CancelledError):
             while True:
                 frame = memoryview(await reader.readexactly(int.from_bytes(await reader.readexactly(4))))
                 header, at = decode_request_header(frame)
-                request = decode(FetchRequest, frame[at:], header.api_version)
-                head = header.correlation_id.to_bytes(4) + b"\0"
-                body = encode(await self._answer(request), header.api_version)
+                request = decode(MESSAGES[header.api_key].request, frame[at:], header.api_version)
+                answer = doorkeeper.answer(request) if doorkeeper else None
+                answer = answer or await self._answer(request)
+                head = encode_response_header(header.api_key, header.api_version, header.correlation_id)
+                body = encode(answer, header.api_version)
                 writer.write((len(head) + len(body)).to_bytes(4) + head + body)
 
     async def _answer(self, request: FetchRequest) -> FetchResponse:
@@ -311,7 +363,7 @@ async def _two_readers() -> str:
     """Each in a sealed segment of its own, of 100 MB with 16 KB batches, in turn."""
     async with _watched(log_segment_bytes=100_000_000) as broker:
         peer = await broker.connect()
-        await _one_partition(peer)
+        await _one_partition(broker, peer)
         last = await _fill(peer, 250_000_000, 16_000)
         places = [last // 10, last // 2]
         for place in places:
@@ -328,7 +380,7 @@ async def _cold_reader() -> str:
     """From the start of sealed segments that are on the disk only."""
     async with _watched(log_segment_bytes=100_000_000) as broker:
         peer = await broker.connect()
-        await _one_partition(peer)
+        await _one_partition(broker, peer)
         last = await _fill(peer, 250_000_000, 16_000)
         for path in broker.logs.glob("t-0/*"):
             _drop_from_memory(path)
@@ -345,7 +397,7 @@ async def _flushing() -> str:
     """A producer's small batches one after the other, to a topic that has each fsynced."""
     async with _watched(log_flush_interval_messages=1) as broker:
         peer = await broker.connect()
-        await _one_partition(peer)
+        await _one_partition(broker, peer)
 
         async def write() -> None:
             for _ in range(_READS):
@@ -354,8 +406,8 @@ async def _flushing() -> str:
         return await broker.told(write())
 
 
-async def _one_partition(peer: Peer) -> None:
-    await _lead(peer, 1, leader=1, replicas=[1], partitions=1)
+async def _one_partition(broker: Watched, peer: Peer) -> None:
+    await Office(peer, broker.broker_epoch).lead(1, leader=1, replicas=[1], partitions=1)
 
 
 async def _fill(peer: Peer, size: int, batch_bytes: int) -> int:
