@@ -76,7 +76,7 @@ class FakeGateway:
         self._check_new_topic(name, partition_count, replication_factor, len(alive))
         partitions = tuple(_new_partition(number, alive, replication_factor) for number in range(partition_count))
         self._states[name] = FakeTopicState(dict(configs or {}))
-        topic = TopicView(name, str(uuid.uuid4()), name in INTERNAL_TOPICS, partitions)
+        topic = TopicView(name, str(uuid.uuid4()), name.startswith("__") or name in INTERNAL_TOPICS, partitions)
         self._topics[name] = replace(topic, **self._states[name].watched)
 
     def add_partitions(self, name: str, partition_count: int) -> None:

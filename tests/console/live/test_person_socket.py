@@ -63,9 +63,9 @@ async def test_a_password_somebody_else_has_seen_opens_no_socket(path, query, vi
 
 
 @pytest.mark.parametrize(("path", "query"), SOCKETS)
-async def test_the_password_of_ones_own_opens_them(path, query, viewer, orders):
-    await sync_to_async(PasswordToChange.objects.create)(user=viewer)
-    client = await sync_to_async(log_in)(viewer)
+async def test_the_password_of_ones_own_opens_them(path, query, reader, orders):
+    await sync_to_async(PasswordToChange.objects.create)(user=reader)
+    client = await sync_to_async(log_in)(reader)
     own = {"old_password": PASSWORD, "new_password1": OWN, "new_password2": OWN}
     await sync_to_async(client.post)("/password/", own)
     websocket = socket_of(client, path, query)
@@ -185,10 +185,10 @@ async def test_a_database_that_failed_once_ends_no_watch_over_rights(viewer, mon
 
 
 @pytest.mark.parametrize("address", SOCKETS)
-async def test_who_may_perhaps_not_look_any_more_is_sent_away_to_come_again(address, viewer, orders, monkeypatch):
+async def test_who_may_perhaps_not_look_any_more_is_sent_away_to_come_again(address, reader, orders, monkeypatch):
     monkeypatch.setattr(person_socket, "RECHECK_SECONDS", 0.02)
     consumer = PageConsumer if "live" in address[0] else RecordsConsumer
-    websocket = Websocket(consumer.as_asgi(), address[0], address[1].replace("search", "tail"), user=viewer)
+    websocket = Websocket(consumer.as_asgi(), address[0], address[1].replace("search", "tail"), user=reader)
     assert await websocket.connect()
     if consumer is RecordsConsumer:
         await websocket.receive_text()

@@ -115,7 +115,9 @@ async def test_nonsense_from_the_page_does_no_harm(said, topic, reader, page, cl
     await websocket.send_text(said)
     cluster.produce_record(topic, 0, b"k", b"still here")
 
-    assert "still here" in (await next_of(websocket))["rows"]
+    rows = ""
+    while "still here" not in rows:
+        rows = (await next_of(websocket))["rows"]
     await websocket.disconnect()
 
 

@@ -71,9 +71,9 @@ def test_the_members_are_a_file(three, collect, viewer, client_of):
     response = client_of(viewer).get(ADDRESS, {"format": "csv"})
     lines = b"".join(response.streaming_content).decode().splitlines()
 
-    assert lines[0].startswith("server,address,mode,state,role,error,latency_min_ms")
+    assert lines[0].startswith('"server","address","mode","state","role","error","latency_min_ms"')
     assert len(lines) == 4
-    assert "2,127.0.0.1:2182,leader" in lines[2]
+    assert '"2","127.0.0.1:2182","leader"' in lines[2]
 
 
 def test_a_change_is_pushed_to_those_who_look(three, collect, monkeypatch):
