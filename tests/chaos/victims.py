@@ -6,6 +6,7 @@ import random
 import sqlite3
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import psutil
 
@@ -34,16 +35,23 @@ class Row:
     pid: int | None
     run_token: str
     ports: tuple[int, ...]
-    data_dir: str
-    broker_id: int | None
+    spec: dict[str, Any]
+
+    @property
+    def data_dir(self) -> Path:
+        return Path(self.spec["directory"])
+
+    @property
+    def broker_id(self) -> int | None:
+        return self.spec.get("broker_id")
 
 
 def read_rows(data: Path) -> list[Row]:
-    columns = "name, kind, desired, request, observed, state, state_sentence, pid, run_token, ports, data_dir, spec"
+    columns = "name, kind, desired, request, observed, state, state_sentence, pid, run_token, ports, spec"
     with sqlite3.connect(f"file:{data / 'console.sqlite3'}?mode=ro", uri=True, timeout=20) as database:
         found = database.execute(f"SELECT {columns} FROM processes_managedprocess ORDER BY position").fetchall()
     database.close()
-    return [Row(*row[:9], tuple(json.loads(row[9])), row[10], json.loads(row[11]).get("broker_id")) for row in found]
+    return [Row(*row[:9], tuple(json.loads(row[9])), json.loads(row[10])) for row in found]
 
 
 def services(data: Path) -> list[Victim]:

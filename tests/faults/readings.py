@@ -1,9 +1,10 @@
 """Reading everything there is, after the last fault: as a consumer, and from the segment files of each replica."""
 
+import time
 from collections.abc import Iterable
 from pathlib import Path
 
-from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, TopicPartition
+from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, TopicPartition
 
 from broker.log.files import OpenFile, read_at
 from broker.log.scan import scan_batches
@@ -48,10 +49,22 @@ def note_extents(bootstrap_servers: str, topics: dict[str, int], history: Histor
     consumer = Consumer({"bootstrap.servers": bootstrap_servers, "group.id": f"reader-{reader}"})
     try:
         for topic, index in ((topic, index) for topic, count in topics.items() for index in range(count)):
-            start, end = consumer.get_watermark_offsets(TopicPartition(topic, index), timeout=20)
+            start, end = _watermarks(consumer, TopicPartition(topic, index))
             history.note(Extent(reader, topic, index, start, end))
     finally:
         consumer.close()
+
+
+def _watermarks(consumer: Consumer, partition: TopicPartition) -> tuple[int, int]:
+    """Of whoever leads when it is asked: the library does not look for a leader that has just moved."""
+    deadline = time.monotonic() + 20
+    while True:
+        try:
+            return consumer.get_watermark_offsets(partition, timeout=20)
+        except KafkaException as error:
+            if error.args[0].code() != KafkaError.NOT_LEADER_FOR_PARTITION or time.monotonic() > deadline:
+                raise
+            time.sleep(0.2)
 
 
 def replica_directories(log_dir: Path, topic: str) -> list[tuple[int, Path]]:
