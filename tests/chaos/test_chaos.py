@@ -12,7 +12,8 @@ from tests.chaos.run import run_chaos
 from tests.chaos.truth import Seen, faults_of, processes_of
 from tests.chaos.victims import Row
 
-ROW = Row("broker-1", "broker", "running", "", "running", "healthy", "", 10, "t", (), "/data/broker-1", 1)
+SPEC = {"directory": "/data/broker-1", "broker_id": 1}
+ROW = Row("broker-1", "broker", "running", "", "running", "healthy", "", 10, "t", (), SPEC)
 LEADER = Seen(10, "t", 10, "python -m broker server --config /data/broker-1/server.properties in / ", False)
 SLICE_S = 30.0
 
