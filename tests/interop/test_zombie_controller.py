@@ -53,6 +53,7 @@ def test_controller_that_wakes_up_too_late_decides_nothing_any_more(cluster, zoo
         await_true(lambda: controller(zookeeper)[0] in ALL - {zombie_id}, "another controller")
         successor_id, next_epoch = controller(zookeeper)
         assert next_epoch == epoch + 1
+        await_true(lambda: all(controller_by(broker) == successor_id for broker in others), "clients are sent to it")
         create(cluster, "meanwhile", others)
     finally:
         zombie.process.send_signal(signal.SIGCONT)
@@ -67,6 +68,11 @@ def test_controller_that_wakes_up_too_late_decides_nothing_any_more(cluster, zoo
         assert state["controller_epoch"] <= next_epoch
         await_true(lambda: leader_of(cluster, topic, partition) == state["leader"], "clients are told so")  # noqa: B023
     assert log_of(zombie).count('event="acting as controller"') == 1
+
+
+def controller_by(broker) -> int:
+    """As the broker tells its clients."""
+    return AdminClient({"bootstrap.servers": f"127.0.0.1:{broker.port}"}).list_topics(timeout=20).controller_id
 
 
 def registered(zookeeper, broker_id: int) -> int:
