@@ -14,7 +14,7 @@ is in `log_removal`.
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from threading import Lock
@@ -220,15 +220,14 @@ class LogManager(LogRemoval):
     def create_missing(self, wanted: Sequence[NewLog]) -> None:
         """Make those logs there are not, for `get_or_create` to find; on a worker thread, one such call at a time.
 
-        One that cannot be made is left out, and logged. The owner may use the manager meanwhile, but not make logs.
+        One that cannot be made is left out: `get_or_create` tries it again, and tells why. The owner may use the
+        manager meanwhile, but not make logs.
         """
         with self._making:
             for partition, topic_id, is_new in wanted:
                 if partition not in self._logs and not self._is_shut:
-                    try:
+                    with suppress(ApiError):
                         self._create(partition, topic_id, is_new=is_new)
-                    except ApiError as error:
-                        _log.error("log not made", partition=str(partition), reason=error.message)
 
     def _create(self, partition: TopicPartition, topic_id: UUID, *, is_new: bool) -> Log:
         if not is_new and self.offline_directories:

@@ -119,7 +119,9 @@ class ReplicaManager:
             config = configs.get(topic.topic_name)
             self._take_role(self._host(topic_partition, topic.topic_id, state.is_new, config), state)
         except ApiError as error:
-            _log.error("cannot host partition", partition=str(topic_partition), reason=error.message)
+            # What no disk refused is what was asked for: nonsense, or older than what is known.
+            say = _log.error if error.code is ErrorCode.KAFKA_STORAGE_ERROR else _log.warning
+            say("cannot host partition", partition=str(topic_partition), reason=error.message)
             return error.code
         except Exception:
             # The others of the request get their roles all the same, and the controller need not repeat it for ever.

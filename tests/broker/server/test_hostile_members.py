@@ -1,6 +1,7 @@
 """A member that lies: about names that become paths, and about what is to be deleted."""
 
 import pytest
+from structlog.testing import capture_logs
 
 from broker.common.errors import ErrorCode
 from broker.protocol.messages.leader_and_isr import (
@@ -54,7 +55,9 @@ async def test_a_name_that_is_none_makes_and_deletes_nothing(served, tmp_path, o
     name = name.format(outside=str(outside).removesuffix("-0"))
     before = everything(tmp_path)
     member = await served.member()
-    answer = await member.ask(leading(name), 7)
+    with capture_logs() as lines:
+        answer = await member.ask(leading(name), 7)
+    assert [line["log_level"] for line in lines] == ["warning"]
     (error,) = answer.topics[0].partition_errors
     assert error.error_code == ErrorCode.INVALID_TOPIC_EXCEPTION
     assert (await member.ask(deleting(name), 4)).error_code == ErrorCode.NONE
@@ -68,10 +71,13 @@ async def test_a_name_that_is_none_makes_and_deletes_nothing(served, tmp_path, o
     assert (await (await served.client()).ask(MetadataRequest(topics=[]), 9)).cluster_id == "cluster"
 
 
-@pytest.mark.parametrize("index", [-1, -(2**31)])
-async def test_a_number_that_is_none_makes_nothing(served, tmp_path, index):
+@pytest.mark.parametrize(("name", "index"), [("t", -1), ("t", -(2**31)), ("a" * 249, 2**31 - 1)])
+async def test_a_number_that_is_none_makes_nothing(served, tmp_path, name, index):
     before = everything(tmp_path)
-    answer = await (await served.member()).ask(leading("t", index), 7)
+    member = await served.member()
+    with capture_logs() as lines:
+        answer = await member.ask(leading(name, index), 7)
+    assert [line["log_level"] for line in lines] == ["warning"]
     assert answer.topics[0].partition_errors[0].error_code == ErrorCode.INVALID_TOPIC_EXCEPTION
     assert everything(tmp_path) == before
 

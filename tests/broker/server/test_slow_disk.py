@@ -1,6 +1,7 @@
 """A disk that takes its time for partitions that come or go stalls nobody else, nor do many of them at once."""
 
 import asyncio
+import os
 import threading
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.limits import PARTITIONS_PER_CALLBACK
 from broker.common.types import TopicPartition
-from broker.log import log_removal, manager
+from broker.log import files, log_removal, manager
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.leader_and_isr import (
     LeaderAndIsrPartitionState,
@@ -45,15 +46,15 @@ def disk(monkeypatch):
     class Disk:
         has_begun, may_go_on = threading.Event(), threading.Event()
 
-        def fsync_directory(self, path):
+        def fsync(self, file):
             assert threading.current_thread() is not threading.main_thread(), "the loop waits for the disk"
             self.has_begun.set()
             assert self.may_go_on.wait(30)
-            return fsync_directory(path)
+            return fsync_file(file)
 
-    disk, fsync_directory = Disk(), manager.fsync_directory
-    for module in (manager, log_removal):
-        monkeypatch.setattr(module, "fsync_directory", disk.fsync_directory)
+    disk, fsync_file = Disk(), files.fsync_file
+    monkeypatch.setattr(manager, "fsync_directory", lambda path: disk.fsync(files.open_directory(path)))
+    monkeypatch.setattr(log_removal, "fsync_file", disk.fsync)
     yield disk
     disk.may_go_on.set()
 
@@ -141,17 +142,17 @@ def deleting(topic: str, partitions: int) -> StopReplicaRequest:
 async def test_many_partitions_are_deleted_with_one_fsync_of_their_directory(served, monkeypatch):
     controller = await served.member()
     await controller.ask(leading("t", 50), 7)
-    synced, fsync_directory = [], log_removal.fsync_directory
+    synced, fsync_file = [], log_removal.fsync_file
 
-    def count(path) -> None:
-        synced.append((path, threading.current_thread() is threading.main_thread()))
-        fsync_directory(path)
+    def count(file) -> None:
+        synced.append((os.readlink(f"/proc/self/fd/{file.fd}"), threading.current_thread() is threading.main_thread()))
+        fsync_file(file)
 
-    monkeypatch.setattr(log_removal, "fsync_directory", count)
+    monkeypatch.setattr(log_removal, "fsync_file", count)
     answer = await controller.ask(deleting("t", 50), 4)
     assert {each.error_code for each in answer.partition_errors} == {ErrorCode.NONE}
     assert len(answer.partition_errors) == 50
-    assert synced == [(served.logs.online_directories[0], False)]
+    assert synced == [(str(served.logs.online_directories[0]), False)]
     assert not served.logs.logs
 
 

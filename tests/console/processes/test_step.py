@@ -99,18 +99,19 @@ def test_kill_ends_even_what_ignores_sigterm_at_once(make_process):
 def test_what_a_process_started_does_not_outlive_it(make_process):
     family = "import subprocess, sys, time; subprocess.Popen(['sleep', '60'], start_new_session=True); time.sleep(60)"
     row = start(make_process(family))
-    await_children(row.pid)
-    token = row.run_token
+    [child] = await_children(row.pid)
     os.kill(row.pid, signal.SIGKILL)
     until(row.name, Observed.EXITED)
-    assert os_process.kill_family(token) == 0
+    psutil.wait_procs([child], timeout=10)
+    assert not child.is_running()
 
 
-def await_children(pid: int) -> None:
+def await_children(pid: int) -> list[psutil.Process]:
     deadline = time.monotonic() + 10
-    while not psutil.Process(pid).children():
+    while not (children := psutil.Process(pid).children()):
         assert time.monotonic() < deadline
         time.sleep(0.02)
+    return children
 
 
 def test_suspended_process_says_so_and_goes_on_afterwards(make_process):
