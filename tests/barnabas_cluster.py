@@ -111,7 +111,8 @@ class BrokerProcess:
             return self.process.wait(20)
         except subprocess.TimeoutExpired:
             self.kill()
-            raise AssertionError(f"broker {self.broker_id} did not stop within 20 s") from None
+            log = self.log_path.read_text()[-3000:]
+            raise AssertionError(f"broker {self.broker_id} did not stop within 20 s; its log:\n{log}") from None
 
 
 @dataclass
