@@ -5,6 +5,7 @@ the broker is killed.
 """
 
 import asyncio
+from contextlib import suppress
 
 from broker.common.errors import ErrorCode, ProtocolError
 from broker.common.logs import logger
@@ -62,17 +63,18 @@ class ControlledShutdown:
     async def _attempt(self) -> bool:
         """Find a controller that answers, for as long as the pause between attempts; whether nothing remains.
 
-        Controllers may be stopping, too: the next one is asked as soon as there is one.
+        Others may be stopping, too: the next controller is asked as soon as there is one, and any controller again as
+        soon as a broker is gone, which may have been all that could still be helped.
         """
         loop = asyncio.get_running_loop()
         ends_at = loop.time() + self._config.controlled_shutdown_retry_backoff_ms / 1000
         while self._store.session.state is SessionState.CONNECTED:
-            changed = asyncio.Event()
+            changed, brokers = asyncio.Event(), set(self._metadata.brokers)
             response = await self._ask(changed)
             if response is not None and response.error_code == ErrorCode.NONE and not response.remaining_partitions:
                 return True
             left_s = max(ends_at - loop.time(), 0)
-            await _wait(changed, left_s if response else min(left_s, _LOOK_AGAIN_S))
+            await self._wait(changed, brokers, left_s if response else min(left_s, _LOOK_AGAIN_S))
             if response or not left_s:
                 break
         return False
@@ -105,10 +107,10 @@ class ControlledShutdown:
         _log.info("controller answered", error_code=response.error_code, remaining_partitions=remaining)
         return response
 
-
-async def _wait(changed: asyncio.Event, timeout_s: float) -> None:
-    try:
-        async with asyncio.timeout(timeout_s):
-            await changed.wait()
-    except TimeoutError:
-        return
+    async def _wait(self, changed: asyncio.Event, brokers: set[int], timeout_s: float) -> None:
+        loop = asyncio.get_running_loop()
+        ends_at = loop.time() + timeout_s
+        while not changed.is_set() and self._metadata.brokers.keys() == brokers and loop.time() < ends_at:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(min(ends_at - loop.time(), _LOOK_AGAIN_S)):
+                    await changed.wait()

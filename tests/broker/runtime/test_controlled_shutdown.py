@@ -70,7 +70,7 @@ class Scene:
         class Replicas(tuple):
             broker_epoch = 77
 
-        metadata = SimpleNamespace(brokers=dict.fromkeys((1, *others)))
+        self.metadata = metadata = SimpleNamespace(brokers=dict.fromkeys((1, *others)))
         config = read_broker_config(FILE.format(backoff=backoff_ms) + extra)
         async with asyncio.timeout(30):
             await ControlledShutdown(self.store, metadata, Replicas(replicas), dialer(), config).hand_over()
@@ -111,6 +111,17 @@ async def test_next_controller_is_asked_without_a_pause(scene):
     await eventually(stopping.done, "stopped")
     await stopping
     assert len(next_asked) == 1
+
+
+async def test_same_controller_is_asked_again_without_a_pause_when_a_broker_is_gone(scene):
+    """It may be the stopping broker itself, whose last replica in need of help was on the broker that stopped too."""
+    asked, _ = await scene.controller(2, ONE_REMAINS, DONE)
+    stopping = asyncio.ensure_future(scene.hand_over(3_600_000, others=(2, 3)))
+    await eventually(lambda: asked, "asked")
+    del scene.metadata.brokers[3]
+    await eventually(stopping.done, "stopped")
+    await stopping
+    assert len(asked) == 2
 
 
 async def test_nobody_is_asked_when_nobody_could_take_over(scene):
