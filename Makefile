@@ -45,7 +45,7 @@ down: ## End what runs here, also what a killed terminal left
 	  exec $(VENV)/bin/python manage.py down
 
 test: setup-test lint ## Run every check and every test
-	$(VENV)/bin/python -m pytest --numprocesses auto --maxprocesses 4
+	$(VENV)/bin/python -m pytest --numprocesses auto --maxprocesses 4 --durations=40 --durations-min=5
 
 faults: setup-test ## Kill, stop and attack brokers under load; FAULTS="--row 4" or FAULTS="crash --kills 5 --seed 7" runs a part
 	@$(VENV)/bin/python -m tests.faults $(FAULTS)
