@@ -34,8 +34,10 @@ class FedPartition:
     log_start_offset: int = -1
     #: False after an error or a divergence was told: nothing is sent until the follower asks anew.
     is_served: bool = True
-    #: The throttle holds it back; `resume` ends that.
+    #: The throttle holds it back, or a disk; `resume` ends that.
     is_paused: bool = False
+    #: What comes next was just read from a disk: nobody need ask again whether it lies there only.
+    is_in_memory: bool = False
 
 
 @dataclass(slots=True)

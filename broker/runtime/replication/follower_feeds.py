@@ -8,11 +8,13 @@ the follower holds is taken first of all: that is what commits records.
 import asyncio
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 
 from broker.common.clock import Clock
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.limits import FETCH_SESSIONS_MAX
 from broker.common.types import TopicPartition
+from broker.log.cold_parts import ColdPart, ColdReadError
 from broker.protocol.messages.fetch import (
     FetchableTopicResponse,
     FetchPartition,
@@ -68,6 +70,7 @@ class FollowerFeeds:
         self._new_session_id = new_session_id
         self._clock = clock
         self._served: dict[int, _Served] = {}
+        self._reading: set[asyncio.Task] = set()
         #: Told of each follower that says how far it has come.
         self.on_progress: Callable[[HostedPartition, int], None] = lambda hosted, replica_id: None
         #: Told of each partition of which a follower says that its log starts elsewhere.
@@ -83,6 +86,8 @@ class FollowerFeeds:
         for served in self._served.values():
             self._end(served)
         self._served.clear()
+        for reading in self._reading:
+            reading.cancel()
 
     # -- what followers ask
 
@@ -278,7 +283,9 @@ class FollowerFeeds:
         return FetchResponse(session_id=feed.session_id, responses=told)
 
     def _read(self, feed: FollowerFeed, fed: FedPartition, left: int, *, at_least_one: bool) -> PartitionData | None:
-        """What the follower is to hear of the partition; None if nothing is new."""
+        """What the follower is to hear of the partition; None if nothing is new, or it is not its turn yet."""
+        if fed.is_paused:
+            return None
         try:
             hosted = self._replicas.leader_log(*fed.topic_partition, fed.leader_epoch)
             allowed = self._allowed(hosted, feed.replica_id, min(left, fed.max_bytes))
@@ -286,6 +293,9 @@ class FollowerFeeds:
                 self._resume_later(feed, fed)
                 return None
             data = read_for_follower(hosted, fed, allowed, at_least_one=at_least_one)
+        except ColdReadError as error:
+            self._resume_when_read(feed, fed, error.part)
+            return None
         except ApiError as error:
             fed.is_served = False
             hosted = self._replicas.get(*fed.topic_partition)
@@ -297,6 +307,21 @@ class FollowerFeeds:
         if fed.read_from < hosted.log.log_end_offset:
             feed.keep(fed)
         return data
+
+    # -- what lies on the disk only
+
+    def _resume_when_read(self, feed: FollowerFeed, fed: FedPartition, part: ColdPart) -> None:
+        """Its turn comes when a worker thread has the records in memory; other partitions go on meanwhile."""
+        fed.is_paused = True
+        reading = asyncio.get_running_loop().create_task(self._replicas.logs.fetch([part]))
+        self._reading.add(reading)
+        reading.add_done_callback(partial(self._was_read, feed, fed))
+
+    def _was_read(self, feed: FollowerFeed, fed: FedPartition, reading: asyncio.Task) -> None:
+        self._reading.discard(reading)
+        if not reading.cancelled():
+            fed.is_in_memory = True
+            self._resume(feed, fed)
 
     # -- throttled replicas
 

@@ -59,8 +59,12 @@ def _diverging_at(partition: int, epoch: int, end_offset: int) -> PartitionData:
 def read_for_follower(
     hosted: HostedPartition, fed: FedPartition, max_bytes: int, *, at_least_one: bool
 ) -> PartitionData | None:
-    """What is new in the partition; it counts as sent then. None if nothing is. Raises ApiError."""
+    """What is new in the partition; it counts as sent then. None if nothing is. Raises ApiError, and ColdReadError."""
     log, high_watermark = hosted.log, hosted.partition.high_watermark
+    if fed.is_in_memory:
+        fed.is_in_memory = False
+    else:
+        log.refuse_if_cold(fed.read_from, min(max_bytes, fed.max_bytes))
     found = log.read(fed.read_from, min(max_bytes, fed.max_bytes), log.log_end_offset, at_least_one=at_least_one)
     told = (high_watermark, log.log_start_offset)
     if not found.length and told == (fed.high_watermark, fed.log_start_offset):

@@ -11,8 +11,14 @@ from broker.common.errors import ErrorCode
 from broker.common.types import TopicPartition
 from broker.log import cold_parts
 from broker.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
+from broker.protocol.messages.leader_and_isr import (
+    LeaderAndIsrPartitionState,
+    LeaderAndIsrRequest,
+    LeaderAndIsrTopicState,
+)
 from broker.records.builder import build_batch
 from broker.records.record import Record
+from tests.broker.server.conftest import TOPIC_ID
 from tests.broker.server.test_bad_input import batch_of, produce
 
 
@@ -133,3 +139,62 @@ async def test_an_offset_out_of_range_is_refused_without_a_look_at_the_disk(old,
     old.replicas.get("t", 0).log.delete_records(5, high_watermark=5)
     assert (await ask(old, 1)).error_code == ErrorCode.OFFSET_OUT_OF_RANGE
     assert page_cache.asked == page_cache.reads == 0
+
+
+# --- followers
+
+
+def following(session_id: int = 0, session_epoch: int = 0, *topics: str) -> FetchRequest:
+    """As broker 2, which holds nothing yet."""
+    asked = FetchPartition(partition=0, fetch_offset=0, log_start_offset=0, partition_max_bytes=1_000)
+    return FetchRequest(
+        replica_id=2,
+        max_wait_ms=20_000,
+        max_bytes=10_000,
+        session_id=session_id,
+        session_epoch=session_epoch,
+        topics=[FetchTopic(topic=topic, partitions=[asked]) for topic in topics],
+    )
+
+
+@pytest.fixture
+async def followed(old):
+    """Broker 2 is to follow t."""
+    state = LeaderAndIsrPartitionState(
+        partition_index=0, leader=1, leader_epoch=1, isr=[1], replicas=[1, 2], partition_epoch=1
+    )
+    topic = LeaderAndIsrTopicState(topic_name="t", topic_id=TOPIC_ID, partition_states=[state])
+    request = LeaderAndIsrRequest(controller_id=1, controller_epoch=1, broker_epoch=-1, topic_states=[topic])
+    answer = await (await old.member()).ask(request, 7)
+    assert answer.topics[0].partition_errors[0].error_code == ErrorCode.NONE
+    return old
+
+
+async def test_a_follower_gets_what_is_cold_when_it_was_read_and_others_are_served_meanwhile(followed, page_cache):
+    page_cache.may_read.clear()
+    follower, producer = await followed.member(), await followed.client()
+    first = await follower.ask(following(0, 0, "t"), 12)
+    assert (first.error_code, first.responses) == (ErrorCode.NONE, [])
+    assert await asyncio.to_thread(page_cache.has_begun.wait, 10)
+    await follower.send_request(following(first.session_id, 1), 12)
+    written = (await producer.ask(produce(batch_of(b"x"), topic="u"), 9)).responses[0].partition_responses[0]
+    assert written.error_code == ErrorCode.NONE
+    page_cache.may_read.set()
+    sent = (await follower.answer(FetchRequest.api, 12)).responses[0].partitions[0]
+    assert sent.error_code == ErrorCode.NONE
+    assert int.from_bytes(bytes(sent.records)[:8]) == 0
+    assert page_cache.reads
+
+
+async def test_a_follower_gets_all_that_is_cold_piece_by_piece(followed, page_cache):
+    follower, log = await followed.member(), followed.replicas.get("t", 0).log
+    answer, offsets = await follower.ask(following(0, 0, "t"), 12), []
+    for epoch in range(1, 200):
+        answer = await follower.ask(following(answer.session_id, epoch), 12)
+        for partition in (each for topic in answer.responses for each in topic.partitions):
+            offsets.append(int.from_bytes(bytes(partition.records)[:8]))
+        if offsets[-1:] >= [log.segments[-1].base_offset]:
+            break
+    assert offsets == sorted(set(offsets))
+    assert offsets[0] == 0
+    assert offsets[-1] >= log.segments[-1].base_offset
