@@ -5,7 +5,6 @@ run, and the next process works on a copy of the files, which nobody from the pa
 """
 
 import asyncio
-import shutil
 import traceback
 from collections.abc import Iterator
 from pathlib import Path
@@ -87,12 +86,13 @@ class BrokerProcess:
     def _next_directory(self) -> None:
         before = self.log_directory
         self._life += 1
+        if before.exists() and not self._has_lost_power:
+            self.world.disk.after_kill(before, self.log_directory)
+            return
         if not before.exists():
             self.log_directory.mkdir(parents=True)
-        elif self._has_lost_power:
-            self.world.disk.after_power_cut(before, self.log_directory, self._random)
         else:
-            shutil.copytree(before, self.log_directory)
+            self.world.disk.after_power_cut(before, self.log_directory, self._random)
         self.world.disk.found(self.log_directory)
 
     def _begin(self) -> None:

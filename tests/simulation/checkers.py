@@ -5,8 +5,9 @@ at ZooKeeper, never at what the brokers believe about themselves.
 from collections import Counter
 
 from broker.common.types import TopicPartition
-from broker.records.record import Record, decode_records
+from broker.records.record import Record
 from tests.simulation.committed_reads import whole_batches
+from tests.simulation.decoded import records_of
 from tests.simulation.history import History
 from tests.simulation.producers import key_of
 from tests.simulation.topics import COMPACTED, SHORTENED
@@ -108,5 +109,5 @@ def _batches_from(data: bytes, begin: int) -> dict[int, bytes]:
 def _latest_by_key(data: bytes, _begin: int) -> dict[bytes, tuple[int, bytes]]:
     """What compaction must leave alone: tombstones may be there or not."""
     batches = [batch for header, batch in whole_batches(data) if not header.is_control]
-    latest = {record.key: (record.offset, record.value) for batch in batches for record in decode_records(batch)}
+    latest = {record.key: (record.offset, record.value) for batch in batches for record in records_of(batch)}
     return {key: found for key, found in latest.items() if found[1] is not None}

@@ -3,6 +3,7 @@
 And one topic for each value: nobody sends a value to a topic and then to the next topic of that name.
 """
 
+from collections.abc import Sequence
 from uuid import UUID
 
 from broker.records.record import Record
@@ -26,7 +27,7 @@ class Committed:
         topic_id: UUID,
         partition: int,
         leader_epoch: int,
-        records: list[Record],
+        records: Sequence[Record],
         *,
         by_client: bool = True,
     ) -> None:
@@ -41,7 +42,7 @@ class Committed:
                 place = f"{topic_id}-{partition} offset {record.offset}"
                 self._history.violate(f"{who} shows {seen} as {place}, which was {before}")
 
-    def _see_topic(self, who: str, topic_id: UUID, records: list[Record]) -> None:
+    def _see_topic(self, who: str, topic_id: UUID, records: Sequence[Record]) -> None:
         for record in records:
             home = self._topics.setdefault(record.value, topic_id)
             if home != topic_id:

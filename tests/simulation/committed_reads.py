@@ -7,8 +7,9 @@ from broker.common.types import TopicPartition
 from broker.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic, PartitionData
 from broker.records.batch import BatchHeader, iterate_headers
 from broker.records.control import MarkerType, parse_marker
-from broker.records.record import Record, decode_records
+from broker.records.record import Record
 from tests.simulation.client import ClusterClient, NoAnswerError
+from tests.simulation.decoded import records_of
 
 _FETCH_VERSION = 17
 _READ_COMMITTED = 1
@@ -50,18 +51,14 @@ def committed_in(data: PartitionData, position: int) -> tuple[list[Record], int]
             if marker is not None and marker.type is MarkerType.ABORT:
                 aborting.discard(header.producer_id)
         elif not (header.is_transactional and header.producer_id in aborting):
-            found += [record for record in decode_records(batch) if record.offset >= position]
+            found += [record for record in records_of(batch) if record.offset >= position]
         position = max(position, header.next_offset)
     return found, position
 
 
 def whole_batches(data) -> list[tuple[BatchHeader, memoryview]]:
     data = memoryview(data or b"")
-    return [
-        (header, data[at : at + header.size_bytes])
-        for at, header in iterate_headers(data)
-        if at + header.size_bytes <= len(data)
-    ]
+    return [(header, data[at : at + header.size_bytes]) for at, header in iterate_headers(data)]
 
 
 def committed_records(batches: list[tuple[BatchHeader, memoryview]]) -> tuple[list[Record], int]:
@@ -76,7 +73,7 @@ def committed_records(batches: list[tuple[BatchHeader, memoryview]]) -> tuple[li
             pending = held.pop(header.producer_id, []) if marker is not None else []
             shown += pending if marker is not None and marker.type is MarkerType.COMMIT else []
         elif header.is_transactional:
-            held.setdefault(header.producer_id, []).extend(decode_records(batch))
+            held.setdefault(header.producer_id, []).extend(records_of(batch))
         else:
-            shown += decode_records(batch)
+            shown += records_of(batch)
     return sorted(shown, key=lambda record: record.offset), len(held)

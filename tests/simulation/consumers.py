@@ -1,7 +1,7 @@
 """Clients that read from leaders, every partition from its beginning to its end, and sometimes over again."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from uuid import UUID
 
@@ -9,9 +9,10 @@ from broker.common.errors import ErrorCode
 from broker.common.types import TopicPartition
 from broker.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from broker.records.batch import BatchHeader, iterate_headers
-from broker.records.record import Record, decode_records
+from broker.records.record import Record
 from broker.runtime.topics.internal_topics import INTERNAL_TOPICS
 from tests.simulation.client import ClusterClient, Leader, NoAnswerError
+from tests.simulation.decoded import records_of
 from tests.simulation.deletions import EARLIEST, list_offset
 from tests.simulation.history import History
 from tests.simulation.topics import SHORTENED
@@ -20,7 +21,7 @@ _FETCH_VERSION = 17
 _MAX_WAIT_MS = 100
 
 #: (partition, topic id, leader epoch, records)
-OnRecords = Callable[[TopicPartition, UUID, int, list[Record]], None]
+OnRecords = Callable[[TopicPartition, UUID, int, Sequence[Record]], None]
 #: Whether that broker was leader of the partition in that epoch.
 HasLed = Callable[[int, TopicPartition, int], bool]
 
@@ -128,10 +129,6 @@ class Consumer:
         return True
 
 
-def decode_batches(data) -> list[tuple[BatchHeader, list[Record]]]:
+def decode_batches(data) -> list[tuple[BatchHeader, Sequence[Record]]]:
     data = memoryview(data or b"")
-    return [
-        (header, decode_records(data[at : at + header.size_bytes]))
-        for at, header in iterate_headers(data)
-        if at + header.size_bytes <= len(data)
-    ]
+    return [(header, records_of(data[at : at + header.size_bytes])) for at, header in iterate_headers(data)]

@@ -38,7 +38,24 @@ class Disk:
         if stat.S_ISDIR(status.st_mode):
             self._synced_names[status.st_ino] = _names_in(fd)
         else:
-            self._synced_content[status.st_ino] = Path(f"/proc/self/fd/{fd}").read_bytes()
+            self._synced_content[status.st_ino] = _content_of(fd)
+
+    def after_kill(self, root: Path, target: Path) -> None:
+        """Copy `root` to `target`, which does not exist yet, as it is. What is there has been written long ago."""
+        target.mkdir()
+        for entry in os.scandir(root):
+            copy = target / entry.name
+            if entry.is_dir():
+                self.after_kill(Path(entry.path), copy)
+            else:
+                self._copy(entry, copy)
+        self._synced_names[target.stat().st_ino] = _names_in(target)
+
+    def _copy(self, source: os.DirEntry, target: Path) -> None:
+        content, status = Path(source.path).read_bytes(), source.stat()
+        target.write_bytes(content)
+        os.utime(target, ns=(status.st_atime_ns, status.st_mtime_ns))
+        self._synced_content[target.stat().st_ino] = content
 
     def after_power_cut(self, root: Path, target: Path, random: Random) -> None:
         """Write what is left of `root` to `target`, which does not exist yet."""
@@ -73,6 +90,12 @@ class Disk:
 
 #: The simulated machine is the one that simulates, whose id does not change with a simulated start.
 _EARLIER_BOOT = b"the start before the power cut"
+
+
+def _content_of(fd: int) -> bytes:
+    """Whatever it is open for."""
+    with open(f"/proc/self/fd/{fd}", "rb", buffering=0) as file:
+        return file.readall()
 
 
 def _names_in(directory: Path | int) -> dict[str, int]:

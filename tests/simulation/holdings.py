@@ -5,7 +5,9 @@ asks for. That can be judged without believing any broker, at the moment it happ
 it: a replica that has held a record once had it when it counted.
 """
 
+import os
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 
 from broker.coordinator.group.records import GroupKey, OffsetKey, decode_group_value, decode_offset_value
@@ -15,8 +17,8 @@ from broker.coordinator.transaction.records import decode_value as decode_transa
 from broker.log.log import Log
 from broker.records.batch import iterate_headers
 from broker.records.control import MarkerType, parse_marker
-from broker.records.record import decode_records
 from broker.runtime.topics.internal_topics import OFFSETS_TOPIC, TRANSACTION_TOPIC
+from tests.simulation.decoded import records_of
 from tests.simulation.history import History
 
 #: What a record of an internal topic says, so that its answer can be told: ("commit", group, metadata),
@@ -44,11 +46,11 @@ class Holdings:
 
     def appended(self, log: Log, before: int, batches: memoryview, *, by_leader: bool) -> None:
         """`log` grew from offset `before`; what lies below it in `batches` was there already."""
-        broker, name = _broker_of(log.directory), log.directory.name
+        broker, name = _broker_and_partition(log.directory)
         ends = self._ends.setdefault(name, {}).setdefault(broker, {})
         topic = name.rpartition("-")[0]
         for at, header in iterate_headers(batches):
-            if header.base_offset < before or at + header.size_bytes > len(batches):
+            if header.base_offset < before:
                 continue
             epoch = header.partition_leader_epoch
             ends[epoch] = max(ends.get(epoch, 0), header.next_offset)
@@ -57,14 +59,13 @@ class Holdings:
                 if by_leader:
                     self._judge_marker(broker, name, header, batch)
             elif topic in (OFFSETS_TOPIC, TRANSACTION_TOPIC):
-                for record in decode_records(batch):
+                for record in records_of(batch):
                     self._learn(broker, topic, record.key, record.value)
 
     def _learn(self, broker: str, topic: str, key: bytes, value: bytes | None) -> None:
         if value is None:
             return
-        facts = _offsets_facts(key, value) if topic == OFFSETS_TOPIC else _transaction_facts(key, value)
-        for fact in facts:
+        for fact in _facts(topic, key, value):
             holders = self._facts.setdefault(fact, set())
             if not holders and fact[0] == "ends":
                 self._decisions.setdefault(fact[1:4], []).append((self._now_us(), fact))
@@ -110,9 +111,16 @@ def _reached(by_epoch: dict[int, int], leader_epoch: int, offset: int) -> bool:
     return any(epoch >= leader_epoch and end > offset for epoch, end in by_epoch.items())
 
 
-def _broker_of(directory: Path) -> str:
+def _broker_and_partition(directory: Path) -> tuple[str, str]:
     """…/broker-N/life-M/topic-partition"""
-    return directory.parent.parent.name
+    *_, broker, _, name = os.fspath(directory).split("/")
+    return broker, name
+
+
+@lru_cache(4_096)
+def _facts(topic: str, key: bytes, value: bytes) -> list[Fact]:
+    """Asked for each replica."""
+    return _offsets_facts(key, value) if topic == OFFSETS_TOPIC else _transaction_facts(key, value)
 
 
 def _offsets_facts(key: bytes, value: bytes) -> list[Fact]:

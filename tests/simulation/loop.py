@@ -7,6 +7,7 @@ import math
 import socket
 from asyncio import events
 from collections.abc import Callable
+from contextvars import Context, copy_context
 from typing import TYPE_CHECKING, Any
 
 from tests.simulation.syscalls import HANGS, Syscalls
@@ -21,6 +22,25 @@ _THREAD_US = (20, 2_000)
 _DISK = "waits for its disk"
 
 
+class Callback:
+    """In the place of asyncio's handles, which do more than a run needs."""
+
+    __slots__ = ("arguments", "context", "function", "is_cancelled")
+
+    def __init__(self, function: Callable, arguments: tuple, context: Context | None = None):
+        self.function = function
+        self.arguments = arguments
+        self.context = copy_context() if context is None else context
+        self.is_cancelled = False
+
+    def cancel(self) -> None:
+        """It is passed over when its time comes."""
+        self.is_cancelled = True
+
+    def cancelled(self) -> bool:
+        return self.is_cancelled
+
+
 class HostLoop(asyncio.AbstractEventLoop):
     """As asyncio's: callbacks of one moment run in the order they were asked for, tasks are asyncio's own."""
 
@@ -28,13 +48,13 @@ class HostLoop(asyncio.AbstractEventLoop):
         self.machine = machine
         self.name = name
         self._timeline = timeline
-        self._readers: dict[int, asyncio.Handle] = {}
-        self._writers: dict[int, asyncio.Handle] = {}
+        self._readers: dict[int, Callback] = {}
+        self._writers: dict[int, Callback] = {}
         self._sockets: dict[int, SimulatedSocket] = {}
         self._syscalls = syscalls
         #: Why it runs nothing at the moment.
         self._held_by: set[str] = set()
-        self._held_back: list[asyncio.Handle] = []
+        self._held_back: list[Callback] = []
         self._is_on_thread = False
         self.is_dead = False
         #: Told of exceptions nobody caught.
@@ -51,8 +71,8 @@ class HostLoop(asyncio.AbstractEventLoop):
         if self._held_by:
             return
         held_back, self._held_back = self._held_back, []
-        for handle in held_back:
-            self._timeline.plan_handle(self._timeline.now_us, handle, self)
+        for callback in held_back:
+            self._timeline.call_now(callback, self)
 
     def kill(self) -> list["SimulatedSocket"]:
         """No callback runs from now on. The sockets it leaves behind are for the kernel."""
@@ -63,12 +83,12 @@ class HostLoop(asyncio.AbstractEventLoop):
     def connected_sockets(self) -> list["SimulatedSocket"]:
         return [sock for sock in self._sockets.values() if sock.is_connected]
 
-    def takes(self, handle: asyncio.Handle) -> bool:
+    def takes(self, callback: Callback) -> bool:
         """Whether the process runs this callback now."""
-        if self.is_dead or handle.cancelled():
+        if self.is_dead or callback.is_cancelled:
             return False
         if self._held_by:
-            self._held_back.append(handle)
+            self._held_back.append(callback)
             return False
         return True
 
@@ -78,49 +98,55 @@ class HostLoop(asyncio.AbstractEventLoop):
             self.pause(_DISK)
             self.machine.waiting_for_disk.append(lambda: self.resume(_DISK))
 
-    def run(self, handle: asyncio.Handle) -> None:
+    def run(self, callback: Callback) -> None:
         """One callback."""
         events._set_running_loop(self)
+        outer = self._syscalls.begin(self, is_on_loop=True)
         try:
-            with self._syscalls.of(self, is_on_loop=True):
-                handle._run()
+            self._call(callback)
         finally:
+            self._syscalls.end(outer)
             events._set_running_loop(None)
+
+    def _call(self, callback: Callback) -> None:
+        try:
+            callback.context.run(callback.function, *callback.arguments)
+        except (SystemExit, KeyboardInterrupt):
+            raise
+        except BaseException as error:  # as asyncio does
+            self.call_exception_handler({"message": f"Exception in {callback.function!r}", "exception": error})
 
     # -- callbacks
 
     def time(self) -> float:
         return self._timeline.now_us / 1_000_000
 
-    def call_soon(self, callback, *args, context=None) -> asyncio.Handle:
-        handle = asyncio.Handle(callback, args, self, context)
+    def call_soon(self, callback, *args, context=None) -> Callback:
+        planned = Callback(callback, args, context)
         if not self.is_dead:
-            self._timeline.plan_handle(self._timeline.now_us, handle, self)
-        return handle
+            self._timeline.call_now(planned, self)
+        return planned
 
-    def call_soon_threadsafe(self, callback, *args, context=None) -> asyncio.Handle:
+    def call_soon_threadsafe(self, callback, *args, context=None) -> Callback:
         """What a thread hands over is done at once: it would wait for it, and there is but one real thread."""
         if not self._is_on_thread:
             return self.call_soon(callback, *args, context=context)
-        handle = asyncio.Handle(callback, args, self, context)
+        handed_over = Callback(callback, args, context)
         self._is_on_thread = False
         try:
-            self.run(handle)
+            self.run(handed_over)
         finally:
             self._is_on_thread = True
-        return handle
+        return handed_over
 
-    def call_later(self, delay, callback, *args, context=None) -> asyncio.TimerHandle:
+    def call_later(self, delay, callback, *args, context=None) -> Callback:
         return self.call_at(self.time() + delay, callback, *args, context=context)
 
-    def call_at(self, when, callback, *args, context=None) -> asyncio.TimerHandle:
-        handle = asyncio.TimerHandle(when, callback, args, self, context)
+    def call_at(self, when, callback, *args, context=None) -> Callback:
+        planned = Callback(callback, args, context)
         if not self.is_dead:
-            self._timeline.plan_handle(math.ceil(when * 1_000_000 - 0.01), handle, self)
-        return handle
-
-    def _timer_handle_cancelled(self, handle: asyncio.TimerHandle) -> None:
-        """Cancelled timers are passed over when their time comes."""
+            self._timeline.plan_callback(math.ceil(when * 1_000_000 - 0.01), planned, self)
+        return planned
 
     def create_future(self) -> asyncio.Future:
         return asyncio.Future(loop=self)
@@ -140,12 +166,13 @@ class HostLoop(asyncio.AbstractEventLoop):
             return
         events._set_running_loop(None)  # a thread has none
         self._is_on_thread = True
+        outer = self._syscalls.begin(self, is_on_loop=False)
         try:
-            with self._syscalls.of(self, is_on_loop=False):
-                settle, outcome = future.set_result, func(*args)
+            settle, outcome = future.set_result, func(*args)
         except Exception as error:
             settle, outcome = future.set_exception, error
         finally:
+            self._syscalls.end(outer)
             self._is_on_thread = False
         self.call_later(self._thread_s(), lambda: future.done() or settle(outcome))
 
@@ -177,14 +204,14 @@ class HostLoop(asyncio.AbstractEventLoop):
         self._sockets.pop(sock.fileno(), None)
 
     def add_reader(self, fd: int, callback, *args) -> None:
-        self._readers[fd] = asyncio.Handle(callback, args, self)
+        self._readers[fd] = Callback(callback, args)
         self._sockets[fd].wake()
 
     def remove_reader(self, fd: int) -> bool:
         return self._readers.pop(fd, None) is not None
 
     def add_writer(self, fd: int, callback, *args) -> None:
-        self._writers[fd] = asyncio.Handle(callback, args, self)
+        self._writers[fd] = Callback(callback, args)
         self._sockets[fd].wake()
 
     def remove_writer(self, fd: int) -> bool:
@@ -193,10 +220,12 @@ class HostLoop(asyncio.AbstractEventLoop):
     def poll(self, sock: "SimulatedSocket") -> None:
         """Call who waits for the socket, if there is reason to."""
         fd = sock.fileno()
-        for handlers, is_ready in ((self._readers, sock.is_readable), (self._writers, sock.is_writable)):
-            handle = handlers.get(fd)
-            if handle is not None and is_ready():
-                handle._run()
+        reader = self._readers.get(fd)
+        if reader is not None and sock.is_readable():
+            self._call(reader)
+        writer = self._writers.get(fd)
+        if writer is not None and sock.is_writable():
+            self._call(writer)
         if (fd in self._readers and sock.is_readable()) or (fd in self._writers and sock.is_writable()):
             sock.wake()
 

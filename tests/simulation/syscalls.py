@@ -35,6 +35,10 @@ HANGS = "disk hangs"
 TROUBLES = (*_ERRORS, HANGS)
 
 
+#: (whose, is it a callback of its loop, what it has asked for)
+_Turn = tuple["HostLoop | None", bool, dict[str, int]]
+
+
 @dataclass
 class _Worst:
     count: int = 0
@@ -53,15 +57,15 @@ class Syscalls:
         #: Told of what exceeds its bound, with the stack.
         self.on_excess: Callable[[str], None] = lambda what: None
 
-    @contextlib.contextmanager
-    def of(self, process: "HostLoop", *, is_on_loop: bool) -> Iterator[None]:
-        """What happens inside is done by that process, in one callback or by one of its threads."""
+    def begin(self, process: "HostLoop", *, is_on_loop: bool) -> _Turn:
+        """What happens until `end` is done by that process, in one callback or by one of its threads."""
         outer = self._process, self._is_on_loop, self._asked
         self._process, self._is_on_loop, self._asked = process, is_on_loop, {}
-        try:
-            yield
-        finally:
-            self._process, self._is_on_loop, self._asked = outer
+        return outer
+
+    def end(self, outer: _Turn) -> None:
+        """`outer`: what `begin` has returned."""
+        self._process, self._is_on_loop, self._asked = outer
 
     @contextlib.contextmanager
     def simulated(self) -> Iterator[None]:
@@ -80,7 +84,7 @@ class Syscalls:
 
     def _open(self, real: Callable) -> Callable:
         def opened(path, flags=os.O_RDONLY, *arguments, **more):
-            if self._process is not None and self._is_a_log_file(path):
+            if self._process is not None and not isinstance(path, int) and "/life-" in (path := os.fspath(path)):
                 self._ask("create" if flags == "wb" or (isinstance(flags, int) and flags & os.O_CREAT) else "open")
                 self._count("opens", 1)
             return real(path, flags, *arguments, **more)
@@ -125,10 +129,6 @@ class Syscalls:
             real(source, target, **more)
 
         return rename
-
-    @staticmethod
-    def _is_a_log_file(path) -> bool:
-        return "/life-" in os.fspath(path) if isinstance(path, (str, os.PathLike)) else False
 
     # -- what becomes of them
 

@@ -4,12 +4,12 @@ Times are whole microseconds, so that sums of delays never round.
 """
 
 import heapq
-from asyncio import Handle
+from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tests.simulation.loop import HostLoop
+    from tests.simulation.loop import Callback, HostLoop
 
 #: Monotonic clocks do not begin at 0.
 _START_US = 1_000_000_000
@@ -22,7 +22,9 @@ class Timeline:
     def __init__(self) -> None:
         self.now_us = _START_US
         self.steps = 0
-        self._planned: list[tuple[int, int, Callable[[], None] | Handle, HostLoop | None]] = []
+        #: What is to happen later; and, as most things, now.
+        self._planned: list[tuple[int, int, Callable[[], None] | Callback, HostLoop | None]] = []
+        self._due: deque[tuple[Callable[[], None] | Callback, HostLoop | None]] = deque()
         self._count = 0
 
     @property
@@ -31,21 +33,35 @@ class Timeline:
 
     def plan(self, at_us: int, action: Callable[[], None]) -> None:
         """Have the world do something: what happens outside all processes, such as the arrival of bytes."""
-        self._count += 1
-        heapq.heappush(self._planned, (max(at_us, self.now_us), self._count, action, None))
+        self._plan(at_us, action, None)
 
     def plan_in(self, delay_us: int, action: Callable[[], None]) -> None:
         self.plan(self.now_us + delay_us, action)
 
-    def plan_handle(self, at_us: int, handle: Handle, loop: "HostLoop") -> None:
+    def plan_callback(self, at_us: int, callback: "Callback", loop: "HostLoop") -> None:
         """Have a process run a callback of its loop."""
-        self._count += 1
-        heapq.heappush(self._planned, (max(at_us, self.now_us), self._count, handle, loop))
+        self._plan(at_us, callback, loop)
 
-    def run(self, is_over: Callable[[], bool], steps_max: int) -> None:
+    def call_now(self, callback: "Callback", loop: "HostLoop") -> None:
+        """`plan_callback` for the present moment."""
+        self._due.append((callback, loop))
+
+    def _plan(self, at_us: int, action: "Callable[[], None] | Callback", loop: "HostLoop | None") -> None:
+        if at_us <= self.now_us:
+            self._due.append((action, loop))
+        else:
+            self._count += 1
+            heapq.heappush(self._planned, (at_us, self._count, action, loop))
+
+    def run(self, is_over: Callable[[], object], steps_max: int) -> None:
         """Until `is_over()`, or nothing is planned any more. RuntimeError after `steps_max` steps."""
-        while self._planned and not is_over():
-            at_us, _, action, loop = heapq.heappop(self._planned)
+        planned, due = self._planned, self._due
+        while (planned or due) and not is_over():
+            at_us = self.now_us
+            if due and not (planned and planned[0][0] <= at_us):
+                action, loop = due.popleft()
+            else:
+                at_us, _, action, loop = heapq.heappop(planned)
             if loop is None:
                 self.now_us = at_us
                 action()

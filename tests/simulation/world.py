@@ -134,9 +134,9 @@ class World:
         return True
 
     def _run_for(self, duration_us: int) -> None:
-        is_over = []
-        self.timeline.plan_in(duration_us, lambda: is_over.append(True))
-        self.timeline.run(lambda: bool(is_over), _STEPS_MAX)
+        over: list[bool] = []
+        self.timeline.plan_in(duration_us, lambda: over.append(True))
+        self.timeline.run(over.__len__, _STEPS_MAX)
 
     # -- what there is
 
