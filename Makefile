@@ -65,8 +65,9 @@ bench-console: setup-test ## Measure the console before 10,000 topics and 200 br
 bench-streams: setup-test ## Measure the Spark source and sink beside librdkafka and Spark's own files
 	@$(VENV)/bin/python -m tests.bench.streams $(BENCH)
 
-simulate: setup-test ## Run the cluster under simulated time, network and faults; SEEDS=500 of them, or SEED=N alone
-	@$(VENV)/bin/python -m tests.simulation.campaign $(if $(SEED),--first $(SEED) --seeds 1,--seeds $(or $(SEEDS),500))
+simulate: setup-test ## Run the cluster under simulated time, network and faults; SEEDS=500 or MINUTES=60 of them, SEED=N alone or first
+	@$(VENV)/bin/python -m tests.simulation.campaign $(if $(SEED),--first $(SEED)) $(if $(MINUTES),--minutes $(MINUTES)) \
+	  $(if $(SEEDS),--seeds $(SEEDS),$(if $(MINUTES),,$(if $(SEED),--seeds 1)))
 
 lint: setup-test ## Check style and who imports whom
 	$(VENV)/bin/ruff check .

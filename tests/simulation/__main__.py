@@ -5,22 +5,13 @@
 """
 
 import argparse
-import os
 import sys
-import tempfile
-import traceback
 import warnings
-from collections.abc import Sequence
-from pathlib import Path
 
-from tests.simulation.broker_logs import record_logs
-from tests.simulation.disk import Disk
-from tests.simulation.kernel import simulated_kernel
+from tests.simulation.run import run_seed
 from tests.simulation.shrink import shrink
-from tests.simulation.syscalls import BOUNDS, Syscalls
+from tests.simulation.syscalls import BOUNDS
 from tests.simulation.world import World
-
-_SHARED_MEMORY = "/dev/shm" if os.path.isdir("/dev/shm") else None
 
 
 def main(argv: list[str]) -> int:
@@ -30,7 +21,7 @@ def main(argv: list[str]) -> int:
     kept = None if arguments.faults is None else [int(number) for number in arguments.faults.split(",") if number]
     failed = 0
     for seed in arguments.seeds:
-        world = _run(seed, kept)
+        world = run_seed(seed, kept)
         _report(seed, world, with_history=arguments.history)
         if arguments.worst:
             _report_worst(world)
@@ -49,22 +40,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--faults", help="numbers of the faults to keep, comma separated; empty: none")
     parser.add_argument("--shrink", action="store_true", help="look for the fewest faults with which it still fails")
     return parser
-
-
-def _run(seed: int, kept: Sequence[int] | None) -> World:
-    disk = Disk()
-    syscalls = Syscalls(disk)
-    with (
-        tempfile.TemporaryDirectory(dir=_SHARED_MEMORY, prefix="simulation-") as directory,
-        simulated_kernel(seed, syscalls, lambda *what, **how: world.holdings.appended(*what, **how)),
-    ):
-        world = World(seed, Path(directory), disk, syscalls)
-        record_logs(world.history, directory, world.is_in_disk_trouble)
-        try:
-            world.run(None if kept is None else [world.faults[number] for number in kept])
-        except Exception:
-            world.history.violate("the run broke off: " + traceback.format_exc())
-    return world
 
 
 def _report(seed: int, world: World, *, with_history: bool) -> None:
@@ -86,7 +61,7 @@ def _report_worst(world: World) -> None:
 
 
 def _shrink(seed: int, faults: int) -> None:
-    needed = shrink(range(faults), lambda kept: bool(_run(seed, kept).history.violations))
+    needed = shrink(range(faults), lambda kept: bool(run_seed(seed, kept).history.violations))
     print(f"It still fails with --faults {','.join(map(str, needed))}", flush=True)
 
 

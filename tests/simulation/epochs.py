@@ -26,6 +26,10 @@ class EpochWatch:
         """Whether the broker was leader in that epoch, of this topic or another of the same name."""
         return broker_id in self._leaders.get(znodes.state_path(partition), {}).get(leader_epoch, ())
 
+    @property
+    def elections(self) -> int:
+        return sum(map(len, self._leaders.values()))
+
     def on_transaction(self, zxid: int, changes: list[Change]) -> None:
         for change in changes:
             if not change.path.startswith(_SILENT):
