@@ -29,8 +29,11 @@ class Fault:
         return f"{self.at_us / _S:.3f} {self.kind} for {self.lasts_us / _S:.3f} s (pick {self.pick:.3f})"
 
 
-def draw_faults(random: Random, during_us: int) -> list[Fault]:
-    count = random.randint(3, random.choice((6, 12, 30)))
+def draw_count(random: Random) -> int:
+    return random.randint(3, random.choice((6, 12, 30)))
+
+
+def draw_faults(random: Random, count: int, during_us: int) -> list[Fault]:
     weights = [often for often, _, _ in FAULTS.values()]
     kinds = random.choices(list(FAULTS), weights, k=count)
     drawn = [_draw(random, kind, random.randint(0, during_us)) for kind in kinds]

@@ -217,6 +217,9 @@ class HostLoop(asyncio.AbstractEventLoop):
     def remove_writer(self, fd: int) -> bool:
         return self._writers.pop(fd, None) is not None
 
+    def waits_to_write(self, fd: int) -> bool:
+        return fd in self._writers
+
     def poll(self, sock: "SimulatedSocket") -> None:
         """Call who waits for the socket, if there is reason to."""
         fd = sock.fileno()

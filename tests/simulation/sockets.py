@@ -181,7 +181,8 @@ class SimulatedSocket:
 
     def was_read(self, count: int) -> None:
         self._unread -= count
-        self.wake()
+        if self.loop.waits_to_write(self._fd):
+            self.wake()
 
     def on_end(self) -> None:
         self._has_ended = True

@@ -24,7 +24,7 @@ from tests.simulation.consumers import decode_batches
 from tests.simulation.disk import Disk
 from tests.simulation.ensemble import Ensemble
 from tests.simulation.epochs import EpochWatch
-from tests.simulation.faults import Fault, draw_faults, inflict
+from tests.simulation.faults import Fault, draw_count, draw_faults, inflict
 from tests.simulation.history import History
 from tests.simulation.holders import Holders
 from tests.simulation.holdings import Holdings
@@ -40,7 +40,11 @@ from tests.simulation.topics import BY_NAME, LASTING
 _MS = 1_000
 _S = 1_000_000
 
-CHAOS_US = 20 * _S
+#: Faults strike during so long a time, and a little longer for each of them: they meet each other and what those before
+#: them have left. A run whose three faults are spread over 20 s sees none at work for most of it.
+_CHAOS_US_MIN = 5 * _S
+_CHAOS_US_FOR_EACH_FAULT = 600 * _MS
+_CHAOS_US_MAX = 20 * _S
 #: Work goes on for so long after the last fault has ended.
 CALM_US = 2 * _S
 #: By then every ISR must be full again and every client answered.
@@ -77,7 +81,10 @@ class World:
             for number in range(1, draw_brokers(self._fork()) + 1)
         ]
         self.holders = Holders(self)
-        self.faults = draw_faults(self._fork(), CHAOS_US)
+        faults = self._fork()
+        count = draw_count(faults)
+        self._chaos_us = min(_CHAOS_US_MAX, _CHAOS_US_MIN + count * _CHAOS_US_FOR_EACH_FAULT)
+        self.faults = draw_faults(faults, count, self._chaos_us)
         self.service = Service(self)
         self.load = Load(self, self._fork())
 
@@ -93,7 +100,7 @@ class World:
         for fault in self.faults if faults is None else faults:
             self.timeline.plan(began_us + fault.at_us, lambda fault=fault: inflict(self, fault))
         self._look_now_and_then()
-        self._run_for(CHAOS_US)
+        self._run_for(self._chaos_us)
         self._heal()
         self._run_for(CALM_US)
         self._finish_work()
