@@ -101,11 +101,12 @@ class HostLoop(asyncio.AbstractEventLoop):
     def run(self, callback: Callback) -> None:
         """One callback."""
         events._set_running_loop(self)
-        outer = self._syscalls.begin(self, is_on_loop=True)
+        syscalls = self._syscalls
+        outer, syscalls.turn = syscalls.turn, (self, True, {})
         try:
             self._call(callback)
         finally:
-            self._syscalls.end(outer)
+            syscalls.turn = outer
             events._set_running_loop(None)
 
     def _call(self, callback: Callback) -> None:
@@ -166,13 +167,13 @@ class HostLoop(asyncio.AbstractEventLoop):
             return
         events._set_running_loop(None)  # a thread has none
         self._is_on_thread = True
-        outer = self._syscalls.begin(self, is_on_loop=False)
+        outer, self._syscalls.turn = self._syscalls.turn, (self, False, {})
         try:
             settle, outcome = future.set_result, func(*args)
         except Exception as error:
             settle, outcome = future.set_exception, error
         finally:
-            self._syscalls.end(outer)
+            self._syscalls.turn = outer
             self._is_on_thread = False
         self.call_later(self._thread_s(), lambda: future.done() or settle(outcome))
 
@@ -246,10 +247,9 @@ class HostLoop(asyncio.AbstractEventLoop):
                 await self._until_ready(sock, self.add_writer, self.remove_writer)
 
     async def sock_recv(self, sock: "SimulatedSocket", size: int) -> bytes:
-        buffer = bytearray(size)
         while True:
             try:
-                return bytes(buffer[: sock.recv_into(memoryview(buffer))])
+                return sock.recv(size)
             except BlockingIOError:
                 await self._until_ready(sock, self.add_reader, self.remove_reader)
 

@@ -134,17 +134,21 @@ class SimulatedSocket:
         return self._peer_name
 
     def recv_into(self, view: memoryview) -> int:
+        data = self.recv(len(view))
+        view[: len(data)] = data
+        return len(data)
+
+    def recv(self, size: int) -> bytes:
         if self._is_reset:
             raise ConnectionResetError(errno.ECONNRESET, "Connection reset by peer")
         if not self._received:
             if self._has_ended:
-                return 0
+                return b""
             raise BlockingIOError
-        count = min(len(view), len(self._received))
-        view[:count] = self._received[:count]
-        del self._received[:count]
-        self.peer.was_read(count)
-        return count
+        data = bytes(self._received[:size])
+        del self._received[:size]
+        self.peer.was_read(len(data))
+        return data
 
     def sendmsg(self, buffers, ancillary=(), flags: int = 0) -> int:
         if self._is_reset or self.is_closed:

@@ -35,8 +35,8 @@ HANGS = "disk hangs"
 TROUBLES = (*_ERRORS, HANGS)
 
 
-#: (whose, is it a callback of its loop, what it has asked for)
-_Turn = tuple["HostLoop | None", bool, dict[str, int]]
+#: Whose turn it is, is it a callback of its loop, what it has asked for.
+Turn = tuple["HostLoop | None", bool, dict[str, int]]
 
 
 @dataclass
@@ -50,22 +50,15 @@ class Syscalls:
 
     def __init__(self, disk: Disk):
         self._disk = disk
-        self._process: HostLoop | None = None
-        self._is_on_loop = False
-        self._asked: dict[str, int] = {}
+        #: Set by who runs something of a process, and set back afterwards.
+        self.turn: Turn = (None, False, {})
         self.worst: dict[str, _Worst] = {what: _Worst() for what in BOUNDS}
         #: Told of what exceeds its bound, with the stack.
         self.on_excess: Callable[[str], None] = lambda what: None
 
-    def begin(self, process: "HostLoop", *, is_on_loop: bool) -> _Turn:
-        """What happens until `end` is done by that process, in one callback or by one of its threads."""
-        outer = self._process, self._is_on_loop, self._asked
-        self._process, self._is_on_loop, self._asked = process, is_on_loop, {}
-        return outer
-
-    def end(self, outer: _Turn) -> None:
-        """`outer`: what `begin` has returned."""
-        self._process, self._is_on_loop, self._asked = outer
+    @property
+    def _process(self) -> "HostLoop | None":
+        return self.turn[0]
 
     @contextlib.contextmanager
     def simulated(self) -> Iterator[None]:
@@ -148,10 +141,11 @@ class Syscalls:
             raise OSError(number, os.strerror(number))
 
     def _count(self, what: str, count: int) -> None:
-        if not self._is_on_loop:
+        _, is_on_loop, asked = self.turn
+        if not is_on_loop:
             return
-        before = self._asked.get(what, 0)
-        now = self._asked[what] = before + count
+        before = asked.get(what, 0)
+        now = asked[what] = before + count
         worst = self.worst[what]
         if now > worst.count:
             worst.count = now

@@ -28,16 +28,15 @@ class SocketTransport(asyncio.Transport):
             self._loop.add_reader(self._sock.fileno(), self._on_readable)
 
     def _on_readable(self) -> None:
-        buffer = bytearray(_READ_BYTES)
         try:
-            count = self._sock.recv_into(memoryview(buffer))
+            data = self._sock.recv(_READ_BYTES)
         except BlockingIOError:
             return
         except OSError as error:
             self._end(error)
             return
-        if count:
-            self._protocol.data_received(bytes(buffer[:count]))
+        if data:
+            self._protocol.data_received(data)
         else:
             self._protocol.eof_received()
             self._end(None)

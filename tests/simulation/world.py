@@ -7,6 +7,7 @@ clients come to their end, every ISR must be full again within bounded time, and
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from pathlib import Path
 from random import Random
 from uuid import UUID
@@ -155,7 +156,7 @@ class World:
     def session_timeout_us(self) -> int:
         return SESSION_TIMEOUT_MS * _MS
 
-    @property
+    @cached_property
     def partitions(self) -> list[TopicPartition]:
         return [TopicPartition(name, number) for name, count in self._counts() for number in range(count)]
 
@@ -165,7 +166,7 @@ class World:
         counts = [(topic.name, topic.partitions) for topic in LASTING]
         return counts + [(name, int(self.settings[f"{prefix}.num.partitions"])) for name, prefix in internal]
 
-    @property
+    @cached_property
     def coordinated_partitions(self) -> list[TopicPartition]:
         return [each for each in self.partitions if each.topic in INTERNAL_TOPICS]
 

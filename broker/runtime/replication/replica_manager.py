@@ -77,7 +77,7 @@ class ReplicaManager:
         return {topic_partition: hosted.partition.high_watermark for topic_partition, hosted in self._hosted.items()}
 
     def get(self, topic: str, partition: int) -> HostedPartition | None:
-        return self._hosted.get(TopicPartition(topic, partition))
+        return self._hosted.get(new_tuple(TopicPartition, (topic, partition)))
 
     def configure(self, hosted: HostedPartition, config: LogConfig) -> None:
         hosted.log.config = config
@@ -398,7 +398,7 @@ class ReplicaManager:
 
     def leader_log(self, topic: str, partition: int, current_leader_epoch: int = NO_LEADER_EPOCH) -> HostedPartition:
         """The partition if this broker may serve it as leader; raises ApiError."""
-        return self._leader(TopicPartition(topic, partition), current_leader_epoch)
+        return self._leader(new_tuple(TopicPartition, (topic, partition)), current_leader_epoch)
 
     def _leader(self, topic_partition: TopicPartition, current_leader_epoch: int = NO_LEADER_EPOCH) -> HostedPartition:
         hosted = self._hosted.get(topic_partition)
