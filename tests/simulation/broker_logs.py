@@ -28,3 +28,12 @@ def record_logs(history: History, directory: str, is_in_disk_trouble: Callable[[
         raise structlog.DropEvent
 
     structlog.configure(processors=[write], cache_logger_on_first_use=False)
+
+
+def ignore_logs() -> None:
+    """What is collected of a run that is over may log still; and nothing keeps the run any more."""
+
+    def drop(_logger: object, _method: str, _event: dict) -> dict:
+        raise structlog.DropEvent
+
+    structlog.configure(processors=[drop], cache_logger_on_first_use=False)

@@ -19,6 +19,8 @@ from tests.simulation.python_process import start_worker
 
 _PROGRESS_EVERY_S = 10
 _ENDS_WITHIN_S = 10
+#: A run leaves some megabytes behind; to start Python costs less than one.
+_SEEDS_PER_PROCESS = 50
 
 Start = Callable[[], subprocess.Popen]
 
@@ -130,6 +132,8 @@ class Workers:
         self._start = start
         self._selector = selectors.DefaultSelector()
         self._idle: list[subprocess.Popen] = []
+        #: How many seeds each has been given.
+        self._given: Counter[subprocess.Popen] = Counter()
 
     def __len__(self) -> int:
         """How many are at work."""
@@ -140,6 +144,7 @@ class Workers:
         self._selector.register(worker.stdout, selectors.EVENT_READ, (worker, seed))
         worker.stdin.write(f"{seed}\n")
         worker.stdin.flush()
+        self._given[worker] += 1
 
     def outcomes(self, timeout_s: float) -> Iterator[dict]:
         """Of seeds that are done; none if none is within that time."""
@@ -148,11 +153,18 @@ class Workers:
             self._selector.unregister(worker.stdout)
             line = worker.stdout.readline()
             if line:
-                self._idle.append(worker)
+                self._lay_aside(worker)
                 yield json.loads(line)
             else:
                 violation = f"its process has ended with status {worker.wait()}"
                 yield {"seed": seed, "violations": [violation], "tally": {}}
+
+    def _lay_aside(self, worker: subprocess.Popen) -> None:
+        if self._given[worker] < _SEEDS_PER_PROCESS:
+            self._idle.append(worker)
+        else:
+            del self._given[worker]
+            worker.communicate()
 
     def end(self) -> None:
         """What they are at is left where it is."""

@@ -6,7 +6,7 @@ import traceback
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.simulation.broker_logs import record_logs
+from tests.simulation.broker_logs import ignore_logs, record_logs
 from tests.simulation.disk import Disk
 from tests.simulation.kernel import simulated_kernel
 from tests.simulation.syscalls import Syscalls
@@ -29,4 +29,6 @@ def run_seed(seed: int, kept: Sequence[int] | None = None) -> World:
             world.run(None if kept is None else [world.faults[number] for number in kept])
         except Exception:
             world.history.violate("the run broke off: " + traceback.format_exc())
+        finally:
+            ignore_logs()
     return world

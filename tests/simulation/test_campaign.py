@@ -1,5 +1,6 @@
 """With stand-ins for the workers: what a seed costs is not to be paid here."""
 
+import itertools
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -43,6 +44,13 @@ def test_a_seed_whose_process_dies_has_failed_and_another_process_goes_on(capsys
     assert run_campaign(campaign, iter(range(4, 7)), 1, started) == 1
     assert (campaign.held, campaign.failed, len(started.workers)) == (2, [5], 2)
     assert "its process has ended with status 7" in capsys.readouterr().out
+
+
+def test_a_process_runs_a_bounded_number_of_seeds():
+    started, campaign = _Started(), Campaign(100, None)
+    assert run_campaign(campaign, itertools.repeat(1, 100), 1, started) == 0
+    assert (campaign.held, len(started.workers)) == (100, 2)
+    assert [worker.returncode for worker in started.workers] == [0, 0]
 
 
 def test_ctrl_c_ends_the_workers_and_shows_what_has_run(capsys):
