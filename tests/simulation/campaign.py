@@ -4,6 +4,7 @@ A seed that fails is told at once and stops nobody. Ctrl-C ends the campaign wit
 """
 
 import argparse
+import contextlib
 import itertools
 import json
 import os
@@ -142,8 +143,9 @@ class Workers:
     def give(self, seed: int) -> None:
         worker = self._idle.pop() if self._idle else self._start()
         self._selector.register(worker.stdout, selectors.EVENT_READ, (worker, seed))
-        worker.stdin.write(f"{seed}\n")
-        worker.stdin.flush()
+        with contextlib.suppress(BrokenPipeError):  # a dead one has no outcome either
+            worker.stdin.write(f"{seed}\n")
+            worker.stdin.flush()
         self._given[worker] += 1
 
     def outcomes(self, timeout_s: float) -> Iterator[dict]:
