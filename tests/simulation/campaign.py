@@ -170,10 +170,12 @@ class Workers:
 
     def end(self) -> None:
         """What they are at is left where it is."""
-        workers = [*self._idle, *(key.data[0] for key in self._selector.get_map().values())]
-        for worker in workers:
+        busy = [key.data[0] for key in self._selector.get_map().values()]
+        for worker in self._idle:
+            worker.stdin.close()
+        for worker in busy:
             worker.send_signal(signal.SIGINT)
-        for worker in workers:
+        for worker in [*self._idle, *busy]:
             try:
                 worker.wait(_ENDS_WITHIN_S)
             except subprocess.TimeoutExpired:
