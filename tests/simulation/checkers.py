@@ -6,8 +6,7 @@ from collections import Counter
 
 from broker.common.types import TopicPartition
 from broker.records.record import Record
-from tests.simulation.committed_reads import whole_batches
-from tests.simulation.decoded import records_of
+from tests.simulation.committed_reads import committed_records, whole_batches
 from tests.simulation.history import History
 from tests.simulation.producers import key_of
 from tests.simulation.topics import COMPACTED, SHORTENED
@@ -107,7 +106,7 @@ def _batches_from(data: bytes, begin: int) -> dict[int, bytes]:
 
 
 def _latest_by_key(data: bytes, _begin: int) -> dict[bytes, tuple[int, bytes]]:
-    """What compaction must leave alone: tombstones may be there or not."""
-    batches = [batch for header, batch in whole_batches(data) if not header.is_control]
-    latest = {record.key: (record.offset, record.value) for batch in batches for record in records_of(batch)}
+    """What compaction must leave alone: tombstones, and records of aborted transactions, may be there or not."""
+    committed, _ = committed_records(whole_batches(data))
+    latest = {record.key: (record.offset, record.value) for record in committed}
     return {key: found for key, found in latest.items() if found[1] is not None}
