@@ -34,6 +34,8 @@ class ScriptedBroker:
         self.metadata: dict[TopicPartition, int] = {}
         self.isrs: dict[TopicPartition, list[int]] = {}
         self.storage_errors: set[TopicPartition] = set()
+        #: Roles it cannot take just now.
+        self.wants: set[TopicPartition] = set()
         self._answer = answer or self._follow
         self._writers: set[asyncio.StreamWriter] = set()
 
@@ -90,7 +92,9 @@ class ScriptedBroker:
         errors = []
         for state in topic.partition_states:
             partition = TopicPartition(topic.topic_name, state.partition_index)
-            code = ErrorCode.KAFKA_STORAGE_ERROR if partition in self.storage_errors else ErrorCode.NONE
+            code = ErrorCode.REPLICA_NOT_AVAILABLE if partition in self.wants else ErrorCode.NONE
+            if partition in self.storage_errors:
+                code = ErrorCode.KAFKA_STORAGE_ERROR
             errors.append(LeaderAndIsrPartitionError(partition_index=partition.partition, error_code=code))
             if state.leader == self.broker_id and not code:
                 self.leads[partition] = state.leader_epoch

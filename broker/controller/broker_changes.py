@@ -28,7 +28,8 @@ def brokers_changed(context: ControllerContext, event: BrokersChanged) -> list[E
 def _brokers_left(context: ControllerContext, left: list[int]) -> list[Effect]:
     for broker_id in left:
         del context.brokers[broker_id]
-        context.failed_replicas = {one for one in context.failed_replicas if one.broker_id != broker_id}
+    failures = context.failed_replicas | context.deferred_replicas
+    context.forget_failures(replica for replica in failures if replica.broker_id in left)
     brokers_left_deletion(context, left)
     writes = replicas_went_offline(context, context.partitions_on(left))
     ended = removed_hosts_left(context, left)

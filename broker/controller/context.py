@@ -28,6 +28,8 @@ class ControllerContext:
         self.deleting: set[str] = set()
         #: Replicas whose broker is alive but serves them no more: it lost their log directory, or is about to stop.
         self.failed_replicas: set[Replica] = set()
+        #: Replicas whose broker could not take their role just now, and is told it again (`RoleRepeats`).
+        self.deferred_replicas: set[Replica] = set()
         self.moves = Moves()
 
     # -- asking
@@ -76,6 +78,10 @@ class ControllerContext:
         return [partition for partition in self.all_partitions() if wanted.intersection(self.assignment(partition))]
 
     def is_online(self, replica: Replica) -> bool:
+        return self.is_reachable(replica) and replica not in self.deferred_replicas
+
+    def is_reachable(self, replica: Replica) -> bool:
+        """Whether its broker can do with it what it is told to, if perhaps not at once."""
         return replica.broker_id in self.brokers and replica not in self.failed_replicas
 
     def online_replicas(self, partition: TopicPartition) -> tuple[int, ...]:
@@ -119,6 +125,18 @@ class ControllerContext:
             self.replica_status.move(self.replicas(partition), ReplicaStatus.NEW)
         return new
 
+    def fail(self, replicas: Iterable[Replica]) -> None:
+        """Their brokers serve them no more, until they register anew."""
+        failed = set(replicas)
+        self.failed_replicas |= failed
+        self.deferred_replicas -= failed
+
+    def forget_failures(self, replicas: Iterable[Replica]) -> None:
+        """The replicas, or their brokers' registrations, are no more."""
+        gone = set(replicas)
+        self.failed_replicas -= gone
+        self.deferred_replicas -= gone
+
     def set_assignment(self, partition: TopicPartition, assignment: ReplicaAssignment) -> None:
         self.topics[partition.topic] = self.topics[partition.topic].having({partition.partition: assignment})
 
@@ -128,7 +146,7 @@ class ControllerContext:
         self.moves.forget(partitions)
         self.partition_status.forget(partitions)
         self.replica_status.forget(replicas)
-        self.failed_replicas.difference_update(replicas)
+        self.forget_failures(replicas)
         for partition in partitions:
             self.states.pop(partition, None)
         del self.topics[topic]

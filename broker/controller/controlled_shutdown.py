@@ -26,7 +26,7 @@ def shutdown_asked(context: ControllerContext, event: ShutdownAsked) -> list[Eff
     hosted = [one for one in context.partitions_on([broker_id]) if _is_replicated_here(context, one, broker_id)]
     followed = [one for one in hosted if context.states[one].leader != broker_id]
     led = [one for one in hosted if context.states[one].leader == broker_id and _can_move(context, one, broker_id)]
-    context.failed_replicas.update(Replica(partition, broker_id) for partition in (*followed, *led))
+    context.fail(Replica(partition, broker_id) for partition in (*followed, *led))
     return [
         *_stop(context, broker_id, followed),
         *replicas_went_offline(context, (*followed, *led)),
@@ -50,7 +50,7 @@ def shutdown_carried_out(context: ControllerContext, event: ShutdownCarriedOut) 
 def _is_replicated_here(context: ControllerContext, partition: TopicPartition, broker_id: int) -> bool:
     """Whether the broker has a replica that is to be relieved, and was not before."""
     others = len(context.assignment(partition)) > 1
-    return others and partition in context.states and context.is_online(Replica(partition, broker_id))
+    return others and partition in context.states and context.is_reachable(Replica(partition, broker_id))
 
 
 def _can_move(context: ControllerContext, partition: TopicPartition, broker_id: int) -> bool:

@@ -40,7 +40,7 @@ from broker.controller.events import (
 from broker.controller.isr_changes import isr_changes_listed, isr_changes_read
 from broker.controller.leader_elections import election_asked, election_tried
 from broker.controller.leader_rebalance import LeaderRebalance, RebalanceSettings
-from broker.controller.log_dir_failures import leader_and_isr_answered, log_dir_events_listed, log_dirs_failed
+from broker.controller.log_dir_failures import log_dir_events_listed, log_dirs_failed
 from broker.controller.partition_states import PartitionStatus
 from broker.controller.reassignment import (
     assignments_written,
@@ -52,6 +52,7 @@ from broker.controller.reassignment import (
 from broker.controller.reassignment_end import removed_replicas_deleted
 from broker.controller.replica_states import Replica, ReplicaStatus
 from broker.controller.request_batch import RequestBatch
+from broker.controller.role_answers import RoleRepeats, leader_and_isr_answered
 from broker.controller.state_changes import correct_states, states_written
 from broker.controller.topic_changes import topic_read, topics_listed
 from broker.controller.topic_deletion import begin_deletion, replicas_deleted, topic_removed, topics_to_delete
@@ -90,18 +91,20 @@ class Controller:
     def __init__(self, rebalance: RebalanceSettings = RebalanceSettings()) -> None:
         self.context: ControllerContext | None = None
         self._rebalance = LeaderRebalance(rebalance)
+        self._repeats = RoleRepeats()
 
     def step(self, event: Event, now_ms: int) -> list[Effect]:
         """Effects are to be carried out as `effects.py` says. `now_ms` is the time of the event, monotonic."""
         if isinstance(event, Elected):
             self._rebalance.begin(now_ms)
+            self._repeats.begin()
             return self._become_controller(event)
         if self.context is None:
             return []
         if isinstance(event, Resigned):
             return self._resign()
         if isinstance(event, Tick):
-            return self._rebalance.tick(self.context, now_ms)
+            return [*self._repeats.tick(self.context, now_ms), *self._rebalance.tick(self.context, now_ms)]
         return _FLOWS[type(event)](self.context, event)
 
     def _become_controller(self, event: Elected) -> list[Effect]:

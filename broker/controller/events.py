@@ -79,11 +79,15 @@ class TopicRemoved:
 
 @dataclass(frozen=True, slots=True)
 class LeaderAndIsrAnswered:
-    """A broker's answer. `failed` are replicas it cannot host because their log directory is offline."""
+    """A broker's answer: roles it has taken, those it cannot take because their log directory is offline, and those it
+    could not take just now.
+    """
 
     broker_id: int
     broker_epoch: int
+    taken: frozenset[TopicPartition]
     failed: frozenset[TopicPartition]
+    deferred: frozenset[TopicPartition]
 
 
 @dataclass(frozen=True, slots=True)

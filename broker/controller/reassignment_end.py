@@ -100,7 +100,7 @@ def _end(context: ControllerContext, partition: TopicPartition, state: LeaderAnd
     removed = [Replica(partition, broker_id) for broker_id in assignment.removing]
     context.set_assignment(partition, ReplicaAssignment(assignment.target))
     context.replica_status.forget(removed)
-    context.failed_replicas.difference_update(removed)
+    context.forget_failures(removed)
     alive = [replica.broker_id for replica in removed if replica.broker_id in context.brokers]
     context.moves.leaving[partition] = set(alive)
     context.moves.ended_at[partition] = state.leader_epoch

@@ -8,10 +8,10 @@
 | --- | --- | --- |
 | NEW | the broker has not been told of it yet | its first LeaderAndIsr says is_new |
 | ONLINE | its broker is alive and may host it | LeaderAndIsr |
-| OFFLINE | its broker is gone or its log directory failed | taken out of the ISR unless it is the last |
+| OFFLINE | its broker is gone or did not take its role | taken out of the ISR unless it is the last |
 | DELETION_STARTED | its topic is being deleted | StopReplica with delete |
 | DELETION_SUCCESSFUL | the broker has deleted it | when all replicas of the topic are here, the topic's znodes go |
-| DELETION_INELIGIBLE | its broker is gone or could not delete it | tried again when the broker comes back |
+| DELETION_INELIGIBLE | its broker is gone or could not delete it | tried again when it is back, or after a pause |
 """
 
 from enum import Enum, auto

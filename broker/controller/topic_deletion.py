@@ -1,7 +1,8 @@
 """Deleting a topic: tell everyone, have each host delete its replicas, then remove the znodes.
 
 A replica on a broker that is away cannot be deleted: the deletion waits until that broker is back, and the topic can
-not be made anew before. A deletion that a change of controller interrupts is begun again by the next.
+not be made anew before. One that could not delete it is asked again (`RoleRepeats`). A deletion that a change of
+controller interrupts is begun again by the next.
 """
 
 from collections.abc import Iterable
@@ -46,28 +47,33 @@ def begin_deletion(context: ControllerContext, topic: str) -> list[Effect]:
     replicas = context.topic_replicas(topic)
     context.partition_status.move(context.partitions(topic), PartitionStatus.OFFLINE)
     context.replica_status.move(replicas, ReplicaStatus.OFFLINE)
-    away = [replica for replica in replicas if not context.is_online(replica)]
+    away = [replica for replica in replicas if not context.is_reachable(replica)]
     context.replica_status.move(away, ReplicaStatus.DELETION_INELIGIBLE)
-    online = [replica for replica in replicas if context.is_online(replica)]
+    reachable = [replica for replica in replicas if context.is_reachable(replica)]
     return [
         *batch.effects(),
-        *_delete_replicas(context, online),
+        *_delete_replicas(context, reachable),
         *_finish_if_done(context, topic),
         *drop_ended_requests(context),
     ]
 
 
 def resume_deletion(context: ControllerContext, joined: Iterable[int]) -> list[Effect]:
-    """Brokers are back that the deletion of some topics waited for."""
+    """Brokers are back that the deletion of some topics waited for, or may be able to do now what they were not."""
     returned = set(joined)
-    waiting = [
+    waiting = [replica for replica in undeleted_replicas(context) if replica.broker_id in returned]
+    context.replica_status.move(waiting, ReplicaStatus.OFFLINE)
+    return _delete_replicas(context, waiting)
+
+
+def undeleted_replicas(context: ControllerContext) -> list[Replica]:
+    """Those that could not be deleted, on brokers that may be asked again."""
+    return [
         replica
         for topic in sorted(context.deleting)
         for replica in context.topic_replicas(topic)
-        if replica.broker_id in returned and context.replica_status[replica] is ReplicaStatus.DELETION_INELIGIBLE
+        if context.replica_status[replica] is ReplicaStatus.DELETION_INELIGIBLE and context.is_reachable(replica)
     ]
-    context.replica_status.move(waiting, ReplicaStatus.OFFLINE)
-    return _delete_replicas(context, waiting)
 
 
 def brokers_left_deletion(context: ControllerContext, left: Iterable[int]) -> None:

@@ -18,6 +18,8 @@ class LogRemoval(HostedLogs):
     def __init__(self) -> None:
         super().__init__()
         self._topic_ids: dict[TopicPartition, UUID] = {}
+        #: The topics of new partitions whose logs could not be made: they are new until that is done.
+        self._unmade: dict[TopicPartition, UUID] = {}
         #: Of those that were here at the start, which may have lost their end.
         self._doubtful: set[TopicPartition] = set()
         self._set_aside: list[Path] = []
@@ -54,6 +56,7 @@ class LogRemoval(HostedLogs):
         """Close those of these logs there are, none being lent; by their log directories. `move_aside` is next."""
         found: dict[Path, list[TopicPartition]] = {}
         for partition in partitions:
+            self._unmade.pop(partition, None)
             log = self._logs.get(partition)
             if log is not None:
                 log.close()

@@ -230,18 +230,30 @@ class LogManager(LogRemoval):
                         self._create(partition, topic_id, is_new=is_new)
 
     def _create(self, partition: TopicPartition, topic_id: UUID, *, is_new: bool) -> Log:
+        is_new = is_new or self._unmade.get(partition) == topic_id
         if not is_new and self.offline_directories:
             raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, f"the log of {partition} may be in an offline directory")
         reason = "every log directory is offline"
         for directory in sorted(self._online(), key=lambda directory: directory.logs_count):
             try:
-                return self._create_in(directory, partition, topic_id)
+                log = self._create_in(directory, partition, topic_id)
+                self._unmade.pop(partition, None)
+                return log
             except OSError as error:
                 reason = f"the log of {partition} cannot be made: {error.strerror}"
                 self._remove_begun(directory, partition)
                 if directory.is_to_blame(error):
                     self._fail(directory, error)
+        if is_new:
+            self._unmade[partition] = topic_id
         raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, reason)
+
+    def is_out_of_reach(self, partition: TopicPartition) -> bool:
+        """Whether the log is in a directory that is offline, or may be; or could be made in none, all being offline."""
+        home = self._homes.get(partition)
+        if home is not None:
+            return home.offline_reason is not None
+        return not self._online() or bool(self.offline_directories and partition not in self._unmade)
 
     def _remove_begun(self, directory: LogDirectory, partition: TopicPartition) -> None:
         """The partition, which has no log, could not be made. What cannot be removed the next start sets aside."""

@@ -32,6 +32,9 @@ LEADER_AND_ISR_VERSION = 7
 UPDATE_METADATA_VERSION = 8
 STOP_REPLICA_VERSION = 4
 
+#: What a broker answers to a role that it may be able to take later: a want that passes, and what nobody foresaw.
+_NOT_NOW = (ErrorCode.REPLICA_NOT_AVAILABLE, ErrorCode.UNKNOWN_SERVER_ERROR)
+
 _SECURITY_PROTOCOLS = {"PLAINTEXT": 0, "SSL": 1, "SASL_PLAINTEXT": 2, "SASL_SSL": 3}
 
 
@@ -82,15 +85,21 @@ def _live_leader(broker: LiveBroker) -> LeaderAndIsrLiveLeader:
 def leader_and_isr_answered(
     broker: LiveBroker, request: LeaderAndIsrRequest, response: LeaderAndIsrResponse
 ) -> LeaderAndIsrAnswered:
+    """A role that is older than the broker's (STALE_CONTROLLER_EPOCH) is neither taken nor missing."""
     names = {topic.topic_id: topic.topic_name for topic in request.topic_states}
-    failed = frozenset(
-        TopicPartition(names[topic.topic_id], error.partition_index)
-        for topic in response.topics
-        if topic.topic_id in names
-        for error in topic.partition_errors
-        if error.error_code == ErrorCode.KAFKA_STORAGE_ERROR
+    answered: dict[int, set[TopicPartition]] = {}
+    for topic in response.topics:
+        if topic.topic_id in names:
+            for error in topic.partition_errors:
+                partition = TopicPartition(names[topic.topic_id], error.partition_index)
+                answered.setdefault(error.error_code, set()).add(partition)
+    return LeaderAndIsrAnswered(
+        broker.broker_id,
+        broker.epoch,
+        taken=frozenset(answered.get(ErrorCode.NONE, ())),
+        failed=frozenset(answered.get(ErrorCode.KAFKA_STORAGE_ERROR, ())),
+        deferred=frozenset().union(*(answered.get(code, ()) for code in _NOT_NOW)),
     )
-    return LeaderAndIsrAnswered(broker.broker_id, broker.epoch, failed)
 
 
 def update_metadata_request(effect: SendUpdateMetadata, controller_id: int, broker_epoch: int) -> UpdateMetadataRequest:

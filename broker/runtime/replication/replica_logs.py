@@ -53,6 +53,10 @@ class ReplicaLogs:
             raise _still_being_cut(topic_partition)
         self._logs.get_or_create(topic_partition, topic_id)
 
+    def is_out_of_reach(self, topic_partition: TopicPartition) -> bool:
+        """Of a log that could not be had: whether that will stay so until this broker starts again."""
+        return self._logs.is_out_of_reach(topic_partition)
+
     def high_watermark_of(self, topic_partition: TopicPartition) -> int:
         return self._logs.high_watermark_of(topic_partition)
 

@@ -45,8 +45,8 @@ class ReplicaManager:
         self._purgatory = purgatory
         self._clock = clock
         self._hosted: dict[TopicPartition, HostedPartition] = {}
-        #: Stopped with their files kept, because this broker is about to stop; others lead them.
-        self._relieved: set[TopicPartition] = set()
+        #: Others lead them: stopped with their files kept, because this broker is about to stop, or not taken.
+        self._led_elsewhere: set[TopicPartition] = set()
         #: The newest controller known; any other is refused (correctness: one controller at a time).
         self.controller_epoch = -1
         #: czxid of our registration; what was meant for another incarnation of us is refused (KIP-380).
@@ -113,22 +113,39 @@ class ReplicaManager:
     def apply_role(
         self, topic: LeaderAndIsrTopicState, state: LeaderAndIsrPartitionState, configs: Mapping[str, LogConfig]
     ) -> ErrorCode:
-        """Take one of them, now."""
+        """Take one of them, now. KAFKA_STORAGE_ERROR: this broker cannot before it starts again; REPLICA_NOT_AVAILABLE
+        and UNKNOWN_SERVER_ERROR: it could not just now, and serves the partition no more until it is told again.
+        """
         topic_partition = TopicPartition(topic.topic_name, state.partition_index)
         try:
             config = configs.get(topic.topic_name)
             self._take_role(self._host(topic_partition, topic.topic_id, state.is_new, config), state)
         except ApiError as error:
-            # What no disk refused is what was asked for: nonsense, or older than what is known.
-            say = _log.error if error.code is ErrorCode.KAFKA_STORAGE_ERROR else _log.warning
-            say("cannot host partition", partition=str(topic_partition), reason=error.message)
-            return error.code
+            return self._role_refused(topic_partition, error)
         except Exception:
-            # The others of the request get their roles all the same, and the controller need not repeat it for ever.
+            # The others of the request get their roles all the same.
             _log.exception("cannot host partition", partition=str(topic_partition))
+            self._be_without_role(topic_partition)
             return ErrorCode.UNKNOWN_SERVER_ERROR
         self._purgatory.wake(topic_partition)
         return ErrorCode.NONE
+
+    def _role_refused(self, topic_partition: TopicPartition, error: ApiError) -> ErrorCode:
+        """What the controller is told: a disk that is well may give tomorrow what it refuses today."""
+        if error.code is not ErrorCode.KAFKA_STORAGE_ERROR:
+            # What no disk refused is what was asked for: nonsense, or older than what is known.
+            _log.warning("cannot host partition", partition=str(topic_partition), reason=error.message)
+            return error.code
+        _log.error("cannot host partition", partition=str(topic_partition), reason=error.message)
+        self._be_without_role(topic_partition)
+        return error.code if self.logs.is_out_of_reach(topic_partition) else ErrorCode.REPLICA_NOT_AVAILABLE
+
+    def _be_without_role(self, topic_partition: TopicPartition) -> None:
+        hosted = self._hosted.get(topic_partition)
+        if hosted is None:
+            self._led_elsewhere.add(topic_partition)
+        elif hosted.partition.state is not None:
+            self._let_go(hosted)
 
     def _take_role(self, hosted: HostedPartition, state: LeaderAndIsrPartitionState) -> None:
         role = LeadershipState(
@@ -142,18 +159,11 @@ class ReplicaManager:
         if not hosted.partition.apply(role, hosted.log.log_end_offset, self._clock.monotonic_ms()):
             raise ApiError(ErrorCode.STALE_CONTROLLER_EPOCH)
         if hosted.partition.is_leader:
-            self._begin_leader_epoch(hosted)
+            # Nobody is served under an epoch that the log does not know of.
+            hosted.log.begin_leader_epoch(hosted.partition.leader_epoch)
         tell(self.on_role, hosted)
         if hosted.partition.is_leader:
             self._high_watermark_moved(hosted)
-
-    def _begin_leader_epoch(self, hosted: HostedPartition) -> None:
-        """Nobody is served under an epoch that the log does not know of."""
-        try:
-            hosted.log.begin_leader_epoch(hosted.partition.leader_epoch)
-        except Exception:
-            self._let_go(hosted)
-            raise
 
     def _host(
         self, topic_partition: TopicPartition, topic_id: UUID, is_new: bool, config: LogConfig | None
@@ -167,7 +177,7 @@ class ReplicaManager:
             partition.require_in_sync(log.config.min_insync_replicas)
             hosted = HostedPartition(partition, log, topic_id)
             self._hosted[topic_partition] = hosted
-            self._relieved.discard(topic_partition)
+            self._led_elsewhere.discard(topic_partition)
             self.topic_names[topic_id] = topic_partition.topic
         else:
             self.logs.check(topic_partition, topic_id)
@@ -185,8 +195,10 @@ class ReplicaManager:
             raise ApiError(ErrorCode.FENCED_LEADER_EPOCH)
         if hosted is not None:
             self._let_go(self._hosted.pop(topic_partition))
-        if not delete:
-            self._relieved.add(topic_partition)
+        if delete:
+            self._led_elsewhere.discard(topic_partition)
+        else:
+            self._led_elsewhere.add(topic_partition)
 
     def assigned_elsewhere(
         self, topic_partition: TopicPartition, topic_id: UUID, leader_epoch: int, replicas: Sequence[int]
@@ -206,11 +218,13 @@ class ReplicaManager:
         """A log directory has failed: what lay in it has no role here until the next start, and others hear of it."""
         for hosted in list(self._hosted.values()):
             if hosted.log.is_offline and hosted.partition.state is not None:
-                hosted.partition.go_offline()
                 self._let_go(hosted)
 
     def _let_go(self, hosted: HostedPartition) -> None:
-        hosted.partition.resign()
+        if hosted.log.is_offline:
+            hosted.partition.go_offline()
+        else:
+            hosted.partition.resign()
         tell(self.on_role, hosted)
         self._purgatory.wake(hosted.partition.topic_partition)
 
@@ -359,7 +373,7 @@ class ReplicaManager:
         """
         hosted = self._hosted.get(topic_partition)
         if hosted is None:
-            raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+            raise self._not_hosted(topic_partition)
         if topic_id is not None and hosted.topic_id != topic_id:
             raise ApiError(ErrorCode.INCONSISTENT_TOPIC_ID)
         if may_follow and not hosted.partition.is_leader:
@@ -403,10 +417,13 @@ class ReplicaManager:
     def _leader(self, topic_partition: TopicPartition, current_leader_epoch: int = NO_LEADER_EPOCH) -> HostedPartition:
         hosted = self._hosted.get(topic_partition)
         if hosted is None:
-            is_elsewhere = topic_partition in self._relieved
-            raise ApiError(ErrorCode.NOT_LEADER_OR_FOLLOWER if is_elsewhere else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+            raise self._not_hosted(topic_partition)
         hosted.partition.check_leader(current_leader_epoch)
         return hosted
+
+    def _not_hosted(self, topic_partition: TopicPartition) -> ApiError:
+        is_elsewhere = topic_partition in self._led_elsewhere
+        return ApiError(ErrorCode.NOT_LEADER_OR_FOLLOWER if is_elsewhere else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
 
 
 def readable_end_offset(hosted: HostedPartition, is_stable_only: bool) -> int:

@@ -14,6 +14,8 @@ before the next effect. What a WatchTopics reads is told after the command's own
     deleted 1:10 t-0 t-1        broker 1 (epoch 10) answers StopReplica: these are gone
     undeletable 1:10 t-0        ... : these could not be deleted
     failed 1:10 t-0             broker 1 answers LeaderAndIsr: log directory offline
+    deferred 1:10 t-0           ... : not now
+    taken 1:10 t-0              ... : done
     foreign t-0 leader=1 isr=1  somebody else writes a state; the controller is not told
     isr t-0 1,2                 the leader writes another ISR and announces it
     announced t-0               an ISR change of this partition is announced (once more)
@@ -147,7 +149,13 @@ class Story:
         return told.ReplicasDeleted(*_incarnation(broker), frozenset(), _partitions(partitions), self._epochs_asked)
 
     def _failed(self, broker: str, *partitions: str) -> told.Event:
-        return told.LeaderAndIsrAnswered(*_incarnation(broker), _partitions(partitions))
+        return told.LeaderAndIsrAnswered(*_incarnation(broker), frozenset(), _partitions(partitions), frozenset())
+
+    def _deferred(self, broker: str, *partitions: str) -> told.Event:
+        return told.LeaderAndIsrAnswered(*_incarnation(broker), frozenset(), frozenset(), _partitions(partitions))
+
+    def _taken(self, broker: str, *partitions: str) -> told.Event:
+        return told.LeaderAndIsrAnswered(*_incarnation(broker), _partitions(partitions), frozenset(), frozenset())
 
     def _foreign(self, partition: str, leader: str, isr: str) -> None:
         key = _partition(partition)

@@ -6,11 +6,14 @@ import pytest
 
 from broker.controller import effects as do
 from broker.controller import events as told
+from broker.controller.context import ControllerContext
+from broker.controller.replica_states import Replica
 from tests.broker.controller.story import Story
 
 _STEPS = (
     *("come", "come", "go", "stop", "lose_disk", "elect"),
     *("topic", "grow", "delete", "answer", "answer", "isr", "isr", "unclean", "move", "prefer"),
+    *("want", "want", "tick"),
 )
 
 
@@ -22,6 +25,7 @@ class Walk(Story):
         self._dice = random.Random(seed)
         self._epoch = 0
         self._unanswered: list[tuple[str, tuple]] = []
+        self._told_again: list[tuple[str, list]] = []
         self._next_broker_epoch = 100
 
     def step_at_random(self) -> None:
@@ -83,6 +87,35 @@ class Walk(Story):
             self.run(f"lose-log-dir {broker.broker_id}")
             self.run(f"failed {broker.broker_id}:{broker.epoch} {' '.join(lost)}")
 
+    def _do_want(self) -> None:
+        """A broker cannot take some of its roles just now, nor delete all it was asked to."""
+        if self.brokers and self.states:
+            broker = self.brokers[self._dice.choice(sorted(self.brokers))]
+            wanting = [str(partition) for partition in sorted(self.states) if self._dice.random() < 0.3]
+            self.run(f"deferred {broker.broker_id}:{broker.epoch} {' '.join(wanting)}")
+        if self._unanswered:
+            broker, partitions = self._unanswered.pop(self._dice.randrange(len(self._unanswered)))
+            self.run(f"undeletable {broker} {' '.join(map(str, partitions))}")
+
+    def _do_tick(self) -> None:
+        """What is told again is done, or cannot be done once more."""
+        self._told_again.clear()
+        self.run("tick 40000")
+        for broker, partitions in self._told_again:
+            self.run(f"{self._dice.choice(('taken', 'deferred'))} {broker} {' '.join(map(str, partitions))}")
+
+    def end_all_wants(self) -> None:
+        """Nobody registers anew but who was away; all is done that brokers are asked."""
+        for broker_id in {1, 2, 3} - self.brokers.keys():
+            self._come(broker_id)
+        for _ in range(3):
+            self._told_again.clear()
+            self.run("tick 40000")
+            for broker, partitions in list(self._told_again):
+                self.run(f"taken {broker} {' '.join(map(str, partitions))}")
+            while self._unanswered:
+                self._do_answer()
+
     def _do_move(self) -> None:
         if self.states:
             target = self._dice.sample((1, 2, 3), self._dice.choice((1, 2, 3)))
@@ -118,6 +151,11 @@ class Walk(Story):
             epoch = self.controller.context.brokers[effect.broker_id].epoch
             deleted = tuple(stop.partition for stop in effect.stops if stop.delete)
             self._unanswered += [(f"{effect.broker_id}:{epoch}", deleted)] if deleted else []
+        if isinstance(effect, do.SendLeaderAndIsr):
+            context = self.controller.context
+            told_again = [one.partition for one in effect.partitions if _is_deferred(context, one, effect.broker_id)]
+            incarnation = f"{effect.broker_id}:{context.brokers[effect.broker_id].epoch}"
+            self._told_again += [(incarnation, told_again)] if told_again else []
         return super()._carry_out(effect)
 
     def _write(self, states) -> told.Event:
@@ -141,3 +179,24 @@ def test_walk_ends_with_every_partition_led_and_every_deletion_done(seed):
     assert set(walk.states) == partitions
     assert all(state.leader in walk.brokers for state in walk.states.values())
     assert all(line.count("ONLINE") >= 2 for line in walk.run("show") if line != "no partitions")
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_what_brokers_could_not_do_for_a_while_they_do_in_the_end(seed):
+    walk = Walk(seed)
+    walk.run("elect 1")
+    for _ in range(60):
+        walk.step_at_random()
+    walk.end_all_wants()
+    context = walk.controller.context
+    assert not context.deferred_replicas
+    for partition in context.all_partitions():
+        for_ever = {one.broker_id for one in context.replicas(partition) if one in context.failed_replicas}
+        state = walk.states[partition]
+        assert state.leader in walk.brokers.keys() - for_ever or set(state.isr) <= for_ever
+    lost = {replica.partition.topic for replica in context.failed_replicas}
+    assert walk.to_delete <= lost
+
+
+def _is_deferred(context: ControllerContext, told_one: do.PartitionTold, broker_id: int) -> bool:
+    return Replica(told_one.partition, broker_id) in context.deferred_replicas

@@ -270,3 +270,33 @@ def test_flush_that_fails_in_the_background_is_told_once(manager, batch_of, monk
     monkeypatch.setattr("broker.log.segment.fsync_file", failing())
     assert manager.flush_due(0) == manager.flush_due(1) == 0
     assert sorted(manager.failed) == [("a", False), ("b", True)]
+
+
+def test_new_log_that_could_not_be_made_is_new_still_when_it_is_asked_for_again(manager, monkeypatch):
+    """Nothing of it can be in the directory that is offline. Of a log that was never new here that is not known."""
+    logs_in(manager, "a")[0].on_disk_error(OSError(errno.EIO, "Input/output error"))
+    new, lost = TopicPartition("new", 0), TopicPartition("lost", 0)
+    with monkeypatch.context() as without_descriptors:
+        without_descriptors.setattr("broker.log.manager.write_partition_metadata", failing(errno.EMFILE))
+        storage_error(lambda: manager.get_or_create(new, ID, is_new=True))
+    assert (manager.is_out_of_reach(new), manager.is_out_of_reach(lost)) == (False, True)
+    assert "may be in an offline directory" in storage_error(lambda: manager.get_or_create(lost, ID, is_new=False))
+    assert "may be in an offline" in storage_error(lambda: manager.get_or_create(new, UUID(int=2), is_new=False))
+    assert manager.get_or_create(new, ID, is_new=False).directory.parent.name == "b"
+
+
+def test_new_log_that_could_not_be_made_is_new_no_longer_when_its_replica_was_deleted(manager, monkeypatch):
+    logs_in(manager, "a")[0].on_disk_error(OSError(errno.EIO, "Input/output error"))
+    new = TopicPartition("new", 0)
+    with monkeypatch.context() as without_descriptors:
+        without_descriptors.setattr("broker.log.manager.write_partition_metadata", failing(errno.EMFILE))
+        storage_error(lambda: manager.get_or_create(new, ID, is_new=True))
+    assert manager.close([new]) == {}
+    assert "may be in an offline directory" in storage_error(lambda: manager.get_or_create(new, ID, is_new=False))
+
+
+def test_logs_out_of_reach_are_those_of_offline_directories(manager):
+    partitions = {name: [one for one, log in manager.logs.items() if log in logs_in(manager, name)] for name in "ab"}
+    logs_in(manager, "a")[0].on_disk_error(OSError(errno.EIO, "Input/output error"))
+    assert {manager.is_out_of_reach(one) for one in partitions["a"]} == {True}
+    assert {manager.is_out_of_reach(one) for one in partitions["b"]} == {False}

@@ -124,7 +124,7 @@ async def test_a_partition_whose_log_cannot_be_made_is_answered_with_the_reason(
     monkeypatch.setattr(served.logs, "_create", refuse_second)
     answer = await (await served.member()).ask(leading("t", 3), 7)
     codes = {each.partition_index: each.error_code for each in answer.topics[0].partition_errors}
-    assert codes == {0: ErrorCode.NONE, 1: ErrorCode.KAFKA_STORAGE_ERROR, 2: ErrorCode.NONE}
+    assert codes == {0: ErrorCode.NONE, 1: ErrorCode.REPLICA_NOT_AVAILABLE, 2: ErrorCode.NONE}
 
 
 # --- deleting

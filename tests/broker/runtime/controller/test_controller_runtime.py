@@ -177,6 +177,19 @@ async def test_log_directory_that_fails_later_takes_its_leaders_away(cluster):
     assert (await one.store.state(T0)).isr == (1,)
 
 
+async def test_role_that_a_broker_could_not_take_just_now_is_told_again_until_it_is_taken(cluster):
+    one, two = await cluster.start(1), await cluster.start(2)
+    two.broker.wants |= {T0, T1}
+    await one.store.create_topic("t", {0: (2, 1), 1: (2,)}, {})
+    await eventually(lambda: one.broker.metadata == {T0: 1, T1: -1}, "somebody else leads, if anybody can")
+    assert (await one.store.state(T0)).isr == (1,)
+    two.broker.wants.clear()
+    await eventually(lambda: one.broker.metadata == {T0: 1, T1: 2}, "partition 1 is led again")
+    assert two.broker.leads.keys() == {T1}
+    told = two.broker.requests(ApiKey.LEADER_AND_ISR)[-1].topic_states[0].partition_states
+    assert {state.is_new for state in told} == {False}
+
+
 async def test_znodes_that_cannot_be_read_do_not_stop_the_controller(cluster):
     one = await cluster.start(1)
     await one.store.session.create("/brokers/topics/bad", b"garbage")

@@ -1,0 +1,106 @@
+"""What brokers answer to the roles they are given, and what becomes of roles that were not taken.
+
+A replica whose log directory is offline is lost until its broker registers anew. Whatever else keeps a broker from a
+role passes: descriptors or room run out, a disk hangs. Kafka takes the whole directory offline then and never looks
+again. Here such a replica only takes no part, so somebody else leads, until its broker, told its role again and again,
+has taken it. The controller repeats it, not the broker by itself: what is repeated is the role as it is by then, behind
+whatever the broker was told meanwhile, and nobody but the newest controller has an idea of it.
+"""
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+
+from broker.common.types import TopicPartition
+from broker.controller.context import ControllerContext
+from broker.controller.effects import Effect
+from broker.controller.events import LeaderAndIsrAnswered
+from broker.controller.replica_states import Replica
+from broker.controller.request_batch import RequestBatch
+from broker.controller.state_changes import correct_states, replicas_went_offline, settle
+from broker.controller.topic_deletion import resume_deletion, undeleted_replicas
+
+FIRST_PAUSE_MS = 1_000
+#: A disk that stays full for days costs a line in the log twice a minute.
+PAUSE_MS_MAX = 30_000
+
+
+def leader_and_isr_answered(context: ControllerContext, event: LeaderAndIsrAnswered) -> list[Effect]:
+    """Replicas whose role was not taken take no part any more; those that were deferred and have it now do again."""
+    if not context.is_current_incarnation(event.broker_id, event.broker_epoch):
+        return []
+    failed = _assigned(context, event.broker_id, event.failed)
+    context.fail(failed)
+    deferred = [one for one in _assigned(context, event.broker_id, event.deferred) if context.is_reachable(one)]
+    context.deferred_replicas.update(deferred)
+    returned = [one for one in _assigned(context, event.broker_id, event.taken) if one in context.deferred_replicas]
+    context.deferred_replicas.difference_update(returned)
+    went_offline = replicas_went_offline(context, [partition for partition, _ in (*failed, *deferred)])
+    return [*went_offline, *_came_back(context, event.broker_id, [partition for partition, _ in returned])]
+
+
+def _assigned(context: ControllerContext, broker_id: int, partitions: Iterable[TopicPartition]) -> list[Replica]:
+    """Those of a broker's replicas that there still are."""
+    return [
+        Replica(partition, broker_id)
+        for partition in sorted(partitions)
+        if context.is_current(partition) and broker_id in context.assignment(partition)
+    ]
+
+
+def _came_back(context: ControllerContext, broker_id: int, partitions: list[TopicPartition]) -> list[Effect]:
+    """The role that was taken may be an old one by now: the broker is told again."""
+    to_correct = context.wanted_states(partitions)
+    settled = [partition for partition in partitions if partition not in to_correct]
+    batch = RequestBatch(context)
+    for partition in settled:
+        batch.add_leader_and_isr(partition, [broker_id])
+    if settled:
+        batch.add_metadata(settled, context.brokers)
+    settle(context, settled)
+    return [*batch.effects(), *correct_states(context, partitions)]
+
+
+def _tell_again(context: ControllerContext, broker_ids: Collection[int]) -> list[Effect]:
+    """The roles of deferred replicas, as they are now."""
+    batch = RequestBatch(context)
+    for partition, broker_id in sorted(context.deferred_replicas):
+        if broker_id in broker_ids and context.is_current(partition):
+            batch.add_leader_and_isr(partition, [broker_id])
+    return batch.effects()
+
+
+@dataclass(slots=True)
+class _Pause:
+    until_ms: int
+    lasts_ms: int = FIRST_PAUSE_MS
+
+
+class RoleRepeats:
+    """Knows when to tell a broker again what it could not do: take a role, or delete a replica of a topic that goes."""
+
+    def __init__(self) -> None:
+        self._pauses: dict[int, _Pause] = {}
+
+    def begin(self) -> None:
+        """A term begins, and every broker is told everything."""
+        self._pauses.clear()
+
+    def tick(self, context: ControllerContext, now_ms: int) -> list[Effect]:
+        waiting = {one.broker_id for one in (*context.deferred_replicas, *undeleted_replicas(context))}
+        for broker_id in [one for one, pause in self._pauses.items() if pause.until_ms <= now_ms]:
+            if broker_id not in waiting:
+                del self._pauses[broker_id]
+        due = {broker_id for broker_id in waiting if self._is_due(broker_id, now_ms)}
+        return [*_tell_again(context, due), *resume_deletion(context, due)]
+
+    def _is_due(self, broker_id: int, now_ms: int) -> bool:
+        """And the next time later, if so; the broker may fail as soon as it leads, so a short success is none."""
+        pause = self._pauses.get(broker_id)
+        if pause is None:
+            self._pauses[broker_id] = _Pause(now_ms + FIRST_PAUSE_MS)
+            return True
+        if now_ms < pause.until_ms:
+            return False
+        pause.lasts_ms = min(2 * pause.lasts_ms, PAUSE_MS_MAX)
+        pause.until_ms = now_ms + pause.lasts_ms
+        return True
