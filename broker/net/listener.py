@@ -194,17 +194,17 @@ class Listener:
 
     def _close_idle(self) -> None:
         """Close who made no progress for a whole period and waits for nothing."""
+        self._sweep_timer = self._loop.call_later(self._idle_s_max, self._close_idle)
         for connection, count in list(self._progress_counts.items()):
             if connection.progress_count == count and not connection.in_flight:
                 connection.close("idle for longer than connections.max.idle.ms")
             else:
                 self._progress_counts[connection] = connection.progress_count
-        self._sweep_timer = self._loop.call_later(self._idle_s_max, self._close_idle)
 
     def _beat(self) -> None:
+        self._beat_timer = self._loop.call_later(_BEAT_S, self._beat)
         self._memory.close_stalled(self._loop.time())
         self._log_refusals()
-        self._beat_timer = self._loop.call_later(_BEAT_S, self._beat)
 
 
 def _bind(endpoint: Endpoint, buffers: SocketBuffers) -> socket.socket:

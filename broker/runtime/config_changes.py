@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping
 
 from broker.common.errors import BarnabasError
 from broker.common.logs import logger
+from broker.runtime.rounds import rounds
 from broker.zookeeper.errors import ConnectionInterrupted, SessionLost
 from broker.zookeeper.session import ZooKeeperSession
 from broker.zookeeper.watches import ConfigChanges
@@ -35,7 +36,7 @@ class ConfigKeepers:
     async def start(self) -> None:
         """Returns when every further change will be applied; what was read before may be old by then."""
         self._changes = ConfigChanges(self._session, self._on_change)
-        self._task = asyncio.get_running_loop().create_task(self._run())
+        self._task = asyncio.get_running_loop().create_task(rounds(self._apply_next))
         await self._changes.is_watching.wait()
 
     def stop(self) -> None:
@@ -49,10 +50,8 @@ class ConfigKeepers:
         if apply is not None:
             self._changed.put_nowait((apply, name))
 
-    async def _run(self) -> None:
-        while True:
-            apply, name = await self._changed.get()
-            await self._apply(apply, name)
+    async def _apply_next(self) -> None:
+        await self._apply(*await self._changed.get())
 
     async def _apply(self, apply: Apply, name: str) -> None:
         while True:

@@ -14,6 +14,8 @@ from broker.zookeeper.store import ClusterStore
 
 _log = logger(__name__)
 
+_TRY_AGAIN_S = 1.0
+
 
 class LogDirFailures:
     """`report` is for `LogManager.on_directory_failed`; `was_last` is set when nothing is left to serve from."""
@@ -36,7 +38,10 @@ class LogDirFailures:
             task.cancel()
 
     def _hear(self, was_last: bool) -> None:
-        self.on_failed()
+        try:
+            self.on_failed()
+        except Exception:  # the controller is told all the same
+            _log.exception("partitions not given up")
         if was_last:
             self._was_last.set()
             return
@@ -53,3 +58,6 @@ class LogDirFailures:
                 return
             except (ConnectionInterrupted, SessionLost):
                 await self._store.session.wait_connected()
+            except Exception:
+                _log.exception("controller not told of the failed log directory yet")
+                await asyncio.sleep(_TRY_AGAIN_S)

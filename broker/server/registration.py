@@ -84,3 +84,6 @@ class Registration:
             except (ZooKeeperError, StartupError) as error:
                 _log.warning("cannot register", reason=str(error))
                 await asyncio.sleep(_TRY_AGAIN_S)
+            except Exception:
+                _log.exception("cannot register")
+                await asyncio.sleep(_TRY_AGAIN_S)

@@ -31,6 +31,7 @@ from broker.runtime.controller.requests import (
     stop_replica_request,
     update_metadata_request,
 )
+from broker.runtime.rounds import rounds
 
 _log = logger(__name__)
 
@@ -121,7 +122,7 @@ class _Channel:
         self._deliver = deliver
         self._connection = OutboundConnection(dialer, endpoint.host, endpoint.port, client_id)
         self._queue: asyncio.Queue[_Queued] = asyncio.Queue()
-        self._task = asyncio.get_running_loop().create_task(self._run())
+        self._task = asyncio.get_running_loop().create_task(rounds(self._tell_next))
 
     def send(
         self,
@@ -141,21 +142,20 @@ class _Channel:
         while not self._queue.empty():
             _end(self._queue.get_nowait())
 
-    async def _run(self) -> None:
-        while True:
-            queued = await self._queue.get()
-            try:
-                await self._wait_for_roles(queued)
-                response = await self._request_until_answered(queued.request, queued.version)
-            finally:
-                _end(queued)
-            if response.error_code != ErrorCode.NONE:
-                code, api = response.error_code, queued.request.api.name
-                _log.warning("broker refuses", broker=self.broker.broker_id, api=api, error_code=code)
-                continue
-            event = queued.on_answer(response)
-            if event is not None:
-                self._deliver(event)
+    async def _tell_next(self) -> None:
+        queued = await self._queue.get()
+        try:
+            await self._wait_for_roles(queued)
+            response = await self._request_until_answered(queued.request, queued.version)
+        finally:
+            _end(queued)
+        if response.error_code != ErrorCode.NONE:
+            code, api = response.error_code, queued.request.api.name
+            _log.warning("broker refuses", broker=self.broker.broker_id, api=api, error_code=code)
+            return
+        event = queued.on_answer(response)
+        if event is not None:
+            self._deliver(event)
 
     async def _wait_for_roles(self, queued: _Queued) -> None:
         missing = [role for role in queued.after if not role.done()]
@@ -171,6 +171,8 @@ class _Channel:
                 return await self._connection.request(request, version, REQUEST_TIMEOUT_MS)
             except (PeerUnreachable, ProtocolError) as error:
                 _log.info("broker does not answer", broker=self.broker.broker_id, reason=str(error))
+            except Exception:
+                _log.exception("broker cannot be asked", broker=self.broker.broker_id, api=request.api.name)
             await asyncio.sleep(back_off_s)
             back_off_s = min(2 * back_off_s, _BACK_OFF_MAX_S)
 

@@ -39,6 +39,7 @@ from broker.net.dialer import Dialer
 from broker.runtime.controller.channels import ControllerChannels
 from broker.runtime.controller.questions import Answer, Questions
 from broker.runtime.controller.zookeeper_effects import ControllerZooKeeper
+from broker.runtime.rounds import rounds
 from broker.zookeeper.admin_requests import (
     read_election_request,
     read_reassignment_request,
@@ -129,8 +130,9 @@ class ControllerRuntime:
     async def start(self) -> None:
         """Stand for election now and whenever there is no controller."""
         self._session.on_state(self._on_session)
-        self._tasks.append(asyncio.get_running_loop().create_task(self._run()))
-        self._tasks.append(asyncio.get_running_loop().create_task(self._tick()))
+        self._tasks += [
+            asyncio.get_running_loop().create_task(rounds(one_round)) for one_round in (self._handle_next, self._tick)
+        ]
         self._controller_watch = Watch(
             self._session, lambda watcher: read_controller(self._session, watcher), self._on_controller
         )
@@ -158,10 +160,9 @@ class ControllerRuntime:
         self._queue.put_nowait((self._generation, event))
 
     async def _tick(self) -> None:
-        while True:
-            await asyncio.sleep(_TICK_S)
-            if self.is_controller and self._queue.empty():
-                self._deliver(Tick())
+        await asyncio.sleep(_TICK_S)
+        if self.is_controller and self._queue.empty():
+            self._deliver(Tick())
 
     def _on_controller(self, controller_id: int) -> None:
         if controller_id != self._controller_id:
@@ -183,23 +184,22 @@ class ControllerRuntime:
 
     # -- the consumer
 
-    async def _run(self) -> None:
-        while True:
-            generation, item = await self._queue.get()
-            try:
-                await self._handle(generation, item)
-            except (ConnectionInterrupted, SessionLost) as error:
-                self._is_acting = False
-                _log.info("controller interrupted", reason=str(error))
-            except ControllerMoved as error:
-                _log.warning("another controller has been elected", reason=str(error))
-                self._step_down()
-                self._queue.put_nowait((self._generation, _Call.LOOK))
-            except Exception as error:
-                _log.error("controller starts over", reason=str(error), kind=type(error).__name__, exc_info=True)
-                self._is_acting = False
-                await asyncio.sleep(_START_OVER_S)
-                self._queue.put_nowait((self._generation, _Call.LOOK))
+    async def _handle_next(self) -> None:
+        generation, item = await self._queue.get()
+        try:
+            await self._handle(generation, item)
+        except (ConnectionInterrupted, SessionLost) as error:
+            self._is_acting = False
+            _log.info("controller interrupted", reason=str(error))
+        except ControllerMoved as error:
+            _log.warning("another controller has been elected", reason=str(error))
+            self._queue.put_nowait((self._generation, _Call.LOOK))
+            self._step_down()
+        except Exception as error:
+            _log.error("controller starts over", reason=str(error), kind=type(error).__name__, exc_info=True)
+            self._is_acting = False
+            await asyncio.sleep(_START_OVER_S)
+            self._queue.put_nowait((self._generation, _Call.LOOK))
 
     async def _handle(self, generation: int, item: Event | _Call) -> None:
         if item is _Call.STEP_DOWN:

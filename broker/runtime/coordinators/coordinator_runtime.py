@@ -256,17 +256,17 @@ class CoordinatorRuntime(Generic[C]):
         self._timer = None
         now_ms = self._clock.monotonic_ms()
         for shard in [each for each in self._shards.values() if each.is_loaded]:
-            for answer in shard.uncommitted.take_overdue(now_ms):
-                self._answer(shard.coordinator.unconfirmed(answer, ErrorCode.REQUEST_TIMED_OUT))
-            timer_ms = shard.next_timer_ms()
-            if timer_ms is not None and timer_ms <= now_ms:
-                self._tick_shard(shard, now_ms)
+            self._tick_shard(shard, now_ms)
             self._arm(shard)
 
     def _tick_shard(self, shard: Shard[C], now_ms: int) -> None:
         """What fails is tried again later, never at once: it might fail for ever."""
         try:
-            self._carry_out(shard, self._call(shard, lambda coordinator, now_ms: coordinator.tick(now_ms)))
+            for answer in shard.uncommitted.take_overdue(now_ms):
+                self._answer(shard.coordinator.unconfirmed(answer, ErrorCode.REQUEST_TIMED_OUT))
+            timer_ms = shard.next_timer_ms()
+            if timer_ms is not None and timer_ms <= now_ms:
+                self._carry_out(shard, self._call(shard, lambda coordinator, now_ms: coordinator.tick(now_ms)))
         except Exception:
             _log.exception("coordinator's timer failed", partition=str(shard.hosted.partition.topic_partition))
             shard.timers_wait_until_ms = now_ms + _TIMERS_WAIT_MS

@@ -241,9 +241,14 @@ class FollowerFeeds:
             self._answer_next(served)
 
     def _answer_next(self, served: _Served) -> None:
+        """One that cannot be made is the fault of its fetch alone: the follower connects anew."""
         waiting = served.waiting.popleft()
-        if not waiting.future.done():
+        if waiting.future.done():
+            return
+        try:
             waiting.future.set_result(self._answer(served.feed, waiting.max_bytes, []))
+        except Exception as error:
+            waiting.future.set_exception(error)
 
     def _arm(self, served: _Served) -> None:
         delay_ms = max(1, served.waiting[0].deadline_ms - self._clock.monotonic_ms())

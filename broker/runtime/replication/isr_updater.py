@@ -16,7 +16,8 @@ from broker.common.logs import logger
 from broker.common.types import TopicPartition
 from broker.controller.cluster import LeaderAndIsr
 from broker.runtime.replication.replica_manager import HostedPartition, ReplicaManager
-from broker.zookeeper.errors import ZooKeeperError
+from broker.runtime.rounds import rounds
+from broker.zookeeper.errors import MalformedZnode, ZooKeeperError
 from broker.zookeeper.store import ClusterStore
 
 _log = logger(__name__)
@@ -53,7 +54,7 @@ class IsrUpdater:
         self.expands = 0
 
     def start(self) -> None:
-        self._start(self._look_now_and_then())
+        self._start(rounds(self._look_after_a_while))
 
     async def stop(self) -> None:
         tasks = list(self._tasks)
@@ -92,16 +93,21 @@ class IsrUpdater:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _look_now_and_then(self) -> None:
+    async def _look_after_a_while(self) -> None:
         """Kafka's rhythm: half the lag allowed, so that a follower is out after at most one and a half of it."""
-        while True:
-            await asyncio.sleep(self._lag_ms_max / 2000)
-            now_ms = self._clock.monotonic_ms()
-            for hosted in list(self._replicas):
-                isr = hosted.partition.isr_without_laggards(now_ms, self._lag_ms_max)
-                if isr is not None:
-                    self._want(hosted, isr)
-                self._consider_all(hosted)
+        await asyncio.sleep(self._lag_ms_max / 2000)
+        now_ms = self._clock.monotonic_ms()
+        for hosted in list(self._replicas):
+            try:
+                self._look_at(hosted, now_ms)
+            except Exception:  # the others are looked at all the same
+                _log.exception("isr not looked at", partition=str(hosted.partition.topic_partition))
+
+    def _look_at(self, hosted: HostedPartition, now_ms: int) -> None:
+        isr = hosted.partition.isr_without_laggards(now_ms, self._lag_ms_max)
+        if isr is not None:
+            self._want(hosted, isr)
+        self._consider_all(hosted)
 
     async def _write(self, hosted: HostedPartition, isr: tuple[int, ...], joining: dict[int, int]) -> None:
         """Until ZooKeeper has said what stands there, the write may count: it is tried again, never given up."""
@@ -112,9 +118,11 @@ class IsrUpdater:
                 async with self._turn:
                     found = await self._try(partition.topic_partition, wanted, joining)
                 break
-            except ZooKeeperError as error:
+            except (ZooKeeperError, MalformedZnode) as error:
                 _log.warning("isr not written yet", partition=str(partition.topic_partition), reason=str(error))
-                await asyncio.sleep(_TRY_AGAIN_S)
+            except Exception:
+                _log.exception("isr not written yet", partition=str(partition.topic_partition))
+            await asyncio.sleep(_TRY_AGAIN_S)
         if partition.state is role:
             self._decided(hosted, found)
 
@@ -165,7 +173,10 @@ class IsrUpdater:
             changed, self._changed = self._changed, set()
             try:
                 await self._store.announce_isr_changes(changed)
+                continue
             except ZooKeeperError as error:
                 _log.warning("the controller is not told of a new isr yet", reason=str(error))
-                self._changed |= changed
-                await asyncio.sleep(_TRY_AGAIN_S)
+            except Exception:
+                _log.exception("the controller is not told of a new isr yet")
+            self._changed |= changed
+            await asyncio.sleep(_TRY_AGAIN_S)

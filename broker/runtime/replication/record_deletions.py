@@ -138,7 +138,9 @@ class RecordDeletions:
 
     def _sweep(self) -> None:
         self._sweep_timer = None
-        for topic_partition in list(self._waiting):
-            self._look(topic_partition)
-        if self._waiting:
-            self._arm()
+        try:
+            for topic_partition in list(self._waiting):
+                self._look(topic_partition)
+        finally:
+            if self._waiting:
+                self._arm()

@@ -29,6 +29,7 @@ from broker.runtime.disk.group_flushes import refusal_of
 from broker.runtime.replication.fetch_requests import FETCH_VERSION, FetchSettings, fetch_request
 from broker.runtime.replication.follower_cuts import start_over_at, truncate
 from broker.runtime.replication.replica_manager import HostedPartition, ReplicaManager
+from broker.runtime.rounds import rounds
 
 _log = logger(__name__)
 
@@ -127,13 +128,14 @@ class ReplicaFetcher:
         self._settings = settings
         self._clock = clock
         self._connection: Connection | None = None
+        self._back_off_s = _RECONNECT_FIRST_S
         self._correlation_ids = count()
         self._answers = 0
         self._is_sending_due = False
         self._retry_timer: asyncio.TimerHandle | None = None
         #: Whose logs are to be cut, and what of them the leader said.
         self._parted: list[tuple[Followed, HostedPartition, PartitionData]] = []
-        self._task = asyncio.get_running_loop().create_task(self._stay_connected())
+        self._task = asyncio.get_running_loop().create_task(rounds(self._be_connected))
 
     def follow(self, hosted: HostedPartition) -> None:
         partition = hosted.partition
@@ -154,23 +156,27 @@ class ReplicaFetcher:
 
     # -- the connection
 
-    async def _stay_connected(self) -> None:
-        back_off_s = _RECONNECT_FIRST_S
-        while True:
-            lost = asyncio.get_running_loop().create_future()
-            try:
-                self._connection = await self._connect(lost)
-            except PeerUnreachable as error:
-                _log.info("leader is not reached", leader=self._leader, reason=str(error))
-            else:
-                back_off_s = _RECONNECT_FIRST_S
-                self._send()
-                reason = await self._until_lost(self._connection, lost)
-                _log.info("connection to leader ended", leader=self._leader, reason=reason or "closed")
-            self._connection = None
-            self.link.disconnected()
-            await asyncio.sleep(back_off_s)
-            back_off_s = min(2 * back_off_s, _RECONNECT_MAX_S)
+    async def _be_connected(self) -> None:
+        """Once, until that ends."""
+        lost = asyncio.get_running_loop().create_future()
+        try:
+            self._connection = await self._connect(lost)
+            self._back_off_s = _RECONNECT_FIRST_S
+            self._send()
+            reason = await self._until_lost(self._connection, lost)
+            _log.info("connection to leader ended", leader=self._leader, reason=reason or "closed")
+        except PeerUnreachable as error:
+            _log.info("leader is not reached", leader=self._leader, reason=str(error))
+        finally:
+            self._disconnect()
+        await asyncio.sleep(self._back_off_s)
+        self._back_off_s = min(2 * self._back_off_s, _RECONNECT_MAX_S)
+
+    def _disconnect(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close()
+        self.link.disconnected()
 
     async def _until_lost(self, connection: Connection, lost: asyncio.Future[str]) -> str:
         """Why it ended. Fetches are answered every half second: a peer silent for long is gone, whatever TCP thinks."""
@@ -272,6 +278,9 @@ class ReplicaFetcher:
                     self._heed_throttle(topic_partition, len(records), is_caught_up=is_caught_up)
         except ApiError as error:
             self._ask_later(topic_partition, error.message, _NOT_TAKEN_BACK_OFF_MS)
+        except Exception as error:  # what follows in the answer is taken all the same
+            _log.exception("not taken from the leader", partition=str(topic_partition), leader=self._leader)
+            self._ask_later(topic_partition, repr(error), _NOT_TAKEN_BACK_OFF_MS)
 
     def _took_records(self, hosted: HostedPartition) -> None:
         """The leader hears of it, when they are fsynced if the topic asks for that (flush.messages)."""

@@ -16,6 +16,7 @@ from broker.common.logs import logger
 from broker.common.types import TopicPartition
 from broker.log.manager import LogManager
 from broker.runtime.replication.replica_manager import ReplicaManager
+from broker.runtime.rounds import rounds
 from broker.zookeeper.errors import ZooKeeperError
 from broker.zookeeper.store import ClusterStore
 
@@ -37,20 +38,19 @@ class StrayLogs:
         self._looking: asyncio.Task | None = None
 
     def start(self) -> None:
-        self._looking = asyncio.get_running_loop().create_task(self._look_now_and_then())
+        self._looking = asyncio.get_running_loop().create_task(rounds(self._look_after_a_while))
 
     async def stop(self) -> None:
         if self._looking is not None:
             self._looking.cancel()
             await asyncio.wait([self._looking])
 
-    async def _look_now_and_then(self) -> None:
-        while True:
-            await asyncio.sleep(_LOOK_EVERY_S)
-            try:
-                await self.look()
-            except ZooKeeperError as error:
-                _log.info("no look for stray logs", reason=str(error))
+    async def _look_after_a_while(self) -> None:
+        await asyncio.sleep(_LOOK_EVERY_S)
+        try:
+            await self.look()
+        except ZooKeeperError as error:
+            _log.info("no look for stray logs", reason=str(error))
 
     async def look(self) -> None:
         """Set aside what had no role at the last look and now, and is not this broker's. Raises ZooKeeperError."""

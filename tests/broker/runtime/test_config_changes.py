@@ -76,3 +76,13 @@ async def test_a_change_that_cannot_be_applied_does_not_stop_the_next(monkeypatc
     watching._changes.tell("topics/u")
     await topics.has_applied("t", "u")
     watching.stop()
+
+
+async def test_what_a_keeper_raises_unforeseen_does_not_stop_the_next_change(monkeypatch):
+    monkeypatch.setattr("broker.runtime.rounds.AFTER_FAILURE_S", 0)
+    topics = Keeper(RuntimeError("a defect"))
+    watching = await started(monkeypatch, topics=topics)
+    watching._changes.tell("topics/t")
+    watching._changes.tell("topics/u")
+    await topics.has_applied("t", "u")
+    watching.stop()

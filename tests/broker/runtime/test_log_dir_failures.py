@@ -3,6 +3,7 @@
 import asyncio
 from pathlib import Path
 
+from broker.runtime import log_dir_failures
 from broker.runtime.log_dir_failures import LogDirFailures
 from broker.zookeeper.errors import ConnectionInterrupted, SessionLost
 from tests.eventually import eventually
@@ -44,3 +45,16 @@ async def test_failure_of_the_last_directory_ends_the_broker():
     LogDirFailures(store, 3, was_last).report(Path("disk"), True)
     await eventually(was_last.is_set, "given up")
     assert store.announced == []
+
+
+async def test_what_nobody_foresaw_keeps_the_controller_from_hearing_only_for_a_while(monkeypatch):
+    monkeypatch.setattr(log_dir_failures, "_TRY_AGAIN_S", 0)
+    store = Store(RuntimeError("a defect"))
+    failures = LogDirFailures(store, 3, asyncio.Event())
+
+    def give_up() -> None:
+        raise RuntimeError("another defect")
+
+    failures.on_failed = give_up
+    failures.report(Path("disk"), False)
+    await eventually(lambda: store.announced == [3], "announced")

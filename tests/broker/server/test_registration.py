@@ -8,6 +8,7 @@ import pytest
 from broker.controller.cluster import BrokerEndpoint, BrokerRegistration
 from broker.log.config import LogConfig
 from broker.log.manager import LogManager
+from broker.server import registration as server_registration
 from broker.server.registration import Registration
 from broker.zookeeper.earlier_session import NOTE_FILE, SessionNote
 from broker.zookeeper.session import SessionState
@@ -176,3 +177,11 @@ async def test_broker_none_of_whose_directories_takes_the_note_registers_all_the
     registration = registration_beside(logs, store)
     await register(registration, store)
     assert registration.is_registered
+
+
+async def test_what_nobody_foresaw_keeps_a_broker_from_its_registration_only_for_a_while(world, monkeypatch):
+    monkeypatch.setattr(server_registration, "_TRY_AGAIN_S", 0)
+    world.store.become(SessionState.LOST)
+    (await world.store.next_asked()).set_exception(RuntimeError("a defect"))
+    (await world.store.next_asked()).set_result(11)
+    await eventually(lambda: world.registration.is_registered, "registered again")

@@ -26,6 +26,7 @@ class Wire:
     def __init__(self):
         self.received: list[tuple[int, ApiKey]] = []
         self.may_take_role = asyncio.Event()
+        self.defects: list[Exception] = []
 
     def connection(self, _dialer, _host, port, _client_id):
         return Connection(self, port)
@@ -41,6 +42,8 @@ class Connection:
 
     async def request(self, message, _version, _timeout_ms):
         self._wire.received.append((self._broker_id, message.api))
+        if self._wire.defects:
+            raise self._wire.defects.pop(0)
         if message.api == ROLE:
             await self._wire.may_take_role.wait()
         return MESSAGES[message.api].response()
@@ -86,3 +89,25 @@ async def test_a_leader_that_does_not_answer_holds_the_others_up_for_a_moment_on
     wire, _ = told
     await eventually(lambda: (OTHER, METADATA) in wire.received, "the other was told all the same")
     assert not wire.may_take_role.is_set()
+
+
+async def test_what_raises_unforeseen_costs_one_request_or_one_answer_and_not_the_channel(monkeypatch):
+    monkeypatch.setattr(controller_channels, "_BACK_OFF_FIRST_S", 0)
+    monkeypatch.setattr("broker.runtime.rounds.AFTER_FAILURE_S", 0)
+    wire, answers = Wire(), []
+    wire.may_take_role.set()
+    wire.defects = [RuntimeError("a defect of a connection")]
+    monkeypatch.setattr(controller_channels, "OutboundConnection", wire.connection)
+
+    def deliver(event) -> None:
+        answers.append(event)
+        if len(answers) == 1:
+            raise RuntimeError("a defect of who hears of an answer")
+
+    channels = ControllerChannels(LEADER, deliver, dialer())
+    channels.open(live(LEADER))
+    for _ in range(2):
+        channels.send_leader_and_isr(SendLeaderAndIsr(LEADER, 1, (TOLD,), ()))
+    await eventually(lambda: len(answers) == 2, "both roles are answered")
+    assert wire.received == 3 * [(LEADER, ROLE)], "the first one twice"
+    channels.close_all()

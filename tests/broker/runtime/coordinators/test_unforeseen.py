@@ -1,5 +1,6 @@
 """What nobody foresaw is raised somewhere: it costs one request, and the group goes on."""
 
+import asyncio
 from collections.abc import Callable
 
 import pytest
@@ -227,3 +228,19 @@ async def _assigned(world: World) -> None:
 def _again_until_done(ask: Callable[[], int]) -> None:
     errors = [ErrorCode(ask()) for _ in range(2)]
     assert ErrorCode.NONE in errors
+
+
+async def test_an_overdue_answer_that_cannot_be_given_keeps_no_other_waiting(world, monkeypatch):
+    world.lead(followers=(2,), leader_epoch=1)
+    answers = [asyncio.ensure_future(world.send_commit(offset)) for offset in (5, 6)]
+    await asyncio.sleep(0)
+    calls = break_once(monkeypatch, GroupCoordinator, "unconfirmed")
+    armed: list[int] = []
+    monkeypatch.setattr(world.coordinators, "_arm_at", armed.append)
+    world.advance(60_000)
+    assert armed
+    world.advance(60_000)
+    answer = await asyncio.wait_for(answers[1], 10)
+    assert answer.topics[0].partitions[0].error_code == ErrorCode.COORDINATOR_NOT_AVAILABLE
+    assert len(calls) == 2
+    answers[0].cancel()

@@ -9,7 +9,9 @@ from broker.common.clock import ManualClock, SystemClock
 from broker.common.types import TopicPartition
 from broker.controller.cluster import LeaderAndIsr
 from broker.replication.partition import LeadershipState, Partition
+from broker.runtime.replication import isr_updater
 from broker.runtime.replication.isr_updater import IsrUpdater
+from broker.zookeeper.errors import MalformedZnode
 from tests.eventually import eventually
 
 ME, NEAR, FAR = 1, 2, 3
@@ -150,3 +152,58 @@ class Replaced(Store):
     async def write_isr(self, _partition, wanted: LeaderAndIsr) -> LeaderAndIsr:
         self.written.append(wanted.isr)
         return LeaderAndIsr(NEAR, 2, (NEAR,), controller_epoch=2, zk_version=4)
+
+
+async def test_a_partition_whose_isr_cannot_be_looked_at_keeps_no_other_waiting(led, monkeypatch):
+    monkeypatch.setattr("broker.runtime.rounds.AFTER_FAILURE_S", 0)
+    broken = SimpleNamespace(partition=SimpleNamespace(topic_partition=TopicPartition("broken", 0)))
+    store, replicas = Store(), Replicas([broken, led])
+    store.go_on.set()
+    iterations = []
+
+    def hosted():
+        iterations.append(1)
+        if len(iterations) == 1:
+            raise RuntimeError("a defect")
+        return list.__iter__(replicas)
+
+    monkeypatch.setattr(Replicas, "__iter__", lambda _replicas: hosted(), raising=False)
+    led.partition.state = LeadershipState(ME, 1, (ME, NEAR), (ME, NEAR, FAR), controller_epoch=1, zk_version=0)
+    led.partition.record_append(7, now_ms=1)
+    clock = ManualClock()
+    clock.advance(1_000)
+    updater = IsrUpdater(replicas, store, lambda _: True, lag_ms_max=10, clock=clock)
+    updater.start()
+    await eventually(lambda: store.written == [(ME,)], "NEAR is counted out")
+    await updater.stop()
+
+
+async def test_an_isr_whose_write_or_announcement_raises_unforeseen_is_written_and_announced_all_the_same(
+    led, monkeypatch
+):
+    monkeypatch.setattr(isr_updater, "_TRY_AGAIN_S", 0)
+
+    class Defective(Store):
+        defects = [RuntimeError("a defect"), MalformedZnode("a state nobody can read"), None, RuntimeError("another")]
+
+        def meet_one(self) -> None:
+            if self.defects and (defect := self.defects.pop(0)):
+                raise defect
+
+        async def write_isr(self, partition, wanted):
+            self.meet_one()
+            return await super().write_isr(partition, wanted)
+
+        async def announce_isr_changes(self, changed):
+            self.meet_one()
+            await super().announce_isr_changes(changed)
+
+    store = Defective()
+    store.go_on.set()
+    updater = IsrUpdater(Replicas([led]), store, lambda _: True, lag_ms_max=60_000, clock=SystemClock())
+    led.partition.record_fetch(NEAR, 0, now_ms=1, broker_epoch=20)
+    updater.consider(led, NEAR)
+    await eventually(lambda: store.announced == {PARTITION}, "the controller is told")
+    assert (led.partition.state.isr, led.partition.pending_isr) == ((ME, NEAR), None)
+    assert not store.defects
+    await updater.stop()

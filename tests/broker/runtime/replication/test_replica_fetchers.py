@@ -33,6 +33,7 @@ from broker.records.builder import build_batch
 from broker.records.record import Record
 from broker.replication.throttle import ReplicationThrottle
 from broker.runtime.purgatory import Purgatory
+from broker.runtime.replication import replica_fetchers
 from broker.runtime.replication.fetch_requests import FETCH_VERSION, FetchSettings
 from broker.runtime.replication.replica_fetchers import ReplicaFetchers
 from broker.runtime.replication.replica_manager import ReplicaManager
@@ -211,3 +212,50 @@ async def test_the_leader_hears_of_records_when_they_are_fsynced_if_the_topic_as
     disk.may_go_on.set()
     await eventually(lambda: world.wire.asked_for.get(0) == 4, "they are acknowledged")
     assert log.recovery_point == 4
+
+
+async def test_a_partition_that_cannot_be_taken_unforeseen_costs_the_others_of_the_answer_nothing(world, monkeypatch):
+    take_fetched = world.replicas.take_fetched
+
+    def take_or_raise(hosted, *more):
+        if hosted.partition.topic_partition.partition == 0:
+            raise RuntimeError("a defect")
+        take_fetched(hosted, *more)
+
+    monkeypatch.setattr(world.replicas, "take_fetched", take_or_raise)
+    world.answer([records(0, 3), records(1, 3)])
+    ends = {hosted.partition.topic_partition.partition: hosted.log.log_end_offset for hosted in world.replicas}
+    assert (ends[0], ends[1]) == (3, 4)
+    assert world.wire.is_open
+
+
+async def test_a_fetcher_goes_on_after_what_nobody_foresaw(world, monkeypatch):
+    monkeypatch.setattr("broker.runtime.rounds.AFTER_FAILURE_S", 0)
+    monkeypatch.setattr(replica_fetchers, "_RECONNECT_FIRST_S", 0)
+    wires, defects = [], [RuntimeError("a defect of the dialer"), None]
+
+    async def connect(*_arguments, **_more):
+        defect = defects.pop(0) if defects else None
+        if defect:
+            raise defect
+        wires.append(Wire())
+        return wires[-1]
+
+    sending = iter([RuntimeError("a defect of who asks")])
+
+    def position(topic_partition):
+        for defect in sending:
+            raise defect
+        return known_position(topic_partition)
+
+    monkeypatch.setattr(replica_fetchers, "connect", connect)
+    fetchers = ReplicaFetchers(
+        world.replicas, ReplicationThrottle(1), lambda _leader: ("h", 1), None, world.fetcher._settings, SystemClock()
+    )
+    world.lead(leader=3, epoch=3)
+    fetcher = fetchers._fetchers[3]
+    known_position = fetcher._position
+    monkeypatch.setattr(fetcher, "_position", position)
+    await eventually(lambda: len(wires) == 2 and wires[-1].requests, "it asks")
+    assert [wire.is_open for wire in wires] == [False, True]
+    fetchers.close()

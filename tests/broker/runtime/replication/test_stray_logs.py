@@ -12,9 +12,11 @@ from broker.log.manager import LogManager
 from broker.records.builder import build_batch
 from broker.records.record import Record
 from broker.runtime.purgatory import Purgatory
+from broker.runtime.replication import stray_logs
 from broker.runtime.replication.replica_manager import ReplicaManager
 from broker.runtime.replication.stray_logs import StrayLogs
 from broker.zookeeper.errors import ZooKeeperError
+from tests.eventually import eventually
 
 OURS, EARLIER = UUID(int=1), UUID(int=2)
 T_0 = TopicPartition("t", 0)
@@ -27,9 +29,12 @@ class Topics:
         self.known: dict[str, TopicAssignment] = {}
         self.is_gone = False
         self.asked: list[str] = []
+        self.defects: list[Exception] = []
 
     async def topic(self, name: str) -> TopicAssignment | None:
         self.asked.append(name)
+        if self.defects:
+            raise self.defects.pop(0)
         if self.is_gone:
             raise ZooKeeperError("connection lost")
         return self.known.get(name)
@@ -110,3 +115,13 @@ async def test_zookeeper_is_not_asked_about_a_log_that_just_came(strays, topics,
     logs.get_or_create(TopicPartition("late", 0), OURS)
     await strays.look()
     assert topics.asked == ["t"]
+
+
+async def test_a_look_that_raises_is_followed_by_others(strays, topics, tmp_path, monkeypatch):
+    monkeypatch.setattr(stray_logs, "_LOOK_EVERY_S", 0)
+    monkeypatch.setattr("broker.runtime.rounds.AFTER_FAILURE_S", 0)
+    topics.defects = [RuntimeError("a defect"), ZooKeeperError("connection lost")]
+    strays.start()
+    await eventually(lambda: aside(tmp_path), "the stray log is found")
+    await strays.stop()
+    assert len(topics.asked) == 3

@@ -1,0 +1,35 @@
+"""What raises in one round of something endless costs that round."""
+
+import asyncio
+
+import pytest
+
+from broker.runtime import rounds as room
+from broker.runtime.rounds import rounds
+
+
+@pytest.fixture(autouse=True)
+def no_pause(monkeypatch):
+    monkeypatch.setattr(room, "AFTER_FAILURE_S", 0)
+
+
+async def test_a_round_that_raises_is_followed_by_the_next_and_told_with_its_traceback(capsys):
+    told, enough = [], asyncio.Event()
+
+    async def one_round():
+        told.append(len(told))
+        if len(told) < 3:
+            raise RuntimeError("a defect in a round")
+        enough.set()
+        await asyncio.Event().wait()
+
+    task = asyncio.ensure_future(rounds(one_round))
+    await asyncio.wait_for(enough.wait(), 10)
+    assert told == [0, 1, 2]
+    assert not task.done()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    logged = capsys.readouterr().out
+    assert logged.count("RuntimeError: a defect in a round") == 2
+    assert "in one_round" in logged
