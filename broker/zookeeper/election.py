@@ -2,22 +2,35 @@
 
 Two brokers may both believe they should lead; the epoch's znode version decides. A term is remembered as that version,
 and every write of a controller carries a check on it: a controller that has been replaced cannot write.
+
+The session that made /controller is controller, whatever somebody has written there since: its broker writes its own
+name again. A /controller that is not ephemeral is no broker's and would stay for ever, so it is removed. Kafka leaves
+the cluster without controller in both cases. What other sessions made is theirs, see `doubt_of_controller`.
 """
 
 import contextlib
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
+from broker.common.logs import logger
 from broker.common.types import NO_BROKER
-from broker.zookeeper.errors import NodeExists, NodeMissing, WrongVersion
-from broker.zookeeper.session import Check, Create, SetData, Watcher, ZooKeeperSession
+from broker.zookeeper.errors import MalformedZnode, NodeExists, NodeMissing, WrongVersion
+from broker.zookeeper.session import Check, Create, Delete, Operation, SetData, Watcher, ZooKeeperSession
 from broker.zookeeper.znodes import (
     CONTROLLER,
     CONTROLLER_EPOCH,
+    broker_path,
     decode_controller,
     decode_controller_epoch,
     encode_controller,
     encode_controller_epoch,
 )
+
+_log = logger(__name__)
+
+#: Of what somebody wrote there, so much goes into the log.
+_SAID_BYTES_MAX = 100
 
 
 @dataclass(frozen=True)
@@ -38,50 +51,104 @@ async def try_become_controller(session: ZooKeeperSession, broker_id: int, now_m
 
     When this session holds /controller already (an earlier attempt whose answer was lost), that term is returned.
     """
-    held = await current_term(session, broker_id)
-    if held is not None or await session.exists(CONTROLLER):
-        return held
-    epoch, zk_version = await _read_epoch(session)
+    # Read first: whoever is elected between the two looks has raised it, and is not taken for whom was found.
+    term = ControllerTerm(*await _read_epoch(session))
+    holder = await _read_holder(session)
+    if holder is None:
+        return await _take_office(session, broker_id, now_ms, term)
+    if holder.session_id == session.session_id:
+        if holder.broker_id != broker_id:
+            await _write_own_name(session, broker_id, now_ms, holder)
+        return term
+    if holder.session_id == _NOBODY:
+        _log.error("/controller is not ephemeral, so no broker made it: removed", said=holder.data)
+        return await _take_office(session, broker_id, now_ms, term, [Delete(CONTROLLER, holder.version)])
+    return None
+
+
+async def _write_own_name(session: ZooKeeperSession, broker_id: int, now_ms: int, holder: "_Holder") -> None:
+    """What is written there meanwhile is seen at the next look, which a change of the znode brings."""
+    _log.error("/controller was overwritten by somebody, written anew", controller=broker_id, said=holder.data)
+    with contextlib.suppress(NodeMissing, WrongVersion):
+        await session.set(CONTROLLER, encode_controller(broker_id, now_ms), holder.version)
+
+
+async def _take_office(
+    session: ZooKeeperSession, broker_id: int, now_ms: int, last: ControllerTerm, before: Sequence[Operation] = ()
+) -> ControllerTerm | None:
+    epoch, zk_version = last.epoch, last.epoch_zk_version
     operations = [
+        *before,
         Create(CONTROLLER, encode_controller(broker_id, now_ms), ephemeral=True),
         SetData(CONTROLLER_EPOCH, encode_controller_epoch(epoch + 1), zk_version),
     ]
     try:
-        _, new_version = await session.multi(operations)
+        *_, new_version = await session.multi(operations)
     except (NodeExists, WrongVersion):
+        return None
+    except NodeMissing as error:
+        if error.path != CONTROLLER:
+            raise
         return None
     return ControllerTerm(epoch + 1, new_version)
 
 
-async def current_term(session: ZooKeeperSession, broker_id: int) -> ControllerTerm | None:
-    """This session's term if /controller is still its own, else None."""
-    try:
-        controller = await session.get(CONTROLLER)
-    except NodeMissing:
-        return None
-    if controller.ephemeral_owner != session.session_id or decode_controller(controller.data) != broker_id:
-        return None
-    return ControllerTerm(*await _read_epoch(session))
-
-
 async def read_controller(session: ZooKeeperSession, watch: Watcher | None = None) -> int:
-    """The id of the controller, -1 when there is none. The watch fires when that changes."""
-    if await session.exists(CONTROLLER, watch) is None:
+    """The id of the controller, -1 when there is none or nobody can read who. The watch fires when that changes."""
+    if watch is not None and await session.exists(CONTROLLER, watch) is None:
         return NO_BROKER
-    try:
-        return decode_controller((await session.get(CONTROLLER)).data)
-    except NodeMissing:
-        return NO_BROKER
+    holder = await _read_holder(session)
+    return NO_BROKER if holder is None else holder.broker_id
 
 
-async def resign(session: ZooKeeperSession, broker_id: int) -> None:
+async def doubt_of_controller(session: ZooKeeperSession) -> str | None:
+    """Why whoever holds /controller may be no controller; None if it seems well, or is vacant.
+
+    True for a moment of a broker that registers anew, or that is about to write its name again.
+    """
+    holder = await _read_holder(session)
+    if holder is None:
+        return None
+    if holder.broker_id == NO_BROKER:
+        return f"{holder.complaint}; it was made by session {holder.session_id:#x}, which lives"
+    if await session.exists(broker_path(holder.broker_id)) is None:
+        return f"{CONTROLLER} names broker {holder.broker_id}, which is not registered"
+    return None
+
+
+async def resign(session: ZooKeeperSession) -> None:
     """Give up /controller if it is this session's; the epoch stays raised."""
+    holder = await _read_holder(session)
+    if holder is not None and holder.session_id == session.session_id:
+        with contextlib.suppress(NodeMissing, WrongVersion):
+            await session.delete(CONTROLLER, holder.version)
+
+
+#: Instead of the session that made it, of a znode that stays when its session goes.
+_NOBODY = 0
+
+
+class _Holder(NamedTuple):
+    """Whose /controller is."""
+
+    session_id: int
+    version: int
+    data: bytes
+    #: NO_BROKER if it names none, and why.
+    broker_id: int
+    complaint: str = ""
+
+
+async def _read_holder(session: ZooKeeperSession) -> _Holder | None:
     try:
-        controller = await session.get(CONTROLLER)
-        if controller.ephemeral_owner == session.session_id and decode_controller(controller.data) == broker_id:
-            await session.delete(CONTROLLER, controller.version)
-    except (NodeMissing, WrongVersion):
-        return
+        found = await session.get(CONTROLLER)
+    except NodeMissing:
+        return None
+    facts = (found.ephemeral_owner, found.version, found.data[:_SAID_BYTES_MAX])
+    try:
+        return _Holder(*facts, decode_controller(found.data))
+    except MalformedZnode as error:
+        return _Holder(*facts, NO_BROKER, str(error))
 
 
 async def _read_epoch(session: ZooKeeperSession) -> tuple[int, int]:

@@ -214,7 +214,10 @@ def encode_controller(broker_id: int, now_ms: int) -> bytes:
 
 def decode_controller(data: bytes) -> int:
     """The id of the broker that is controller."""
-    return _integer(CONTROLLER, _decode(CONTROLLER, data).get("brokerid"))
+    broker_id = _integer(CONTROLLER, _decode(CONTROLLER, data).get("brokerid"))
+    if not 0 <= broker_id < 2**31:
+        raise MalformedZnode(f"{CONTROLLER} names a broker that cannot be")
+    return broker_id
 
 
 def encode_controller_epoch(epoch: int) -> bytes:

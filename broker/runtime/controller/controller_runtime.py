@@ -37,6 +37,7 @@ from broker.controller.leader_rebalance import RebalanceSettings
 from broker.controller.replica_assignment import ReplicaAssignment
 from broker.net.dialer import Dialer
 from broker.runtime.controller.channels import ControllerChannels
+from broker.runtime.controller.doubts import ControllerDoubts
 from broker.runtime.controller.questions import Answer, Questions
 from broker.runtime.controller.zookeeper_effects import ControllerZooKeeper
 from broker.runtime.rounds import rounds
@@ -45,7 +46,13 @@ from broker.zookeeper.admin_requests import (
     read_reassignment_request,
 )
 from broker.zookeeper.controller_store import ControllerMoved, ControllerStore
-from broker.zookeeper.election import ControllerTerm, read_controller, resign, try_become_controller
+from broker.zookeeper.election import (
+    ControllerTerm,
+    doubt_of_controller,
+    read_controller,
+    resign,
+    try_become_controller,
+)
 from broker.zookeeper.errors import ConnectionInterrupted, SessionLost, ZooKeeperError
 from broker.zookeeper.session import SessionState
 from broker.zookeeper.snapshot import read_snapshot
@@ -99,6 +106,7 @@ class ControllerRuntime:
         self._tasks: list[asyncio.Task] = []
         self._controller_watch: Watch | None = None
         self._controller_id = NO_BROKER
+        self._doubts = ControllerDoubts(self._call_look)
 
     @property
     def controller_id(self) -> int:
@@ -144,13 +152,14 @@ class ControllerRuntime:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._doubts.close()
         had_term = self._term is not None
         self._step_down()
         self._channels.close_all()
         if had_term and self._session.state is SessionState.CONNECTED:
             try:
                 async with asyncio.timeout(_GIVE_UP_TIMEOUT_S):
-                    await resign(self._session, self._broker_id)
+                    await resign(self._session)
             except (ZooKeeperError, TimeoutError) as error:
                 _log.info("controller not given up; it ends with the session", reason=str(error))
 
@@ -168,6 +177,9 @@ class ControllerRuntime:
         if controller_id != self._controller_id:
             _log.info("controller is", controller=controller_id)
         self._controller_id = controller_id
+        self._call_look()
+
+    def _call_look(self) -> None:
         self._queue.put_nowait((self._generation, _Call.LOOK))
 
     def _on_session(self, state: SessionState) -> None:
@@ -193,13 +205,13 @@ class ControllerRuntime:
             _log.info("controller interrupted", reason=str(error))
         except ControllerMoved as error:
             _log.warning("another controller has been elected", reason=str(error))
-            self._queue.put_nowait((self._generation, _Call.LOOK))
+            self._call_look()
             self._step_down()
         except Exception as error:
             _log.error("controller starts over", reason=str(error), kind=type(error).__name__, exc_info=True)
             self._is_acting = False
             await asyncio.sleep(_START_OVER_S)
-            self._queue.put_nowait((self._generation, _Call.LOOK))
+            self._call_look()
 
     async def _handle(self, generation: int, item: Event | _Call) -> None:
         if item is _Call.STEP_DOWN:
@@ -216,6 +228,7 @@ class ControllerRuntime:
             self._step_down()
         if term is not None and not self.is_controller:
             await self._become_controller(term)
+        self._doubts.note(await doubt_of_controller(self._session) if term is None else None)
 
     async def _become_controller(self, term: ControllerTerm) -> None:
         self._drop_what_is_queued()

@@ -106,7 +106,7 @@ async def test_next_controller_is_asked_without_a_pause(scene):
     asked, store = await scene.controller(2, *[ControlledShutdownResponse(error_code=ErrorCode.NOT_CONTROLLER)] * 9)
     stopping = asyncio.ensure_future(scene.hand_over(3_600_000, extra="controlled.shutdown.max.retries=1\n"))
     await eventually(lambda: asked, "the first was asked")
-    await resign(store.session, 2)
+    await resign(store.session)
     next_asked, _ = await scene.controller(3, DONE)
     await eventually(stopping.done, "stopped")
     await stopping

@@ -7,7 +7,13 @@ import pytest
 from broker.common.types import TopicPartition
 from broker.controller.cluster import LeaderAndIsr
 from broker.zookeeper.controller_store import ControllerMoved, ControllerStore
-from broker.zookeeper.election import ControllerTerm, current_term, read_controller, resign, try_become_controller
+from broker.zookeeper.election import (
+    ControllerTerm,
+    doubt_of_controller,
+    read_controller,
+    resign,
+    try_become_controller,
+)
 
 T0 = TopicPartition("t", 0)
 
@@ -48,9 +54,9 @@ async def test_term_held_already_is_returned(session):
 async def test_resigning_keeps_the_epoch_and_touches_nobody_elses_term(new_session):
     first, second = await new_session(), await new_session()
     await try_become_controller(first, 1, 5)
-    await resign(second, 2)
-    assert await current_term(first, 1) is not None
-    await resign(first, 1)
+    await resign(second)
+    assert await read_controller(first) == 1
+    await resign(first)
     assert await read_controller(first) == -1
     assert (await try_become_controller(second, 2, 5)).epoch == 2
 
@@ -59,7 +65,7 @@ async def test_controller_that_was_replaced_cannot_write(store, new_session):
     old = ControllerStore(store, await try_become_controller(store.session, 1, 5))
     await store.create_topic("t", {0: (1,)}, {})
     written, _ = await old.write_states({T0: LeaderAndIsr(1, 0, (1,), 1)})
-    await resign(store.session, 1)
+    await resign(store.session)
     await try_become_controller(await new_session(), 2, 5)
     for write in (
         old.write_states({T0: written[T0].next(-1, (1,), 1)}),
@@ -70,3 +76,63 @@ async def test_controller_that_was_replaced_cannot_write(store, new_session):
             await write
     assert await store.state(T0) == written[T0]
     assert await store.session.children("/brokers/topics/t/partitions") == ["0"]
+
+
+NONSENSE = (
+    b"",
+    b"garbage",
+    b"\xff\xfe",
+    b"[]",
+    b"{}",
+    b'{"brokerid":"three"}',
+    b'{"brokerid":-1}',
+    b'{"brokerid":99999999999}',
+    b'{"brokerid":1e999}',
+    b"[" * 100_000,
+)
+
+
+@pytest.mark.parametrize("nonsense", [*NONSENSE, b'{"version":1,"brokerid":2}'], ids=lambda data: repr(data[:30]))
+async def test_controller_whose_znode_was_overwritten_is_controller_still_and_writes_its_name_again(
+    new_session, nonsense
+):
+    first, second = await new_session(), await new_session()
+    term = await try_become_controller(first, 1, 5)
+    await second.set("/controller", nonsense)
+    assert await read_controller(second) == (2 if b"2" in nonsense else -1)
+    assert await try_become_controller(second, 2, 5) is None
+    assert await try_become_controller(first, 1, 5) == term
+    assert await read_controller(second) == 1
+    await second.set("/controller", nonsense)
+    await resign(first)
+    assert await try_become_controller(second, 2, 5) == ControllerTerm(epoch=2, epoch_zk_version=2)
+
+
+@pytest.mark.parametrize("nonsense", [*NONSENSE, b'{"version":1,"brokerid":2}'], ids=lambda data: repr(data[:30]))
+async def test_znode_that_would_stay_without_any_session_is_no_controllers_and_removed(new_session, nonsense):
+    sessions = [await new_session() for _ in range(3)]
+    await sessions[0].create("/controller", nonsense)
+    terms = await asyncio.gather(*(try_become_controller(one, number, 5) for number, one in enumerate(sessions)))
+    (winner,) = (number for number, term in enumerate(terms) if term is not None)
+    assert await read_controller(sessions[0]) == winner
+    assert (await sessions[0].get("/controller")).ephemeral_owner == sessions[winner].session_id
+
+
+@pytest.mark.parametrize("nonsense", NONSENSE, ids=lambda data: repr(data[:30]))
+async def test_znode_of_a_living_stranger_is_left_alone_and_doubted(new_session, nonsense):
+    session, stranger = await new_session(), await new_session()
+    await stranger.create("/controller", nonsense, ephemeral=True)
+    assert await try_become_controller(session, 1, 5) is None
+    await resign(session)
+    assert f"session {stranger.session_id:#x}, which lives" in await doubt_of_controller(session)
+    await stranger.close()
+    assert await doubt_of_controller(session) is None
+    assert (await try_become_controller(session, 1, 5)).epoch == 1
+
+
+async def test_controller_that_is_not_registered_is_doubted(new_session):
+    session, other = await new_session(), await new_session()
+    await try_become_controller(other, 7, 5)
+    assert await doubt_of_controller(session) == "/controller names broker 7, which is not registered"
+    await other.ensure("/brokers/ids/7")
+    assert await doubt_of_controller(session) is None

@@ -10,6 +10,9 @@ from broker.controller.cluster import TopicAssignment
 from broker.controller.events import ShutdownAsked
 from broker.controller.verdict import ShutdownAnswer
 from broker.protocol.api_keys import ApiKey
+from broker.runtime.controller import doubts
+from broker.zookeeper.election import read_controller
+from broker.zookeeper.session import Create, Delete
 from broker.zookeeper.store import ClusterStore
 from broker.zookeeper.znodes import encode_topic
 from tests.broker.runtime.controller.nodes import until
@@ -201,3 +204,49 @@ async def test_znodes_that_cannot_be_read_do_not_stop_the_controller(cluster):
 async def add_partition(store: ClusterStore, created) -> None:
     grown = TopicAssignment(created.topic, created.topic_id, created.partitions | {1: (1,)})
     await store.session.set(f"/brokers/topics/{created.topic}", encode_topic(grown))
+
+
+async def test_controller_goes_on_when_somebody_writes_nonsense_over_its_name(cluster):
+    one, two = await cluster.start(1), await cluster.start(2)
+    await eventually(lambda: two.runtime.controller_id == 1, "known to all")
+    for nonsense in (b"garbage", b'{"brokerid":2}'):
+        await two.store.session.set("/controller", nonsense)
+        await until(lambda: read_controller(two.store.session), 1, "its name stands there again")
+    await eventually(lambda: {each.runtime.controller_id for each in (one, two)} == {1}, "and all know it")
+    await one.store.create_topic("t", {0: (2,)}, {})
+    await eventually(lambda: two.broker.leads == {T0: 0}, "leader")
+    assert {request.controller_epoch for request in two.broker.requests(ApiKey.LEADER_AND_ISR)} == {1}
+
+
+async def test_brokers_elect_a_controller_past_a_znode_that_would_stay_for_ever(cluster):
+    one, two = await cluster.start(1), await cluster.start(2)
+    await eventually(lambda: two.runtime.controller_id == 1, "known to all")
+    put_in_its_place = [Delete("/controller"), Create("/controller", b"garbage")]
+    await two.store.session.multi(put_in_its_place)
+    await eventually(lambda: one.runtime.is_controller or two.runtime.is_controller, "one of them is controller")
+    await one.store.create_topic("t", {0: (1,)}, {})
+    await eventually(lambda: one.broker.leads == {T0: 0}, "leader")
+    assert one.broker.requests(ApiKey.LEADER_AND_ISR)[-1].controller_epoch == 2
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        (b"garbage", "/controller is not JSON"),
+        (b'{"brokerid":9}', "/controller names broker 9, which is not registered"),
+    ],
+)
+async def test_stranger_that_holds_the_office_is_told_of_with_what_to_do(cluster, monkeypatch, capsys, said, reason):
+    monkeypatch.setattr(doubts, "LOOK_AGAIN_S", 0.05)
+    one, two = await cluster.start(1), await cluster.start(2)
+    stranger = one.store.session
+    await one.runtime.stop()
+    await eventually(lambda: two.runtime.is_controller, "the next one")
+    await stranger.multi([Delete("/controller"), Create("/controller", said, ephemeral=True)])
+    await eventually(lambda: not two.runtime.is_controller, "it is no longer")
+    logged = []
+    await eventually(lambda: logged.append(capsys.readouterr().out) or "remedy=" in "".join(logged), "it is told")
+    assert reason in "".join(logged)
+    assert "delete /controller in ZooKeeper" in "".join(logged)
+    await stranger.delete("/controller")
+    await eventually(lambda: two.runtime.is_controller, "controller again")

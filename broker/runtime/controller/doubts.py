@@ -1,0 +1,44 @@
+"""Says when the cluster may be without controller, and what to do: nobody sees that until something has to be decided.
+
+Whoever is doubted may be about to register anew, or to write its name again; so it is looked at twice.
+"""
+
+import asyncio
+from collections.abc import Callable
+
+from broker.common.logs import logger
+
+_log = logger(__name__)
+
+LOOK_AGAIN_S = 20.0
+
+
+class ControllerDoubts:
+    """Of one broker, on its loop; `look_again` is to end in `note`."""
+
+    def __init__(self, look_again: Callable[[], None]):
+        self._look_again = look_again
+        self._doubt: str | None = None
+        self._timer: asyncio.TimerHandle | None = None
+
+    def note(self, doubt: str | None) -> None:
+        """What a look has found, None if all seems well. One that was there the last time is told."""
+        if doubt is None:
+            self._doubt = None
+        elif self._timer is None:
+            if doubt == self._doubt:
+                _log.error(
+                    "there may be no controller",
+                    reason=doubt,
+                    remedy="delete /controller in ZooKeeper, the brokers elect one at once",
+                )
+            self._doubt = doubt
+            self._timer = asyncio.get_running_loop().call_later(LOOK_AGAIN_S, self._ring)
+
+    def close(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _ring(self) -> None:
+        self._timer = None
+        self._look_again()
