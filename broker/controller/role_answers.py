@@ -32,7 +32,8 @@ def leader_and_isr_answered(context: ControllerContext, event: LeaderAndIsrAnswe
     context.fail(failed)
     deferred = [one for one in _assigned(context, event.broker_id, event.deferred) if context.is_reachable(one)]
     context.deferred_replicas.update(deferred)
-    returned = [one for one in _assigned(context, event.broker_id, event.taken) if one in context.deferred_replicas]
+    told_again = [one.partition for one in context.deferred_replicas if one.broker_id == event.broker_id]
+    returned = _assigned(context, event.broker_id, event.taken.intersection(told_again))
     context.deferred_replicas.difference_update(returned)
     went_offline = replicas_went_offline(context, [partition for partition, _ in (*failed, *deferred)])
     return [*went_offline, *_came_back(context, event.broker_id, [partition for partition, _ in returned])]

@@ -84,7 +84,7 @@ class ControllerChannels:
         channel.send(
             request,
             LEADER_AND_ISR_VERSION,
-            lambda response: leader_and_isr_answered(channel.broker, request, response),
+            lambda response: leader_and_isr_answered(channel.broker, effect, response),
             is_over=is_over,
         )
 

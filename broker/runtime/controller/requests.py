@@ -83,22 +83,23 @@ def _live_leader(broker: LiveBroker) -> LeaderAndIsrLiveLeader:
 
 
 def leader_and_isr_answered(
-    broker: LiveBroker, request: LeaderAndIsrRequest, response: LeaderAndIsrResponse
+    broker: LiveBroker, effect: SendLeaderAndIsr, response: LeaderAndIsrResponse
 ) -> LeaderAndIsrAnswered:
     """A role that is older than the broker's (STALE_CONTROLLER_EPOCH) is neither taken nor missing."""
-    names = {topic.topic_id: topic.topic_name for topic in request.topic_states}
-    answered: dict[int, set[TopicPartition]] = {}
-    for topic in response.topics:
-        if topic.topic_id in names:
-            for error in topic.partition_errors:
-                partition = TopicPartition(names[topic.topic_id], error.partition_index)
-                answered.setdefault(error.error_code, set()).add(partition)
+    names = {told.topic_id: told.partition.topic for told in effect.partitions}
+    refused = {
+        TopicPartition(names[topic.topic_id], error.partition_index): error.error_code
+        for topic in response.topics
+        if topic.topic_id in names
+        for error in topic.partition_errors
+        if error.error_code != ErrorCode.NONE
+    }
     return LeaderAndIsrAnswered(
         broker.broker_id,
         broker.epoch,
-        taken=frozenset(answered.get(ErrorCode.NONE, ())),
-        failed=frozenset(answered.get(ErrorCode.KAFKA_STORAGE_ERROR, ())),
-        deferred=frozenset().union(*(answered.get(code, ()) for code in _NOT_NOW)),
+        taken=frozenset(told.partition for told in effect.partitions if told.partition not in refused),
+        failed=frozenset(one for one, code in refused.items() if code == ErrorCode.KAFKA_STORAGE_ERROR),
+        deferred=frozenset(one for one, code in refused.items() if code in _NOT_NOW),
     )
 
 
