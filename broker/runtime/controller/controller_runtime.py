@@ -153,10 +153,10 @@ class ControllerRuntime:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         self._doubts.close()
-        had_term = self._term is not None
         self._step_down()
         self._channels.close_all()
-        if had_term and self._session.state is SessionState.CONNECTED:
+        # Also if it does not know of a term: the answer to its last attempt may be on its way.
+        if self._session.state is SessionState.CONNECTED:
             try:
                 async with asyncio.timeout(_GIVE_UP_TIMEOUT_S):
                     await resign(self._session)

@@ -10,8 +10,8 @@ from broker.controller.cluster import TopicAssignment
 from broker.controller.events import ShutdownAsked
 from broker.controller.verdict import ShutdownAnswer
 from broker.protocol.api_keys import ApiKey
-from broker.runtime.controller import doubts
-from broker.zookeeper.election import read_controller
+from broker.runtime.controller import controller_runtime, doubts
+from broker.zookeeper.election import read_controller, try_become_controller
 from broker.zookeeper.session import Create, Delete
 from broker.zookeeper.store import ClusterStore
 from broker.zookeeper.znodes import encode_topic
@@ -239,6 +239,7 @@ async def test_brokers_elect_a_controller_past_a_znode_that_would_stay_for_ever(
 async def test_stranger_that_holds_the_office_is_told_of_with_what_to_do(cluster, monkeypatch, capsys, said, reason):
     monkeypatch.setattr(doubts, "LOOK_AGAIN_S", 0.05)
     one, two = await cluster.start(1), await cluster.start(2)
+    await eventually(lambda: two.runtime.controller_id == 1, "known to all")
     stranger = one.store.session
     await one.runtime.stop()
     await eventually(lambda: two.runtime.is_controller, "the next one")
@@ -250,3 +251,22 @@ async def test_stranger_that_holds_the_office_is_told_of_with_what_to_do(cluster
     assert "delete /controller in ZooKeeper" in "".join(logged)
     await stranger.delete("/controller")
     await eventually(lambda: two.runtime.is_controller, "controller again")
+
+
+async def test_controller_that_stops_before_it_has_heard_of_its_election_leaves_the_office_to_others(
+    cluster, monkeypatch
+):
+    one, two = await cluster.start(1), await cluster.start(2)
+    await eventually(lambda: two.runtime.controller_id == 1, "known to all")
+    elected = asyncio.Event()
+
+    async def elect_and_not_answer(*arguments):
+        if await try_become_controller(*arguments) is not None:
+            elected.set()
+            await asyncio.Event().wait()
+
+    monkeypatch.setattr(controller_runtime, "try_become_controller", elect_and_not_answer)
+    await one.runtime.stop()
+    await asyncio.wait_for(elected.wait(), 10)
+    await two.runtime.stop()
+    assert await read_controller(one.store.session) == -1
