@@ -91,11 +91,13 @@ class RoleRepeats:
         for broker_id in [one for one, pause in self._pauses.items() if pause.until_ms <= now_ms]:
             if broker_id not in waiting:
                 del self._pauses[broker_id]
-        due = {broker_id for broker_id in waiting if self._is_due(broker_id, now_ms)}
+        due = {broker_id for broker_id in waiting if self._takes_turn(broker_id, now_ms)}
         return [*_tell_again(context, due), *resume_deletion(context, due)]
 
-    def _is_due(self, broker_id: int, now_ms: int) -> bool:
-        """And the next time later, if so; the broker may fail as soon as it leads, so a short success is none."""
+    def _takes_turn(self, broker_id: int, now_ms: int) -> bool:
+        """Whether it is time, and then the next time is later, though all was taken meanwhile: a broker that takes its
+        role as follower may fail once more as soon as it is to lead.
+        """
         pause = self._pauses.get(broker_id)
         if pause is None:
             self._pauses[broker_id] = _Pause(now_ms + FIRST_PAUSE_MS)
