@@ -11,7 +11,7 @@ from pathlib import Path
 from broker.common.errors import ErrorCode, NotNowError
 from tests.barnabas_cluster import Cluster, await_true, running_cluster
 from tests.faults.matrix.late_client import LateProducer
-from tests.faults.matrix.stage import WHOLE_WITHIN_S, Stage
+from tests.faults.matrix.stage import Stage
 
 #: Whose disk it is.
 _SMALL = 2
@@ -78,9 +78,7 @@ def fill_the_disk(stage: Stage) -> None:
 
 def _await_full(stage: Stage) -> None:
     at = stage.note("hardly any room left")
-    await_true(
-        lambda: _codes(stage, _SMALL, "kept", "all") == {ErrorCode.KAFKA_STORAGE_ERROR}, "the full disk refuses"
-    )
+    await_true(lambda: _codes(stage, _SMALL, "kept", "all") == {ErrorCode.KAFKA_STORAGE_ERROR}, "the full disk refuses")
     stage.measured["full"] = stage.note("the disk is full") - at
 
 

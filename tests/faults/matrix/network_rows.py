@@ -12,6 +12,7 @@ from broker.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTo
 from tests.barnabas_cluster import Cluster, await_true, running_cluster
 from tests.faults.matrix.late_client import FETCH_VERSION, LateProducer, LateReader
 from tests.faults.matrix.network import Network, network
+from tests.faults.matrix.run import LAG_S
 from tests.faults.matrix.stage import WHOLE_WITHIN_S, Stage
 from tests.faults.matrix.wire import WireClient
 
@@ -20,9 +21,9 @@ _BROKERS = 3
 _RECORDS = 10
 _FLAPS = 8
 _FLAP_S = 1.0
-#: A follower leaves an ISR only after `LAG_S` of silence, so a flapping link can cost each partition that often at most
-#: that it goes and comes back.
-_STATES_MAX = 2 * 5
+#: Both followers leave an ISR at once, and come back one by one.
+_WRITES_FOR_ONE_LAPSE = 3
+_UNDECIDED = {ErrorCode.REQUEST_TIMED_OUT, ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND}
 
 
 @dataclass
@@ -46,7 +47,6 @@ def cut_off_from_peers(stage: Stage) -> None:
     peers = stage.others(leader)
     stage.create("alone", [(leader, *peers)])
     before = _write(stage, "before", leader, "alone", "all")
-    lost = _network(stage).lost_on_the_way_to
     with _network(stage).apart(_host(leader), *map(_host, peers)):
         at = stage.note(f"{leader} is cut off from {peers}")
         pending = LateProducer("pending", stage.broker(leader).port, "alone", "all", stage.history, _at(stage, leader))
@@ -56,11 +56,13 @@ def cut_off_from_peers(stage: Stage) -> None:
         for index in stage.led_by(peers[0], "kept"):
             stage.await_isr("kept", index, peers)
         codes = [*_write(stage, "alone", leader, "alone", "1"), *_write(stage, "peers", peers[0], "kept", "all")]
-        _expect(stage, codes, {ErrorCode.NONE}, "both sides serve")
+        _expect(stage, codes, {ErrorCode.NONE})
         stage.expect_too_few_in_sync("refused", leader, "alone", 0)
         _expect_nothing_shown_behind(stage, leader, "alone", len(before))
-        _expect(stage, pending.outcomes(), {ErrorCode.REQUEST_TIMED_OUT, ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND}, "?")
-        _expect_lost(stage, lost(_host(leader)), *(lost(_host(each)) for each in peers))
+        _expect(stage, pending.outcomes(), _UNDECIDED)
+        _expect_lost(stage, *_lost_on_the_way_to(stage, leader, *peers))
+        if stage.state("alone").zk_version > len(peers):
+            stage.found.append(f"the ISR of who is alone was written {stage.state('alone').zk_version} times")
 
 
 def cut_off_from_zookeeper(stage: Stage) -> None:
@@ -92,7 +94,7 @@ def cut_off_from_zookeeper(stage: Stage) -> None:
         reader.note_answer()
         if stage.watch.broker_epoch(leader) >= 0:
             stage.found.append(f"{leader} is still registered, so nothing has happened")
-        _expect_lost(stage, *map(_network(stage).lost_on_the_way_to, (_host(leader), _ZOOKEEPER)))
+        _expect_lost(stage, *_lost_on_the_way_to(stage, leader), _network(stage).lost_on_the_way_to(_ZOOKEEPER))
     await_true(lambda: stage.watch.broker_epoch(leader) >= 0, f"{leader} is registered again", WHOLE_WITHIN_S)
 
 
@@ -107,7 +109,7 @@ def cut_one_way(stage: Stage) -> None:
                     stage.await_isr("kept", index, stage.others(follower))
             stage.measured["out"] = max(time.monotonic() - at, stage.measured.get("out", 0.0))
             stage.await_progress()
-            _expect_lost(stage, _network(stage).lost_on_the_way_to(_host(deaf)))
+            _expect_lost(stage, *_lost_on_the_way_to(stage, deaf))
         stage.await_whole()
     epoch = stage.watch.broker_epoch(one)
     with _network(stage).deaf(_ZOOKEEPER, _host(one)):
@@ -122,18 +124,19 @@ def flap(stage: Stage) -> None:
     flapping = stage.random.choice(stage.others())
     before = {each: stage.watch.state(each).zk_version for each in stage.replicas}
     sent_again = _network(stage).sent_again_by(_host(flapping))
+    began = stage.note(f"the link of {flapping} flaps")
     for _ in range(_FLAPS):
         with _network(stage).unplugged(_host(flapping)):
-            at = stage.note(f"the cable of {flapping} is out")
-            stage.stay_until(at + _FLAP_S)
-        stage.stay_until(stage.note("and in") + _FLAP_S)
+            stage.stay_until(time.monotonic() + _FLAP_S)
+        stage.stay_until(time.monotonic() + _FLAP_S)
+    lapses_max = (stage.note("it does not any more") - began) / LAG_S
     _expect_lost(stage, _network(stage).sent_again_by(_host(flapping)) - sent_again)
-    changes = {each: stage.watch.state(each).zk_version - before[each] for each in stage.replicas}
-    stage.measured["changes"] = max(changes.values())
+    writes = {each: stage.watch.state(each).zk_version - before[each] for each in stage.replicas}
+    stage.note(f"a state was written {max(writes.values())} times at most")
     stage.found += [
-        f"the state of {each} was written {count} times, {_STATES_MAX} are allowed"
-        for each, count in changes.items()
-        if count > _STATES_MAX
+        f"the state of {each} was written {count} times, though a follower may lapse {lapses_max:.1f} times at most"
+        for each, count in writes.items()
+        if count > _WRITES_FOR_ONE_LAPSE * lapses_max
     ]
 
 
@@ -161,9 +164,10 @@ def _write(
     return producer.outcomes()
 
 
-def _expect(stage: Stage, codes: list[ErrorCode], allowed: set[ErrorCode], what: str) -> None:
+def _expect(stage: Stage, codes: list[ErrorCode], allowed: set[ErrorCode]) -> None:
     if set(codes) - allowed:
-        stage.found.append(f"{what}: {[code.name for code in codes]}")
+        wanted = " or ".join(sorted(each.name for each in allowed))
+        stage.found.append(f"{wanted} was due, {[code.name for code in codes]} was answered")
 
 
 def _expect_nothing_shown_behind(stage: Stage, leader: int, topic: str, offset: int) -> None:
@@ -175,6 +179,10 @@ def _expect_nothing_shown_behind(stage: Stage, leader: int, topic: str, offset: 
         answer = client.ask(request, FETCH_VERSION).responses[0].partitions[0]
     if (answer.error_code, answer.high_watermark, bytes(answer.records or b"")) != (0, offset, b""):
         stage.found.append(f"a leader without followers shows {TopicPartition(topic, 0)} to {answer.high_watermark}")
+
+
+def _lost_on_the_way_to(stage: Stage, *broker_ids: int) -> list[int]:
+    return [_network(stage).lost_on_the_way_to(_host(each)) for each in broker_ids]
 
 
 def _expect_lost(stage: Stage, *packets: int) -> None:

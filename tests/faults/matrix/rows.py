@@ -2,6 +2,7 @@
 
 from tests.faults.matrix import (
     broker_rows,
+    clock_row,
     committer,
     disk_row,
     divergence_row,
@@ -43,6 +44,15 @@ _ALL = (
         cluster=disk_row.cluster_with_a_small_disk,
         missing=disk_row.missing_for_a_small_disk,
         expected_in_log=disk_row.EXPECTED_IN_LOG,
+    ),
+    Row(
+        21,
+        "the clock of one jumps by 2 h, twice",
+        clock_row.jump,
+        cluster=clock_row.cluster_with_an_odd_clock,
+        missing=clock_row.missing_for_a_clock,
+        overrides=clock_row.OVERRIDES,
+        judges=(clock_row.no_rebalance,),
     ),
     Row(
         22,

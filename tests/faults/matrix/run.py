@@ -86,10 +86,14 @@ class Played:
     recovery_s: float = 0.0
     took_s: float = 0.0
     measured: dict[str, float] = field(default_factory=dict)
+    #: What this machine lacks to play the row; nothing was checked then.
+    missing: str = ""
 
 
 def play(row: Row, directory: Path, seed: int) -> Played:
     """Never raises: what keeps a row from being played to its end is its first violation."""
+    if row.missing():
+        return Played(row, seed, Verdict(), missing=row.missing())
     began = time.monotonic()
     history_path = directory / "history.jsonl"
     history = HistoryWriter(history_path)
