@@ -1,5 +1,5 @@
-"""A short slice of the fault matrix on three brokers under load: a leader, and all brokers, killed; a leader cut off from
-its peers; a full disk.
+"""A short slice of the fault matrix, three brokers under load: a leader and all brokers are killed, a leader is cut off
+from its peers, a disk is full.
 """
 
 import random

@@ -40,7 +40,7 @@ class Network:
     """Made by `network`. A host is named by the name it was given."""
 
     def __init__(self, token: str, hosts: Sequence[str]):
-        self._token = token
+        self.token = token
         self._addresses = {name: f"{_SUBNET}.{number}" for number, name in enumerate(hosts, 2)}
         self._hub = self._namespace("hub")
 
@@ -122,7 +122,7 @@ class Network:
                 _enter(before.fileno())
 
     def _namespace(self, name: str) -> str:
-        return f"barnabas-{self._token}-{name}"
+        return f"barnabas-{self.token}-{name}"
 
     def _port(self, host: str) -> str:
         """Interface names may have 15 letters."""
