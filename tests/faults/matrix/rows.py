@@ -43,7 +43,7 @@ _ALL = (
         disk_row.fill_the_disk,
         cluster=disk_row.cluster_with_a_small_disk,
         missing=disk_row.missing_for_a_small_disk,
-        expected_in_log=disk_row.EXPECTED_IN_LOG,
+        told=(disk_row.DISK_IS_FULL,),
     ),
     Row(
         21,

@@ -71,8 +71,8 @@ class Row:
     judges: tuple[Callable[[list[Event]], Iterator[str]], ...] = ()
     #: Seconds that the figures of the row may have at most (I9).
     bounds: dict[str, float] = field(default_factory=dict)
-    #: What brokers may log though it is an error (I10): what the fault is made of.
-    expected_in_log: re.Pattern | None = None
+    #: Patterns of lines that this fault has brokers log: each has to be there, and I10 is about all other lines.
+    told: tuple[str, ...] = ()
 
 
 @dataclass
@@ -82,22 +82,22 @@ class Played:
     row: Row
     seed: int
     verdict: Verdict
+    #: Why it was not played.
+    missing: str = ""
     #: From the end of the fault until every partition is whole and every client goes on.
     recovery_s: float = 0.0
     took_s: float = 0.0
     measured: dict[str, float] = field(default_factory=dict)
-    #: What this machine lacks to play the row; nothing was checked then.
-    missing: str = ""
 
 
 def play(row: Row, directory: Path, seed: int) -> Played:
     """Never raises: what keeps a row from being played to its end is its first violation."""
-    if row.missing():
-        return Played(row, seed, Verdict(), missing=row.missing())
+    played = Played(row, seed, Verdict(), row.missing())
+    if played.missing:
+        return played
     began = time.monotonic()
     history_path = directory / "history.jsonl"
     history = HistoryWriter(history_path)
-    played = Played(row, seed, Verdict())
     logs: list[Path] = []
     try:
         with row.cluster(directory, {**TIMERS, **row.overrides}, row.zookeepers) as cluster:
@@ -113,9 +113,17 @@ def play(row: Row, directory: Path, seed: int) -> Played:
     except Exception as error:
         played.verdict.violations.insert(0, f"{type(error).__name__}: {error}")
     for path in logs:
-        played.verdict.violations += faults_in_log(path, row.expected_in_log)
+        played.verdict.violations += faults_in_log(path, row.told)
+    if logs:
+        played.verdict.violations += _untold(logs, row.told)
     played.took_s = time.monotonic() - began
     return played
+
+
+def _untold(logs: list[Path], told: tuple[str, ...]) -> list[str]:
+    """A fault that no broker has met was none."""
+    lines = "\n".join(path.read_text() for path in logs)
+    return [f"no broker logged {pattern!r}" for pattern in told if not re.search(pattern, lines)]
 
 
 def _play_under_load(row: Row, stage: Stage, played: Played) -> None:
