@@ -30,9 +30,8 @@ _CLONE_NEWNET = 0x40000000
 
 def missing_for_network() -> str:
     """What this machine lacks to make such a network; nothing if it can."""
-    missing = [package for tool, package in _TOOLS.items() if shutil.which(tool) is None]
-    if os.geteuid() != 0 or missing:
-        return f"root and {' and '.join(_TOOLS.values())}"
+    if os.geteuid() != 0 or any(shutil.which(tool) is None for tool in _TOOLS):
+        return f"root, {' and '.join(_TOOLS.values())}"
     return ""
 
 
