@@ -12,10 +12,12 @@ import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 
+from tests.place import HERE, Place
 from tests.zookeeper_server import (
     ZooKeeperEnsemble,
     ZooKeeperServer,
@@ -49,7 +51,12 @@ class BrokerProcess:
     overrides: dict[str, str] = field(default_factory=dict)
     #: What is started; `--config FILE` is put behind it.
     command: Sequence[str] = (sys.executable, "-m", "broker", "server")
+    place: Place = HERE
     process: subprocess.Popen | None = None
+
+    @property
+    def host(self) -> str:
+        return self.place.address
 
     @property
     def log_path(self) -> Path:
@@ -59,7 +66,7 @@ class BrokerProcess:
         self.directory.mkdir(parents=True, exist_ok=True)
         properties = {
             "broker.id": self.broker_id,
-            "listeners": f"PLAINTEXT://127.0.0.1:{self.port}",
+            "listeners": f"PLAINTEXT://{self.host}:{self.port}",
             "log.dirs": self.directory / "logs",
             "zookeeper.connect": self.zookeeper_connect,
             "zookeeper.session.timeout.ms": 4000,
@@ -67,14 +74,14 @@ class BrokerProcess:
             "max.connections.per.ip": 20_000,
             "offsets.topic.num.partitions": 5,
             "transaction.state.log.num.partitions": 5,
-            "metrics.listener": f"127.0.0.1:{self.metrics_port}",
+            "metrics.listener": f"{self.host}:{self.metrics_port}",
             **self.overrides,
         }
         config = self.directory / "server.properties"
         config.write_text("".join(f"{key}={value}\n" for key, value in properties.items()))
         with self.log_path.open("ab") as log:
             self.process = subprocess.Popen(
-                [*self.command, "--config", str(config)],
+                [*self.place.enter, *self.command, "--config", str(config)],
                 cwd=_ROOT,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -94,7 +101,7 @@ class BrokerProcess:
             return False
 
     def get(self, path: str) -> str:
-        with urllib.request.urlopen(f"http://127.0.0.1:{self.metrics_port}{path}", timeout=5) as answer:
+        with urllib.request.urlopen(f"http://{self.host}:{self.metrics_port}{path}", timeout=5) as answer:
             return answer.read().decode()
 
     def kill(self) -> None:
@@ -122,7 +129,7 @@ class Cluster:
 
     @property
     def bootstrap_servers(self) -> str:
-        return ",".join(f"127.0.0.1:{broker.port}" for broker in self.brokers)
+        return ",".join(f"{broker.host}:{broker.port}" for broker in self.brokers)
 
     def broker(self, broker_id: int) -> BrokerProcess:
         return next(broker for broker in self.brokers if broker.broker_id == broker_id)
@@ -143,17 +150,23 @@ def running_cluster(
     zookeepers: int = 1,
     super_password_file: Path | None = None,
     command: Sequence[str] = BrokerProcess.command,
+    places: Mapping[str, Place] = MappingProxyType({}),
 ) -> Iterator[Cluster]:
     """Yields a cluster whose brokers serve; everything it started has ended afterwards.
 
-    With the file of a super password its one ZooKeeper server gets quotas.
+    With the file of a super password its one ZooKeeper server gets quotas. `places` says where `broker-1` and so on,
+    and the one server `zookeeper`, run; who is not in it runs here.
     """
     with contextlib.ExitStack() as stack:
         if directory is None:
             directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="barnabas-test-")))
         if zookeepers == 1:
             zookeeper = stack.enter_context(
-                running_zookeeper(directory / "zookeeper", super_password_file=super_password_file)
+                running_zookeeper(
+                    directory / "zookeeper",
+                    super_password_file=super_password_file,
+                    place=places.get("zookeeper", HERE),
+                )
             )
         else:
             zookeeper = stack.enter_context(running_ensemble(directory / "zookeeper", zookeepers))
@@ -169,6 +182,7 @@ def running_cluster(
                 zookeeper_connect=zookeeper.connect,
                 overrides={**factors, **(overrides or {})},
                 command=command,
+                place=places.get(f"broker-{number}", HERE),
             )
             for number in range(1, brokers + 1)
         ]

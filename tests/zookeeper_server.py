@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from broker.zookeeper.ensemble import ServerAddress, prepare_server
+from tests.place import HERE, Place
 
 _ROOT = Path(__file__).parent.parent
 _START_DEADLINE_S = 40
@@ -29,11 +30,12 @@ class ZooKeeperServer:
     process: subprocess.Popen
     port: int
     directory: Path
+    place: Place = HERE
 
     @property
     def connect(self) -> str:
         """What goes into `zookeeper.connect`."""
-        return f"127.0.0.1:{self.port}"
+        return f"{self.place.address}:{self.port}"
 
     def log(self) -> str:
         return (self.directory / "test.log").read_text()
@@ -58,13 +60,16 @@ class ZooKeeperServer:
 
 @contextlib.contextmanager
 def running_zookeeper(
-    directory: Path, ports: tuple[int, int, int] | None = None, super_password_file: Path | None = None
+    directory: Path,
+    ports: tuple[int, int, int] | None = None,
+    super_password_file: Path | None = None,
+    place: Place = HERE,
 ) -> Iterator[ZooKeeperServer]:
     """Yields a server that answers; stops it at the end. `ports` are client, quorum, election; free ones by default.
 
     With the file of a super password it gets quotas, as in `make up`: soon after it answers.
     """
-    server = start_zookeeper(directory, ports, super_password_file)
+    server = start_zookeeper(directory, ports, super_password_file, place)
     try:
         await_zookeeper(server)
         yield server
@@ -118,14 +123,19 @@ def _zoo_cfg() -> str:
 
 
 def start_zookeeper(
-    directory: Path, ports: tuple[int, int, int] | None = None, super_password_file: Path | None = None
+    directory: Path,
+    ports: tuple[int, int, int] | None = None,
+    super_password_file: Path | None = None,
+    place: Place = HERE,
 ) -> ZooKeeperServer:
     client, quorum, election = ports or free_ports(3)
     directory.mkdir(parents=True, exist_ok=True)
     with (directory / "test.log").open("ab") as log:
         process = subprocess.Popen(
             [
+                *place.enter,
                 *(sys.executable, "-m", "broker", "zookeeper", str(directory), "--client-port", str(client)),
+                *("--host", place.address),
                 *("--quorum-port", str(quorum), "--election-port", str(election)),
                 *(("--super-password-file", str(super_password_file)) if super_password_file else ()),
             ],
@@ -135,13 +145,13 @@ def start_zookeeper(
             stderr=log,
             env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
         )
-    return ZooKeeperServer(process, client, directory)
+    return ZooKeeperServer(process, client, directory, place)
 
 
 def await_zookeeper(server: ZooKeeperServer) -> None:
     """Returns when the server leads its quorum and serves clients."""
     deadline = time.monotonic() + _START_DEADLINE_S
-    while "Mode:" not in four_letter_word(server.port, b"srvr"):
+    while "Mode:" not in four_letter_word(server.port, b"srvr", server.place.address):
         if server.process.poll() is not None:
             raise AssertionError(f"ZooKeeper ended with {server.process.returncode}:\n{server.log()}")
         if time.monotonic() > deadline:
@@ -149,10 +159,10 @@ def await_zookeeper(server: ZooKeeperServer) -> None:
         time.sleep(0.03)
 
 
-def four_letter_word(port: int, word: bytes) -> str:
+def four_letter_word(port: int, word: bytes, host: str = HERE.address) -> str:
     """What the server answers to `word`; nothing when it is not there."""
     try:
-        with socket.create_connection(("127.0.0.1", port), timeout=2) as connection:
+        with socket.create_connection((host, port), timeout=2) as connection:
             connection.sendall(word)
             answer = b""
             while chunk := connection.recv(65536):

@@ -21,13 +21,13 @@ from threading import Lock
 from typing import NamedTuple
 from uuid import UUID
 
-from broker.common.errors import ApiError, ErrorCode, StartupError
+from broker.common.errors import ApiError, ErrorCode, NotNowError, StartupError
 from broker.common.logs import logger
 from broker.common.types import TopicPartition
 from broker.log.checkpoints import PARTITION_METADATA, read_partition_metadata, write_partition_metadata
 from broker.log.config import LogConfig
 from broker.log.directory import STRAY_SUFFIX, CopyFacts, LogDirectory, UnusableDirectoryError
-from broker.log.files import fsync_directory, remove_tree
+from broker.log.files import fsync_directory, is_full, remove_tree
 from broker.log.log import Log
 from broker.log.log_removal import LogRemoval
 from broker.log.open_segments import OpenSegments
@@ -115,13 +115,17 @@ class LogManager(LogRemoval):
 
     @contextmanager
     def _failing_to_start(self, directory: LogDirectory) -> Iterator[None]:
-        """A disk that refuses takes its directory offline, and ends the start if that was the last."""
+        """A disk that refuses takes its directory offline, and ends the start if that was the last.
+
+        A full one may have room later, so another try is worth while.
+        """
         try:
             yield
         except OSError as error:
             self._fail(directory, error)
             if not self._online():
-                raise StartupError(f"{error.filename} cannot be opened: {error.strerror}.") from error
+                refusal = NotNowError if is_full(error) else StartupError
+                raise refusal(f"{error.filename or directory.path} cannot be opened: {error.strerror}.") from error
 
     def _without_surplus(self, found: list[_Found]) -> list[_Found]:
         copies: dict[TopicPartition, list[_Found]] = {}

@@ -254,10 +254,11 @@ class Partition:
         """The ISR to write because followers have not been caught up for `lag_ms_max`; None when there is no reason."""
         if not self.is_leader or self.pending_isr is not None or len(self.state.isr) == 1:
             return None
-        kept = tuple(each for each in self.state.isr if not self._lags(each, now_ms, lag_ms_max))
+        kept = tuple(each for each in self.state.isr if not self.lags(each, now_ms, lag_ms_max))
         return kept if kept != self.state.isr else None
 
-    def _lags(self, replica_id: int, now_ms: int, lag_ms_max: int) -> bool:
+    def lags(self, replica_id: int, now_ms: int, lag_ms_max: int) -> bool:
+        """Whether it lacks records and has not been caught up for `lag_ms_max`; a leader asks of its replicas."""
         if replica_id == self.broker_id:
             return False
         follower = self.followers.get(replica_id)

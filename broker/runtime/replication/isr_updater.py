@@ -72,9 +72,15 @@ class IsrUpdater:
             self._want(hosted, isr)
 
     def _consider_all(self, hosted: HostedPartition) -> None:
-        """Who caught up while another change was under way, or while the cluster thought it dead, joins now."""
-        for replica_id in hosted.partition.followers:
-            self.consider(hosted, replica_id)
+        """Who caught up while another change was under way, or while the cluster thought it dead, joins now.
+
+        Not who has fallen silent: while the high watermark stands still, below min.insync.replicas, it would be counted
+        in and out by turns.
+        """
+        partition, now_ms = hosted.partition, self._clock.monotonic_ms()
+        for replica_id in partition.followers:
+            if not partition.lags(replica_id, now_ms, self._lag_ms_max):
+                self.consider(hosted, replica_id)
 
     def _want(self, hosted: HostedPartition, isr: tuple[int, ...]) -> None:
         """Make `isr` the partition's; nothing else is wanted of it until that is decided.

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 
-from broker.common.errors import ApiError, ErrorCode, StartupError
+from broker.common.errors import ApiError, ErrorCode, NotNowError, StartupError
 from broker.common.types import TopicPartition
 from broker.log import manager as log_manager
 from broker.log.config import LogConfig
@@ -101,6 +101,14 @@ def test_full_disk_refuses_and_stays(manager, batch_of, monkeypatch, number):
         storage_error(lambda: log.append(batch_of(b"v"), 0))
     assert (manager.failed, manager.offline_directories) == ([], {})
     assert log.append(batch_of(b"v"), 0).base_offset == 0
+
+
+def test_start_on_a_full_disk_says_where_and_is_worth_another_try(tmp_path, monkeypatch):
+    monkeypatch.setattr("broker.log.directory.LogDirectory.load_checkpoints", failing(errno.ENOSPC))
+    starting = LogManager([tmp_path / "data"], LogConfig(), 1)
+    with pytest.raises(NotNowError, match=f"{tmp_path / 'data'} cannot be opened: No space left on device"):
+        starting.load_all()
+    starting.shutdown()
 
 
 #: Steps in the middle of which a log cannot stay as it is: it is served no more, so its leadership has to move.

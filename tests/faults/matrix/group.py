@@ -17,7 +17,15 @@ _ANSWER_DEADLINE_S = 40
 class GroupMember(Worker):
     """Commits, a moment after it has read, exactly up to where it has read."""
 
-    def __init__(self, group: str, name: str, topics: list[str], bootstrap_servers: str, history: HistoryWriter):
+    def __init__(
+        self,
+        group: str,
+        name: str,
+        topics: list[str],
+        bootstrap_servers: str,
+        history: HistoryWriter,
+        session_timeout_ms: int = 6_000,
+    ):
         super().__init__(f"{group}/{name}")
         self._group = group
         self._topics = topics
@@ -31,7 +39,7 @@ class GroupMember(Worker):
                 "client.id": name,
                 "enable.auto.commit": False,
                 "auto.offset.reset": "earliest",
-                "session.timeout.ms": 6_000,
+                "session.timeout.ms": session_timeout_ms,
                 "heartbeat.interval.ms": 500,
                 "reconnect.backoff.ms": 20,
                 "reconnect.backoff.max.ms": 200,

@@ -22,23 +22,37 @@ from tests.faults.history import (
     record_value,
 )
 from tests.faults.matrix.wire import WireClient
+from tests.place import HERE
 
 PRODUCE_VERSION = 9
 FETCH_VERSION = 12
-_OUTCOMES = {ErrorCode.NONE: Outcome.OK, ErrorCode.NOT_ENOUGH_REPLICAS: Outcome.FAILED}
+_REFUSALS = frozenset((ErrorCode.NOT_ENOUGH_REPLICAS,))
 _ACKS = {"all": -1, "1": 1}
 _TIMEOUT_MS = 8_000
 
 
 class LateProducer:
-    """Sends one record for each call of `send`, whatever the broker's state; `outcomes` takes the answers."""
+    """Sends one record for each call of `send`, whatever the broker's state; `outcomes` takes the answers.
 
-    def __init__(self, name: str, port: int, topic: str, acks: str, history: HistoryWriter):
+    `refusals` are the errors that say that a record was not written; it was sent once. Any other leaves that open.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        port: int,
+        topic: str,
+        acks: str,
+        history: HistoryWriter,
+        host: str = HERE.address,
+        refusals: frozenset[ErrorCode] = _REFUSALS,
+    ):
         self._name = name
         self._topic = topic
         self._acks = acks
         self._history = history
-        self._client = WireClient(port)
+        self._outcomes = {ErrorCode.NONE: Outcome.OK} | dict.fromkeys(refusals, Outcome.FAILED)
+        self._client = WireClient(port, host)
         self._sent: list[tuple[int, str, tuple[float, float]]] = []
 
     def send(self, partition: int) -> None:
@@ -50,9 +64,7 @@ class LateProducer:
         self._client.send(request, PRODUCE_VERSION)
 
     def outcomes(self) -> list[ErrorCode]:
-        """Of all that was sent. It was sent once, so NOT_ENOUGH_REPLICAS says that it was not written; any other error
-        leaves that open.
-        """
+        """Of all that was sent."""
         codes = []
         with self._client:
             for number, (partition, digest, began) in enumerate(self._sent):
@@ -74,7 +86,7 @@ class LateProducer:
                 acks=self._acks,
                 is_idempotent=False,
                 may_repeat=False,
-                outcome=_OUTCOMES.get(code, Outcome.UNKNOWN),
+                outcome=self._outcomes.get(code, Outcome.UNKNOWN),
                 offset=offset,
                 error=code.name if code else "",
                 began=began,
@@ -86,10 +98,10 @@ class LateProducer:
 class LateReader:
     """Reads a partition from one broker, without a word of what epoch it believes in."""
 
-    def __init__(self, name: str, port: int, history: HistoryWriter):
+    def __init__(self, name: str, port: int, history: HistoryWriter, host: str = HERE.address):
         self._name = name
         self._history = history
-        self._client = WireClient(port)
+        self._client = WireClient(port, host)
 
     def ask(self, topic: str, partition: int, offset: int) -> None:
         asked = FetchPartition(partition=partition, fetch_offset=offset, partition_max_bytes=1_000_000)

@@ -2,9 +2,12 @@
 
 from tests.faults.matrix import (
     broker_rows,
+    clock_row,
     committer,
+    disk_row,
     divergence_row,
     end_txn_row,
+    network_rows,
     reassignment_row,
     replay_row,
     restart_row,
@@ -13,10 +16,12 @@ from tests.faults.matrix import (
     zombie_rows,
     zookeeper_rows,
 )
+from tests.faults.matrix.network import missing_for_network
 from tests.faults.matrix.run import SESSION_S, Row
 
 #: A dead or silent broker counts as gone after its session; then somebody else has to be told.
 _FAIL_OVER = {"fail-over": SESSION_S + 2}
+_NETWORK = {"cluster": network_rows.networked_cluster, "missing": missing_for_network}
 _ALL = (
     Row(1, "kill -9 of a leader", broker_rows.kill_the_leader, bounds=_FAIL_OVER),
     Row(2, "kill -9 of the controller, then with a leader", broker_rows.kill_the_controller, bounds=_FAIL_OVER),
@@ -26,8 +31,29 @@ _ALL = (
     Row(6, "ZooKeeper sessions end, processes do not", zookeeper_rows.expire_sessions),
     Row(7, "ZooKeeper has lost its quorum", zookeeper_rows.lose_the_quorum, zookeepers=3),
     Row(8, "kill -9 of all brokers at once", broker_rows.kill_all),
+    Row(9, "a leader without its peers", network_rows.cut_off_from_peers, **_NETWORK),
+    Row(10, "a leader without ZooKeeper", network_rows.cut_off_from_zookeeper, **_NETWORK, bounds=_FAIL_OVER),
+    Row(11, "one does not hear, one is not heard", network_rows.cut_one_way, **_NETWORK),
+    Row(12, "a link out and in every second", network_rows.flap, **_NETWORK),
     Row(13, "a slow follower", slow_row.slow_follower, overrides=slow_row.PATIENT),
     Row(15, "two fail-overs at once, three tails", divergence_row.fail_over_twice, overrides=divergence_row.PATIENT),
+    Row(
+        16,
+        "a full disk",
+        disk_row.fill_the_disk,
+        cluster=disk_row.cluster_with_a_small_disk,
+        missing=disk_row.missing_for_a_small_disk,
+        told=(disk_row.DISK_IS_FULL,),
+    ),
+    Row(
+        21,
+        "the clock of one jumps by 2 h, twice",
+        clock_row.jump,
+        cluster=clock_row.cluster_with_an_odd_clock,
+        missing=clock_row.missing_for_a_clock,
+        overrides=clock_row.OVERRIDES,
+        judges=(clock_row.no_rebalance,),
+    ),
     Row(
         22,
         "kill -9 of coordinators in mid-rebalance, mid-EndTxn",

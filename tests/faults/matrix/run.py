@@ -1,13 +1,15 @@
 """Runs one row of the matrix from a fresh cluster to the verdict of the checkers."""
 
 import contextlib
+import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.barnabas_cluster import await_true, running_cluster
+from tests.barnabas_cluster import Cluster, await_true, running_cluster
 from tests.faults.checker import Verdict, check, faults_in_log
 from tests.faults.history import Event, HistoryWriter, read_history
 from tests.faults.load import Load, ProducerPlan
@@ -44,6 +46,10 @@ PLANS = (
 )
 
 
+def _three_brokers(directory: Path, settings: dict[str, str], zookeepers: int) -> AbstractContextManager[Cluster]:
+    return running_cluster(directory, 3, settings, zookeepers)
+
+
 @dataclass(frozen=True)
 class Row:
     """One line of the fault matrix. `play` does the fault and waits for what has to happen; the rest is healed."""
@@ -52,6 +58,10 @@ class Row:
     fault: str
     play: Callable[[Stage], None]
     zookeepers: int = 1
+    #: Runs the cluster, in a directory, with settings for its brokers and so many ZooKeeper servers.
+    cluster: Callable[[Path, dict[str, str], int], AbstractContextManager[Cluster]] = _three_brokers
+    #: What this machine lacks to play the row; nothing if it can.
+    missing: Callable[[], str] = lambda: ""
     #: Broker settings besides TIMERS.
     overrides: dict[str, str] = field(default_factory=dict)
     #: Written to besides the usual ones: name to replicas, and by whom.
@@ -61,6 +71,8 @@ class Row:
     judges: tuple[Callable[[list[Event]], Iterator[str]], ...] = ()
     #: Seconds that the figures of the row may have at most (I9).
     bounds: dict[str, float] = field(default_factory=dict)
+    #: Patterns of lines that this fault has brokers log: each has to be there, and I10 is about all other lines.
+    told: tuple[str, ...] = ()
 
 
 @dataclass
@@ -70,6 +82,8 @@ class Played:
     row: Row
     seed: int
     verdict: Verdict
+    #: Why it was not played.
+    missing: str = ""
     #: From the end of the fault until every partition is whole and every client goes on.
     recovery_s: float = 0.0
     took_s: float = 0.0
@@ -78,13 +92,15 @@ class Played:
 
 def play(row: Row, directory: Path, seed: int) -> Played:
     """Never raises: what keeps a row from being played to its end is its first violation."""
+    played = Played(row, seed, Verdict(), row.missing())
+    if played.missing:
+        return played
     began = time.monotonic()
     history_path = directory / "history.jsonl"
     history = HistoryWriter(history_path)
-    played = Played(row, seed, Verdict())
     logs: list[Path] = []
     try:
-        with running_cluster(directory, 3, {**TIMERS, **row.overrides}, row.zookeepers) as cluster:
+        with row.cluster(directory, {**TIMERS, **row.overrides}, row.zookeepers) as cluster:
             logs = [broker.log_path for broker in cluster.brokers]
             stage = Stage(cluster, history, seed)
             with contextlib.closing(stage.watch):
@@ -97,9 +113,17 @@ def play(row: Row, directory: Path, seed: int) -> Played:
     except Exception as error:
         played.verdict.violations.insert(0, f"{type(error).__name__}: {error}")
     for path in logs:
-        played.verdict.violations += faults_in_log(path)
+        played.verdict.violations += faults_in_log(path, row.told)
+    if logs:
+        played.verdict.violations += _untold(logs, row.told)
     played.took_s = time.monotonic() - began
     return played
+
+
+def _untold(logs: list[Path], told: tuple[str, ...]) -> list[str]:
+    """A fault that no broker has met was none."""
+    lines = "\n".join(path.read_text() for path in logs)
+    return [f"no broker logged {pattern!r}" for pattern in told if not re.search(pattern, lines)]
 
 
 def _play_under_load(row: Row, stage: Stage, played: Played) -> None:

@@ -79,7 +79,8 @@ class Stage:
         )
 
     def _refused(self, name: str, broker_id: int, topic: str, partition: int) -> int:
-        producer = LateProducer(name, self.broker(broker_id).port, topic, "all", self.history)
+        broker = self.broker(broker_id)
+        producer = LateProducer(name, broker.port, topic, "all", self.history, broker.host)
         for _ in range(5):
             producer.send(partition)
         return producer.outcomes().count(ErrorCode.NOT_ENOUGH_REPLICAS)

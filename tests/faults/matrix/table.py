@@ -26,6 +26,8 @@ def write_table(played: Sequence[Played]) -> str:
 
 def _line(played: Played) -> tuple[str, ...]:
     counts, violations = played.verdict.counts, played.verdict.violations
+    if played.missing:
+        return (str(played.row.number), played.row.fault, *[""] * 5, f"not played: needs {played.missing}")
     held = "I1-I10" if played.row.number in _TRANSACTIONAL else "I1-I6 I8-I10"
     load = " / ".join(f"{counts[f'produce {outcome}']:,}" for outcome in ("ok", "unknown", "failed"))
     return (

@@ -11,6 +11,7 @@ from broker.protocol.messages import MESSAGES
 from broker.security.login import login
 from broker.security.membership import Membership
 from tests.members import new_nonce
+from tests.place import HERE
 
 _TIMEOUT_S = 20
 _CORRELATION_ID = 1
@@ -19,9 +20,9 @@ _CORRELATION_ID = 1
 class WireClient:
     """A connection to a broker; `send` what you want, then take each answer with `answer`. Raises OSError."""
 
-    def __init__(self, port: int):
-        self._port = port
-        self._socket = socket.create_connection(("127.0.0.1", port), timeout=_TIMEOUT_S)
+    def __init__(self, port: int, host: str = HERE.address):
+        self._host, self._port = host, port
+        self._socket = socket.create_connection((host, port), timeout=_TIMEOUT_S)
 
     def __enter__(self) -> "WireClient":
         return self
@@ -31,7 +32,7 @@ class WireClient:
 
     def log_in(self, secret: bytes) -> None:
         """As a member of the cluster."""
-        talk = login(Membership(secret, new_nonce).dial("127.0.0.1", self._port))
+        talk = login(Membership(secret, new_nonce).dial(self._host, self._port))
         request = next(talk)
         with contextlib.suppress(StopIteration):
             while True:

@@ -84,6 +84,26 @@ async def test_trap_07_a_follower_the_cluster_thinks_dead_joins_when_it_is_regis
     await updater.stop()
 
 
+async def test_trap_07_followers_that_fell_silent_stay_out_while_nothing_more_is_committed(led):
+    """Below min.insync.replicas the high watermark stands still, so that they go on holding all that is committed."""
+    partition, store, clock = led.partition, Store(), ManualClock()
+    store.go_on.set()
+    partition.require_in_sync(2)
+    partition.isr_written((ME, NEAR, FAR), 1)
+    for follower, broker_epoch in store.registered.items():
+        partition.record_fetch(follower, 0, now_ms=0, broker_epoch=broker_epoch)
+    partition.record_append(10, now_ms=0)
+    clock.advance(1_000)
+    updater = IsrUpdater(Replicas([led]), store, lambda _: True, lag_ms_max=10, clock=clock)
+    updater.start()
+    await eventually(lambda: partition.state.isr == (ME,), "both are counted out")
+    await eventually(lambda: store.announced, "the controller is told")
+    partition.record_fetch(FAR, 10, now_ms=1_000, broker_epoch=30)
+    await eventually(lambda: partition.state.isr == (ME, FAR), "who fetches again is counted in")
+    assert store.written == [(ME,), (ME, FAR)]
+    await updater.stop()
+
+
 async def test_trap_07_what_a_follower_held_before_it_registered_anew_counts_for_nothing(led):
     store = Store()
     store.go_on.set()

@@ -1,0 +1,131 @@
+"""A broker whose disk is full: a small one of memory, mounted for the row and filled up by somebody else's file."""
+
+import contextlib
+import os
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from broker.common.errors import ErrorCode, NotNowError
+from tests.barnabas_cluster import Cluster, await_true, running_cluster
+from tests.faults.matrix.late_client import LateProducer
+from tests.faults.matrix.stage import Stage
+
+#: Whose disk it is.
+_SMALL = 2
+_DISK_BYTES = 64 << 20
+#: What the load fills up in a few seconds.
+_LEFT_BYTES = 256 << 10
+_FULL_S = 4.0
+_RECORDS = 10
+#: The directory stays online, so whoever hears this knows that the record was not written.
+_REFUSALS = frozenset((ErrorCode.KAFKA_STORAGE_ERROR, ErrorCode.NOT_ENOUGH_REPLICAS))
+DISK_IS_FULL = "No space left on device"
+
+
+def missing_for_a_small_disk() -> str:
+    """What this machine lacks to mount one; nothing if it can."""
+    return "" if os.geteuid() == 0 else "root, to mount a file system"
+
+
+@contextlib.contextmanager
+def cluster_with_a_small_disk(directory: Path, settings: dict[str, str], _zookeepers: int) -> Iterator[Cluster]:
+    logs = directory / f"broker-{_SMALL}" / "logs"
+    with _disk(logs), running_cluster(directory, 3, settings) as cluster:
+        yield cluster
+
+
+@contextlib.contextmanager
+def _disk(path: Path) -> Iterator[None]:
+    path.mkdir(parents=True)
+    options = f"size={_DISK_BYTES},mode=700"
+    subprocess.run(["mount", "-t", "tmpfs", "-o", options, "barnabas-faults", str(path)], check=True)
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "--lazy", str(path)], check=True)
+
+
+def fill_the_disk(stage: Stage) -> None:
+    """What cannot be written is refused and never seen, the others serve, and all goes on when there is room.
+
+    Then the same, and the broker dies: it may start or not, but it says why, and does when there is room.
+    """
+    logs, others = stage.broker(_SMALL).directory / "logs", stage.others(_SMALL)
+    with _ballast(logs):
+        _await_full(stage)
+        for each in others:
+            for index in stage.led_by(each, "kept"):
+                stage.await_isr("kept", index, others)
+        _stay_full(stage, others)
+    stage.note("there is room again")
+    stage.await_whole()
+    _expect(stage, _codes(stage, _SMALL, "kept", "all"), {ErrorCode.NONE})
+    with _ballast(logs):
+        _await_full(stage)
+        stage.kill(_SMALL)
+        stage.start(_SMALL)
+        _expect_served_or_told_why(stage)
+
+
+def _await_full(stage: Stage) -> None:
+    at = stage.note("hardly any room left")
+    await_true(lambda: _codes(stage, _SMALL, "kept", "all") == {ErrorCode.KAFKA_STORAGE_ERROR}, "the full disk refuses")
+    stage.measured["full"] = stage.note("the disk is full") - at
+
+
+def _stay_full(stage: Stage, others: list[int]) -> None:
+    """What the last page of a file has room for is taken; what is not is refused."""
+    told: dict[str, set[ErrorCode]] = {"kept": set(), "loose": set()}
+    until = time.monotonic() + _FULL_S
+    while time.monotonic() < until:
+        for topic, acks in (("kept", "all"), ("loose", "1")):
+            told[topic] |= _codes(stage, _SMALL, topic, acks)
+        for each in others:
+            _expect(stage, _codes(stage, each, "kept", "all"), {ErrorCode.NONE})
+        stage.await_progress()
+    for codes in told.values():
+        _expect(stage, codes, {ErrorCode.KAFKA_STORAGE_ERROR, ErrorCode.NONE})
+        if ErrorCode.KAFKA_STORAGE_ERROR not in codes:
+            stage.found.append("a full disk refused nothing")
+
+
+def _expect_served_or_told_why(stage: Stage) -> None:
+    broker = stage.broker(_SMALL)
+    with contextlib.suppress(AssertionError):
+        broker.await_healthy()
+    status = broker.process.poll()
+    last = broker.log_path.read_text().splitlines()[-1]
+    stage.note(f"on the full disk it ended with {status}: {last}" if status else "it runs on the full disk")
+    if status not in (None, NotNowError.exit_status) or (status and DISK_IS_FULL not in last):
+        stage.found.append(f"I10: on a full disk the broker ended with {status}: {last}")
+
+
+@contextlib.contextmanager
+def _ballast(directory: Path) -> Iterator[None]:
+    """A file that leaves hardly any room while this lasts."""
+    path, disk = directory / "ballast", os.statvfs(directory)
+    with path.open("wb") as file:
+        os.posix_fallocate(file.fileno(), 0, disk.f_bavail * disk.f_frsize - _LEFT_BYTES)
+    try:
+        yield
+    finally:
+        path.unlink()
+
+
+def _codes(stage: Stage, broker_id: int, topic: str, acks: str) -> set[ErrorCode]:
+    """What the broker says to a few records for each partition that it leads."""
+    broker = stage.broker(broker_id)
+    name = f"{topic}-{broker_id}-{time.monotonic_ns()}"
+    producer = LateProducer(name, broker.port, topic, acks, stage.history, broker.host, _REFUSALS)
+    for index in stage.led_by(broker_id, topic):
+        for _ in range(_RECORDS):
+            producer.send(index)
+    return set(producer.outcomes())
+
+
+def _expect(stage: Stage, codes: set[ErrorCode], allowed: set[ErrorCode]) -> None:
+    if codes - allowed:
+        wanted = " or ".join(sorted(each.name for each in allowed))
+        stage.found.append(f"{wanted} was due, {sorted(each.name for each in codes)} was answered")
