@@ -94,6 +94,14 @@ BYTES_AT_ONCE_MAX = 4 * 1024
 #: Of many things that one request asks for, as many are done before others have their turn: a few milliseconds.
 THINGS_IN_A_TURN = 100
 
+#: Elements of a long answer's arrays that are encoded, and perhaps made, before others have their turn: one takes some
+#: two microseconds, with what it is made of up to ten.
+ENTRIES_ENCODED_IN_A_TURN = 500
+
+#: Long answers that are encoded at a time, others wait: what there is of them counts as unsent only when it is whole,
+#: and a description of 20,000 topics has 100 MB.
+LONG_ANSWERS_ENCODED_MAX = 4
+
 #: The same for requests in which a client may name every partition it works with: 20,000 of them with names of 50
 #: letters and metadata, and nobody is known to have more in one client.
 PARTITIONS_REQUEST_BYTES_MAX = 4 * 1024 * 1024

@@ -98,6 +98,8 @@ class Budget(NamedTuple):
     bytes_at_once: int = BYTES_AT_ONCE_MAX
     #: How many times its bytes it may take in memory until it is answered.
     decoded_factor: int = DECODED_FACTOR
+    #: From more bytes than this on, an answer that comes later is encoded in turns: it may be long.
+    long_answers_from: int = 0
 
 
 ORDINARY = Budget(REQUEST_BYTES_MAX, REQUEST_ENTRIES_MAX)

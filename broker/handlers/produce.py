@@ -323,6 +323,8 @@ def _close_on_error(topics: list[tuple[str, list[Outcome]]]) -> None:
 
 
 #: Record batches stay bytes, and are free when they are appended; how long a frame may be at all is for the connection.
-_BUDGET = Budget(sys.maxsize, PRODUCE_ENTRIES_MAX, bytes_at_once=sys.maxsize, decoded_factor=1)
+_BUDGET = Budget(
+    sys.maxsize, PRODUCE_ENTRIES_MAX, bytes_at_once=sys.maxsize, decoded_factor=1, long_answers_from=sys.maxsize
+)
 
 HANDLER = public(ApiKey.PRODUCE, 3, 11, handle_produce, advertised_from=0, budget=_BUDGET)

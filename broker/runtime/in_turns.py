@@ -4,7 +4,7 @@ Counted, not timed: one of these things takes some ten to fifty microseconds, so
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterable
 from inspect import isawaitable
 from itertools import islice
 from typing import Any, NamedTuple, TypeVar
@@ -51,6 +51,16 @@ async def partitions_in_turns(
     pairs = ((topic, each) for topic, partitions in asked.items() for each in partitions)
     results = iter(await in_turns(pairs, lambda pair: do(*pair), turns))
     return [(topic, list(islice(results, len(partitions)))) for topic, partitions in asked.items()]
+
+
+async def steps_in_turns(steps: Generator[None, None, Result], turns: Turns) -> Result:
+    """What `steps` returns; others have their turn between two of them."""
+    try:
+        while True:
+            next(steps)
+            await turns.mine()
+    except StopIteration as end:
+        return end.value
 
 
 class InOrder(NamedTuple):

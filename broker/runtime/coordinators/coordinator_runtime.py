@@ -20,6 +20,7 @@ from broker.common.errors import ApiError, ErrorCode, InvariantViolation
 from broker.common.logs import logger
 from broker.common.types import new_tuple
 from broker.coordinator.outcome import RECORD_BYTES_PER_TICK, Answer, Outcome
+from broker.net.turns import Turns
 from broker.protocol.schema import Message
 from broker.records.batch import HEADER_BYTES
 from broker.records.builder import build_batch
@@ -55,6 +56,7 @@ class CoordinatorRuntime(Generic[C]):
         self._shards: dict[int, Shard[C]] = {}
         self._waiting: dict[int, asyncio.Future] = {}
         self._tokens = itertools.count(1)
+        self._loading_turns = Turns()
         self._timer: asyncio.TimerHandle | None = None
         self._timer_ms = 0
         #: Partitions led here whose coordinators could not be loaded so far.
@@ -308,7 +310,7 @@ class CoordinatorRuntime(Generic[C]):
     async def _load(self, shard: Shard[C]) -> None:
         """Half of the state is worse than none: what cannot be read to its end is not coordinated."""
         try:
-            await load(shard, self._new_coordinator, self._loaded, self.not_loaded)
+            await load(shard, self._new_coordinator, self._loaded, self.not_loaded, self._loading_turns)
         except InvariantViolation:
             facts = {"topic": self.topic, "partition": shard.partition}
             _log.exception("coordinator cannot be loaded, let another replica lead", **facts)
