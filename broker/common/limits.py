@@ -194,6 +194,11 @@ REBALANCE_TIMEOUT_MS_MAX = 86_400_000
 #: fill the memory within the week it takes to forget one.
 TRANSACTIONAL_IDS_MAX = 300_000
 
+#: Partitions that open transactions cover, of all coordinators of one broker, 0.15 to 0.3 KB each: 150 MB. Beyond it
+#: producers are told to try again: transactions end, or time out. Leaders ask coordinators before they let one open
+#: (KIP-890), so what is open in logs is bounded by it, too.
+TRANSACTION_PARTITIONS_MAX = 500_000
+
 #: Previews of retention that wait for their turn; one is made at a time, and beyond these a client is refused.
 PREVIEWS_WAITING_MAX = 8
 

@@ -27,7 +27,7 @@ from broker.protocol.messages.produce import (
 from broker.protocol.produced import FIRST_VERSION, Produced, encode_produced
 from broker.protocol.schema import Buffer, Message
 from broker.records.batch import check_produced_batch
-from broker.runtime.in_turns import in_order, in_turns
+from broker.runtime.in_turns import in_order, in_turns, once_done
 from broker.runtime.replication.batch_looks import BatchLooks
 from broker.runtime.replication.repacking import Guard
 from broker.runtime.replication.replica_manager import ProduceResult
@@ -50,16 +50,15 @@ class _Uncommitted(NamedTuple):
     result: ProduceResult
 
 
-def handle_produce(
-    request: ProduceRequest, context: RequestContext, append: Append | None = None, left: int = PRODUCE_ENTRIES_MAX
-) -> Reply:
-    """`append` writes a batch; the one that has verified its transaction, once it was. `left` entries in one turn."""
+def handle_produce(request: ProduceRequest, context: RequestContext, append: Append | None = None) -> Reply:
+    """`append` writes a batch; the one that has verified its transaction, once it was."""
     if append is None:
         if context.services.repacking.partitions:
             return _when_packed(request, context)
         if request.transactional_id is not None:
             return _when_verified(request, context)
-        append, left = context.services.replicas.append, THINGS_IN_A_TURN
+        append = context.services.replicas.append
+    left = THINGS_IN_A_TURN
     topics: list[tuple[str, list[Outcome]]] = []
     uncommitted: list[_Uncommitted] = []
     is_plain = True
@@ -109,7 +108,7 @@ def _when_packed(request: ProduceRequest, context: RequestContext) -> Reply:
     def go_on(guard: Guard) -> Reply:
         if request.transactional_id is not None:
             return _when_verified(request, context, guard)
-        return handle_produce(request, context, guard(context.services.replicas.append), THINGS_IN_A_TURN)
+        return handle_produce(request, context, guard(context.services.replicas.append))
 
     return context.services.repacking.when_packed(sent, go_on)
 
@@ -177,7 +176,7 @@ async def _look_and_verify(
                 looked_at[id(batch)] = None
             except ApiError as error:
                 looked_at[id(batch)] = error
-    reply = _verify(request, context, batches, looked_at, guard)
+    reply = await once_done(_verify(request, context, batches, looked_at, guard))
     done()
     return await reply if isawaitable(reply) else reply
 

@@ -70,6 +70,19 @@ class InOrder(NamedTuple):
     is_done: asyncio.Future[None]
 
 
+async def once_done(reply: Result | Awaitable[Result] | InOrder) -> Result | Awaitable[Result]:
+    """What is left of a reply that takes turns with others, when nothing can overtake it any more."""
+    if not isinstance(reply, InOrder):
+        return reply
+    working = asyncio.ensure_future(reply.reply)
+    try:
+        await reply.is_done
+    except BaseException:
+        working.cancel()
+        raise
+    return working
+
+
 def in_order(work: Callable[[Callable[[], None]], Awaitable[Any]]) -> InOrder:
     """`work(done)` makes the reply, and calls `done` once what others might overtake is over: at its end at last."""
     is_done = asyncio.get_running_loop().create_future()

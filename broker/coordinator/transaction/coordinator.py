@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from weakref import WeakSet
 
 from broker.common.errors import ErrorCode
-from broker.common.limits import TRANSACTIONAL_IDS_MAX
+from broker.common.limits import TRANSACTION_PARTITIONS_MAX, TRANSACTIONAL_IDS_MAX
 from broker.common.types import TopicPartition
 from broker.coordinator.outcome import Answer
 from broker.coordinator.timers import Timers
@@ -154,6 +154,10 @@ class TransactionCoordinator:
         added = add(transaction, partitions, turn.wall_ms) if error is ErrorCode.NONE else error
         if isinstance(added, ErrorCode):
             return added
+        if sum(ledger.partition_count for ledger in self._ledgers) + len(partitions) > TRANSACTION_PARTITIONS_MAX:
+            facts = {"transactional_id": transactional_id, "partitions": len(partitions)}
+            turn.note("partitions refused: open transactions hold all they may", **facts)
+            return ErrorCode.COORDINATOR_NOT_AVAILABLE
         self._ledger.propose(added, turn)
         return ErrorCode.NONE
 

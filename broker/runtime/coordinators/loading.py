@@ -30,7 +30,8 @@ async def load(
 ) -> None:
     """Until it works, since clients are sent here as long as this broker leads; `not_loaded` names it meanwhile.
 
-    A broker may begin to lead fifty partitions at once: they share `turns`, so that their slices never add up. Raises InvariantViolation for a log that will not be readable tomorrow either.
+    A broker may begin to lead fifty partitions at once: they share `turns`, so that their slices never add up.
+    Raises InvariantViolation for a log that will not be readable tomorrow either.
     """
     pause_s = _AGAIN_FIRST_S
     while True:
