@@ -126,6 +126,11 @@ class Handler:
     members_from: int | None = None
     #: What others are answered to their request; None: CLUSTER_AUTHORIZATION_FAILED at the top of the response.
     refuse: Callable[[Any], Message] | None = None
+    #: What members may bring from `members_from` on, if more than `budget`.
+    members_budget: Budget | None = None
+
+    def budget_of(self, version: int) -> Budget:
+        return self.members_budget if self.members_budget and self.is_for_members(version) else self.budget
 
     def is_for_members(self, version: int) -> bool:
         return self.members_from is not None and version >= self.members_from

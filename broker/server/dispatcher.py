@@ -87,10 +87,9 @@ class Dispatcher:
             self._fail(connection, decode_request_header(frame)[0])
 
     def on_closed(self, connection: Connection) -> None:
-        """Cancels what still works for the connection: soon, because a task that never began cannot clean up."""
-        loop = asyncio.get_running_loop()
+        """Cancels what still works for the connection: in turns. A task that never began could not clean up now."""
         for work in self._working.pop(connection, ()):
-            loop.call_soon(work.cancel)
+            self._services.turns.ask(work.cancel)
 
     def _add_route(self, api_key: int, version: int) -> Route | None:
         """None if that version is not served."""

@@ -39,7 +39,7 @@ class Route:
         messages = MESSAGES[handler.api]
         self.api = handler.api
         self.version = version
-        self.request_bytes_max, entries_max, *others = handler.budget
+        self.request_bytes_max, entries_max, *others = handler.budget_of(version)
         self.bytes_at_once, self.decoded_factor, self.long_answers_from = others
         self.decode: Callable[[memoryview, int], Message] = decoder_of(
             messages.request, version, ignore_rest=True, entries_max=entries_max

@@ -58,6 +58,8 @@ from broker.protocol.messages.txn_offset_commit import TxnOffsetCommitRequest
 
 #: LeaveGroup up to this version names one member and has one error.
 _LEAVE_ONE_VERSION = 2
+#: So many members are as much work, when their group's time is up, as a member whose session is over.
+_MEMBERS_A_THING = 10
 
 
 class GroupCoordinator:
@@ -235,7 +237,7 @@ class GroupCoordinator:
         return min(of_members, of_offsets)
 
     def tick(self, now_ms: int) -> Outcome:
-        """Do what the deadlines that have come ask for, as much as goes into one batch; the rest stays due.
+        """Do what the deadlines that have come ask for, a turn's worth that goes into one batch; the rest stays due.
 
         A group with a record on its way is left for the next tick.
         """
@@ -246,6 +248,7 @@ class GroupCoordinator:
             if group is not None and group.proposal is not None:
                 postponed.append(key)
             elif group is not None:
+                turn.things_left -= 1 + len(group.members) // _MEMBERS_A_THING
                 self._time_is_up(group, key, turn)
         for key in postponed:
             self._timers.schedule(key, turn.now_ms + TIMER_RETRY_MS)

@@ -39,6 +39,9 @@ _ENDED_BY = {
     False: (TransactionState.PREPARE_ABORT, TransactionState.COMPLETE_ABORT),
 }
 
+#: So many partitions are as much work, when their transaction's time is up, as one without any.
+_PARTITIONS_A_THING = 10
+
 
 class TransactionCoordinator:
     def __init__(
@@ -204,7 +207,7 @@ class TransactionCoordinator:
         return self._timers.next_deadline_ms()
 
     def tick(self, now_ms: int) -> TransactionOutcome:
-        """Do what the deadlines that have come ask for, as much as goes into one batch; the rest stays due."""
+        """Do what the deadlines that have come ask for, a turn's worth that goes into one batch; the rest stays due."""
         turn = self._turn(now_ms)
         while not turn.is_full:
             transactional_id = self._timers.take_expired(turn.now_ms)
@@ -212,6 +215,7 @@ class TransactionCoordinator:
                 break
             transaction = self.transactions.get(transactional_id)
             if transaction is not None:
+                turn.things_left -= 1 + len(transaction.partitions) // _PARTITIONS_A_THING
                 with self._tried_again(transaction, turn):
                     self._look_after(transaction, turn)
         return self._end(turn)

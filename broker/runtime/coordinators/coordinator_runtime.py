@@ -255,14 +255,20 @@ class CoordinatorRuntime(Generic[C]):
         self._timer = asyncio.get_running_loop().call_later(delay_ms / 1000, self._tick)
 
     def _tick(self) -> None:
+        """Of the shards that have something to do the one that waits for longest; the others in the next passes."""
         self._timer = None
         now_ms = self._clock.monotonic_ms()
-        for shard in [each for each in self._shards.values() if each.is_loaded]:
+        shards = [each for each in self._shards.values() if each.is_loaded]
+        due: list[tuple[int, int]] = []
+        for shard in shards:
             for answer in shard.uncommitted.take_overdue(now_ms):
                 self._answer(shard.coordinator.unconfirmed(answer, ErrorCode.REQUEST_TIMED_OUT))
             timer_ms = shard.next_timer_ms()
             if timer_ms is not None and timer_ms <= now_ms:
-                self._tick_shard(shard, now_ms)
+                due.append((timer_ms, shard.partition))
+        if due:
+            self._tick_shard(self._shards[min(due)[1]], now_ms)
+        for shard in shards:
             self._arm(shard)
 
     def _tick_shard(self, shard: Shard[C], now_ms: int) -> None:
