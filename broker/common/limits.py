@@ -218,6 +218,10 @@ DISK_THREADS_PER_DIRECTORY = 4
 #: Partitions whose roles, cuts or deletions one callback deals with, some 0.1 ms each: others have their turn between.
 PARTITIONS_PER_CALLBACK = 20
 
+#: Partitions of one question to the controller (elections, moves), which steps through all of them in one go: some
+#: 20 microseconds each.
+PARTITIONS_ASKED_AT_ONCE = 1_000
+
 #: Sealed segments of all logs that stay open for who reads them: a descriptor each …
 OPEN_SEALED_SEGMENTS_MAX = 1_000
 #: … and the bytes of their indexes in memory: 32 segments of 1 GB. One more is decoded again when it is read, 1 ms.
