@@ -9,7 +9,7 @@ from inspect import isawaitable
 from typing import NamedTuple
 
 from broker.common.errors import ApiError, ErrorCode
-from broker.common.limits import PRODUCE_ENTRIES_MAX, THINGS_IN_A_TURN
+from broker.common.limits import PRODUCE_ENTRIES_MAX
 from broker.common.types import TopicPartition, new_tuple
 from broker.handlers.current_leader import addresses, current_leader, refusal
 from broker.handlers.handler import Budget, CloseConnectionError, Reply, RequestContext, public
@@ -36,6 +36,8 @@ from broker.runtime.topics.internal_topics import INTERNAL_TOPICS
 
 _ALL = -1
 _ACKS = (_ALL, 0, 1)
+#: Batches of one request; each takes a millisecond if its timestamp lets a segment end.
+_APPENDED_AT_ONCE = 20
 
 
 #: What became of the batch for one partition: where it went, or why it did not.
@@ -58,7 +60,7 @@ def handle_produce(request: ProduceRequest, context: RequestContext, append: App
         if request.transactional_id is not None:
             return _when_verified(request, context)
         append = context.services.replicas.append
-    left = THINGS_IN_A_TURN
+    left = _APPENDED_AT_ONCE
     topics: list[tuple[str, list[Outcome]]] = []
     uncommitted: list[_Uncommitted] = []
     is_plain = True

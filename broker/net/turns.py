@@ -46,6 +46,10 @@ class Turns:
             asyncio.get_running_loop().call_soon(self._next_pass)
         return now + SLICE_S if now < self._pass_end else 0.0
 
+    def whole_slice_end(self) -> float:
+        """When who has just got its turn has had its slice."""
+        return monotonic() + SLICE_S
+
     def _next_pass(self) -> None:
         self._pass_end = None
 

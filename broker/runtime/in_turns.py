@@ -1,6 +1,7 @@
 """Many things done for one request, while others have their turn: a handful of bytes can name what takes seconds.
 
-Counted, not timed: one of these things takes some ten to fifty microseconds, so a slice takes a few milliseconds.
+Counted and timed: one of these things takes some ten to fifty microseconds as a rule, but an append whose timestamp
+lets a segment end takes a millisecond, and a client chooses its timestamps.
 """
 
 import asyncio
@@ -25,11 +26,11 @@ async def in_turns(
 ) -> list[Result]:
     """What `do` made of each, one after the other; `size_of` says for how many ordinary things one counts."""
     results: list[Result] = []
-    left = THINGS_IN_A_TURN
+    left, end = THINGS_IN_A_TURN, turns.whole_slice_end()
     for thing in things:
-        if left <= 0:
-            left = THINGS_IN_A_TURN
+        if left <= 0 or turns.is_over(end):
             await turns.mine()
+            left, end = THINGS_IN_A_TURN, turns.whole_slice_end()
         left -= size_of(thing)
         result = do(thing)
         results.append(await result if isawaitable(result) else result)

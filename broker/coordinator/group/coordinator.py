@@ -384,7 +384,8 @@ class GroupCoordinator:
         """The partition has another leader: every parked request is answered NOT_COORDINATOR, everything forgotten."""
         turn = self._turn(self._now_ms)
         for group in self._groups.values():
-            self._membership.dismiss(group, ErrorCode.NOT_COORDINATOR, turn)
+            if group.awaiting_join or group.awaiting_sync:
+                self._membership.dismiss(group, ErrorCode.NOT_COORDINATOR, turn)
         self._groups.clear()
         self._offsets.clear()
         self._account.close()

@@ -104,7 +104,7 @@ class Rebalance:
             turn.note("member did not rejoin", group_id=group.group_id, member_id=member.member_id)
         if len(absent) > _ABSENT_NOTED_MAX:
             turn.note("more did not rejoin", group_id=group.group_id, member_count=len(absent) - _ABSENT_NOTED_MAX)
-        for member in absent:
+        for member in reversed(absent):  # the leader, who is first, last: each leader that goes has to be replaced
             group.remove(member.member_id)
             self._timers.cancel(TimerKey(TimerKind.SESSION, group.group_id, member.member_id))
 
