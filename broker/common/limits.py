@@ -83,15 +83,17 @@ FETCH_SESSION_EVICTION_MS = 120_000
 #: (socket.request.max.bytes).
 REQUEST_BYTES_MAX = 1024 * 1024
 
-#: Elements all arrays of such a request may have together, counted before they are read. Each takes half a kilobyte
-#: and, with its part of the answer, a microsecond or two, whatever the API: 20,000 keep the loop for less than 50 ms.
+#: Elements all arrays of such a request may have together, counted before they are read. Decoded, which is done in one
+#: go, each takes half a kilobyte and half a microsecond: 10 ms. What is done about each, 10 to 50 microseconds, and its
+#: part of the answer, one or two, are done in turns.
 REQUEST_ENTRIES_MAX = 20_000
 
 #: Bytes of a request that is handled as soon as it is read: a millisecond or two, whatever it names. One that is larger
 #: queues until others have had their turn, batches of records apart.
 BYTES_AT_ONCE_MAX = 4 * 1024
 
-#: Of many things that one request asks for, as many are done before others have their turn: a few milliseconds.
+#: Of many things that one request asks for, as many are done before others have their turn: a few milliseconds. Fewer
+#: if they take longer than a slice (`net/turns.py`).
 THINGS_IN_A_TURN = 100
 
 #: Elements of a long answer's arrays that are encoded, and perhaps made, before others have their turn: one takes some
@@ -102,7 +104,7 @@ ENTRIES_ENCODED_IN_A_TURN = 500
 #: and a description of 20,000 topics has 100 MB.
 LONG_ANSWERS_ENCODED_MAX = 4
 
-#: The same for requests in which a client may name every partition it works with: 20,000 of them with names of 50
+#: What a request may bring in which a client may name every partition it works with: 20,000 of them with names of 50
 #: letters and metadata, and nobody is known to have more in one client.
 PARTITIONS_REQUEST_BYTES_MAX = 4 * 1024 * 1024
 PARTITIONS_REQUEST_ENTRIES_MAX = 50_000

@@ -29,15 +29,17 @@ _VALUES: dict[str, Any] = {
 }
 #: Arrays that stay empty: the versions that have them say the same by others, or they call things off.
 _EMPTY = ("forgotten_topics_data",)
+#: More is for members of the cluster, and refused to others before it is looked at.
 _FRAME_BYTES_MAX = 8_000_000
+_ENTRIES_MAX = 50_000
 _SHARE_OF_BUDGET = 0.9
 
 
 def largest(handler: Handler, version: int, *, is_wide: bool) -> bytes:
     """A frame of as many array elements as the handler allows: in the outermost arrays, or in the innermost."""
-    message = MESSAGES[handler.api].request
-    size = int(handler.budget.entries_max * _SHARE_OF_BUDGET)
-    bytes_max = min(_FRAME_BYTES_MAX, handler.budget.bytes_max)
+    message, budget = MESSAGES[handler.api].request, handler.budget_of(version)
+    size = int(min(_ENTRIES_MAX, budget.entries_max) * _SHARE_OF_BUDGET)
+    bytes_max = min(_FRAME_BYTES_MAX, budget.bytes_max)
     while True:
         made = request(_filled(message, version, size, is_wide=is_wide), version)
         if len(made) <= bytes_max:
@@ -99,10 +101,13 @@ def _of_every_api(*, is_wide: bool) -> Any:
     def attack(aim: Aim) -> Iterator[None]:
         line = Line(aim)
         asked = [(each, version) for each in HANDLERS for version in sorted({*each.served})]
+        made: dict[tuple[ApiKey, int], bytes] = {}
         while True:
             random.shuffle(asked)
             for handler, version in asked:
-                line.send(largest(handler, version, is_wide=is_wide))
+                key = handler.api, version
+                made[key] = made.get(key) or largest(handler, version, is_wide=is_wide)
+                line.send(made[key])
                 line.take()
                 yield
                 time.sleep(0.02)
