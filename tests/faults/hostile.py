@@ -16,6 +16,8 @@ from tests.fuzz.victim import TOPICS, Victim, running_victim, summary_of
 
 _REQUESTS_PER_SECOND = 200
 _ALONE_S = 2.0
+#: That thousands of connections are gone at once is part of the attack.
+_AFTERWARDS_S = 0.5
 _REQUEST_MEMORY_BYTES = 64_000_000
 #: What a broker holds by itself, the limits, and one of the largest requests.
 _RSS_MAX_MB = (120_000_000 + HELD_ANSWER_BYTES_MAX + _REQUEST_MEMORY_BYTES + 104_857_600) / 1e6
@@ -68,6 +70,7 @@ def _under_attack(victim: Victim, name: str, seconds: float) -> Survived:
     try:
         with attacked(name, aim):
             latencies = paced(connection, request, _REQUESTS_PER_SECOND, seconds)
+        paced(connection, request, _REQUESTS_PER_SECOND, _AFTERWARDS_S)
         connection.close()
     except ConnectionError as error:
         return Survived(name, 0, _p99(alone), 0.0, 0.0, 0.0, 0.0, [str(error), *victim.violations_afterwards()])
