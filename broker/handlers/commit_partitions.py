@@ -12,7 +12,7 @@ from broker.common.limits import THINGS_IN_A_TURN
 from broker.coordinator.group.offsets import AnyCommitRequest, AnyCommitResponse, commit_refused
 from broker.handlers.group_request import answer_of
 from broker.handlers.handler import Reply, RequestContext
-from broker.runtime.in_turns import in_order, in_turns
+from broker.runtime.in_turns import begun, in_order, in_turns
 from broker.runtime.metadata_cache import MetadataCache
 
 Commit = Callable[[AnyCommitRequest], Reply]
@@ -31,7 +31,7 @@ async def _commit_in_turns(
     metadata = context.services.metadata
     replies = await in_turns(
         _parts_of(request),
-        lambda part: (_commit_some(part, metadata, commit),),
+        lambda part: (begun(_commit_some(part, metadata, commit)),),
         context.services.turns,
         size_of=lambda _: THINGS_IN_A_TURN,
     )

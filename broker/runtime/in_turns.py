@@ -6,7 +6,7 @@ lets a segment end takes a millisecond, and a client chooses its timestamps.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterable
-from inspect import isawaitable
+from inspect import isawaitable, iscoroutine
 from itertools import islice
 from typing import Any, NamedTuple, TypeVar
 
@@ -82,6 +82,11 @@ async def once_done(reply: Result | Awaitable[Result] | InOrder) -> Result | Awa
         working.cancel()
         raise
     return working
+
+
+def begun(reply: Result | Awaitable[Result]) -> Result | Awaitable[Result]:
+    """What would begin when it is waited for begins by itself, and is done even if nobody waits any more."""
+    return asyncio.ensure_future(reply) if iscoroutine(reply) else reply
 
 
 def in_order(work: Callable[[Callable[[], None]], Awaitable[Any]]) -> InOrder:

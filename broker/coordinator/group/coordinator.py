@@ -58,8 +58,6 @@ from broker.protocol.messages.txn_offset_commit import TxnOffsetCommitRequest
 
 #: LeaveGroup up to this version names one member and has one error.
 _LEAVE_ONE_VERSION = 2
-#: So many members are as much work, when their group's time is up, as a member whose session is over.
-_MEMBERS_A_THING = 10
 
 
 class GroupCoordinator:
@@ -238,7 +236,6 @@ class GroupCoordinator:
 
     def tick(self, now_ms: int) -> Outcome:
         """Do what the deadlines that have come ask for, a turn's worth that goes into one batch; the rest stays due.
-
         A group with a record on its way is left for the next tick.
         """
         turn = self._turn(now_ms)
@@ -248,7 +245,7 @@ class GroupCoordinator:
             if group is not None and group.proposal is not None:
                 postponed.append(key)
             elif group is not None:
-                turn.things_left -= 1 + len(group.members) // _MEMBERS_A_THING
+                turn.things_left -= group.work
                 self._time_is_up(group, key, turn)
         for key in postponed:
             self._timers.schedule(key, turn.now_ms + TIMER_RETRY_MS)
@@ -384,8 +381,7 @@ class GroupCoordinator:
         """The partition has another leader: every parked request is answered NOT_COORDINATOR, everything forgotten."""
         turn = self._turn(self._now_ms)
         for group in self._groups.values():
-            if group.awaiting_join or group.awaiting_sync:
-                self._membership.dismiss(group, ErrorCode.NOT_COORDINATOR, turn)
+            self._membership.dismiss(group, ErrorCode.NOT_COORDINATOR, turn)
         self._groups.clear()
         self._offsets.clear()
         self._account.close()
