@@ -22,7 +22,7 @@ from broker.protocol.codec import MALFORMED
 from broker.protocol.headers import RequestHeader, decode_request_header
 from broker.protocol.response_frame import Framed
 from broker.protocol.schema import Message
-from broker.runtime.in_turns import InOrder, steps_in_turns
+from broker.runtime.in_turns import InOrder, in_turns, steps_in_turns
 from broker.security.membership import is_member
 from broker.server.metrics import RequestMetrics
 from broker.server.refusals import Refusals
@@ -43,6 +43,7 @@ class Dispatcher:
         self._member_routes: dict[tuple[int, int], Route] = {}
         self._refusals = Refusals(services.clock)
         self._long_answers = asyncio.Semaphore(LONG_ANSWERS_ENCODED_MAX)
+        self._cancelling: set[asyncio.Task] = set()
         #: What is still to be answered, in the order it was asked.
         self._working: dict[Connection, dict[asyncio.Future, None]] = {}
 
@@ -88,8 +89,14 @@ class Dispatcher:
 
     def on_closed(self, connection: Connection) -> None:
         """Cancels what still works for the connection: in turns. A task that never began could not clean up now."""
-        for work in self._working.pop(connection, ()):
-            self._services.turns.ask(work.cancel)
+        if works := self._working.pop(connection, None):
+            cancelling = asyncio.ensure_future(self._cancel(works))
+            self._cancelling.add(cancelling)
+            cancelling.add_done_callback(self._cancelling.discard)
+
+    async def _cancel(self, works: dict[asyncio.Future, None]) -> None:
+        await self._services.turns.mine()
+        await in_turns(works, lambda work: work.cancel(), self._services.turns)
 
     def _add_route(self, api_key: int, version: int) -> Route | None:
         """None if that version is not served."""
