@@ -83,18 +83,28 @@ FETCH_SESSION_EVICTION_MS = 120_000
 #: (socket.request.max.bytes).
 REQUEST_BYTES_MAX = 1024 * 1024
 
-#: Elements all arrays of such a request may have together, counted before they are read. Each takes half a kilobyte
-#: and, with its part of the answer, a microsecond or two, whatever the API: 20,000 keep the loop for less than 50 ms.
+#: Elements all arrays of such a request may have together, counted before they are read. Decoded, which is done in one
+#: go, each takes half a kilobyte and half a microsecond: 10 ms. What is done about each, 10 to 50 microseconds, and its
+#: part of the answer, one or two, are done in turns.
 REQUEST_ENTRIES_MAX = 20_000
 
 #: Bytes of a request that is handled as soon as it is read: a millisecond or two, whatever it names. One that is larger
 #: queues until others have had their turn, batches of records apart.
 BYTES_AT_ONCE_MAX = 4 * 1024
 
-#: Of many things that one request asks for, as many are done before others have their turn: a few milliseconds.
+#: Of many things that one request asks for, as many are done before others have their turn: a few milliseconds. Fewer
+#: if they take longer than a slice (`net/turns.py`).
 THINGS_IN_A_TURN = 100
 
-#: The same for requests in which a client may name every partition it works with: 20,000 of them with names of 50
+#: Elements of a long answer's arrays that are encoded, and perhaps made, before others have their turn: one takes some
+#: two microseconds, with what it is made of up to ten.
+ENTRIES_ENCODED_IN_A_TURN = 500
+
+#: Long answers that are encoded at a time, others wait: what there is of them counts as unsent only when it is whole,
+#: and a description of 20,000 topics has 100 MB.
+LONG_ANSWERS_ENCODED_MAX = 4
+
+#: What a request may bring in which a client may name every partition it works with: 20,000 of them with names of 50
 #: letters and metadata, and nobody is known to have more in one client.
 PARTITIONS_REQUEST_BYTES_MAX = 4 * 1024 * 1024
 PARTITIONS_REQUEST_ENTRIES_MAX = 50_000
@@ -186,6 +196,11 @@ REBALANCE_TIMEOUT_MS_MAX = 86_400_000
 #: fill the memory within the week it takes to forget one.
 TRANSACTIONAL_IDS_MAX = 300_000
 
+#: Partitions that open transactions cover, of all coordinators of one broker, 0.15 to 0.3 KB each: 150 MB. Beyond it
+#: producers are told to try again: transactions end, or time out. Leaders ask coordinators before they let one open
+#: (KIP-890), so what is open in logs is bounded by it, too.
+TRANSACTION_PARTITIONS_MAX = 500_000
+
 #: Previews of retention that wait for their turn; one is made at a time, and beyond these a client is refused.
 PREVIEWS_WAITING_MAX = 8
 
@@ -204,6 +219,10 @@ DISK_THREADS_PER_DIRECTORY = 4
 
 #: Partitions whose roles, cuts or deletions one callback deals with, some 0.1 ms each: others have their turn between.
 PARTITIONS_PER_CALLBACK = 20
+
+#: Partitions of one question to the controller (elections, moves), which steps through all of them in one go: some
+#: 20 microseconds each.
+PARTITIONS_ASKED_AT_ONCE = 1_000
 
 #: Sealed segments of all logs that stay open for who reads them: a descriptor each …
 OPEN_SEALED_SEGMENTS_MAX = 1_000

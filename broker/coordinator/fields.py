@@ -4,7 +4,8 @@ Not the wire codec of `broker.protocol`: these are stored records, no API has th
 our defect or a damaged log, never the mistake of a peer.
 """
 
-from struct import Struct, error
+from collections.abc import Sequence
+from struct import Struct, error, pack, unpack
 from typing import Self, TypeVar
 
 from broker.common.errors import InvariantViolation
@@ -45,6 +46,11 @@ class FieldWriter:
         self._parts += _INT64.pack(value)
         return self
 
+    def int32s(self, values: Sequence[int]) -> Self:
+        """How many there are, and each."""
+        self._parts += pack(f">i{len(values)}i", len(values), *values)
+        return self
+
     def string(self, value: str) -> Self:
         encoded = value.encode()
         self.int16(len(encoded))
@@ -81,6 +87,12 @@ class FieldReader:
 
     def int64(self) -> int:
         return self._unpack(_INT64)
+
+    def int32s(self) -> tuple[int, ...]:
+        """As many as the first of them says."""
+        count = self.int32()
+        taken = self._take(4 * count)
+        return unpack(f">{count}i", taken)
 
     def string(self) -> str:
         return self._text(self.int16())

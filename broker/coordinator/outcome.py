@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from broker.common.limits import THINGS_IN_A_TURN
 from broker.protocol.schema import Message
 
 #: Bytes of records after which one tick leaves the rest to the next: with one more record they still fit into a batch.
@@ -89,11 +90,12 @@ class Turn:
     wall_ms: int  #: for what is written down
     outcome: Outcome = field(default_factory=Outcome)
     record_bytes: int = 0  #: of keys and values
+    things_left: int = THINGS_IN_A_TURN  #: that a tick may deal with
 
     @property
     def is_full(self) -> bool:
         """Whether a tick leaves what else is due to the next one."""
-        return self.record_bytes >= RECORD_BYTES_PER_TICK
+        return self.record_bytes >= RECORD_BYTES_PER_TICK or self.things_left <= 0
 
     def append(self, key: bytes, value: bytes | None) -> None:
         self.outcome.records.append(CoordinatorRecord(key, value))

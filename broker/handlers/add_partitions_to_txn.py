@@ -111,6 +111,6 @@ HANDLER = Handler(
     (0, 5),
     handle_add_partitions_to_txn,
     advertised=(0, _FIRST_BATCHED - 1),
-    budget=OF_PEERS,
     members_from=_FIRST_BATCHED,
+    members_budget=OF_PEERS,
 )

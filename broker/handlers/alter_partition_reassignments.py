@@ -6,6 +6,7 @@ from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.controller.events import ReassignmentsAsked
 from broker.controller.verdict import Verdict
+from broker.handlers.ask_controller import ask_in_parts
 from broker.handlers.handler import OF_PARTITIONS, RequestContext, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.alter_partition_reassignments import (
@@ -28,8 +29,11 @@ async def handle_alter_partition_reassignments(
     named_twice = {partition for partition, count in times_named.items() if count > 1}
     asked = {partition: target for partition, target in targets if partition not in named_twice}
     try:
-        verdicts = await context.services.controller.ask(
-            lambda request_id: ReassignmentsAsked(request_id, asked), request.timeout_ms
+        verdicts = await ask_in_parts(
+            list(asked.items()),
+            lambda number, part: ReassignmentsAsked(number, dict(part)),
+            request.timeout_ms,
+            context,
         )
     except ApiError as error:
         return AlterPartitionReassignmentsResponse(error_code=error.code, error_message=error.message)

@@ -1,18 +1,63 @@
-"""Which partitions of a commit exist: offsets for others are refused, one by one, and no coordinator hears of them."""
+"""Which partitions of a commit exist: offsets for others are refused, one by one, and no coordinator hears of them.
 
-from collections.abc import Callable
+A commit of many partitions is asked of the coordinator a part at a time, each a batch of its own. Whoever is stopped in
+between has committed a part, which for each of its partitions is as good as the whole.
+"""
+
+from collections.abc import Callable, Iterator
+from copy import copy
 
 from broker.common.errors import ErrorCode
+from broker.common.limits import THINGS_IN_A_TURN
 from broker.coordinator.group.offsets import AnyCommitRequest, AnyCommitResponse, commit_refused
 from broker.handlers.group_request import answer_of
-from broker.handlers.handler import Reply
+from broker.handlers.handler import Reply, RequestContext
+from broker.runtime.in_turns import begun, in_order, in_turns
 from broker.runtime.metadata_cache import MetadataCache
 
+Commit = Callable[[AnyCommitRequest], Reply]
 
-def commit_known(
-    request: AnyCommitRequest, metadata: MetadataCache, commit: Callable[[AnyCommitRequest], Reply]
-) -> Reply:
+
+def commit_known(request: AnyCommitRequest, context: RequestContext, commit: Commit) -> Reply:
     """`commit` the partitions there are; UNKNOWN_TOPIC_OR_PARTITION for the others."""
+    if sum([len(topic.partitions) for topic in request.topics]) > THINGS_IN_A_TURN:
+        return in_order(lambda done: _commit_in_turns(request, context, commit, done))
+    return _commit_some(request, context.services.metadata, commit)
+
+
+async def _commit_in_turns(
+    request: AnyCommitRequest, context: RequestContext, commit: Commit, done: Callable[[], None]
+) -> AnyCommitResponse:
+    metadata = context.services.metadata
+    replies = await in_turns(
+        _parts_of(request),
+        lambda part: (begun(_commit_some(part, metadata, commit)),),
+        context.services.turns,
+        size_of=lambda _: THINGS_IN_A_TURN,
+    )
+    done()
+    return _as_one([await answer_of(reply) for (reply,) in replies])
+
+
+def _parts_of(request: AnyCommitRequest) -> Iterator[AnyCommitRequest]:
+    """Requests of a turn's partitions each, every one of a single topic."""
+    for topic in request.topics:
+        for at in range(0, len(topic.partitions), THINGS_IN_A_TURN):
+            part = copy(request)
+            part.topics = [type(topic)(name=topic.name, partitions=topic.partitions[at : at + THINGS_IN_A_TURN])]
+            yield part
+
+
+def _as_one(parts: list[AnyCommitResponse]) -> AnyCommitResponse:
+    topics = {}
+    for topic in (topic for part in parts for topic in part.topics):
+        first = topics.setdefault(topic.name, topic)
+        if first is not topic:
+            first.partitions += topic.partitions
+    return type(parts[0])(topics=list(topics.values()))
+
+
+def _commit_some(request: AnyCommitRequest, metadata: MetadataCache, commit: Commit) -> Reply:
     partition_of = metadata.partition_of
     topics = request.topics
     if all(partition_of(t.name, p.partition_index) for t in topics for p in t.partitions):

@@ -3,6 +3,7 @@
 Each comes with its source, synonyms, type and meaning.
 """
 
+from collections.abc import Callable, Collection
 from typing import NamedTuple
 
 from broker.common.errors import ApiError
@@ -15,6 +16,7 @@ from broker.config.resolution import Setting, broker_settings_of, settings_of
 from broker.handlers.config_resources import ResourceType, check_broker, check_topic, unknown_resource
 from broker.handlers.handler import OF_EVERYTHING, RequestContext, public
 from broker.protocol.api_keys import ApiKey
+from broker.protocol.made_late import MadeLate
 from broker.protocol.messages.describe_configs import (
     DescribeConfigsRequest,
     DescribeConfigsResource,
@@ -38,14 +40,13 @@ async def _describe(
 ) -> DescribeConfigsResult:
     result = DescribeConfigsResult(resource_type=asked.resource_type, resource_name=asked.resource_name)
     try:
-        described = await _settings(asked, context)
+        keys, describe = await _settings(asked, context)
     except ApiError as error:
         result.error_code, result.error_message = error.code, error.message
         return result
     wanted = None if asked.configuration_keys is None else set(asked.configuration_keys)
-    result.configs = [
-        _entry(each, request, context.api_version) for each in described if wanted is None or each.key.name in wanted
-    ]
+    keys = [key for key in keys if wanted is None or key.name in wanted]
+    result.configs = MadeLate(keys, lambda key: _entry(describe(key), request, context.api_version))
     return result
 
 
@@ -58,32 +59,37 @@ class _Described(NamedTuple):
     is_read_only: bool = False
 
 
-async def _settings(asked: DescribeConfigsResource, context: RequestContext) -> list[_Described]:
+async def _settings(
+    asked: DescribeConfigsResource, context: RequestContext
+) -> tuple[Collection[Key], Callable[[Key], _Described]]:
+    """The keys of the resource, and what describes one."""
     config = context.services.config
     if asked.resource_type == ResourceType.TOPIC:
         check_topic(asked.resource_name, context)
         overrides = await context.services.topic_configs.overrides(asked.resource_name)
-        found = [(key, settings_of(key, overrides, config)) for key in topic_keys.KEYS]
-        return [_Described(key, settings[0], settings) for key, settings in found]
+        return topic_keys.KEYS, lambda key: _of_topic(key, overrides, config)
     if asked.resource_type == ResourceType.BROKER:
         check_broker(asked.resource_name, context)
-        return _of_broker(config) if asked.resource_name else _of_all_brokers(config)
+        if asked.resource_name:
+            return broker_keys.KEYS, lambda key: _of_broker(key, config)
+        set_for_all = dict(config.layers[ConfigSource.CLUSTER])
+        return [broker_keys.BY_NAME[name] for name in set_for_all], lambda key: _of_all_brokers(key, set_for_all)
     raise unknown_resource(asked.resource_type)
 
 
-def _of_broker(config: BrokerConfig) -> list[_Described]:
-    return [
-        _Described(key, *broker_settings_of(key, config), update_mode(key.name) is UpdateMode.READ_ONLY)
-        for key in broker_keys.KEYS
-    ]
+def _of_topic(key: Key, overrides: dict[str, str], config: BrokerConfig) -> _Described:
+    settings = settings_of(key, overrides, config)
+    return _Described(key, settings[0], settings)
 
 
-def _of_all_brokers(config: BrokerConfig) -> list[_Described]:
+def _of_broker(key: Key, config: BrokerConfig) -> _Described:
+    return _Described(key, *broker_settings_of(key, config), update_mode(key.name) is UpdateMode.READ_ONLY)
+
+
+def _of_all_brokers(key: Key, set_for_all: dict[str, str]) -> _Described:
     """Only what is set, as Kafka answers: the rest is each broker's own."""
-    settings = [
-        Setting(name, value, ConfigSource.CLUSTER) for name, value in config.layers[ConfigSource.CLUSTER].items()
-    ]
-    return [_Described(broker_keys.BY_NAME[each.name], each, [each]) for each in settings]
+    setting = Setting(key.name, set_for_all[key.name], ConfigSource.CLUSTER)
+    return _Described(key, setting, [setting])
 
 
 def _entry(described: _Described, request: DescribeConfigsRequest, version: int) -> DescribeConfigsResourceResult:

@@ -6,6 +6,7 @@ from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.controller.events import Election, ElectionAsked
 from broker.controller.verdict import Verdict
+from broker.handlers.ask_controller import ask_in_parts
 from broker.handlers.handler import OF_PARTITIONS, RequestContext, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.elect_leaders import (
@@ -17,6 +18,8 @@ from broker.protocol.messages.elect_leaders import (
 )
 from broker.runtime.metadata_cache import MetadataCache
 
+#: Of a partition that nobody named.
+_NOTHING_TO_TELL = (ErrorCode.ELECTION_NOT_NEEDED, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
 _ELECTIONS = {ElectionType.PREFERRED: Election.PREFERRED, ElectionType.UNCLEAN: Election.UNCLEAN}
 
 
@@ -42,12 +45,13 @@ async def _elect(request: ElectLeadersRequest, context: RequestContext) -> dict[
     election = _ELECTIONS.get(request.election_type)
     if election is None:
         raise ApiError(ErrorCode.INVALID_REQUEST, f"there is no election type {request.election_type}")
-    services, asked = context.services, _asked(request)
-    verdicts = await services.controller.ask(
-        lambda request_id: ElectionAsked(request_id, election, asked), request.timeout_ms
+    services = context.services
+    asked = sorted(_asked(request, services.metadata))
+    verdicts = await ask_in_parts(
+        asked, lambda number, part: ElectionAsked(number, election, frozenset(part)), request.timeout_ms, context
     )
-    if asked is None:
-        verdicts = {key: one for key, one in verdicts.items() if one.code is not ErrorCode.ELECTION_NOT_NEEDED}
+    if request.topic_partitions is None:
+        verdicts = {key: one for key, one in verdicts.items() if one.code not in _NOTHING_TO_TELL}
     elected = [partition for partition, verdict in verdicts.items() if verdict.code is ErrorCode.NONE]
     is_told = _is_told(services.metadata, election, elected)
     if not await services.metadata.wait_until(is_told, request.timeout_ms):
@@ -56,9 +60,12 @@ async def _elect(request: ElectLeadersRequest, context: RequestContext) -> dict[
     return verdicts
 
 
-def _asked(request: ElectLeadersRequest) -> frozenset[TopicPartition] | None:
+def _asked(request: ElectLeadersRequest, metadata: MetadataCache) -> frozenset[TopicPartition]:
+    """All there are, unless some are named."""
     if request.topic_partitions is None:
-        return None
+        return frozenset(
+            TopicPartition(one.name, index) for one in metadata.topics.values() for index in one.partitions
+        )
     return frozenset(TopicPartition(one.topic, index) for one in request.topic_partitions for index in one.partitions)
 
 

@@ -6,7 +6,7 @@ Which partitions a request means and which of them are answered is decided by `r
 from collections.abc import Awaitable, Iterable
 
 from broker.common.errors import ApiError, ErrorCode
-from broker.common.limits import ANSWER_BYTES_IN_MEMORY_MAX, FETCH_WAIT_MS_MAX
+from broker.common.limits import ANSWER_BYTES_IN_MEMORY_MAX, BYTES_AT_ONCE_MAX, FETCH_WAIT_MS_MAX
 from broker.common.types import IsolationLevel, TopicPartition
 from broker.handlers.current_leader import addresses, current_leader, refusal
 from broker.handlers.handler import OF_PARTITIONS, RefusedError, Reply, RequestContext, public
@@ -392,6 +392,6 @@ def _aborted(result: ReadResult, fetch_offset: int) -> list[AbortedTransaction]:
 
 
 #: What waits is counted by partitions (`Purgatory`, fetch sessions); of the request itself nothing is left.
-_BUDGET = OF_PARTITIONS._replace(decoded_factor=1)
+_BUDGET = OF_PARTITIONS._replace(decoded_factor=1, long_answers_from=BYTES_AT_ONCE_MAX)
 
 HANDLER = public(ApiKey.FETCH, 4, 17, handle_fetch, budget=_BUDGET)

@@ -98,6 +98,8 @@ class Budget(NamedTuple):
     bytes_at_once: int = BYTES_AT_ONCE_MAX
     #: How many times its bytes it may take in memory until it is answered.
     decoded_factor: int = DECODED_FACTOR
+    #: From more bytes than this on, an answer that comes later is encoded in turns: it may be long.
+    long_answers_from: int = 0
 
 
 ORDINARY = Budget(REQUEST_BYTES_MAX, REQUEST_ENTRIES_MAX)
@@ -124,6 +126,11 @@ class Handler:
     members_from: int | None = None
     #: What others are answered to their request; None: CLUSTER_AUTHORIZATION_FAILED at the top of the response.
     refuse: Callable[[Any], Message] | None = None
+    #: What members may bring from `members_from` on, if more than `budget`.
+    members_budget: Budget | None = None
+
+    def budget_of(self, version: int) -> Budget:
+        return self.members_budget if self.members_budget and self.is_for_members(version) else self.budget
 
     def is_for_members(self, version: int) -> bool:
         return self.members_from is not None and version >= self.members_from

@@ -2,8 +2,10 @@
 
 from broker.common.errors import ApiError
 from broker.common.types import TopicPartition
+from broker.controller.replica_assignment import ReplicaAssignment
 from broker.handlers.handler import OF_PARTITIONS, RequestContext, public
 from broker.protocol.api_keys import ApiKey
+from broker.protocol.made_late import made_late
 from broker.protocol.messages.list_partition_reassignments import (
     ListPartitionReassignmentsRequest,
     ListPartitionReassignmentsResponse,
@@ -12,7 +14,7 @@ from broker.protocol.messages.list_partition_reassignments import (
 )
 
 
-def handle_list_partition_reassignments(
+async def handle_list_partition_reassignments(
     request: ListPartitionReassignmentsRequest, context: RequestContext
 ) -> ListPartitionReassignmentsResponse:
     try:
@@ -22,18 +24,24 @@ def handle_list_partition_reassignments(
     if request.topics is not None:
         asked = {TopicPartition(topic.name, index) for topic in request.topics for index in topic.partition_indexes}
         moves = {partition: move for partition, move in moves.items() if partition in asked}
-    topics: dict[str, list[OngoingPartitionReassignment]] = {}
+    topics: dict[str, list[tuple[int, ReplicaAssignment]]] = {}
     for (topic, index), move in sorted(moves.items()):
-        topics.setdefault(topic, []).append(
-            OngoingPartitionReassignment(
-                partition_index=index,
-                replicas=list(move.replicas),
-                adding_replicas=list(move.adding),
-                removing_replicas=list(move.removing),
-            )
-        )
+        topics.setdefault(topic, []).append((index, move))
     return ListPartitionReassignmentsResponse(
-        topics=[OngoingTopicReassignment(name=topic, partitions=partitions) for topic, partitions in topics.items()]
+        topics=[
+            OngoingTopicReassignment(name=topic, partitions=made_late(partitions, _ongoing))
+            for topic, partitions in topics.items()
+        ]
+    )
+
+
+def _ongoing(moved: tuple[int, ReplicaAssignment]) -> OngoingPartitionReassignment:
+    index, move = moved
+    return OngoingPartitionReassignment(
+        partition_index=index,
+        replicas=list(move.replicas),
+        adding_replicas=list(move.adding),
+        removing_replicas=list(move.removing),
     )
 
 

@@ -1,9 +1,12 @@
 """ListTransactions: the transactional ids of every partition of `__transaction_state` this broker coordinates."""
 
+from collections.abc import Collection
+
 from broker.common.errors import ErrorCode
 from broker.handlers.group_request import answer_of
 from broker.handlers.handler import OF_EVERYTHING, RequestContext, public
 from broker.protocol.api_keys import ApiKey
+from broker.protocol.made_late import joined
 from broker.protocol.messages.list_transactions import (
     ListTransactionsRequest,
     ListTransactionsResponse,
@@ -18,7 +21,7 @@ async def handle_list_transactions(
     coordinators = context.services.transactions
     if coordinators.is_loading:
         return ListTransactionsResponse(error_code=ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
-    found: list[TransactionState] = []
+    found: list[Collection[TransactionState]] = []
     unknown: set[str] = set()
     for partition in coordinators.loaded_partitions():
         response = await answer_of(
@@ -26,9 +29,9 @@ async def handle_list_transactions(
                 partition, lambda coordinator, token, now_ms: coordinator.list_transactions(token, request, now_ms)
             )
         )
-        found.extend(response.transaction_states)
+        found.append(response.transaction_states)
         unknown.update(response.unknown_state_filters)
-    return ListTransactionsResponse(unknown_state_filters=sorted(unknown), transaction_states=found)
+    return ListTransactionsResponse(unknown_state_filters=sorted(unknown), transaction_states=joined(found))
 
 
 HANDLER = public(ApiKey.LIST_TRANSACTIONS, 0, 1, handle_list_transactions, budget=OF_EVERYTHING)

@@ -1,8 +1,11 @@
 """Metadata: brokers and partitions as the controller told us; may create a topic that is asked for (KIP-204)."""
 
+from collections.abc import Collection
+
 from broker.common.errors import ApiError, ErrorCode
 from broker.handlers.handler import OF_EVERYTHING, Reply, RequestContext, public
 from broker.protocol.api_keys import ApiKey
+from broker.protocol.made_late import made_late
 from broker.protocol.messages.metadata import (
     MetadataRequest,
     MetadataRequestTopic,
@@ -19,6 +22,7 @@ from broker.runtime.topics.topic_admin import NO_TOPIC_ID, check_topic_name
 _FIRST_METADATA_TIMEOUT_MS = 5_000
 #: Clients mostly ask for one topic.
 _TOPICS_AT_ONCE_MAX = 20
+_PARTITIONS_AT_ONCE_MAX = 1_000
 #: Of requests for topics by id (KIP-516).
 _FIRST_VERSION_BY_ID = 12
 
@@ -45,9 +49,15 @@ def _answer(request: MetadataRequest, context: RequestContext) -> Reply:
     missing = {each.name for each in asked or () if not _is_by_id(each) and each.name not in topics}
     if missing and request.allow_auto_topic_creation and context.services.config.auto_create_topics_enable:
         return _create_then_answer(asked, missing, context)
-    if asked is not None and len(asked) <= _TOPICS_AT_ONCE_MAX:
+    if asked is not None and len(asked) <= _TOPICS_AT_ONCE_MAX and _is_short(asked, context):
         return _response([_asked_topic(each, {}, context) for each in asked], context)
-    return _answer_in_turns(asked, {}, context)
+    return _answer_late(asked, {}, context)
+
+
+def _is_short(asked: list[MetadataRequestTopic], context: RequestContext) -> bool:
+    topics = context.services.metadata.topics
+    known = (topics.get(each.name) or context.services.metadata.topic_of_id(each.topic_id) for each in asked)
+    return sum(len(topic.partitions) for topic in known if topic) <= _PARTITIONS_AT_ONCE_MAX
 
 
 def _asked_topics(request: MetadataRequest, context: RequestContext) -> list[MetadataRequestTopic] | None:
@@ -77,7 +87,7 @@ async def _create_then_answer(
     """The first answer says LEADER_NOT_AVAILABLE as Kafka's does unless the topic is ready by then."""
     names = sorted(missing)
     codes = await in_turns(names, lambda name: _create(name, context), context.services.turns)
-    return await _answer_in_turns(asked, dict(zip(names, codes, strict=True)), context)
+    return await _answer_late(asked, dict(zip(names, codes, strict=True)), context)
 
 
 async def _create(name: str, context: RequestContext) -> ErrorCode:
@@ -88,19 +98,18 @@ async def _create(name: str, context: RequestContext) -> ErrorCode:
     return ErrorCode.LEADER_NOT_AVAILABLE
 
 
-async def _answer_in_turns(
+async def _answer_late(
     asked: list[MetadataRequestTopic] | None, errors: dict[str, ErrorCode], context: RequestContext
 ) -> MetadataResponse:
-    turns = context.services.turns
+    """What is known when it is encoded, slice by slice."""
     if asked is None:
-        known = list(context.services.metadata.topics.values())
-        topics = await in_turns(known, _topic, turns, size_of=lambda topic: 1 + len(topic.partitions) // 8)
+        topics = made_late(list(context.services.metadata.topics.values()), _topic)
     else:
-        topics = await in_turns(asked, lambda each: _asked_topic(each, errors, context), turns)
+        topics = made_late(asked, lambda each: _asked_topic(each, errors, context))
     return _response(topics, context)
 
 
-def _response(topics: list[MetadataResponseTopic], context: RequestContext) -> MetadataResponse:
+def _response(topics: Collection[MetadataResponseTopic], context: RequestContext) -> MetadataResponse:
     metadata = context.services.metadata
     return MetadataResponse(
         brokers=[
@@ -142,11 +151,12 @@ def _topic(topic: TopicMetadata) -> MetadataResponseTopic:
         name=topic.name,
         topic_id=topic.topic_id,
         is_internal=topic.name in INTERNAL_TOPICS,
-        partitions=[_partition(index, state) for index, state in sorted(topic.partitions.items())],
+        partitions=made_late(sorted(topic.partitions.items()), _partition),
     )
 
 
-def _partition(index: int, state: PartitionMetadata) -> MetadataResponsePartition:
+def _partition(known: tuple[int, PartitionMetadata]) -> MetadataResponsePartition:
+    index, state = known
     return MetadataResponsePartition(
         error_code=ErrorCode.NONE if state.leader >= 0 else ErrorCode.LEADER_NOT_AVAILABLE,
         partition_index=index,

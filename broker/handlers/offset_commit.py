@@ -10,7 +10,7 @@ from broker.protocol.messages.offset_commit import OffsetCommitRequest
 
 
 def handle_offset_commit(request: OffsetCommitRequest, context: RequestContext) -> Reply:
-    return commit_known(request, context.services.metadata, lambda known: _commit(known, context))
+    return commit_known(request, context, lambda known: _commit(known, context))
 
 
 def _commit(request: OffsetCommitRequest, context: RequestContext) -> Reply:

@@ -1,7 +1,8 @@
 """OffsetFetch: one group up to version 7; from version 8 many, each asked of its own coordinator partition."""
 
 from broker.common.errors import ApiError
-from broker.handlers.group_request import ask_group
+from broker.common.limits import THINGS_IN_A_TURN
+from broker.handlers.group_request import answer_of, ask_group
 from broker.handlers.handler import OF_PARTITIONS, Reply, RequestContext, public
 from broker.handlers.named_once import partitions_once
 from broker.protocol.api_keys import ApiKey
@@ -22,6 +23,17 @@ def handle_offset_fetch(request: OffsetFetchRequest, context: RequestContext) ->
         return _fetch_groups(request, context)
     if request.topics:
         request.topics = _once(request.topics)
+    if request.topics is None or sum(len(topic.partition_indexes) for topic in request.topics) > THINGS_IN_A_TURN:
+        return _answer_late(request, context)
+    return _fetch(request, context)
+
+
+async def _answer_late(request: OffsetFetchRequest, context: RequestContext) -> OffsetFetchResponse:
+    """What is long is encoded in turns."""
+    return await answer_of(_fetch(request, context))
+
+
+def _fetch(request: OffsetFetchRequest, context: RequestContext) -> Reply:
     try:
         return _ask(request.group_id, request, context)
     except ApiError as error:

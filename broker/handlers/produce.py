@@ -9,7 +9,7 @@ from inspect import isawaitable
 from typing import NamedTuple
 
 from broker.common.errors import ApiError, ErrorCode
-from broker.common.limits import PRODUCE_ENTRIES_MAX, THINGS_IN_A_TURN
+from broker.common.limits import PRODUCE_ENTRIES_MAX
 from broker.common.types import TopicPartition, new_tuple
 from broker.handlers.current_leader import addresses, current_leader, refusal
 from broker.handlers.handler import Budget, CloseConnectionError, Reply, RequestContext, public
@@ -27,7 +27,7 @@ from broker.protocol.messages.produce import (
 from broker.protocol.produced import FIRST_VERSION, Produced, encode_produced
 from broker.protocol.schema import Buffer, Message
 from broker.records.batch import check_produced_batch
-from broker.runtime.in_turns import in_order, in_turns
+from broker.runtime.in_turns import in_order, in_turns, once_done
 from broker.runtime.replication.batch_looks import BatchLooks
 from broker.runtime.replication.repacking import Guard
 from broker.runtime.replication.replica_manager import ProduceResult
@@ -36,6 +36,8 @@ from broker.runtime.topics.internal_topics import INTERNAL_TOPICS
 
 _ALL = -1
 _ACKS = (_ALL, 0, 1)
+#: Batches of one request; each takes a millisecond if its timestamp lets a segment end.
+_APPENDED_AT_ONCE = 20
 
 
 #: What became of the batch for one partition: where it went, or why it did not.
@@ -50,16 +52,15 @@ class _Uncommitted(NamedTuple):
     result: ProduceResult
 
 
-def handle_produce(
-    request: ProduceRequest, context: RequestContext, append: Append | None = None, left: int = PRODUCE_ENTRIES_MAX
-) -> Reply:
-    """`append` writes a batch; the one that has verified its transaction, once it was. `left` entries in one turn."""
+def handle_produce(request: ProduceRequest, context: RequestContext, append: Append | None = None) -> Reply:
+    """`append` writes a batch; the one that has verified its transaction, once it was."""
     if append is None:
         if context.services.repacking.partitions:
             return _when_packed(request, context)
         if request.transactional_id is not None:
             return _when_verified(request, context)
-        append, left = context.services.replicas.append, THINGS_IN_A_TURN
+        append = context.services.replicas.append
+    left = _APPENDED_AT_ONCE
     topics: list[tuple[str, list[Outcome]]] = []
     uncommitted: list[_Uncommitted] = []
     is_plain = True
@@ -109,7 +110,7 @@ def _when_packed(request: ProduceRequest, context: RequestContext) -> Reply:
     def go_on(guard: Guard) -> Reply:
         if request.transactional_id is not None:
             return _when_verified(request, context, guard)
-        return handle_produce(request, context, guard(context.services.replicas.append), THINGS_IN_A_TURN)
+        return handle_produce(request, context, guard(context.services.replicas.append))
 
     return context.services.repacking.when_packed(sent, go_on)
 
@@ -177,7 +178,7 @@ async def _look_and_verify(
                 looked_at[id(batch)] = None
             except ApiError as error:
                 looked_at[id(batch)] = error
-    reply = _verify(request, context, batches, looked_at, guard)
+    reply = await once_done(_verify(request, context, batches, looked_at, guard))
     done()
     return await reply if isawaitable(reply) else reply
 
@@ -323,6 +324,8 @@ def _close_on_error(topics: list[tuple[str, list[Outcome]]]) -> None:
 
 
 #: Record batches stay bytes, and are free when they are appended; how long a frame may be at all is for the connection.
-_BUDGET = Budget(sys.maxsize, PRODUCE_ENTRIES_MAX, bytes_at_once=sys.maxsize, decoded_factor=1)
+_BUDGET = Budget(
+    sys.maxsize, PRODUCE_ENTRIES_MAX, bytes_at_once=sys.maxsize, decoded_factor=1, long_answers_from=sys.maxsize
+)
 
 HANDLER = public(ApiKey.PRODUCE, 3, 11, handle_produce, advertised_from=0, budget=_BUDGET)

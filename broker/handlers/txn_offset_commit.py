@@ -20,7 +20,7 @@ _ABORTABLE_IS_KNOWN_VERSION = 4
 
 
 def handle_txn_offset_commit(request: TxnOffsetCommitRequest, context: RequestContext) -> Reply:
-    return commit_known(request, context.services.metadata, lambda known: _commit(known, context))
+    return commit_known(request, context, lambda known: _commit(known, context))
 
 
 def _commit(request: TxnOffsetCommitRequest, context: RequestContext) -> Reply:

@@ -4,9 +4,13 @@ Asked by transaction coordinators; an operator whose tool would abort a hanging 
 the cluster. Each partition of each marker stands for itself: one that fails keeps no other from its marker.
 """
 
+from collections.abc import Iterator
+from inspect import isawaitable
+from itertools import islice
 from typing import NamedTuple
 
 from broker.common.errors import ApiError, ErrorCode
+from broker.common.limits import THINGS_IN_A_TURN
 from broker.common.types import TopicPartition
 from broker.handlers.current_leader import refusal
 from broker.handlers.handler import OF_PEERS, Reply, RequestContext, for_members
@@ -20,6 +24,7 @@ from broker.protocol.messages.write_txn_markers import (
     WriteTxnMarkersResponse,
 )
 from broker.records.control import EndMarker, MarkerType
+from broker.runtime.in_turns import in_turns
 from broker.runtime.replication.replica_manager import ProduceResult
 
 #: How long a marker may take to be committed before the coordinator is told to send it again, Kafka's
@@ -35,8 +40,25 @@ class _Appended(NamedTuple):
 
 
 def handle_write_txn_markers(request: WriteTxnMarkersRequest, context: RequestContext) -> Reply:
+    count = sum(len(topic.partition_indexes) for marker in request.markers for topic in marker.topics)
+    if count > THINGS_IN_A_TURN:
+        return _write_in_turns(request, context)
     uncommitted: list[_Appended] = []
-    response = WriteTxnMarkersResponse(markers=[_write(marker, context, uncommitted) for marker in request.markers])
+    written = [_write_one(*each, context, uncommitted) for each in _all_of(request)]
+    return _when_committed(_response(request, written), uncommitted, context)
+
+
+async def _write_in_turns(request: WriteTxnMarkersRequest, context: RequestContext) -> WriteTxnMarkersResponse:
+    """A transaction may be over in thousands of partitions at once."""
+    uncommitted: list[_Appended] = []
+    written = await in_turns(
+        _all_of(request), lambda each: _write_one(*each, context, uncommitted), context.services.turns
+    )
+    reply = _when_committed(_response(request, written), uncommitted, context)
+    return await reply if isawaitable(reply) else reply
+
+
+def _when_committed(response: WriteTxnMarkersResponse, uncommitted: list[_Appended], context: RequestContext) -> Reply:
     if not uncommitted:
         return response
 
@@ -48,15 +70,31 @@ def handle_write_txn_markers(request: WriteTxnMarkersRequest, context: RequestCo
     return context.services.acks.wait([each.appended for each in uncommitted], _COMMIT_TIMEOUT_MS, when_decided)
 
 
-def _write(marker: WritableTxnMarker, context: RequestContext, uncommitted: list[_Appended]) -> WritableTxnMarkerResult:
-    topics = []
-    for topic in marker.topics:
-        results = [
-            _write_one(TopicPartition(topic.name, index), marker, context, uncommitted)
-            for index in topic.partition_indexes
+def _all_of(request: WriteTxnMarkersRequest) -> Iterator[tuple[TopicPartition, WritableTxnMarker]]:
+    for marker in request.markers:
+        for topic in marker.topics:
+            for index in topic.partition_indexes:
+                yield TopicPartition(topic.name, index), marker
+
+
+def _response(
+    request: WriteTxnMarkersRequest, written: list[WritableTxnMarkerPartitionResult]
+) -> WriteTxnMarkersResponse:
+    results = iter(written)
+    return WriteTxnMarkersResponse(
+        markers=[
+            WritableTxnMarkerResult(
+                producer_id=marker.producer_id,
+                topics=[
+                    WritableTxnMarkerTopicResult(
+                        name=topic.name, partitions=list(islice(results, len(topic.partition_indexes)))
+                    )
+                    for topic in marker.topics
+                ],
+            )
+            for marker in request.markers
         ]
-        topics.append(WritableTxnMarkerTopicResult(name=topic.name, partitions=results))
-    return WritableTxnMarkerResult(producer_id=marker.producer_id, topics=topics)
+    )
 
 
 def _write_one(

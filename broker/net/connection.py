@@ -10,7 +10,8 @@ Large pieces of files go by sendfile.
   share one limit (`memory.py`).
 - A request is answered at once (`answer`), or reserves a `Slot` that is filled later; answers leave in the order of
   the requests.
-- Of one wake-up it handles what takes a slice of time (`turns.py`), at least one request; the rest waits for its turn.
+- Of one wake-up it handles what takes a slice of time (`turns.py`), at least one request unless others have used up
+  the pass; the rest waits for its turn.
   So does a request that may take long by itself (`may_take_long`): between two of them everybody else has a turn.
 - While too much is unanswered or unsent (common/limits.py) the connection stops reading and handles no more of what it
   has read; both go on when it drains. A kilobyte of pipelined fetches can ask for a gigabyte of answers; even if the
@@ -136,7 +137,7 @@ class Connection:
         except ProtocolError as error:
             self.close(str(error))
         except OSError as error:
-            self.close(error.strerror or str(error))
+            self._hang_up(error.strerror or str(error))
 
     def _read_large(self) -> None:
         if not self._memory.may_receive(self):
@@ -146,7 +147,7 @@ class Connection:
         missing = self._large_size - len(self._large)
         received = self._sock.recv_into(_LARGE_SCRATCH[:missing])
         if not received:
-            self.close("closed in the middle of a request")
+            self._hang_up("closed in the middle of a request")
             return
         self.progress_count += 1
         self._large += _LARGE_SCRATCH[:received]
@@ -173,7 +174,7 @@ class Connection:
         limit = start + UNCOUNTED_BYTES_MAX if self._memory.is_short_of_requests else len(_SCRATCH)
         received = self._sock.recv_into(_SCRATCH_VIEW[start:limit])
         if not received:
-            self.close("" if not start else "closed in the middle of a request")
+            self._hang_up("" if not start else "closed in the middle of a request")
             return
         end = start + received
         # The frames are copied out first: a handler may run the scratch buffer's next user only after this wake-up.
@@ -187,6 +188,12 @@ class Connection:
         self._frames.extend(frames)
         self.progress_count += len(frames)
         self._handle_frames()
+
+    def _hang_up(self, reason: str) -> None:
+        """The peer is gone. Of thousands that go at once each has its turn to be closed."""
+        self._loop.remove_reader(self._fd)
+        self._is_reading = False
+        self._turns.ask(lambda: self.close(reason))
 
     def _keep_rest(self, at: int, end: int) -> None:
         rest = end - at
@@ -206,8 +213,13 @@ class Connection:
     def _handle_frames(self) -> None:
         """Handle what was received, as far as the limits allow, and send what is answered by then."""
         frames = self._frames
-        self._is_handling = True
         end = self._turns.slice_end() if len(frames) > 1 else 0.0
+        if not end and len(frames) > 1 and not self._has_turn:
+            self._handle_soon()
+            self._pause_or_resume()
+            self._count()
+            return
+        self._is_handling = True
         try:
             while frames and not self._is_full():
                 self._on_frame(self, memoryview(frames.popleft()))

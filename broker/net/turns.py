@@ -12,6 +12,9 @@ from collections.abc import Callable
 from time import monotonic
 
 SLICE_S = 0.002
+#: All that connections do in one pass before they have to queue. Two hundred that become readable at once would have a
+#: slice each.
+PASS_S = 0.02
 
 
 class Turns:
@@ -20,6 +23,8 @@ class Turns:
     def __init__(self) -> None:
         self._queue: deque[Callable[[], None] | asyncio.Future[None]] = deque()
         self._is_scheduled = False
+        #: When who has much to do queues in this pass of the loop; None before anybody began.
+        self._pass_end: float | None = None
 
     def ask(self, work: Callable[[], None]) -> None:
         """`work` is called once, after what was asked for before, in this pass of the loop or a later one."""
@@ -34,7 +39,19 @@ class Turns:
         return turn
 
     def slice_end(self) -> float:
+        """When who begins now has had its slice; 0 if others have used up this pass of the loop."""
+        now = monotonic()
+        if self._pass_end is None:
+            self._pass_end = now + PASS_S
+            asyncio.get_running_loop().call_soon(self._next_pass)
+        return now + SLICE_S if now < self._pass_end else 0.0
+
+    def whole_slice_end(self) -> float:
+        """When who has just got its turn has had its slice."""
         return monotonic() + SLICE_S
+
+    def _next_pass(self) -> None:
+        self._pass_end = None
 
     def is_over(self, slice_end: float) -> bool:
         return monotonic() > slice_end

@@ -5,12 +5,12 @@ For each message and version a pair of functions is generated from the declarati
 """
 
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from typing import Any, TypeVar
 
 from broker.common.errors import ProtocolError
 from broker.protocol.decoder_source import compile_decoder
-from broker.protocol.encoder_source import compile_encoder
+from broker.protocol.encoder_source import compile_encoder, compile_stepwise_encoder
 from broker.protocol.primitives import Buffer
 from broker.protocol.schema import Message
 
@@ -18,12 +18,14 @@ AnyMessage = TypeVar("AnyMessage", bound=Message)
 
 Decoder = Callable[[Any, int], Any]
 Encoder = Callable[[Message, Callable[[Any], None]], None]
+StepwiseEncoder = Callable[[Message, Callable[[Any], None]], Generator[None, None, bool]]
 
 #: What a decoder raises when the bytes are at fault, and an encoder when the message is.
 MALFORMED = (ProtocolError, struct.error, IndexError, UnicodeDecodeError)
 INEXPRESSIBLE = (ProtocolError, struct.error, AttributeError, TypeError, UnicodeEncodeError)
 
 _encoders: dict[tuple[type[Message], int], Encoder] = {}
+_stepwise_encoders: dict[tuple[type[Message], int], StepwiseEncoder] = {}
 _decoders: dict[tuple[type[Message], int, bool, int | None], Decoder] = {}
 
 
@@ -76,6 +78,18 @@ def encoder_of(message_class: type[Message], version: int) -> Encoder:
     if encoder is None:
         _check_version(message_class, version)
         encoder = _encoders[message_class, version] = compile_encoder(message_class, version)
+    return encoder
+
+
+def stepwise_encoder_of(message_class: type[Message], version: int) -> StepwiseEncoder:
+    """What `encoder_of` gives, in steps of ENTRIES_ENCODED_IN_A_TURN; it returns whether the message has an error.
+
+    Arrays need not be lists: each is asked for its length, and once for its elements.
+    """
+    encoder = _stepwise_encoders.get((message_class, version))
+    if encoder is None:
+        _check_version(message_class, version)
+        encoder = _stepwise_encoders[message_class, version] = compile_stepwise_encoder(message_class, version)
     return encoder
 
 

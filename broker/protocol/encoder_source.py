@@ -1,15 +1,19 @@
 """Writes the encoder of one message in one version as one straight-line function.
 
+A second one of the same declaration stops between the elements of arrays now and then: a long answer is not encoded in
+one go. It asks an array for its length and once for its elements, so that they may be made as they are needed.
+
 The function appends pieces to a list, which the caller joins once: byte fields are never copied on the way.
 Neighbouring fields of fixed width become one `pack` call, together with the length or count that follows them when it
 fits one byte and with the empty tagged-field section that ends most structs.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from functools import cache
 from struct import Struct as Layout
 from typing import Any
 
+from broker.common.limits import ENTRIES_ENCODED_IN_A_TURN
 from broker.protocol import primitives
 from broker.protocol.primitives import WIDTHS, Array, Primitive, string, uuid
 from broker.protocol.schema import Field, Message
@@ -35,13 +39,22 @@ def compile_encoder(message: type[Message], version: int) -> Callable[[Message, 
     return writer.load(f"encoder of {message.__name__} version {version}")["encode"]
 
 
+def compile_stepwise_encoder(
+    message: type[Message], version: int
+) -> Callable[[Message, Callable[[Any], None]], Generator[None, None, bool]]:
+    """The same in steps; at the end it returns whether an `error_code` in the message was other than NONE."""
+    writer = _EncoderSource(message, version, in_steps=True)
+    writer.write()
+    return writer.load(f"stepwise encoder of {message.__name__} version {version}")["encode"]
+
+
 @cache
 def _run_writer(code: str) -> Callable[..., bytes]:
     return Layout(">" + code).pack
 
 
 class _EncoderSource(Source):
-    def __init__(self, message: type[Message], version: int):
+    def __init__(self, message: type[Message], version: int, *, in_steps: bool = False):
         super().__init__(
             uvarint=primitives.uvarint,
             short_uvarints=primitives.SHORT_UVARINTS,
@@ -56,12 +69,17 @@ class _EncoderSource(Source):
         #: Fixed-width values not yet written: (expression or None for padding, layout).
         self._run: list[tuple[str | None, str]] = []
         self._tag_writers: list[tuple[str, list[Field]]] = []
+        self._in_steps = in_steps
 
     def write(self) -> None:
         with self.block("def encode(o, append):"):
-            self.line("pass")
+            if self._in_steps:
+                self.line(f"has_error = False; left = {ENTRIES_ENCODED_IN_A_TURN}")
+                self.line("if not left: yield")  # whatever follows, it is a generator
             self._struct(self._message, "o", depth=0)
             self._flush()
+            self.line("return has_error" if self._in_steps else "return")
+        self._in_steps = False  # what is in tagged fields is little
         while self._tag_writers:
             self._tag_writer(*self._tag_writers.pop())
 
@@ -74,6 +92,8 @@ class _EncoderSource(Source):
                 with self.block(f"if not ({self._is_default(field, source, depth)}):"):
                     self.line(f"refuse_absent({struct.__name__ + '.' + field.name!r})")
         for field in present:
+            if self._in_steps and field.name == "error_code":
+                self.line(f"if {source}.error_code: has_error = True")
             if field.tag is None:
                 self._value(field.type, f"{source}.{field.name}", field.nullable_in(self._version), depth)
         if self._flexible:
@@ -170,6 +190,11 @@ class _EncoderSource(Source):
         with self.block(f"for o{depth} in {values}:"):
             self._value(element, f"o{depth}", False, depth)
             self._flush()
+            if self._in_steps:
+                self.line("left -= 1")
+                with self.block("if not left:"):
+                    self.line("yield")
+                    self.line(f"left = {ENTRIES_ENCODED_IN_A_TURN}")
 
     def _integers(self, code: str, values: str) -> None:
         short = self.name(f"write_each_{code}", _SHORT_ARRAYS[code])

@@ -1,10 +1,11 @@
 """A response as the buffers that go to the socket: size, header and body of one frame."""
 
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from typing import NamedTuple
 
 from broker.common.errors import InvariantViolation
-from broker.protocol.codec import INEXPRESSIBLE, encoder_of
+from broker.protocol.codec import INEXPRESSIBLE, encoder_of, stepwise_encoder_of
 from broker.protocol.decoder_source import has_bytes
 from broker.protocol.framing import SIZE_BYTES
 from broker.protocol.headers import has_flexible_response_header
@@ -36,14 +37,54 @@ def response_framer(message_class: type[Message], version: int) -> Callable[[Mes
         try:
             encoder(message, pieces.append)
         except INEXPRESSIBLE as error:
-            name = message_class.__name__
-            raise InvariantViolation(f"{name} version {version} cannot express the message: {error}") from error
+            raise _inexpressible(message_class, version, error) from error
         parts = join(pieces)
         size = len(parts[0]) if len(parts) == 1 else sum(map(len, parts))
         write_head(parts[0], 0, size - SIZE_BYTES, correlation_id)
         return parts
 
     return frame
+
+
+class Framed(NamedTuple):
+    """A response as it goes to the socket, and whether there is an error in it."""
+
+    parts: Sequence[Buffer]
+    has_error: bool
+
+
+def stepwise_framer(
+    message_class: type[Message], version: int
+) -> Callable[[Message, int], Generator[None, None, Framed]]:
+    """The same in steps, for answers that may be long: what is encoded in a step is joined in it."""
+    head = _FLEXIBLE_HEAD if has_flexible_response_header(message_class.api, version) else _HEAD
+    room_for_head = bytes(head.size)
+    join = _join_small if has_bytes(message_class, version) else _join
+
+    def frame(message: Message, correlation_id: int) -> Generator[None, None, Framed]:
+        pieces: list[Buffer] = [room_for_head]
+        parts: list[Buffer] = []
+        steps, has_error = stepwise_encoder_of(message_class, version)(message, pieces.append), None
+        while has_error is None:
+            try:
+                next(steps)
+            except StopIteration as end:
+                has_error = end.value
+            except INEXPRESSIBLE as error:
+                raise _inexpressible(message_class, version, error) from error
+            if pieces:
+                parts += join(pieces)
+                pieces.clear()
+            if has_error is None:
+                yield
+        head.pack_into(parts[0], 0, sum(map(len, parts)) - SIZE_BYTES, correlation_id)
+        return Framed(parts, has_error)
+
+    return frame
+
+
+def _inexpressible(message_class: type[Message], version: int, error: Exception) -> InvariantViolation:
+    return InvariantViolation(f"{message_class.__name__} version {version} cannot express the message: {error}")
 
 
 def body_framer(message_class: type[Message], version: int) -> Callable[[bytes, int], Sequence[Buffer]]:

@@ -1,11 +1,12 @@
 """Many things done for one request, while others have their turn: a handful of bytes can name what takes seconds.
 
-Counted, not timed: one of these things takes some ten to fifty microseconds, so a slice takes a few milliseconds.
+Counted and timed: one of these things takes some ten to fifty microseconds as a rule, but an append whose timestamp
+lets a segment end takes a millisecond, and a client chooses its timestamps.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Iterable
-from inspect import isawaitable
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterable
+from inspect import isawaitable, iscoroutine
 from itertools import islice
 from typing import Any, NamedTuple, TypeVar
 
@@ -25,11 +26,11 @@ async def in_turns(
 ) -> list[Result]:
     """What `do` made of each, one after the other; `size_of` says for how many ordinary things one counts."""
     results: list[Result] = []
-    left = THINGS_IN_A_TURN
+    left, end = THINGS_IN_A_TURN, turns.whole_slice_end()
     for thing in things:
-        if left <= 0:
-            left = THINGS_IN_A_TURN
+        if left <= 0 or turns.is_over(end):
             await turns.mine()
+            left, end = THINGS_IN_A_TURN, turns.whole_slice_end()
         left -= size_of(thing)
         result = do(thing)
         results.append(await result if isawaitable(result) else result)
@@ -53,11 +54,39 @@ async def partitions_in_turns(
     return [(topic, list(islice(results, len(partitions)))) for topic, partitions in asked.items()]
 
 
+async def steps_in_turns(steps: Generator[None, None, Result], turns: Turns) -> Result:
+    """What `steps` returns; others have their turn between two of them."""
+    try:
+        while True:
+            next(steps)
+            await turns.mine()
+    except StopIteration as end:
+        return end.value
+
+
 class InOrder(NamedTuple):
     """A reply that comes later. Nothing else of its connection is begun before `is_done`."""
 
     reply: Coroutine[Any, Any, Any]
     is_done: asyncio.Future[None]
+
+
+async def once_done(reply: Result | Awaitable[Result] | InOrder) -> Result | Awaitable[Result]:
+    """What is left of a reply that takes turns with others, when nothing can overtake it any more."""
+    if not isinstance(reply, InOrder):
+        return reply
+    working = asyncio.ensure_future(reply.reply)
+    try:
+        await reply.is_done
+    except BaseException:
+        working.cancel()
+        raise
+    return working
+
+
+def begun(reply: Result | Awaitable[Result]) -> Result | Awaitable[Result]:
+    """What would begin when it is waited for begins by itself, and is done even if nobody waits any more."""
+    return asyncio.ensure_future(reply) if iscoroutine(reply) else reply
 
 
 def in_order(work: Callable[[Callable[[], None]], Awaitable[Any]]) -> InOrder:

@@ -10,7 +10,7 @@ from functools import partial
 from time import perf_counter_ns
 
 from broker.common.errors import BarnabasError, ErrorCode, ProtocolError
-from broker.common.limits import REFUSED_REQUEST_BYTES_MAX
+from broker.common.limits import LONG_ANSWERS_ENCODED_MAX, REFUSED_REQUEST_BYTES_MAX
 from broker.common.logs import logger
 from broker.common.types import new_tuple
 from broker.handlers.api_versions import unsupported_version_response
@@ -20,8 +20,9 @@ from broker.net.connection import Connection, Slot
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.codec import MALFORMED
 from broker.protocol.headers import RequestHeader, decode_request_header
+from broker.protocol.response_frame import Framed
 from broker.protocol.schema import Message
-from broker.runtime.in_turns import InOrder
+from broker.runtime.in_turns import InOrder, in_turns, steps_in_turns
 from broker.security.membership import is_member
 from broker.server.metrics import RequestMetrics
 from broker.server.refusals import Refusals
@@ -41,6 +42,8 @@ class Dispatcher:
         #: Apart, so that who may ask need not be looked at for what everybody may.
         self._member_routes: dict[tuple[int, int], Route] = {}
         self._refusals = Refusals(services.clock)
+        self._long_answers = asyncio.Semaphore(LONG_ANSWERS_ENCODED_MAX)
+        self._cancelling: set[asyncio.Task] = set()
         #: What is still to be answered, in the order it was asked.
         self._working: dict[Connection, dict[asyncio.Future, None]] = {}
 
@@ -85,10 +88,15 @@ class Dispatcher:
             self._fail(connection, decode_request_header(frame)[0])
 
     def on_closed(self, connection: Connection) -> None:
-        """Cancels what still works for the connection: soon, because a task that never began cannot clean up."""
-        loop = asyncio.get_running_loop()
-        for work in self._working.pop(connection, ()):
-            loop.call_soon(work.cancel)
+        """Cancels what still works for the connection: in turns. A task that never began could not clean up now."""
+        if works := self._working.pop(connection, None):
+            cancelling = asyncio.ensure_future(self._cancel(works))
+            self._cancelling.add(cancelling)
+            cancelling.add_done_callback(self._cancelling.discard)
+
+    async def _cancel(self, works: dict[asyncio.Future, None]) -> None:
+        await self._services.turns.mine()
+        await in_turns(works, lambda work: work.cancel(), self._services.turns)
 
     def _add_route(self, api_key: int, version: int) -> Route | None:
         """None if that version is not served."""
@@ -143,10 +151,24 @@ class Dispatcher:
         if reply.__class__ is InOrder:
             connection.hold_until(reply.is_done)
             reply = reply.reply
-        work = reply if isinstance(reply, asyncio.Future) else asyncio.ensure_future(reply)
+        if isinstance(reply, asyncio.Future):
+            work = reply
+        else:
+            is_long = request_bytes > route.long_answers_from
+            work = asyncio.ensure_future(self._framed(reply, route, header.correlation_id) if is_long else reply)
         self._working.setdefault(connection, {})[work] = None
         slot = connection.reserve(request_bytes * route.decoded_factor)
         work.add_done_callback(partial(self._fill, connection, slot, header, route, began_ns))
+
+    async def _framed(self, reply: Awaitable[Message | None], route: Route, correlation_id: int) -> Framed:
+        """An answer that may be long, encoded in turns; of those that are, a few at a time, the others wait."""
+        steps = route.frame_in_steps(await reply, correlation_id)
+        try:
+            next(steps)
+        except StopIteration as end:
+            return end.value
+        async with self._long_answers:
+            return await steps_in_turns(steps, self._services.turns)
 
     def _fill(
         self,
@@ -162,7 +184,7 @@ class Dispatcher:
             if connection.is_open and not work.cancelled():
                 reply = work.result()
                 self._metrics.bytes_out += connection.fill(slot, route.frame_of(reply, header.correlation_id))
-                if reply.__class__ is route.response_class and route.has_error(reply):
+                if route.is_error(reply):
                     route.times.error_count += 1
                 route.times.durations.add(perf_counter_ns() - began_ns)
         except CloseConnectionError as error:

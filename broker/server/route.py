@@ -1,6 +1,6 @@
 """One API in one version: everything about it that need not be looked up again for each request."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
 from broker.handlers.handler import Handler, Reply, RequestContext
@@ -8,7 +8,7 @@ from broker.protocol.answered_errors import error_check
 from broker.protocol.codec import decoder_of
 from broker.protocol.messages import MESSAGES
 from broker.protocol.primitives import Buffer
-from broker.protocol.response_frame import body_framer, response_framer
+from broker.protocol.response_frame import Framed, body_framer, response_framer, stepwise_framer
 from broker.protocol.schema import Message
 from broker.runtime.request_times import ApiTimes
 
@@ -23,9 +23,11 @@ class Route:
         "decoded_factor",
         "frame",
         "frame_body",
+        "frame_in_steps",
         "handle",
         "has_error",
         "is_for_members",
+        "long_answers_from",
         "refuse",
         "request_bytes_max",
         "response_class",
@@ -37,7 +39,8 @@ class Route:
         messages = MESSAGES[handler.api]
         self.api = handler.api
         self.version = version
-        self.request_bytes_max, entries_max, self.bytes_at_once, self.decoded_factor = handler.budget
+        self.request_bytes_max, entries_max, *others = handler.budget_of(version)
+        self.bytes_at_once, self.decoded_factor, self.long_answers_from = others
         self.decode: Callable[[memoryview, int], Message] = decoder_of(
             messages.request, version, ignore_rest=True, entries_max=entries_max
         )
@@ -50,8 +53,21 @@ class Route:
         self.frame: Callable[[Message, int], Sequence[Buffer]] = response_framer(messages.response, version)
         self.frame_body: Callable[[bytes, int], Sequence[Buffer]] = body_framer(messages.response, version)
 
-    def frame_of(self, response: Message | bytes | None, correlation_id: int) -> Sequence[Buffer]:
-        """Whatever a handler may answer: a message, the bytes of its body, or nothing."""
+        #: For an answer that comes later and may be long.
+        self.frame_in_steps: Callable[[Message, int], Generator[None, None, Framed]] = stepwise_framer(
+            messages.response, version
+        )
+
+    def frame_of(self, response: Message | bytes | Framed | None, correlation_id: int) -> Sequence[Buffer]:
+        """Whatever came of a handler: a message, the bytes of its body, all of its frame, or nothing."""
         if response is None:
             return ()
+        if response.__class__ is Framed:
+            return response.parts
         return (self.frame_body if response.__class__ is bytes else self.frame)(response, correlation_id)
+
+    def is_error(self, response: Message | bytes | Framed | None) -> bool:
+        """Whether what is framed has an error in it."""
+        if response.__class__ is Framed:
+            return response.has_error
+        return response.__class__ is self.response_class and self.has_error(response)

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import psutil
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from tests.bench.attacks import ATTACKS, attacked
+from tests.bench.attacks import Aim, attacked
+from tests.bench.attacks.connections import ATTACKS
 from tests.bench.librdkafka import BatchConsumer, BatchProducer
 from tests.bench.raw import RawConnection, fetch_frame, one_at_a_time, paced, pipelined, produce_frame
 
@@ -180,7 +181,7 @@ def under_attack(attack: str, per_second: int, seconds: float) -> Callable[[Targ
             connection.answers(1)
             request = produce_frame(topic, b"x" * 100)
             _, alone = _percentiles(connection, request, per_second, seconds)
-            with attacked(attack, target.host, target.port, topic):
+            with attacked(attack, Aim(target.host, target.port, topic)):
                 p50, p99 = _percentiles(connection, request, per_second, seconds)
                 rss_mb = target.rss_mb()
             connection.close()

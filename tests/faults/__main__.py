@@ -16,7 +16,7 @@ from pathlib import Path
 
 from tests.faults.copy.run import run_copy
 from tests.faults.crash import run_crashes
-from tests.faults.hostile import run_attacks
+from tests.faults.hostile import HEADING, run_attacks
 from tests.faults.matrix.rows import ROWS
 from tests.faults.matrix.run import play
 from tests.faults.matrix.table import write_table
@@ -48,6 +48,7 @@ def _crash(directory: Path, arguments: argparse.Namespace) -> int:
 
 def _hostile(directory: Path, arguments: argparse.Namespace) -> int:
     violations = 0
+    print(HEADING, flush=True)
     for survived in run_attacks(directory, arguments.seconds):
         print(survived, flush=True)
         violations += len(survived.violations)

@@ -4,11 +4,18 @@ import pytest
 
 from tests.faults.hostile import run_attacks
 
-SHORT = ("3,000 half-sent frames", "200 deaf readers", "5 decompression bombs a second")
+SHORT = (
+    "3,000 half-sent frames",
+    "200 deaf readers",
+    "5 decompression bombs a second",
+    "orders by who is no controller",
+    "topics that are paths",
+    "every API asked of very many",
+)
 
 
 @pytest.mark.timeout(180)
 def test_a_well_behaved_client_is_served_while_others_attack(tmp_path):
     survived = list(run_attacks(tmp_path, seconds=1, names=SHORT))
     assert [each.attack for each in survived] == list(SHORT)
-    assert [each.violations for each in survived] == [[], [], []], "\n".join(map(str, survived))
+    assert not any(each.violations for each in survived), "\n".join(map(str, survived))

@@ -52,6 +52,15 @@ class Victim:
         self._process = psutil.Process(broker.process.pid)
         self.rss_max_mb = 0.0
 
+    def forget_rss_peak(self) -> None:
+        Path(f"/proc/{self.broker.process.pid}/clear_refs").write_text("5")
+
+    @property
+    def rss_peak_mb(self) -> float:
+        """Since the broker's process began, or it was forgotten."""
+        status = Path(f"/proc/{self.broker.process.pid}/status").read_text()
+        return int(status.partition("VmHWM:")[2].split()[0]) * 1024 / 1e6
+
     def connect(self, *, as_member: bool) -> socket.socket:
         """As a stranger, or as who knows the secret of the cluster. OSError when the broker does not take anybody."""
         if not as_member:
@@ -75,6 +84,11 @@ class Victim:
 
     def final_violations(self) -> list[str]:
         """When all attackers are gone: it serves, has given its memory back, and its log tells of no fault of ours."""
+        found = self.violations_afterwards()
+        return found if self.broker.process.poll() is not None else found + self._start_again()
+
+    def violations_afterwards(self) -> list[str]:
+        """The same without another start."""
         found = self.violations()
         if self.broker.process.poll() is not None:
             return found
@@ -84,8 +98,7 @@ class Victim:
         left_mb = self._process.memory_info().rss / 1e6
         if left_mb > RSS_AFTERWARDS_MAX_MB:
             found.append(f"it keeps {left_mb:.0f} MB, {RSS_AFTERWARDS_MAX_MB} MB are the bound")
-        found += faults_in_log(self.broker.log_path)
-        return found + self._start_again()
+        return found + faults_in_log(self.broker.log_path)
 
     def _start_again(self) -> list[str]:
         """What a member says a broker may believe until it hears better; what is on its disks must not end a start."""
@@ -121,19 +134,25 @@ class Victim:
 
 
 @contextlib.contextmanager
-def running_victim(directory: Path) -> Iterator[Victim]:
+def running_victim(directory: Path, **overrides: str) -> Iterator[Victim]:
+    """`overrides` of the broker's configuration, with underscores for dots."""
     outside = directory / "outside"
     (outside / "victim-0").mkdir(parents=True)
     (outside / "victim-0" / "notes.txt").write_text("keep me")
     stalls = directory / "stalls.jsonl"
     command = [sys.executable, "-m", "tests.fuzz.watched_broker", str(stalls)]
-    overrides = {"log.retention.bytes": "20000000", "log.retention.check.interval.ms": "5000"}
-    with running_cluster(directory / "cluster", overrides=overrides, command=command) as cluster:
-        admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
-        wanted = [NewTopic(TOPICS[0], 2, 1), NewTopic(TOPICS[1], 1, 1, config={"cleanup.policy": "compact"})]
-        for creation in admin.create_topics(wanted).values():
-            creation.result(30)
+    configuration = {"log.retention.bytes": "20000000", "log.retention.check.interval.ms": "5000"}
+    configuration |= {key.replace("_", "."): value for key, value in overrides.items()}
+    with running_cluster(directory / "cluster", overrides=configuration, command=command) as cluster:
+        _make_topics(cluster.bootstrap_servers)
         yield Victim(cluster, outside, stalls)
+
+
+def _make_topics(bootstrap_servers: str) -> None:
+    admin = AdminClient({"bootstrap.servers": bootstrap_servers})
+    wanted = [NewTopic(TOPICS[0], 2, 1), NewTopic(TOPICS[1], 1, 1, config={"cleanup.policy": "compact"})]
+    for creation in admin.create_topics(wanted).values():
+        creation.result(30)
 
 
 def _looked_around(cluster: Cluster) -> tuple[dict[str, int], bytes]:

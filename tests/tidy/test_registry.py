@@ -14,6 +14,7 @@ SUPPORT = {
     "config_resources",
     "current_leader",
     "named_once",
+    "ask_controller",
 }
 
 

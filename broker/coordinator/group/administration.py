@@ -10,6 +10,7 @@ from broker.coordinator.group.records import OffsetKey, encode_group_key, encode
 from broker.coordinator.group.states import GroupState
 from broker.coordinator.group.subscriptions import is_consumer_group, subscribed_topics
 from broker.coordinator.outcome import Turn
+from broker.protocol.made_late import made_late
 from broker.protocol.messages.delete_groups import DeletableGroupResult, DeleteGroupsRequest, DeleteGroupsResponse
 from broker.protocol.messages.describe_groups import (
     DescribedGroup,
@@ -68,9 +69,8 @@ def list_those(request: ListGroupsRequest, groups: Iterable[Group]) -> ListGroup
     types = {group_type.lower() for group_type in request.types_filter}
     if types and _CLASSIC not in types:
         return ListGroupsResponse()
-    return ListGroupsResponse(
-        groups=[_listed(group) for group in groups if not states or group.state.value.lower() in states]
-    )
+    found = [group for group in groups if not states or group.state.value.lower() in states]
+    return ListGroupsResponse(groups=made_late(found, _listed))
 
 
 def _listed(group: Group) -> ListedGroup:

@@ -235,8 +235,7 @@ class GroupCoordinator:
         return min(of_members, of_offsets)
 
     def tick(self, now_ms: int) -> Outcome:
-        """Do what the deadlines that have come ask for, as much as goes into one batch; the rest stays due.
-
+        """Do what the deadlines that have come ask for, a turn's worth that goes into one batch; the rest stays due.
         A group with a record on its way is left for the next tick.
         """
         turn = self._turn(now_ms)
@@ -246,6 +245,7 @@ class GroupCoordinator:
             if group is not None and group.proposal is not None:
                 postponed.append(key)
             elif group is not None:
+                turn.things_left -= group.work
                 self._time_is_up(group, key, turn)
         for key in postponed:
             self._timers.schedule(key, turn.now_ms + TIMER_RETRY_MS)

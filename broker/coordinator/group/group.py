@@ -114,6 +114,11 @@ class Group:
         )
 
     @property
+    def work(self) -> int:
+        """For how many single members it counts when its time is up."""
+        return 1 + len(self.members) // 10
+
+    @property
     def rebalance_timeout_ms(self) -> int:
         """The patience of the slowest member."""
         return max((member.rebalance_timeout_ms for member in self.members.values()), default=0)

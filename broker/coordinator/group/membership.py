@@ -124,7 +124,9 @@ class Membership:
             self._timers.schedule(key, member.joined_at_ms + member.session_timeout_ms)
 
     def dismiss(self, group: Group, error: ErrorCode, turn: Turn) -> None:
-        """The group is no longer ours: whoever waits is told so."""
+        """The group is no longer ours: whoever waits is told so, and where nobody does there is nothing to do."""
+        if not (group.awaiting_join or group.awaiting_sync):
+            return
         for member_id, (token, api_version) in group.awaiting_join.items():
             turn.answer_at_once(token, answers.join_refused(error, member_id, api_version))
         for token in group.awaiting_sync.values():

@@ -4,7 +4,7 @@ Offsets of open transactions (`pending_offsets.py`) are not told, nor what could
 requires stable offsets is told to wait for them.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from broker.common.errors import ErrorCode
 from broker.common.limits import GROUP_NAME_LENGTH_MAX, TOPIC_NAME_LENGTH_MAX
@@ -25,6 +25,7 @@ from broker.coordinator.group.states import GroupState
 from broker.coordinator.group.superseded import OfGroup, Superseded
 from broker.coordinator.outcome import Turn
 from broker.coordinator.progress import Progress
+from broker.protocol.made_late import made_late
 from broker.protocol.messages.offset_commit import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
@@ -193,7 +194,7 @@ class Offsets:
         """What the group committed for these partitions, or, for None, for every partition it ever committed."""
         committed = self._committed(asked.group_id)
         if asked.topics is None:
-            wanted = [(name, partitions.items()) for name, partitions in committed.items()]
+            wanted = [(name, list(partitions.items())) for name, partitions in committed.items()]
         else:
             wanted = [
                 (topic.name, [(index, partitions.get(index, _NOTHING_COMMITTED)) for index in topic.partition_indexes])
@@ -213,7 +214,7 @@ class Offsets:
         return self._pending.has_group(group_id) or self._superseded.has_group(group_id)
 
     def _only_stable(
-        self, group_id: str, topic: str, partitions: Iterable[tuple[int, CommittedOffset]]
+        self, group_id: str, topic: str, partitions: list[tuple[int, CommittedOffset]]
     ) -> list[tuple[int, CommittedOffset | None]]:
         """None where an open transaction, or a record in the log, may still change what is committed."""
         return [
@@ -303,11 +304,12 @@ def _metadata_length(committed: dict[str, dict[int, CommittedOffset]], topic: st
     return -1 if found is None else len(found.metadata)
 
 
-def _fetched_topic(name: str, partitions: Iterable[tuple[int, CommittedOffset | None]]) -> OffsetFetchResponseTopic:
-    return OffsetFetchResponseTopic(name=name, partitions=[_fetched(index, found) for index, found in partitions])
+def _fetched_topic(name: str, partitions: list[tuple[int, CommittedOffset | None]]) -> OffsetFetchResponseTopic:
+    return OffsetFetchResponseTopic(name=name, partitions=made_late(partitions, _fetched))
 
 
-def _fetched(index: int, committed: CommittedOffset | None) -> OffsetFetchResponsePartition:
+def _fetched(found: tuple[int, CommittedOffset | None]) -> OffsetFetchResponsePartition:
+    index, committed = found
     if committed is None:
         return OffsetFetchResponsePartition(
             partition_index=index, committed_offset=-1, metadata="", error_code=ErrorCode.UNSTABLE_OFFSET_COMMIT

@@ -18,6 +18,9 @@ from broker.coordinator.group.timers import TimerKey, TimerKind
 from broker.coordinator.outcome import Turn
 from broker.coordinator.timers import Timers
 
+#: Of the members that did not rejoin, so many are named in the log.
+_ABSENT_NOTED_MAX = 5
+
 _MAY_BE_INTERRUPTED = {GroupState.EMPTY, GroupState.COMPLETING_REBALANCE, GroupState.STABLE}
 
 
@@ -97,8 +100,11 @@ class Rebalance:
 
     def _remove_absent(self, group: Group, turn: Turn) -> None:
         absent = [m for m in group.members.values() if m.member_id not in group.awaiting_join and not m.is_static]
-        for member in absent:
+        for member in absent[:_ABSENT_NOTED_MAX]:
             turn.note("member did not rejoin", group_id=group.group_id, member_id=member.member_id)
+        if len(absent) > _ABSENT_NOTED_MAX:
+            turn.note("more did not rejoin", group_id=group.group_id, member_count=len(absent) - _ABSENT_NOTED_MAX)
+        for member in reversed(absent):  # the leader, who is first, last: each leader that goes has to be replaced
             group.remove(member.member_id)
             self._timers.cancel(TimerKey(TimerKind.SESSION, group.group_id, member.member_id))
 

@@ -6,6 +6,7 @@ from itertools import groupby
 from broker.common.errors import ErrorCode
 from broker.coordinator.transaction.states import LABELS
 from broker.coordinator.transaction.transaction import NO_TIMESTAMP, Transaction
+from broker.protocol.made_late import made_late
 from broker.protocol.messages import describe_transactions, list_transactions
 from broker.protocol.messages.describe_transactions import DescribeTransactionsRequest, DescribeTransactionsResponse
 from broker.protocol.messages.list_transactions import ListTransactionsRequest, ListTransactionsResponse
@@ -40,25 +41,27 @@ def _described(transactional_id: str, transaction: Transaction | None) -> descri
 def list_those(
     request: ListTransactionsRequest, transactions: Iterable[Transaction], wall_ms: int
 ) -> ListTransactionsResponse:
+    states, producer_ids = set(request.state_filters), set(request.producer_id_filters)
+    found = [
+        each
+        for each in transactions
+        if (not states or each.state.label in states)
+        and (not producer_ids or each.producer_id in producer_ids)
+        and (request.duration_filter < 0 or _is_open_for(each, request.duration_filter, wall_ms))
+    ]
     return ListTransactionsResponse(
         unknown_state_filters=[each for each in request.state_filters if each not in LABELS],
-        transaction_states=[
-            list_transactions.TransactionState(
-                transactional_id=each.transactional_id,
-                producer_id=each.producer_id,
-                transaction_state=each.state.label,
-            )
-            for each in transactions
-            if _passes(each, request, wall_ms)
-        ],
+        transaction_states=made_late(found, _listed),
     )
 
 
-def _passes(transaction: Transaction, request: ListTransactionsRequest, wall_ms: int) -> bool:
-    if request.state_filters and transaction.state.label not in request.state_filters:
-        return False
-    if request.producer_id_filters and transaction.producer_id not in request.producer_id_filters:
-        return False
-    if request.duration_filter < 0:
-        return True
-    return transaction.state.is_open and wall_ms - transaction.started_ms > request.duration_filter
+def _listed(transaction: Transaction) -> list_transactions.TransactionState:
+    return list_transactions.TransactionState(
+        transactional_id=transaction.transactional_id,
+        producer_id=transaction.producer_id,
+        transaction_state=transaction.state.label,
+    )
+
+
+def _is_open_for(transaction: Transaction, longer_than_ms: int, wall_ms: int) -> bool:
+    return transaction.state.is_open and wall_ms - transaction.started_ms > longer_than_ms

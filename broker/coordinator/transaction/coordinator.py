@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from weakref import WeakSet
 
 from broker.common.errors import ErrorCode
-from broker.common.limits import TRANSACTIONAL_IDS_MAX
+from broker.common.limits import TRANSACTION_PARTITIONS_MAX, TRANSACTIONAL_IDS_MAX
 from broker.common.types import TopicPartition
 from broker.coordinator.outcome import Answer
 from broker.coordinator.timers import Timers
@@ -38,6 +38,9 @@ _ENDED_BY = {
     True: (TransactionState.PREPARE_COMMIT, TransactionState.COMPLETE_COMMIT),
     False: (TransactionState.PREPARE_ABORT, TransactionState.COMPLETE_ABORT),
 }
+
+#: So many partitions are as much work, when their transaction's time is up, as one without any.
+_PARTITIONS_A_THING = 10
 
 
 class TransactionCoordinator:
@@ -154,6 +157,10 @@ class TransactionCoordinator:
         added = add(transaction, partitions, turn.wall_ms) if error is ErrorCode.NONE else error
         if isinstance(added, ErrorCode):
             return added
+        if sum(ledger.partition_count for ledger in self._ledgers) + len(partitions) > TRANSACTION_PARTITIONS_MAX:
+            facts = {"transactional_id": transactional_id, "partitions": len(partitions)}
+            turn.note("partitions refused: open transactions hold all they may", **facts)
+            return ErrorCode.COORDINATOR_NOT_AVAILABLE
         self._ledger.propose(added, turn)
         return ErrorCode.NONE
 
@@ -200,7 +207,7 @@ class TransactionCoordinator:
         return self._timers.next_deadline_ms()
 
     def tick(self, now_ms: int) -> TransactionOutcome:
-        """Do what the deadlines that have come ask for, as much as goes into one batch; the rest stays due."""
+        """Do what the deadlines that have come ask for, a turn's worth that goes into one batch; the rest stays due."""
         turn = self._turn(now_ms)
         while not turn.is_full:
             transactional_id = self._timers.take_expired(turn.now_ms)
@@ -208,6 +215,7 @@ class TransactionCoordinator:
                 break
             transaction = self.transactions.get(transactional_id)
             if transaction is not None:
+                turn.things_left -= 1 + len(transaction.partitions) // _PARTITIONS_A_THING
                 with self._tried_again(transaction, turn):
                     self._look_after(transaction, turn)
         return self._end(turn)

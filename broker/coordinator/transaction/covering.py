@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from broker.common.errors import ErrorCode
-from broker.common.types import TopicPartition
+from broker.common.types import TopicPartition, new_tuple
 from broker.coordinator.transaction.config import PARTITIONS_PER_TRANSACTION_MAX, RECORD_BYTES_MAX
 from broker.coordinator.transaction.records import encode_value
 from broker.coordinator.transaction.states import TransactionState
@@ -52,4 +52,4 @@ def verify(transaction: Transaction, partitions: frozenset[TopicPartition]) -> d
 
 
 def partitions_of(topics: Iterable[AddPartitionsToTxnTopic]) -> frozenset[TopicPartition]:
-    return frozenset(TopicPartition(topic.name, partition) for topic in topics for partition in topic.partitions)
+    return frozenset([new_tuple(TopicPartition, (topic.name, index)) for topic in topics for index in topic.partitions])

@@ -18,6 +18,8 @@ class Ledger:
         self._transactions: dict[str, Transaction] = {}
         #: What was proposed and neither replayed nor withdrawn yet; None is a tombstone.
         self._proposed: dict[str, deque[Transaction | None]] = {}
+        #: Of all transactions together.
+        self.partition_count = 0
 
     @property
     def transactions(self) -> Mapping[str, Transaction]:
@@ -50,14 +52,18 @@ class Ledger:
         if transactional_id is None:
             return None
         proposed = self._take_proposed(transactional_id)
+        before = self._transactions.get(transactional_id)
+        count_before = len(before.partitions) if before else 0
         if value is None:
             self._transactions.pop(transactional_id, None)
+            self.partition_count -= count_before
             return transactional_id
         transaction = decode_value(transactional_id, value)
         if proposed is not None:
             last = {"last_producer_id": proposed.last_producer_id, "last_producer_epoch": proposed.last_producer_epoch}
             transaction = replace(transaction, **last)
         self._transactions[transactional_id] = transaction
+        self.partition_count += len(transaction.partitions) - count_before
         return transactional_id
 
     def _take_proposed(self, transactional_id: str) -> Transaction | None:
@@ -72,3 +78,4 @@ class Ledger:
     def clear(self) -> None:
         self._transactions.clear()
         self._proposed.clear()
+        self.partition_count = 0

@@ -11,7 +11,7 @@ raises the epoch with each transaction (KIP-890, part 2), which this coordinator
 from collections import defaultdict
 
 from broker.common.errors import InvariantViolation
-from broker.common.types import TopicPartition
+from broker.common.types import TopicPartition, new_tuple
 from broker.coordinator.fields import FieldReader, FieldWriter
 from broker.coordinator.transaction.states import BY_NUMBER, TransactionState
 from broker.coordinator.transaction.transaction import Transaction
@@ -45,9 +45,7 @@ def _write_partitions(writer: FieldWriter, partitions: frozenset[TopicPartition]
         by_topic[topic].append(partition)
     writer.int32(len(by_topic))
     for topic, numbers in by_topic.items():
-        writer.string(topic).int32(len(numbers))
-        for number in numbers:
-            writer.int32(number)
+        writer.string(topic).int32s(numbers)
 
 
 def decode_value(transactional_id: str, value: bytes) -> Transaction:
@@ -72,5 +70,5 @@ def _read_partitions(reader: FieldReader) -> frozenset[TopicPartition]:
     found = set()
     for _ in range(reader.int32()):
         topic = reader.string()
-        found.update(TopicPartition(topic, reader.int32()) for _ in range(reader.int32()))
+        found.update([new_tuple(TopicPartition, (topic, number)) for number in reader.int32s()])
     return frozenset(found)

@@ -13,6 +13,7 @@ import asyncio
 import itertools
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from functools import partial
+from operator import itemgetter
 from typing import Generic
 
 from broker.common.clock import Clock
@@ -20,6 +21,7 @@ from broker.common.errors import ApiError, ErrorCode, InvariantViolation
 from broker.common.logs import logger
 from broker.common.types import new_tuple
 from broker.coordinator.outcome import RECORD_BYTES_PER_TICK, Answer, Outcome
+from broker.net.turns import Turns
 from broker.protocol.schema import Message
 from broker.records.batch import HEADER_BYTES
 from broker.records.builder import build_batch
@@ -55,6 +57,7 @@ class CoordinatorRuntime(Generic[C]):
         self._shards: dict[int, Shard[C]] = {}
         self._waiting: dict[int, asyncio.Future] = {}
         self._tokens = itertools.count(1)
+        self._loading_turns = Turns()
         self._timer: asyncio.TimerHandle | None = None
         self._timer_ms = 0
         #: Partitions led here whose coordinators could not be loaded so far.
@@ -253,20 +256,31 @@ class CoordinatorRuntime(Generic[C]):
         self._timer = asyncio.get_running_loop().call_later(delay_ms / 1000, self._tick)
 
     def _tick(self) -> None:
+        """Of the shards that have something to do the one that waits for longest; the others in the next passes."""
         self._timer = None
         now_ms = self._clock.monotonic_ms()
-        for shard in [each for each in self._shards.values() if each.is_loaded]:
-            self._tick_shard(shard, now_ms)
+        shards = [each for each in self._shards.values() if each.is_loaded]
+        for shard in shards:
+            self._try(shard, now_ms, self._answer_overdue)
+        timers = [(shard.next_timer_ms(), shard) for shard in shards]
+        due = [(timer_ms, shard) for timer_ms, shard in timers if timer_ms is not None and timer_ms <= now_ms]
+        if due:
+            _, longest_due = min(due, key=itemgetter(0))
+            self._try(longest_due, now_ms, self._tick_shard)
+        for shard in shards:
             self._arm(shard)
 
+    def _answer_overdue(self, shard: Shard[C], now_ms: int) -> None:
+        for answer in shard.uncommitted.take_overdue(now_ms):
+            self._answer(shard.coordinator.unconfirmed(answer, ErrorCode.REQUEST_TIMED_OUT))
+
     def _tick_shard(self, shard: Shard[C], now_ms: int) -> None:
+        self._carry_out(shard, self._call(shard, lambda coordinator, now_ms: coordinator.tick(now_ms)))
+
+    def _try(self, shard: Shard[C], now_ms: int, work: Callable[[Shard[C], int], None]) -> None:
         """What fails is tried again later, never at once: it might fail for ever."""
         try:
-            for answer in shard.uncommitted.take_overdue(now_ms):
-                self._answer(shard.coordinator.unconfirmed(answer, ErrorCode.REQUEST_TIMED_OUT))
-            timer_ms = shard.next_timer_ms()
-            if timer_ms is not None and timer_ms <= now_ms:
-                self._carry_out(shard, self._call(shard, lambda coordinator, now_ms: coordinator.tick(now_ms)))
+            work(shard, now_ms)
         except Exception:
             _log.exception("coordinator's timer failed", partition=str(shard.hosted.partition.topic_partition))
             shard.timers_wait_until_ms = now_ms + _TIMERS_WAIT_MS
@@ -308,7 +322,7 @@ class CoordinatorRuntime(Generic[C]):
     async def _load(self, shard: Shard[C]) -> None:
         """Half of the state is worse than none: what cannot be read to its end is not coordinated."""
         try:
-            await load(shard, self._new_coordinator, self._loaded, self.not_loaded)
+            await load(shard, self._new_coordinator, self._loaded, self.not_loaded, self._loading_turns)
         except InvariantViolation:
             facts = {"topic": self.topic, "partition": shard.partition}
             _log.exception("coordinator cannot be loaded, let another replica lead", **facts)

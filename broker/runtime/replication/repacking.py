@@ -18,7 +18,7 @@ from broker.protocol.messages.produce import PartitionProduceData
 from broker.protocol.primitives import Buffer
 from broker.records.batch import COMPRESSION_BITS, check_produced_batch, parse_batch_header
 from broker.records.repacking import Packing, Repacked, repack_batch
-from broker.runtime.in_turns import InOrder
+from broker.runtime.in_turns import once_done
 from broker.runtime.replication.replica_manager import HostedPartition, ProduceResult, ReplicaManager
 from broker.runtime.replication.transactional_appends import Append
 from broker.runtime.topics.internal_topics import INTERNAL_TOPICS
@@ -78,7 +78,7 @@ class Repacking:
         try:
             refused = await self._pack_all(to_pack)
             await ticket.is_first.wait()
-            reply = await _once_appended(then(_guard(refused) if refused else _as_it_is))
+            reply = await once_done(then(_guard(refused) if refused else _as_it_is))
         finally:
             self._bytes_waiting -= size
             self._leave(ticket)
@@ -145,19 +145,6 @@ class Repacking:
     def _call(self, ticket: _Ticket) -> None:
         if all(self._lines[each][0] is ticket for each in ticket.partitions):
             ticket.is_first.set()
-
-
-async def _once_appended(reply: T | Awaitable[T] | InOrder) -> T | Awaitable[T]:
-    """What takes turns with others is still to be appended: until then nobody may overtake it."""
-    if not isinstance(reply, InOrder):
-        return reply
-    working = asyncio.ensure_future(reply.reply)
-    try:
-        await reply.is_done
-    except BaseException:
-        working.cancel()
-        raise
-    return working
 
 
 def _repack(batch: Buffer, packing: Packing, unpacked_bytes_max: int) -> Repacked:

@@ -23,6 +23,7 @@ from broker.records.builder import build_batch
 from broker.records.control import EndMarker
 from broker.records.record import Record
 from broker.runtime.coordinators.transaction_verifier import Verdicts, Verify
+from broker.runtime.in_turns import InOrder, once_done
 from broker.runtime.replication.replica_manager import HostedPartition, ProduceResult, ReplicaManager
 
 T = TypeVar("T")
@@ -30,8 +31,8 @@ T = TypeVar("T")
 Batches = Sequence[tuple[TopicPartition, Buffer | None]]
 #: As `ReplicaManager.append`.
 Append = Callable[..., ProduceResult]
-#: What is to happen with the batches; it may give its answer later.
-Then = Callable[[Append], T | Awaitable[T]]
+#: What is to happen with the batches; it may give its answer later, or be at it in turns with others.
+Then = Callable[[Append], T | Awaitable[T] | InOrder]
 
 #: What a coordinator answers that cannot be asked now; producers know NOT_ENOUGH_REPLICAS as a reason to try again.
 _ASK_AGAIN = frozenset(
@@ -67,7 +68,9 @@ class TransactionalAppends:
         self._bytes_waiting = 0
         replicas.on_marker.append(self._on_marker)
 
-    def when_verified(self, transactional_id: str, version: int, batches: Batches, then: Then) -> T | Awaitable[T]:
+    def when_verified(
+        self, transactional_id: str, version: int, batches: Batches, then: Then
+    ) -> T | Awaitable[T] | InOrder:
         """`then(append)`: now if nothing has to be verified, later if so. `version` is that of the Produce request.
 
         `append` does what `ReplicaManager.append` does. What was not verified it refuses with INVALID_TXN_STATE,
@@ -106,7 +109,7 @@ class TransactionalAppends:
 
         return self._when_verified(sent, check_and_write)
 
-    def _when_verified(self, sent: "_Sent", then: Then) -> T | Awaitable[T]:
+    def _when_verified(self, sent: "_Sent", then: Then) -> T | Awaitable[T] | InOrder:
         if not sent.partitions:
             return then(self._replicas.append)
         producer_id = sent.producer_id
@@ -128,7 +131,7 @@ class TransactionalAppends:
             if before is not None:
                 await asyncio.wait([before])
             await self._verify_all(sent)
-            reply = then(self._appender(sent))
+            reply = await once_done(then(self._appender(sent)))
         finally:
             for topic_partition in sent.guards:
                 self._guards.pop((topic_partition, sent.producer_id), None)

@@ -2,6 +2,8 @@
 
 import asyncio
 import socket
+from collections import Counter
+from itertools import pairwise
 
 import pytest
 
@@ -140,3 +142,29 @@ async def test_one_wake_up_handles_what_a_slice_of_time_allows(asked, monkeypatc
     await asked.first.send(b"".join(framed(b"%d" % number) for number in range(5)))
     await asked.first.receive(5)
     assert wake_ups == [0, 1, 2, 3, 4]
+
+
+async def test_connections_that_are_readable_at_once_share_a_pass_of_the_loop(monkeypatch):
+    """Each has a slice, but of two hundred at once others would notice."""
+    now, handled, passes = [0.0], [], []
+    monkeypatch.setattr(turns, "monotonic", lambda: now[0])
+    shared = Turns()
+    next_pass = shared._next_pass
+    shared._next_pass = lambda: (passes.append(len(handled)), next_pass())
+
+    def on_frame(connection, frame):
+        handled.append(bytes(frame))
+        now[0] += turns.PASS_S / 4
+        connection.answer((b".",))
+
+    peers = [Peer(turns=shared) for _ in range(12)]
+    for peer in peers:
+        peer.connection._on_frame = on_frame
+        peer.sock.send(framed(b"one") + framed(b"two"))
+    for peer in peers:
+        await peer.receive(2)
+        peer.connection.close()
+        peer.sock.close()
+    assert passes[0] <= 4
+    assert max(after - before for before, after in pairwise(passes)) <= 5
+    assert Counter(handled) == {b"one": 12, b"two": 12}

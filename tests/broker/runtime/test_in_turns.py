@@ -2,8 +2,10 @@
 
 import asyncio
 
+import pytest
+
 from broker.common.limits import THINGS_IN_A_TURN
-from broker.net.turns import Turns
+from broker.net.turns import SLICE_S, Turns
 from broker.runtime.at_once import at_once
 from broker.runtime.in_turns import in_turns, partitions_in_turns
 
@@ -35,6 +37,14 @@ class Log:
         return [count for count in self.slices if count]
 
 
+@pytest.fixture(autouse=True)
+def clock(monkeypatch):
+    """Stands still unless a test moves it."""
+    now = [1.0]
+    monkeypatch.setattr("broker.net.turns.monotonic", lambda: now[0])
+    return now
+
+
 async def test_no_slice_has_more_than_its_share_and_nothing_is_lost():
     log = Log()
     things = list(range(THINGS_IN_A_TURN * 3 + 5))
@@ -47,6 +57,18 @@ async def test_no_slice_has_more_than_its_share_and_nothing_is_lost():
 async def test_what_is_large_counts_for_many():
     log = Log()
     await in_turns(range(10), log.do, Turns(), size_of=lambda _: THINGS_IN_A_TURN)
+    assert log.end() == [1] * 10
+
+
+async def test_what_takes_longer_than_it_should_is_one_slice_by_itself(clock):
+    """A client chooses timestamps, and by them when a segment ends."""
+    log = Log()
+
+    def do_slowly(thing):
+        clock[0] += 2 * SLICE_S
+        return log.do(thing)
+
+    await in_turns(range(10), do_slowly, Turns())
     assert log.end() == [1] * 10
 
 

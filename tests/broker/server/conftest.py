@@ -236,6 +236,7 @@ class Served:
         feeds = FollowerFeeds(self.replicas, ReplicationThrottle(1), count(1).__next__, clock)
         self.deletions = RecordDeletions(self.replicas, self.metadata.is_live, clock)
         feeds.on_log_start = self.deletions.on_news
+        self.request_times = RequestTimes()
         services = Services(
             config=self.config,
             cluster_id="cluster",
@@ -255,7 +256,7 @@ class Served:
             broker_configs=broker_configs,
             log_dirs=LogDirs([directory / "logs"], self.replicas, self.logs),
             retention_previews=self.previews,
-            request_times=RequestTimes(),
+            request_times=self.request_times,
             producer_ids=ProducerIds(self.store, 1),
             controller=self.controller,
             controller_epochs=ControllerEpochs(1, self.replicas, self.store),

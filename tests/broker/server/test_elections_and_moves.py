@@ -3,6 +3,7 @@
 import asyncio
 
 from broker.common.errors import ErrorCode
+from broker.common.limits import PARTITIONS_ASKED_AT_ONCE
 from broker.common.types import TopicPartition
 from broker.controller.events import Election, ElectionAsked, ReassignmentsAsked
 from broker.controller.replica_assignment import ReplicaAssignment
@@ -48,8 +49,22 @@ async def test_election_of_all_partitions_leaves_out_those_that_need_none(served
     served.tell_of("t", 2)
     served.controller.verdicts = {T0: DONE, T1: NOT_NEEDED}
     response = await (await served.client()).ask(_election(None), 1)
-    assert served.controller.asked == [ElectionAsked(1, Election.PREFERRED, None)]
+    assert served.controller.asked == [ElectionAsked(1, Election.PREFERRED, frozenset({T0, T1}))]
     assert _codes(response) == {T0: ErrorCode.NONE}
+
+
+async def test_the_controller_is_asked_about_very_many_partitions_in_parts(served):
+    count = PARTITIONS_ASKED_AT_ONCE + 5
+    served.tell_of("t", count)
+    client = await served.client()
+    await client.ask(_election(None), 1)
+    targets = [ReassignablePartition(partition_index=index, replicas=[1]) for index in range(count)]
+    topics = [ReassignableTopic(name="t", partitions=targets)]
+    await client.ask(AlterPartitionReassignmentsRequest(topics=topics, timeout_ms=1_000), 0)
+    *elections, first, second = served.controller.asked
+    assert [len(asked.partitions) for asked in elections] == [PARTITIONS_ASKED_AT_ONCE, 5]
+    assert [len(asked.targets) for asked in (first, second)] == [PARTITIONS_ASKED_AT_ONCE, 5]
+    assert first.targets.keys() | second.targets.keys() == {TopicPartition("t", index) for index in range(count)}
 
 
 async def test_election_named_by_its_partitions_shows_that_none_was_needed(served):

@@ -31,7 +31,7 @@ def with_elements(handler: Handler, field: Field, count: int) -> Message:
 
 @pytest.mark.parametrize(("handler", "version"), _ALL, ids=lambda part: getattr(part, "api", part))
 def test_every_api_refuses_lists_beyond_its_budget_before_it_makes_them(handler, version):
-    route = Route(replace(handler, budget=Budget(1_000, 3)), version, ApiTimes())
+    route = Route(replace(handler, budget=Budget(1_000, 3), members_budget=None), version, ApiTimes())
     for field in lists_of(handler, version):
         route.decode(encode(with_elements(handler, field, 3), version), 0)
         with pytest.raises(ProtocolError, match="more than 3 elements"):
@@ -41,7 +41,7 @@ def test_every_api_refuses_lists_beyond_its_budget_before_it_makes_them(handler,
 def test_only_record_batches_and_brokers_may_bring_much():
     unbounded = {handler.api for handler in HANDLERS if handler.budget.bytes_max > PEER_REQUEST_BYTES_MAX}
     assert unbounded == {ApiKey.PRODUCE}
-    for_peers = {handler.api for handler in HANDLERS if handler.budget.bytes_max == PEER_REQUEST_BYTES_MAX}
+    for_peers = {each.api for each, version in _ALL if each.budget_of(version).bytes_max == PEER_REQUEST_BYTES_MAX}
     assert for_peers == {
         ApiKey.ADD_PARTITIONS_TO_TXN,
         ApiKey.CONTROLLED_SHUTDOWN,
@@ -50,5 +50,10 @@ def test_only_record_batches_and_brokers_may_bring_much():
         ApiKey.UPDATE_METADATA,
         ApiKey.WRITE_TXN_MARKERS,
     }
+    assert not [
+        (each.api, version)
+        for each, version in _ALL
+        if each.budget_of(version).bytes_max == PEER_REQUEST_BYTES_MAX and not each.is_for_members(version)
+    ], "what is for brokers only"
     few = {handler.api for handler in HANDLERS if handler.budget.entries_max < ORDINARY.entries_max}
     assert few == {ApiKey.PRODUCE}

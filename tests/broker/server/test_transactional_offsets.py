@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from broker.common.errors import ErrorCode
+from broker.common.limits import THINGS_IN_A_TURN
 from broker.common.types import TopicPartition
 from broker.coordinator.partitions import partition_for
 from broker.protocol.messages.offset_delete import (
@@ -158,3 +159,31 @@ async def test_offsets_of_topics_there_are_none_of_are_not_deleted(client):
     response = await client.ask(OffsetDeleteRequest(group_id="g", topics=topics), 0)
     assert codes(response) == [ErrorCode.NONE, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION]
     assert await committed(client) == (-1, ErrorCode.NONE)
+
+
+def wide_commit(partitions: int) -> TxnOffsetCommitRequest:
+    request = commit(5)
+    request.topics[0].partitions = [
+        TxnOffsetCommitRequestPartition(partition_index=index, committed_offset=5) for index in range(partitions)
+    ]
+    return request
+
+
+async def test_offsets_of_many_partitions_are_committed_with_the_transaction(served, client):
+    count = 2 * THINGS_IN_A_TURN + 1
+    served.tell_of("t", count)
+    assert codes(await client.ask(wide_commit(count), 4)) == [ErrorCode.NONE] * count
+    assert served.verified == [("copier", 7, 0, (COORDINATOR,))]
+    await end_transaction(client, is_commit=True)
+    assert await committed(client, require_stable=True) == (5, ErrorCode.NONE)
+
+
+async def test_client_that_leaves_in_the_middle_of_a_wide_commit_leaves_nobody_in_line(served, client):
+    served.tell_of("t", 2 * THINGS_IN_A_TURN + 1)
+    served.verdicts[COORDINATOR] = asyncio.get_running_loop().create_future()
+    await client.send_request(wide_commit(2 * THINGS_IN_A_TURN + 1), 4)
+    await eventually(lambda: served.verified, "the coordinator is asked")
+    client.writer.close()
+    await eventually(lambda: served.verdicts[COORDINATOR].cancelled(), "the question is taken back")
+    served.verdicts.clear()
+    assert codes(await (await served.member()).ask(commit(6), 4)) == [ErrorCode.NONE]

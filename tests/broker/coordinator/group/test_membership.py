@@ -1,6 +1,7 @@
 import pytest
 
 from broker.common.errors import ErrorCode
+from broker.common.limits import THINGS_IN_A_TURN
 from broker.protocol.messages.leave_group import MemberIdentity
 from tests.broker.coordinator.group.world import World
 
@@ -181,3 +182,29 @@ def test_static_members_that_are_all_away_keep_their_places_until_their_sessions
     assert world.describe("g").group_state == "PreparingRebalance"
     world.advance(61_000)
     assert world.describe("g").group_state == "Empty"
+
+
+def test_a_tick_deals_with_a_turn_s_worth_of_sessions_and_leaves_the_others_due():
+    world = World()
+    for number in range(2 * THINGS_IN_A_TURN):
+        world.join(f"g-{number}", "a", session_ms=10_000)
+    now_ms = world.now_ms + 60_000
+    ticks = 0
+    while (deadline_ms := world.coordinator.next_deadline_ms()) is not None and deadline_ms <= now_ms:
+        before = len(world.coordinator.groups)
+        world.coordinator.tick(now_ms)
+        assert before - len(world.coordinator.groups) <= THINGS_IN_A_TURN
+        ticks += 1
+        assert ticks < 100
+    assert ticks > 1
+
+
+def test_of_many_members_that_did_not_rejoin_a_few_are_named():
+    """A thousand lines of the log would keep the loop for as long as the rebalance."""
+    world = World()
+    timeouts = {"session_ms": 60_000, "rebalance_ms": 20_000}
+    world.stable_group("g", *(f"m-{number}" for number in range(30)), **timeouts)
+    world.enter("g", "late", **timeouts)
+    world.advance(21_000)
+    events = [note.event for outcome in world.outcomes for note in outcome.notes if "did not rejoin" in note.event]
+    assert events == ["member did not rejoin"] * 5 + ["more did not rejoin"]

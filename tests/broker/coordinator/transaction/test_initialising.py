@@ -5,6 +5,7 @@ from weakref import WeakSet
 import pytest
 
 from broker.common.errors import ErrorCode
+from broker.common.types import TopicPartition
 from broker.coordinator.fields import STRING_BYTES_MAX
 from broker.coordinator.transaction.records import encode_key, encode_value
 from broker.coordinator.transaction.states import TransactionState
@@ -152,3 +153,19 @@ def test_all_coordinators_of_a_broker_together_remember_so_many_ids(monkeypatch)
     given(first.init("a"))
     del first.coordinator
     given(second.init("d"))
+
+
+def test_open_transactions_of_all_coordinators_of_a_broker_cover_so_many_partitions(monkeypatch):
+    """One by one they are bounded; ids times partitions would be millions."""
+    monkeypatch.setattr("broker.coordinator.transaction.coordinator.TRANSACTION_PARTITIONS_MAX", 5)
+    ledgers = WeakSet()
+    first, second = World(ledgers=ledgers), World(ledgers=ledgers)
+    partitions = [TopicPartition("t", index) for index in range(4)]
+    mine, yours = first.producer(), second.producer()
+    assert first.add(mine, *partitions) == ErrorCode.NONE
+    assert first.add(mine, *partitions[:2]) == ErrorCode.NONE, "they are in it already"
+    assert second.add(yours, *partitions[:2]) == ErrorCode.COORDINATOR_NOT_AVAILABLE
+    assert second.add(yours, partitions[0]) == ErrorCode.NONE
+    assert first.end(mine) == ErrorCode.NONE
+    first.write_markers()
+    assert second.add(yours, *partitions) == ErrorCode.NONE, "a transaction that is over covers nothing"

@@ -10,12 +10,18 @@ from broker.common.errors import ApiError, ErrorCode, InvariantViolation
 from broker.coordinator.group.config import GroupConfig
 from broker.coordinator.group.coordinator import GroupCoordinator
 from broker.log.log import Log
+from broker.protocol.messages.leader_and_isr import (
+    LeaderAndIsrPartitionState,
+    LeaderAndIsrRequest,
+    LeaderAndIsrTopicState,
+)
 from broker.records.batch import iterate_headers
 from broker.records.control import MarkerType
 from broker.runtime.coordinators import loading
+from broker.runtime.coordinators.shard import Shard
 from broker.runtime.replication.role_changes import ReplicaStop, stop_replicas
 from broker.runtime.topics.internal_topics import OFFSETS_TOPIC
-from tests.broker.runtime.coordinators.world import PRODUCER_ID, World
+from tests.broker.runtime.coordinators.world import PRODUCER_ID, TOPIC_ID, World
 from tests.eventually import eventually
 
 
@@ -305,3 +311,40 @@ async def test_group_that_was_deleted_in_part_can_be_deleted_again(world, monkey
     assert 0 < world.offsets_count() < 100
     assert world.delete_group() is ErrorCode.NONE
     assert (world.delete_group(), world.offsets_count()) == (ErrorCode.GROUP_ID_NOT_FOUND, 0)
+
+
+async def test_loads_of_many_partitions_take_turns(world, monkeypatch):
+    """Fifty partitions that are led at once would each have a slice of every pass of the loop."""
+    monkeypatch.setattr(loading, "_RECORDS_PER_SLICE", 1)
+    world.lead()
+    for offset in range(1, 6):
+        world.commit(offset)
+    taken = []
+    turns = world.coordinators._loading_turns
+    mine = type(turns).mine
+    monkeypatch.setattr(type(turns), "mine", lambda asked: (taken.append(asked), mine(asked))[1])
+    await world.reload()
+    assert world.committed() == 5
+    assert len(taken) >= 5
+    assert {id(each) for each in taken} == {id(turns)}
+
+
+async def test_of_many_partitions_with_something_due_one_has_its_turn_at_a_time(world, monkeypatch):
+    both = [
+        LeaderAndIsrPartitionState(partition_index=index, leader=1, leader_epoch=0, isr=[1], replicas=[1])
+        for index in (0, 1)
+    ]
+    topic = LeaderAndIsrTopicState(topic_name=OFFSETS_TOPIC, topic_id=TOPIC_ID, partition_states=both)
+    world.replicas.apply_leader_and_isr(LeaderAndIsrRequest(topic_states=[topic]))
+    due, ticked = {0: 5, 1: 3}, []
+    monkeypatch.setattr(Shard, "next_timer_ms", lambda shard: due.get(shard.partition))
+    monkeypatch.setattr(Shard, "next_deadline_ms", lambda shard: due.get(shard.partition))
+
+    def tick(shard, now_ms):
+        ticked.append(shard.partition)
+        del due[shard.partition]
+
+    monkeypatch.setattr(world.coordinators, "_tick_shard", tick)
+    world.coordinators._tick()
+    assert ticked == [1], "who waits for longest"
+    await eventually(lambda: ticked == [1, 0], "the other's turn")

@@ -1,0 +1,37 @@
+"""Questions about very many partitions are put to the controller a part at a time: it works on each in one go."""
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from typing import TypeVar
+
+from broker.common.limits import PARTITIONS_ASKED_AT_ONCE
+from broker.common.types import TopicPartition
+from broker.controller.events import Event
+from broker.controller.verdict import Verdict
+from broker.handlers.handler import RequestContext
+
+Asked = TypeVar("Asked")
+
+
+async def ask_in_parts(
+    asked: Sequence[Asked], event_of: Callable[[int, list[Asked]], Event], timeout_ms: int, context: RequestContext
+) -> dict[TopicPartition, Verdict]:
+    """The verdicts on all; `event_of` makes the question with that number about some. None asked is a question, too.
+
+    Raises ApiError when a part is not answered; what was asked before may be done by then, as with any answer that
+    comes too late.
+    """
+    deadline_ms = context.services.clock.monotonic_ms() + timeout_ms
+    verdicts: dict[TopicPartition, Verdict] = {}
+    for part in _parts(asked):
+        left_ms = timeout_ms if not verdicts else max(0, deadline_ms - context.services.clock.monotonic_ms())
+        verdicts |= await context.services.controller.ask(lambda number, part=part: event_of(number, part), left_ms)
+    return verdicts
+
+
+def _parts(asked: Sequence[Asked]) -> Iterator[list[Asked]]:
+    rest = iter(asked)
+    part = list(islice(rest, PARTITIONS_ASKED_AT_ONCE))
+    yield part
+    while part := list(islice(rest, PARTITIONS_ASKED_AT_ONCE)):
+        yield part

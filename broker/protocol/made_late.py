@@ -1,0 +1,48 @@
+"""Arrays of long answers whose elements are made when they are encoded, so that they are never there all at once."""
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from itertools import chain
+from typing import Any
+
+#: Fewer are made at once.
+_MANY = 100
+
+
+class MadeLate:
+    """What `make` makes of each of `things`, as often as it is asked; how many those are must not change."""
+
+    __slots__ = ("_make", "_things")
+
+    def __init__(self, things: Collection[Any], make: Callable[[Any], Any]):
+        self._things = things
+        self._make = make
+
+    def __len__(self) -> int:
+        return len(self._things)
+
+    def __iter__(self) -> Iterator[Any]:
+        return map(self._make, self._things)
+
+
+class _Joined:
+    __slots__ = ("_arrays",)
+
+    def __init__(self, arrays: Collection[Collection[Any]]):
+        self._arrays = arrays
+
+    def __len__(self) -> int:
+        return sum(map(len, self._arrays))
+
+    def __iter__(self) -> Iterator[Any]:
+        return chain.from_iterable(self._arrays)
+
+
+def made_late(things: Sequence[Any], make: Callable[[Any], Any]) -> Collection[Any]:
+    """A list of what `make` makes of each if they are few, else it is made late."""
+    return list(map(make, things)) if len(things) <= _MANY else MadeLate(things, make)
+
+
+def joined(arrays: Sequence[Collection[Any]]) -> Collection[Any]:
+    """Several arrays as one: a list if it is short."""
+    array = _Joined(arrays)
+    return list(array) if len(array) <= _MANY else array
