@@ -21,7 +21,7 @@ from broker.protocol.messages.list_offsets import (
     ListOffsetsTopicResponse,
 )
 from broker.runtime.in_turns import partitions_in_turns
-from broker.runtime.replication.replica_manager import HostedPartition, readable_end_offset
+from broker.runtime.replication.hosted_partition import HostedPartition, find_time, readable_end_offset
 
 _NOT_FOUND = (-1, -1)
 
@@ -75,9 +75,8 @@ async def _find(
         return _NOT_FOUND
     if timestamp < 0 and timestamp != MAX_TIMESTAMP:
         raise ApiError(ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT, f"timestamp {timestamp} asks for nothing known")
-    asked_ms = None if timestamp == MAX_TIMESTAMP else timestamp
-    found = await context.services.replicas.find_timestamp(hosted, asked_ms, is_stable_only=is_stable_only)
-    return found or _NOT_FOUND
+    found = await find_time(hosted, None if timestamp == MAX_TIMESTAMP else timestamp)
+    return found if found is not None and found[0] < readable_end_offset(hosted, is_stable_only) else _NOT_FOUND
 
 
 def _check_established(hosted: HostedPartition, version: int) -> None:

@@ -1,5 +1,6 @@
 """A partition this broker hosts, what came of writing and reading it, and who is told of that."""
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -43,6 +44,22 @@ class ReadResult(NamedTuple):
     end_offset: int
     log_start_offset: int
     log: Log
+
+
+def readable_end_offset(hosted: HostedPartition, is_stable_only: bool) -> int:
+    """Exclusive: the last stable offset for read_committed, the high watermark for others."""
+    high_watermark = hosted.partition.high_watermark
+    return hosted.log.last_stable_offset(high_watermark) if is_stable_only else high_watermark
+
+
+async def find_time(hosted: HostedPartition, timestamp_ms: int | None) -> tuple[int, int] | None:
+    """(offset, timestamp) of the first record of that time or later; None asks for the newest time.
+
+    Reading headers may take a while, so a worker thread does it.
+    """
+    if timestamp_ms is None:
+        return await asyncio.to_thread(hosted.log.max_timestamp_offset)
+    return await asyncio.to_thread(hosted.log.offset_for_timestamp, timestamp_ms)
 
 
 def tell(listeners: list[Callable], hosted: HostedPartition, *more) -> None:

@@ -392,19 +392,6 @@ class ReplicaManager:
         found = log.read(fetch_offset, max_bytes, end_offset, at_least_one=at_least_one)
         return new_tuple(ReadResult, (found, high_watermark, last_stable_offset, end_offset, log.log_start_offset, log))
 
-    async def find_timestamp(
-        self, hosted: HostedPartition, timestamp_ms: int | None, *, is_stable_only: bool = False
-    ) -> tuple[int, int] | None:
-        """(offset, timestamp) of the first committed record of that time or later; None asks for the newest time.
-
-        Reading headers may take a while, so a worker thread does it.
-        """
-        if timestamp_ms is None:
-            found = await asyncio.to_thread(hosted.log.max_timestamp_offset)
-        else:
-            found = await asyncio.to_thread(hosted.log.offset_for_timestamp, timestamp_ms)
-        return found if found is not None and found[0] < readable_end_offset(hosted, is_stable_only) else None
-
     def log_start_moved(self, hosted: HostedPartition) -> None:
         """A leader's log starts later now: followers are to follow, and readers to look again."""
         tell(self.on_append, hosted)
@@ -424,9 +411,3 @@ class ReplicaManager:
     def _not_hosted(self, topic_partition: TopicPartition) -> ApiError:
         is_elsewhere = topic_partition in self._led_elsewhere
         return ApiError(ErrorCode.NOT_LEADER_OR_FOLLOWER if is_elsewhere else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-
-
-def readable_end_offset(hosted: HostedPartition, is_stable_only: bool) -> int:
-    """Exclusive: the last stable offset for read_committed, the high watermark for others."""
-    high_watermark = hosted.partition.high_watermark
-    return hosted.log.last_stable_offset(high_watermark) if is_stable_only else high_watermark
