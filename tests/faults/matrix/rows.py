@@ -12,6 +12,7 @@ from tests.faults.matrix import (
     replay_row,
     restart_row,
     slow_row,
+    tail_rows,
     unclean_row,
     zombie_rows,
     zookeeper_rows,
@@ -36,7 +37,9 @@ _ALL = (
     Row(11, "one does not hear, one is not heard", network_rows.cut_one_way, **_NETWORK),
     Row(12, "a link out and in every second", network_rows.flap, **_NETWORK),
     Row(13, "a slow follower", slow_row.slow_follower, overrides=slow_row.PATIENT),
+    Row(14, "the last of an ISR has lost its tail", tail_rows.lose_the_tail_of_the_last, told=tail_rows.LOST),
     Row(15, "two fail-overs at once, three tails", divergence_row.fail_over_twice, overrides=divergence_row.PATIENT),
+    Row(17, "logs end in torn batches", tail_rows.tear_the_tails, told=tail_rows.TORN),
     Row(
         16,
         "a full disk",
