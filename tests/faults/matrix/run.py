@@ -197,9 +197,9 @@ def _note_files(stage: Stage) -> None:
     stage.cluster.stop_brokers()
     topics, internal = _partitions(stage, internal=False), _partitions(stage, internal=True)
     for broker in stage.cluster.brokers:
-        logs = broker.directory / "logs"
-        read_replica_files(logs, topics, stage.history, f"files of broker {broker.broker_id}")
-        note_stored_batches(broker.broker_id, logs, topics | internal, stage.history)
+        for logs in broker.log_dirs:
+            read_replica_files(logs, topics, stage.history, f"files of broker {broker.broker_id}")
+            note_stored_batches(broker.broker_id, logs, topics | internal, stage.history)
 
 
 def _judge(history_path: Path, played: Played) -> None:

@@ -9,7 +9,8 @@ import time
 from collections.abc import Callable, Iterable
 
 import psutil
-from confluent_kafka import KafkaException
+from confluent_kafka import ElectionType, KafkaException
+from confluent_kafka import TopicPartition as KafkaTopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 from kazoo.client import KazooClient
 
@@ -64,6 +65,15 @@ class Stage:
     def create_led_by(self, topic: str, leaders: list[int]) -> None:
         """A topic with one partition for each of `leaders`, led by it, on all brokers."""
         self.create(topic, [(leader, *self.others(leader)) for leader in leaders])
+
+    def lead_as_preferred(self, topic: str) -> None:
+        """Every partition of the topic, whole at the moment, is led by its first replica when this returns."""
+        replicas = {each.partition: found for each, found in self.replicas.items() if each.topic == topic}
+        admin = self.admin()
+        asked = [KafkaTopicPartition(topic, index) for index in replicas]
+        admin.elect_leaders(ElectionType.PREFERRED, asked).result(WHOLE_WITHIN_S)
+        for index, found in replicas.items():
+            self.await_leader(topic, index, found[:1])
 
     def follow(self, topic: str, replicas: list[tuple[int, ...]]) -> None:
         """Count these partitions among those that have to be whole."""
