@@ -16,6 +16,7 @@ from tests.faults.matrix import (
     slow_row,
     spoiled_files_row,
     tail_rows,
+    throwing_row,
     unclean_row,
     zombie_rows,
     zookeeper_rows,
@@ -96,5 +97,13 @@ _ALL = (
         plans=(reassignment_row.PLAN,),
     ),
     Row(26, "election outside the ISR, refused and allowed", unclean_row.elect_outside_the_isr),
+    Row(
+        27,
+        "exceptions nobody foresaw",
+        throwing_row.throw,
+        cluster=throwing_row.throwing_brokers,
+        overrides=throwing_row.RESTLESS,
+        told=throwing_row.TOLD,
+    ),
 )
 ROWS: dict[int, Row] = {row.number: row for row in _ALL}

@@ -71,9 +71,15 @@ class Stage:
         replicas = {each.partition: found for each, found in self.replicas.items() if each.topic == topic}
         admin = self.admin()
         asked = [KafkaTopicPartition(topic, index) for index in replicas]
-        admin.elect_leaders(ElectionType.PREFERRED, asked).result(WHOLE_WITHIN_S)
-        for index, found in replicas.items():
-            self.await_leader(topic, index, found[:1])
+
+        def is_led() -> bool:
+            if all(self.state(topic, index).leader == found[0] for index, found in replicas.items()):
+                return True
+            # The controller refuses who has just come into an ISR, until it hears of it.
+            admin.elect_leaders(ElectionType.PREFERRED, asked).result(WHOLE_WITHIN_S)
+            return False
+
+        await_true(is_led, f"{topic} is led by its preferred replicas", WHOLE_WITHIN_S)
 
     def follow(self, topic: str, replicas: list[tuple[int, ...]]) -> None:
         """Count these partitions among those that have to be whole."""
