@@ -1,8 +1,8 @@
-"""A broker process in which calls raise what nobody foresaw: `python -m tests.faults.matrix.throwing_broker --config FILE`.
+"""A broker process in which calls raise what nobody foresaw; `--config FILE` is what it is given.
 
-Its request handlers, listeners, chores and callbacks are wrapped. Once the file PLAN lies beside the configuration, each
-of them raises at one of its next calls, instead of doing anything, and never again; which call that is follows from the
-seed in PLAN. What was raised is noted in THROWN, a line each; a broker without PLAN is like any other.
+Its request handlers, listeners, chores and callbacks are wrapped. Once the file PLAN lies beside the configuration,
+each of them raises at one of its next calls, instead of doing anything, and never again; which call that is follows
+from the seed in PLAN. What was raised is noted in THROWN, a line each; a broker without PLAN is like any other.
 """
 
 import dataclasses
@@ -30,9 +30,9 @@ _OFTEN = (
     "broker.runtime.replication.follower_feeds:FollowerFeeds._on_append",
     "broker.runtime.replication.follower_feeds:FollowerFeeds._on_high_watermark",
     "broker.runtime.replication.follower_feeds:FollowerFeeds._answer",
-    "broker.runtime.replication.replica_fetchers:ReplicaFetcher._on_frame",
     "broker.runtime.replication.replica_fetchers:ReplicaFetcher._take",
-    "broker.runtime.replication.replica_fetchers:ReplicaFetcher._send",
+    "broker.replication.leader_link:LeaderLink.answered",
+    "broker.replication.leader_link:LeaderLink.next_plan",
     "broker.runtime.replication.isr_updater:IsrUpdater.consider",
     "broker.runtime.coordinators.coordinator_runtime:CoordinatorRuntime._on_high_watermark",
     "broker.runtime.purgatory:Purgatory.wake",
