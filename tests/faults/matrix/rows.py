@@ -9,6 +9,7 @@ from tests.faults.matrix import (
     end_txn_row,
     network_rows,
     failing_disk_row,
+    hostile_row,
     reassignment_row,
     replay_row,
     restart_row,
@@ -85,7 +86,7 @@ _ALL = (
     ),
     Row(
         23,
-        "Produce held back, doubled, its answers lost",
+        "Produce, EndTxn held back, doubled, answers lost",
         replay_row.replay_produce,
         overrides=committer.OVERRIDES,
     ),
@@ -96,6 +97,7 @@ _ALL = (
         topics={reassignment_row.TOPIC: reassignment_row.REPLICAS},
         plans=(reassignment_row.PLAN,),
     ),
+    Row(25, "hostile clients", alone=hostile_row.attack),
     Row(26, "election outside the ISR, refused and allowed", unclean_row.elect_outside_the_isr),
     Row(
         27,
