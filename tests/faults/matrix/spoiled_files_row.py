@@ -27,6 +27,7 @@ TOLD = (
     'event="checkpoint ignored"',
     'event="leader epochs malformed, made anew"',
     'event="producer snapshot damaged"',
+    'event="transaction index damaged, made anew"',
 )
 #: Checkpoints often enough that there is something to spoil.
 RESTLESS = {
@@ -73,7 +74,10 @@ def spoil_files(stage: Stage) -> None:
 
 # -- spoiling
 
+#: Nobody knows of an index of aborted transactions that is gone: whoever has aborted none has none.
+_TRANSACTION_INDEXES = "*/*.txnindex"
 _BESIDE_EVERY_LOG = (
+    _TRANSACTION_INDEXES,
     "*/*.index",
     "*/*.timeindex",
     "*/*.snapshot",
@@ -110,9 +114,9 @@ def _spoil(stage: Stage, broker_ids: list[int], patterns: tuple[str, ...]) -> No
         for pattern in patterns:
             paths = sorted((stage.broker(broker_id).directory / "logs").glob(pattern))
             assert paths, f"broker {broker_id} has no {pattern}"
-            first = stage.random.randrange(len(_HOW))
-            for number, path in enumerate(paths, first):
-                _HOW[number % len(_HOW)](path, stage.random)
+            ways = _HOW[1:] if pattern == _TRANSACTION_INDEXES else _HOW
+            for number, path in enumerate(paths, stage.random.randrange(len(ways))):
+                ways[number % len(ways)](path, stage.random)
             done += len(paths)
     stage.note(f"spoiled {done} files of {broker_ids}")
 
