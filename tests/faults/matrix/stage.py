@@ -2,6 +2,7 @@
 is whole again. Everything is noted in the history as it happens.
 """
 
+import contextlib
 import json
 import random
 import signal
@@ -69,14 +70,15 @@ class Stage:
     def lead_as_preferred(self, topic: str) -> None:
         """Every partition of the topic, whole at the moment, is led by its first replica when this returns."""
         replicas = {each.partition: found for each, found in self.replicas.items() if each.topic == topic}
-        admin = self.admin()
         asked = [KafkaTopicPartition(topic, index) for index in replicas]
 
         def is_led() -> bool:
             if all(self.state(topic, index).leader == found[0] for index, found in replicas.items()):
                 return True
-            # The controller refuses who has just come into an ISR, until it hears of it.
-            admin.elect_leaders(ElectionType.PREFERRED, asked).result(WHOLE_WITHIN_S)
+            # The controller may have changed, and refuses who has just come into an ISR until it hears of it.
+            with contextlib.suppress(KafkaException):
+                admin = self.admin()
+                admin.elect_leaders(ElectionType.PREFERRED, asked).result(WHOLE_WITHIN_S)
             return False
 
         await_true(is_led, f"{topic} is led by its preferred replicas", WHOLE_WITHIN_S)
