@@ -1,4 +1,4 @@
-"""The rows of the fault matrix that kills, pauses and ZooKeeper can play; their numbers are the matrix's."""
+"""The rows of the fault matrix; their numbers are those of the matrix, and 27 is one more."""
 
 from tests.faults.matrix import (
     broker_rows,
