@@ -5,9 +5,9 @@ import sys
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from tests.barnabas_cluster import BrokerProcess, Cluster, running_cluster
+from tests.barnabas_cluster import BrokerProcess, Cluster, await_true, running_cluster
 from tests.faults.matrix.run import LAG_S
-from tests.faults.matrix.stage import Stage
+from tests.faults.matrix.stage import WHOLE_WITHIN_S, Stage
 from tests.faults.matrix.throwing_broker import PLAN, THROWN, message
 
 _LASTS_S = 15.0
@@ -28,14 +28,15 @@ def throwing_brokers(directory: Path, settings: dict[str, str], zookeepers: int)
 
 
 def throw(stage: Stage) -> None:
-    """Meanwhile leaders move, a follower leaves the ISR and comes back, a topic is made."""
+    """Meanwhile a session ends, leaders move, a follower leaves the ISR and comes back, a topic is made."""
     for broker in stage.cluster.brokers:
         (broker.directory / PLAN).write_text(str(stage.random.randrange(10**6)))
     at = stage.note("calls raise from now on")
     first, second, _ = stage.random.sample(stage.others(), 3)
     stage.await_topic_can_be_created("meanwhile")
+    epoch = stage.watch.broker_epoch(first)
     stage.expire_session(first)
-    stage.await_leader("kept", stage.led_by(first, "kept")[0], stage.others(first))
+    await_true(lambda: stage.watch.broker_epoch(first) > epoch, f"{first} has registered anew", WHOLE_WITHIN_S)
     stage.await_whole()
     paused = stage.suspend(second)
     stage.stay_until(paused + LAG_S)
