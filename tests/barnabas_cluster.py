@@ -62,6 +62,10 @@ class BrokerProcess:
     def log_path(self) -> Path:
         return self.directory / "broker.log"
 
+    @property
+    def log_dirs(self) -> list[Path]:
+        return [Path(each) for each in self.overrides.get("log.dirs", str(self.directory / "logs")).split(",")]
+
     def start(self) -> None:
         self.directory.mkdir(parents=True, exist_ok=True)
         properties = {

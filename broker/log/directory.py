@@ -48,6 +48,8 @@ _log = logger(__name__)
 #: Linux draws one each time the machine starts.
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 _BOOT_ID_BYTES_MAX = 64
+#: In its place, no start of any machine.
+_DAMAGED = b"damaged"
 
 
 class CopyFacts(NamedTuple):
@@ -92,6 +94,13 @@ class LogDirectory:
     def note_machine_start(self) -> None:
         """Of what was lost with the page cache of an earlier start, nobody need be told again. Raises OSError."""
         os.ftruncate(self._lock_fd, os.pwrite(self._lock_fd, self._boot, 0))
+        os.fsync(self._lock_fd)
+
+    def note_damage(self) -> None:
+        """A log here has lost its end: unless that is dealt with before a kill, the next start is to doubt all of them,
+        for it finds that log whole. Raises OSError.
+        """
+        os.ftruncate(self._lock_fd, os.pwrite(self._lock_fd, _DAMAGED, 0))
         os.fsync(self._lock_fd)
 
     def claim(self, broker_id: int, cluster_id: str | None) -> None:

@@ -42,6 +42,8 @@ class LoadedLog(NamedTuple):
     leader_epochs: LeaderEpochs
     #: Nothing had to be mended, made or left out since a clean stop.
     is_as_left: bool
+    #: Its end was damaged and is gone: batches, perhaps, that others were told it holds.
+    was_cut: bool
 
 
 def load_log(
@@ -60,11 +62,13 @@ def load_log(
     epochs = load_leader_epochs(directory)
     stored = epochs.entries if epochs is not None else None
     segments = _segments(directory, config, base_offsets)
-    is_as_left = False
+    is_as_left = was_cut = False
     if segments and is_clean:
         is_as_left = _resume(directory, segments[-1])
+        was_cut = not is_as_left
     elif segments:
-        segments = _recover(directory, segments, recovery_point, epochs, lost_page_cache=lost_page_cache)
+        segments, damage = _recover(directory, segments, recovery_point, epochs, lost_page_cache=lost_page_cache)
+        was_cut = damage is not None
     if not segments or segments[-1].next_offset < log_start_offset:
         segments, is_as_left = [_start_anew(directory, config, segments, log_start_offset)], False
     if epochs is None:
@@ -74,7 +78,7 @@ def load_log(
     if epochs.entries != (stored or ()):
         store_leader_epochs(directory, epochs)
         is_as_left = False
-    return LoadedLog(segments, epochs, is_as_left)
+    return LoadedLog(segments, epochs, is_as_left, was_cut)
 
 
 def _base_offsets(directory: Path) -> list[int]:
@@ -117,8 +121,10 @@ def _recover(
     epochs: LeaderEpochs | None,
     *,
     lost_page_cache: bool,
-) -> list[Segment]:
-    """Check the segments from the one with the recovery point on; what is left of `segments`, the last one active."""
+) -> tuple[list[Segment], BadBatchError | None]:
+    """Check the segments from the one with the recovery point on; what is left of `segments`, the last one active, and
+    what ended them too early.
+    """
     first = max(0, bisect_right([segment.base_offset for segment in segments], recovery_point) - 1)
     if epochs is not None:
         epochs.truncate_from_end(segments[first].base_offset)
@@ -130,11 +136,11 @@ def _recover(
             damage = _hole_behind(segment, later[0].base_offset)
         if damage is not None:
             _remove(directory, later, damage)
-            return segments[: place + 1]
+            return segments[: place + 1], damage
         if later:
             segment.seal()
             segment.release()
-    return segments
+    return segments, None
 
 
 def _hole_behind(segment: Segment, next_base_offset: int) -> BadBatchError | None:

@@ -75,6 +75,8 @@ class Log(FollowerLog, Truncation, TransactionLog, Durability, LogReader):
         self._transactions = transactions
         self._epochs = StoredEpochs(directory, loaded.leader_epochs, is_synced=loaded.is_as_left)
         self._begin_durability(recovery_point, is_as_left=loaded.is_as_left)
+        #: When it was opened its end was damaged, and cut off.
+        self.was_cut = loaded.was_cut
         #: More records than flush.messages are not fsynced; whoever has them fsynced says so.
         self.is_flush_due = False
         self._roll_timer = RollTimer()

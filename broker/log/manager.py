@@ -164,7 +164,9 @@ class LogManager(LogRemoval):
             opened=self._opened,
         )
         self._enter(partition, log, directory, topic_id)
-        if directory.may_have_lost_tail(partition, log.log_end_offset, is_clean=is_clean):
+        if log.was_cut:
+            directory.note_damage()
+        if log.was_cut or directory.may_have_lost_tail(partition, log.log_end_offset, is_clean=is_clean):
             self._doubtful.add(partition)
             _log.warning("log may have lost its end", partition=str(partition), log_end_offset=log.log_end_offset)
 

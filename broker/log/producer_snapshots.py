@@ -29,12 +29,17 @@ def load_producers(
 ) -> ProducerState:
     """The state as of `log_end_offset`: the newest sound snapshot and what was written after it. Raises OSError.
 
-    The index of aborted transactions is made anew from there on; what is before was on disk before the snapshot was.
+    The index of aborted transactions is made anew from there on; what is before was on disk before the snapshot was,
+    and is read again only if what the index says of it cannot be true.
 
     Snapshots from beyond the log's end belong to records that recovery has cut; they are removed.
     """
     remove_snapshots_beyond(directory, log_end_offset)
     state, from_offset = newest_snapshot(directory)
+    if not index.is_sound([segment.base_offset for segment in segments]):
+        _log.warning("transaction index damaged, made anew", directory=str(directory))
+        index.remove()
+        _replay(ProducerState(), segments, segments[0].base_offset, log_end_offset, index)
     index.cut(from_offset)
     _replay(state, segments, from_offset, log_end_offset, index)
     return state

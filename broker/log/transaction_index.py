@@ -8,6 +8,7 @@ aborted transaction has no such file. What a stop left behind the last whole ent
 
 import os
 import struct
+import sys
 from collections.abc import Container, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -59,6 +60,29 @@ class TransactionIndex:
                 if aborted.last_stable_offset >= end_offset:
                     return found
         return found
+
+    def is_sound(self, base_offsets: Sequence[int]) -> bool:
+        """Whether all entries can be true, of segments that begin at `base_offsets`. Raises OSError.
+
+        Of a file that is gone nobody knows that it was there, as in Kafka. What a stop left for markers that were never
+        written lies beyond the end of the last segment; it can be true, and is cut off.
+        """
+        return not self.has_entries or all(map(self._can_be_true, base_offsets, [*base_offsets[1:], sys.maxsize]))
+
+    def _can_be_true(self, base_offset: int, next_offset: int) -> bool:
+        path, after = self._path(base_offset), base_offset - 1
+        if not path.exists():
+            return True
+        for version, _, first_offset, last_offset, _ in _ENTRY.iter_unpack(_whole_entries(path)):
+            if version != _VERSION or not 0 <= first_offset < last_offset or last_offset <= after:
+                return False
+            after = last_offset
+        return after < next_offset
+
+    def remove(self) -> None:
+        """Forget all, true or not. Raises OSError."""
+        for path in self._directory.glob("*" + TRANSACTION_INDEX_SUFFIX):
+            path.unlink()
 
     def cut(self, end_offset: int) -> None:
         """Forget the transactions whose markers are at `end_offset` or beyond. Raises OSError."""

@@ -123,14 +123,14 @@ class IsrUpdater:
             try:
                 async with self._turn:
                     found = await self._try(partition.topic_partition, wanted, joining)
-                break
+                if partition.state is role:
+                    self._decided(hosted, found)
+                return
             except (ZooKeeperError, MalformedZnode) as error:
                 _log.warning("isr not written yet", partition=str(partition.topic_partition), reason=str(error))
             except Exception:
                 _log.exception("isr not written yet", partition=str(partition.topic_partition))
             await asyncio.sleep(_TRY_AGAIN_S)
-        if partition.state is role:
-            self._decided(hosted, found)
 
     async def _try(
         self, topic_partition: TopicPartition, wanted: LeaderAndIsr, joining: dict[int, int]

@@ -162,7 +162,8 @@ class ReplicaFetcher:
         try:
             self._connection = await self._connect(lost)
             self._back_off_s = _RECONNECT_FIRST_S
-            self._send()
+            self._send_all(self._connection)
+            self._arm_retry()
             reason = await self._until_lost(self._connection, lost)
             _log.info("connection to leader ended", leader=self._leader, reason=reason or "closed")
         except PeerUnreachable as error:
@@ -213,6 +214,18 @@ class ReplicaFetcher:
         connection = self._connection
         if connection is None or not connection.is_open:
             return
+        try:
+            self._send_all(connection)
+        except Exception:
+            self._start_over(connection)
+        self._arm_retry()
+
+    def _start_over(self, connection: Connection) -> None:
+        """What nobody foresaw costs the connection, no more: on a new one all is asked for, and said, anew."""
+        _log.exception("following starts over", leader=self._leader)
+        connection.close("internal error")
+
+    def _send_all(self, connection: Connection) -> None:
         self._hold_back_unflushed()
         while (plan := self.link.next_plan(self._position, self._clock.monotonic_ms())) is not None:
             request = fetch_request(plan, self._settings, self._replicas.broker_epoch)
@@ -222,7 +235,6 @@ class ReplicaFetcher:
             head, body = encode_request_header(header), encode(request, FETCH_VERSION)
             size = (len(head) + len(body)).to_bytes(SIZE_BYTES)
             connection.fill(connection.reserve(), (size + head + body,))
-        self._arm_retry()
 
     def _position(self, topic_partition: TopicPartition) -> Position:
         log = self._replicas.get(*topic_partition).log
@@ -251,7 +263,15 @@ class ReplicaFetcher:
         if response.error_code or response.session_id == NO_SESSION:
             connection.close(f"the fetch session is over: {ErrorCode(response.error_code).name}")
             return
+        try:
+            self._take_all(response)
+        except Exception:
+            self._start_over(connection)
+            return
         self._answers += 1
+        self._send_soon()
+
+    def _take_all(self, response: FetchResponse) -> None:
         request = self.link.answered(response.session_id)
         for topic in response.responses:
             name = self._replicas.topic_names.get(topic.topic_id, "")
@@ -259,7 +279,6 @@ class ReplicaFetcher:
                 topic_partition = TopicPartition(name, data.partition_index)
                 if self.link.counts(topic_partition, request):
                     self._take(self._replicas.get(*topic_partition), data)
-        self._send_soon()
 
     def _take(self, hosted: HostedPartition, data: PartitionData) -> None:
         topic_partition = hosted.partition.topic_partition

@@ -136,6 +136,29 @@ def test_an_index_is_made_anew_behind_the_last_snapshot(busy, is_clean):
     assert facts(Log.open(busy.directory, CONFIG, is_clean=is_clean)) == (5, [(7, 0, 3)])
 
 
+@pytest.mark.parametrize("is_clean", [True, False])
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda entry: bytes(len(entry)),
+        lambda entry: entry + bytes(4_000),
+        lambda entry: bytes([0xA5]) * len(entry),
+        lambda entry: struct.pack(">hqqqq", 0, 7, 0, 3_000, 1),
+        lambda entry: struct.pack(">hqqqq", 0, 7, 4, 3, 1),
+    ],
+    ids=["zeros", "zeros behind", "noise", "of another segment", "that ends before it begins"],
+)
+def test_an_index_that_cannot_be_true_is_made_anew(busy, spoil, is_clean):
+    """Though a snapshot says that all before it is well: who reads committed records would be given aborted ones."""
+    write(busy, data(9, 1), marker(9, COMMIT))
+    path = next(iter(sorted(busy.directory.glob("*.txnindex"))))
+    busy.flush()
+    busy.store_clean_state()
+    busy.close()
+    path.write_bytes(spoil(path.read_bytes()))
+    assert aborted(Log.open(busy.directory, CONFIG, is_clean=is_clean)) == [(7, 0, 3)]
+
+
 @pytest.mark.parametrize("is_restarted", [True, False])
 @pytest.mark.parametrize(
     ("end_offset", "expected"),

@@ -149,6 +149,28 @@ def test_log_that_ends_where_it_was_fsynced_but_was_replicated_further_is_in_dou
     assert FLUSHED in doubtful(start())
 
 
+@pytest.mark.parametrize("cut_bytes", [1, 30])
+def test_log_whose_end_was_torn_is_in_doubt_though_nothing_noted_reaches_so_far(manager, start, batch_of, cut_bytes):
+    log = manager.get(FLUSHED)
+    log.append(batch_of(b"acknowledged since the last checkpoint"), 0)
+    kill(manager)
+    cut_file(log.segments[0].files.log, cut_bytes)
+    assert doubtful(start()) == {FLUSHED}
+
+
+def test_doubt_about_a_torn_log_outlasts_kills_until_it_has_been_dealt_with(manager, start, batch_of):
+    log = manager.get(FLUSHED)
+    log.append(batch_of(b"acknowledged since the last checkpoint"), 0)
+    kill(manager)
+    cut_file(log.segments[0].files.log, 1)
+    kill(start())
+    again = start()
+    assert FLUSHED in doubtful(again), "it has been mended, and ends with a whole batch"
+    again.note_machine_start()
+    kill(again)
+    assert doubtful(start()) == set()
+
+
 def test_clean_stop_leaves_no_doubt_unless_the_file_is_shorter_now(manager, start):
     path = manager.get(WRITTEN).segments[0].files.log
     manager.shutdown()

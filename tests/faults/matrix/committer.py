@@ -25,7 +25,7 @@ OVERRIDES = {
 _RECORDS = 9
 _OPERATION_S = 20
 _PATIENCE_S = 90
-_TRANSACTIONS_MIN = 50
+TRANSACTIONS_MIN = 50
 
 
 class Committer(Worker):
@@ -76,7 +76,7 @@ def check_atomic(stage: Stage, committer: Committer) -> None:
     committer.join(_PATIENCE_S)
     if committer.failure or committer.is_alive():
         stage.found.append(f"{committer.name} did not end as it should: {committer.failure!r}")
-    if committer.count < _TRANSACTIONS_MIN:
+    if committer.count < TRANSACTIONS_MIN:
         stage.found.append(f"{committer.name} committed {committer.count} transactions only")
     stage.note(f"{committer.name}: {committer.count} committed, {committer.aborted} aborted")
     await_true(lambda: not transactions_under_way(stage), "every transaction has ended", WHOLE_WITHIN_S)

@@ -1,5 +1,9 @@
-"""A middleman between clients and brokers that holds Produce requests back, sends them a second time, later and on a
+"""A middleman between clients and brokers that holds Produce and EndTxn requests back, sends them a second time on a
 connection of its own, and loses answers, so that the client itself sends again.
+
+The second Produce comes later, when the client has gone on. The second EndTxn comes at once, before the client hears of
+the first: before transaction version 2 a late one may end the same producer's next transaction, as in Kafka. Late ones
+are kept for when the producer has been fenced.
 
 Clients find the brokers through it: what Metadata and FindCoordinator say of ports is changed to the proxy's. Brokers
 among themselves do not come by.
@@ -36,6 +40,8 @@ class ReplayingProxies:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self.counts: Counter[str] = Counter()
+        #: Every EndTxn that came by, and its version.
+        self.endings: list[tuple[bytes, int]] = []
 
     def __enter__(self) -> "ReplayingProxies":
         self._thread.start()
@@ -92,12 +98,18 @@ class ReplayingProxies:
             frame = await _read_frame(reader)
             header, _ = decode_request_header(frame)
             is_lost = False
-            if header.api_key == ApiKey.PRODUCE:
-                is_lost = self._draw("answer lost", _ANSWER_LOST)
-                if self._draw("doubled", _DOUBLED):
-                    self._start(self._replay(frame, header.api_version, broker_port))
-                if self._draw("held back", _DELAYED):
+            if header.api_key in (ApiKey.PRODUCE, ApiKey.END_TXN):
+                name = ApiKey(header.api_key).name
+                is_lost = self._draw(f"{name}: answer lost", _ANSWER_LOST)
+                is_doubled = self._draw(f"{name}: doubled", _DOUBLED)
+                if self._draw(f"{name}: held back", _DELAYED):
                     await asyncio.sleep(self._random.uniform(0, _DELAY_S_MAX))
+                if header.api_key == ApiKey.END_TXN:
+                    self.endings.append((frame, header.api_version))
+                    if is_doubled:
+                        await self._end_twice(frame, header.api_version, broker_port)
+                elif is_doubled:
+                    self._start(self._replay(frame, header.api_version, broker_port))
             asked.append((header.api_key, header.api_version, is_lost))
             _write_frame(broker_writer, frame)
             await broker_writer.drain()
@@ -128,6 +140,18 @@ class ReplayingProxies:
 
     async def _replay(self, frame: bytes, version: int, broker_port: int) -> None:
         await asyncio.sleep(self._random.uniform(0, _REPLAY_S_MAX))
+        response = await self._ask(ApiKey.PRODUCE, frame, version, broker_port)
+        for topic in response.responses if response else ():
+            for each in topic.partition_responses:
+                self.counts[f"PRODUCE again: {ErrorCode(each.error_code).name}"] += 1
+
+    async def _end_twice(self, frame: bytes, version: int, broker_port: int) -> None:
+        response = await self._ask(ApiKey.END_TXN, frame, version, broker_port)
+        if response is not None:
+            self.counts[f"END_TXN again: {ErrorCode(response.error_code).name}"] += 1
+
+    async def _ask(self, api: ApiKey, frame: bytes, version: int, broker_port: int):
+        """The answer to a frame on a connection of its own, None if there is none."""
         with contextlib.suppress(OSError, asyncio.IncompleteReadError, TimeoutError):
             async with asyncio.timeout(_ANSWER_S):
                 reader, writer = await asyncio.open_connection("127.0.0.1", broker_port)
@@ -136,11 +160,24 @@ class ReplayingProxies:
                     answer = await _read_frame(reader)
                 finally:
                     writer.close()
-            _, at = decode_response_header(ApiKey.PRODUCE, version, answer)
-            response = decode(MESSAGES[ApiKey.PRODUCE].response, memoryview(answer)[at:], version)
-            for topic in response.responses:
-                for each in topic.partition_responses:
-                    self.counts[f"replay answered {ErrorCode(each.error_code).name}"] += 1
+            _, at = decode_response_header(api, version, answer)
+            return decode(MESSAGES[api].response, memoryview(answer)[at:], version)
+
+    def again(self, api: str) -> int:
+        """How many requests of that API a broker answered the second time."""
+        return sum(count for name, count in self.counts.items() if name.startswith(f"{api} again"))
+
+    def end_late(self, broker_port: int) -> Counter[str]:
+        """Send every EndTxn that came by once more, to the broker at that port; what it answers."""
+        answers: Counter[str] = Counter()
+
+        async def send_all() -> None:
+            for frame, version in self.endings:
+                response = await self._ask(ApiKey.END_TXN, frame, version, broker_port)
+                answers[ErrorCode(response.error_code).name if response else "nothing"] += 1
+
+        asyncio.run_coroutine_threadsafe(send_all(), self._loop).result(_ANSWER_S + len(self.endings))
+        return answers
 
     def _draw(self, what: str, probability: float) -> bool:
         happens = self._random.random() < probability

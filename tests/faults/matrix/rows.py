@@ -1,4 +1,4 @@
-"""The rows of the fault matrix that kills, pauses and ZooKeeper can play; their numbers are the matrix's."""
+"""The rows of the fault matrix; their numbers are those of the matrix, and 27 is one more."""
 
 from tests.faults.matrix import (
     broker_rows,
@@ -7,11 +7,17 @@ from tests.faults.matrix import (
     disk_row,
     divergence_row,
     end_txn_row,
+    failing_disk_row,
+    hostile_row,
     network_rows,
     reassignment_row,
     replay_row,
     restart_row,
+    rot_row,
     slow_row,
+    spoiled_files_row,
+    tail_rows,
+    throwing_row,
     unclean_row,
     zombie_rows,
     zookeeper_rows,
@@ -36,7 +42,25 @@ _ALL = (
     Row(11, "one does not hear, one is not heard", network_rows.cut_one_way, **_NETWORK),
     Row(12, "a link out and in every second", network_rows.flap, **_NETWORK),
     Row(13, "a slow follower", slow_row.slow_follower, overrides=slow_row.PATIENT),
+    Row(14, "the last of an ISR has lost its tail", tail_rows.lose_the_tail_of_the_last, told=tail_rows.LOST),
     Row(15, "two fail-overs at once, three tails", divergence_row.fail_over_twice, overrides=divergence_row.PATIENT),
+    Row(17, "logs end in torn batches", tail_rows.tear_the_tails, told=tail_rows.TORN),
+    Row(18, "bit rot in sealed segments", rot_row.rot, told=rot_row.REFUSED),
+    Row(
+        19,
+        "indexes and checkpoints lost, zeroed, garbled",
+        spoiled_files_row.spoil_files,
+        overrides=spoiled_files_row.RESTLESS,
+        told=spoiled_files_row.TOLD,
+    ),
+    Row(
+        20,
+        "EIO from a write, an fsync, a rename",
+        failing_disk_row.fail_a_disk,
+        missing=failing_disk_row.missing,
+        overrides=failing_disk_row.RESTLESS,
+        told=failing_disk_row.TOLD,
+    ),
     Row(
         16,
         "a full disk",
@@ -62,7 +86,7 @@ _ALL = (
     ),
     Row(
         23,
-        "Produce held back, doubled, its answers lost",
+        "Produce, EndTxn held back, doubled, answers lost",
         replay_row.replay_produce,
         overrides=committer.OVERRIDES,
     ),
@@ -73,6 +97,15 @@ _ALL = (
         topics={reassignment_row.TOPIC: reassignment_row.REPLICAS},
         plans=(reassignment_row.PLAN,),
     ),
+    Row(25, "hostile clients", alone=hostile_row.attack),
     Row(26, "election outside the ISR, refused and allowed", unclean_row.elect_outside_the_isr),
+    Row(
+        27,
+        "exceptions nobody foresaw",
+        throwing_row.throw,
+        cluster=throwing_row.throwing_brokers,
+        overrides=throwing_row.RESTLESS,
+        told=throwing_row.TOLD,
+    ),
 )
 ROWS: dict[int, Row] = {row.number: row for row in _ALL}

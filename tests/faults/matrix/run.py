@@ -56,7 +56,9 @@ class Row:
 
     number: int
     fault: str
-    play: Callable[[Stage], None]
+    play: Callable[[Stage], None] = lambda stage: None
+    #: Plays the row in a directory, on a cluster of its own and without load, instead of all that follows.
+    alone: Callable[[Path], Verdict] | None = None
     zookeepers: int = 1
     #: Runs the cluster, in a directory, with settings for its brokers and so many ZooKeeper servers.
     cluster: Callable[[Path, dict[str, str], int], AbstractContextManager[Cluster]] = _three_brokers
@@ -96,6 +98,10 @@ def play(row: Row, directory: Path, seed: int) -> Played:
     if played.missing:
         return played
     began = time.monotonic()
+    if row.alone is not None:
+        _play_alone(row.alone, directory, played)
+        played.took_s = time.monotonic() - began
+        return played
     history_path = directory / "history.jsonl"
     history = HistoryWriter(history_path)
     logs: list[Path] = []
@@ -118,6 +124,13 @@ def play(row: Row, directory: Path, seed: int) -> Played:
         played.verdict.violations += _untold(logs, row.told)
     played.took_s = time.monotonic() - began
     return played
+
+
+def _play_alone(alone: Callable[[Path], Verdict], directory: Path, played: Played) -> None:
+    try:
+        played.verdict = alone(directory)
+    except Exception as error:
+        played.verdict.violations.append(f"{type(error).__name__}: {error}")
 
 
 def _untold(logs: list[Path], told: tuple[str, ...]) -> list[str]:
@@ -197,9 +210,9 @@ def _note_files(stage: Stage) -> None:
     stage.cluster.stop_brokers()
     topics, internal = _partitions(stage, internal=False), _partitions(stage, internal=True)
     for broker in stage.cluster.brokers:
-        logs = broker.directory / "logs"
-        read_replica_files(logs, topics, stage.history, f"files of broker {broker.broker_id}")
-        note_stored_batches(broker.broker_id, logs, topics | internal, stage.history)
+        for logs in broker.log_dirs:
+            read_replica_files(logs, topics, stage.history, f"files of broker {broker.broker_id}")
+            note_stored_batches(broker.broker_id, logs, topics | internal, stage.history)
 
 
 def _judge(history_path: Path, played: Played) -> None:

@@ -2,6 +2,7 @@
 is whole again. Everything is noted in the history as it happens.
 """
 
+import contextlib
 import json
 import random
 import signal
@@ -9,7 +10,8 @@ import time
 from collections.abc import Callable, Iterable
 
 import psutil
-from confluent_kafka import KafkaException
+from confluent_kafka import ElectionType, KafkaException
+from confluent_kafka import TopicPartition as KafkaTopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 from kazoo.client import KazooClient
 
@@ -64,6 +66,22 @@ class Stage:
     def create_led_by(self, topic: str, leaders: list[int]) -> None:
         """A topic with one partition for each of `leaders`, led by it, on all brokers."""
         self.create(topic, [(leader, *self.others(leader)) for leader in leaders])
+
+    def lead_as_preferred(self, topic: str) -> None:
+        """Every partition of the topic, whole at the moment, is led by its first replica when this returns."""
+        replicas = {each.partition: found for each, found in self.replicas.items() if each.topic == topic}
+        asked = [KafkaTopicPartition(topic, index) for index in replicas]
+
+        def is_led() -> bool:
+            if all(self.state(topic, index).leader == found[0] for index, found in replicas.items()):
+                return True
+            # The controller may have changed, and refuses who has just come into an ISR until it hears of it.
+            with contextlib.suppress(KafkaException):
+                admin = self.admin()
+                admin.elect_leaders(ElectionType.PREFERRED, asked).result(WHOLE_WITHIN_S)
+            return False
+
+        await_true(is_led, f"{topic} is led by its preferred replicas", WHOLE_WITHIN_S)
 
     def follow(self, topic: str, replicas: list[tuple[int, ...]]) -> None:
         """Count these partitions among those that have to be whole."""

@@ -28,7 +28,9 @@ def _line(played: Played) -> tuple[str, ...]:
     counts, violations = played.verdict.counts, played.verdict.violations
     if played.missing:
         return (str(played.row.number), played.row.fault, *[""] * 5, f"not played: needs {played.missing}")
-    held = "I1-I10" if played.row.number in _TRANSACTIONAL else "I1-I6 I8-I10"
+    held = "limits, I10" if played.row.alone else "I1-I6 I8-I10"
+    if played.row.number in _TRANSACTIONAL:
+        held = "I1-I10"
     load = " / ".join(f"{counts[f'produce {outcome}']:,}" for outcome in ("ok", "unknown", "failed"))
     return (
         str(played.row.number),

@@ -19,7 +19,7 @@ def elect_outside_the_isr(stage: Stage) -> None:
     stage.create("strict", [(1, 2, 3)], min_insync_replicas="1")
     stage.create("careless", [(1, 2, 3)], Policy.UNCLEAN, min_insync_replicas="1")
     _write(stage, "before", "strict", "careless")
-    reader = _Reader(stage.cluster.bootstrap_servers, "careless")
+    reader = FollowingReader(stage.cluster.bootstrap_servers, "careless")
     stale = 3
     for dead, isr in ((stale, [1, 2]), (2, [1])):
         stage.kill_and_expire(dead)
@@ -81,7 +81,7 @@ def _allow_unclean_election(stage: Stage, topic: str) -> None:
     admin.incremental_alter_configs([resource])[resource].result(20)
 
 
-class _Reader:
+class FollowingReader:
     """Follows one partition and does not jump when its offset is gone."""
 
     def __init__(self, bootstrap_servers: str, topic: str):

@@ -226,4 +226,24 @@ async def test_an_isr_whose_write_or_announcement_raises_unforeseen_is_written_a
     await eventually(lambda: store.announced == {PARTITION}, "the controller is told")
     assert (led.partition.state.isr, led.partition.pending_isr) == ((ME, NEAR), None)
     assert not store.defects
+
+
+@pytest.mark.parametrize("place", ["isr_without_laggards", "isr_written"])
+async def test_what_nobody_foresaw_does_not_end_the_looking_nor_leave_a_change_undecided(led, monkeypatch, place):
+    store, replicas = Store(), Replicas([led])
+    store.go_on.set()
+    led.partition.apply(LeadershipState(ME, 2, (ME, NEAR), (ME, NEAR, FAR), controller_epoch=1, zk_version=1), 0)
+    owner = Partition if place == "isr_without_laggards" else Replicas
+    real, calls = getattr(owner, place), []
+
+    def raising_at_first(*arguments):
+        calls.append(arguments)
+        if len(calls) == 1:
+            raise RuntimeError("nobody foresaw this")
+        return real(*arguments)
+
+    monkeypatch.setattr(owner, place, raising_at_first)
+    updater = IsrUpdater(replicas, store, lambda _: True, lag_ms_max=10, clock=SystemClock())
+    updater.start()
+    await eventually(lambda: led.partition.state.isr == (ME,), "who is late is counted out all the same")
     await updater.stop()

@@ -259,3 +259,18 @@ async def test_a_fetcher_goes_on_after_what_nobody_foresaw(world, monkeypatch):
     await eventually(lambda: len(wires) == 2 and wires[-1].requests, "it asks")
     assert [wire.is_open for wire in wires] == [False, True]
     fetchers.close()
+
+
+@pytest.mark.parametrize("place", ["answered", "next_plan"])
+async def test_what_nobody_foresaw_costs_the_connection_and_no_more(world, monkeypatch, place):
+    def raising(*_arguments):
+        raise RuntimeError("nobody foresaw this")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(world.fetcher.link.__class__, place, raising)
+        world.answer([records(1, 3)])
+        await eventually(lambda: not world.wire.is_open, "the connection is closed, so that all is said anew")
+    world.fetcher.link.disconnected()
+    world.fetcher._connection = world.wire = Wire()
+    world.fetcher._send()
+    assert world.wire.asked_for.keys() == set(range(PARTITIONS))

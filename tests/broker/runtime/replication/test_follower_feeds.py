@@ -1,0 +1,78 @@
+"""What a leader makes of followers' fetches that wait."""
+
+import asyncio
+from itertools import count
+from uuid import UUID
+
+import pytest
+
+from broker.common.clock import ManualClock
+from broker.common.types import TopicPartition
+from broker.log.config import LogConfig
+from broker.log.manager import LogManager
+from broker.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic, ReplicaState
+from broker.protocol.messages.leader_and_isr import (
+    LeaderAndIsrPartitionState,
+    LeaderAndIsrRequest,
+    LeaderAndIsrTopicState,
+)
+from broker.records.builder import build_batch
+from broker.records.record import Record
+from broker.replication.throttle import ReplicationThrottle
+from broker.runtime.purgatory import Purgatory
+from broker.runtime.replication import follower_feeds
+from broker.runtime.replication.follower_feeds import FollowerFeeds
+from broker.runtime.replication.replica_manager import ReplicaManager
+
+ME, NEAR = 1, 2
+T = TopicPartition("t", 0)
+TOPIC_ID = UUID(int=1)
+
+
+@pytest.fixture
+def replicas(tmp_path):
+    logs = LogManager([tmp_path], LogConfig(), ME, "cluster")
+    logs.load_all()
+    clock = ManualClock()
+    replicas = ReplicaManager(ME, logs, Purgatory(clock), clock)
+    yield replicas
+    logs.shutdown()
+
+
+def lead(replicas: ReplicaManager) -> None:
+    state = LeaderAndIsrPartitionState(
+        partition_index=0, leader=ME, leader_epoch=1, isr=[ME, NEAR], replicas=[ME, NEAR], is_new=True
+    )
+    topic = LeaderAndIsrTopicState(topic_name="t", topic_id=TOPIC_ID, partition_states=[state])
+    replicas.apply_leader_and_isr(LeaderAndIsrRequest(topic_states=[topic]))
+
+
+def fetch(session_id: int = 0, session_epoch: int = 0, max_wait_ms: int = 0) -> FetchRequest:
+    asked = FetchPartition(partition=0, current_leader_epoch=1, fetch_offset=0, partition_max_bytes=1_000)
+    return FetchRequest(
+        replica_state=ReplicaState(replica_id=NEAR, replica_epoch=1),
+        session_id=session_id,
+        session_epoch=session_epoch,
+        max_wait_ms=max_wait_ms,
+        max_bytes=1_000,
+        topics=[] if session_id else [FetchTopic(topic_id=TOPIC_ID, partitions=[asked])],
+    )
+
+
+async def test_what_nobody_foresaw_is_the_outcome_of_the_fetch_that_waited(replicas, monkeypatch):
+    """It may not wait for ever: answers leave in the order of the requests, so none would leave any more."""
+    feeds = FollowerFeeds(replicas, ReplicationThrottle(1), count(1).__next__, ManualClock())
+    lead(replicas)
+    opened = feeds.fetch(fetch(), NEAR, by_id=True)
+    waiting = [feeds.fetch(fetch(opened.session_id, epoch, max_wait_ms=500), NEAR, by_id=True) for epoch in (1, 2)]
+
+    def raising_at_first(*arguments, **more):
+        monkeypatch.undo()
+        raise RuntimeError("nobody foresaw this")
+
+    monkeypatch.setattr(follower_feeds, "read_for_follower", raising_at_first)
+    replicas.append(T, memoryview(build_batch([Record(0, 1, None, b"v")])))
+    outcomes = await asyncio.wait_for(asyncio.gather(waiting[0], return_exceptions=True), 10)
+    assert isinstance(outcomes[0], RuntimeError)
+    feeds.close()
+    assert waiting[1].done()

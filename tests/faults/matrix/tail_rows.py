@@ -1,0 +1,133 @@
+"""Logs that have lost their end, or end in what was never a batch, when their broker starts again."""
+
+import time
+from pathlib import Path
+
+from broker.common.errors import ErrorCode
+from broker.common.types import TopicPartition
+from broker.log.checkpoints import REPLICATION_OFFSET_CHECKPOINT, read_offset_checkpoint
+from tests.barnabas_cluster import await_true
+from tests.faults.history import Policy
+from tests.faults.matrix.late_client import LateProducer
+from tests.faults.matrix.log_files import batches, garble_records, replica_directory, segments, truncate
+from tests.faults.matrix.stage import WHOLE_WITHIN_S, Stage
+from tests.faults.matrix.unclean_row import FollowingReader
+
+LOST = (
+    'event="log may have lost its end" partition=last-0',
+    'event="log may lack records that nobody else is known to have" partition=last-0',
+)
+TORN = (
+    'event="log end cut".* reason="(a batch of|[0-9]+ bytes are too few)',
+    'event="log end cut".* reason="the CRC does not match"',
+    'event="log may lack records, left the isr"',
+)
+_RECORDS = 40
+_BATCHES_HIT = 3
+_STAYS_BEHIND_S = 1.5
+
+
+def lose_the_tail_of_the_last(stage: Stage) -> None:
+    """The last of an ISR loses whole batches that it had acknowledged alone: no CRC tells, only what it noted itself.
+
+    It says so, and leads again, for nobody else may; what it gives the same offsets to has a later epoch, so that who
+    has read the first meaning is told, and followers, one of which holds more than it, end up with its bytes.
+    """
+    first, second, third = stage.random.sample(stage.others(), 3)
+    stage.create("last", [(first, second, third)], Policy.UNCLEAN, min_insync_replicas="1")
+    reader = FollowingReader(stage.cluster.bootstrap_servers, "last")
+    written = _write(stage, "all", first)
+    for dead, isr in ((third, [first, second]), (second, [first])):
+        stage.kill_and_expire(dead)
+        stage.await_isr("last", 0, isr)
+        written += _write(stage, f"without-{dead}", first)
+    reader.read(written)
+    checkpoint = stage.broker(first).directory / "logs" / REPLICATION_OFFSET_CHECKPOINT
+    await_true(lambda: _noted(checkpoint) >= written, "the broker notes what is committed", WHOLE_WITHIN_S)
+    epoch = stage.state("last").leader_epoch
+    stage.kill_and_expire(first)
+    kept = _cut(stage, first)
+    stage.start(first)
+    stage.broker(first).await_healthy()
+    await_true(
+        lambda: stage.state("last").leader == first and stage.state("last").leader_epoch > epoch,
+        f"broker {first} leads in a later epoch than {epoch}",
+        WHOLE_WITHIN_S,
+    )
+    after = _write(stage, "after", first)
+    stage.heal()
+    stage.await_whole()
+    while kept + after < written + _RECORDS:
+        after += _write(stage, f"after-{after}", first)
+    reader.expect_truncation(stage)
+
+
+def _write(stage: Stage, name: str, leader: int) -> int:
+    """Records that the ISR acknowledges, a batch each; how many."""
+    end = time.monotonic() + WHOLE_WITHIN_S
+    attempt = 0
+    while True:
+        attempt += 1
+        producer = LateProducer(f"{name}-{attempt}", stage.broker(leader).port, "last", "all", stage.history)
+        for _ in range(_RECORDS):
+            producer.send(0)
+        codes = producer.outcomes()
+        if not any(codes):
+            return len(codes)
+        assert ErrorCode.NONE not in codes, f"acks=all was answered {codes}"
+        assert time.monotonic() < end, f"acks=all is still answered {codes[0].name}"
+        time.sleep(0.05)
+
+
+def _noted(checkpoint: Path) -> int:
+    return read_offset_checkpoint(checkpoint).get(TopicPartition("last", 0), 0)
+
+
+def _cut(stage: Stage, broker_id: int) -> int:
+    """The offset it ends with now, below what each of the others still holds."""
+    (path,) = segments(replica_directory(stage.broker(broker_id), "last", 0))
+    there = batches(path)
+    first_lost = there[stage.random.randrange(_RECORDS // 2, 2 * _RECORDS)]
+    truncate(path, first_lost.position)
+    stage.note(f"cut the log of {broker_id} from {there[-1].last_offset + 1} to {first_lost.base_offset}")
+    return first_lost.base_offset
+
+
+def tear_the_tails(stage: Stage) -> None:
+    """All die at once; of one of them each log ends in a batch that is cut off or garbled, and it comes back first.
+
+    It held those batches in sync, so producers were told that they are safe: it may lead none of these partitions
+    before another of the ISR is back, and gets from that one what it has lost.
+    """
+    torn = stage.random.choice(stage.others())
+    stage.kill(*stage.others())
+    for each in stage.others():
+        stage.expire_session(each)
+    partitions = range(6)
+    ends = {index: _tear(stage, torn, index) for index in partitions}
+    at = stage.start(torn)
+    stage.await_controller([torn])
+    stage.broker(torn).await_healthy()
+    stage.stay_until(at + _STAYS_BEHIND_S)
+    for index in partitions:
+        if stage.state("kept", index).leader == torn:
+            stage.found.append(f"{torn} leads kept-{index}, of which it has lost what it acknowledged")
+    stage.heal()
+    stage.await_whole()
+    for index, end in ends.items():
+        there = batches(segments(replica_directory(stage.broker(torn), "kept", index))[-1])
+        if there[-1].last_offset < end:
+            stage.found.append(f"kept-{index} ends with {there[-1].last_offset} on {torn}, which had had {end}")
+
+
+def _tear(stage: Stage, broker_id: int, partition: int) -> int:
+    """What is left of the log is whole up to a batch some way before its end; the last offset it had."""
+    path = segments(replica_directory(stage.broker(broker_id), "kept", partition))[-1]
+    there = batches(path)
+    hit = there[-stage.random.randrange(1, _BATCHES_HIT + 1)]
+    if partition % 2:
+        garble_records(hit, stage.random)
+    else:
+        truncate(path, hit.position + stage.random.randrange(1, hit.size))
+    stage.note(f"{'garbled' if partition % 2 else 'cut off'} kept-{partition}@{hit.base_offset} on {broker_id}")
+    return there[-1].last_offset
