@@ -6,6 +6,7 @@ import tempfile
 
 import django
 import pytest
+from hypothesis import settings
 from xdist.scheduler import LoadScopeScheduling
 
 _data_directory = tempfile.mkdtemp(prefix="barnabas-test-")
@@ -15,6 +16,10 @@ os.environ["BARNABAS_DATA"] = _data_directory
 os.environ["BARNABAS_REDIS_URL"] = "memory://"
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "console.settings")
 django.setup()
+
+#: How long an example takes is the machine's business.
+settings.register_profile("gate", deadline=None)
+settings.load_profile("gate")
 
 
 #: Folders whose tests start many processes. Each of these groups runs in one worker, one test after the other, so that

@@ -3,7 +3,7 @@
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pyspark.sql.types import ArrayType, BinaryType, IntegerType, LongType, StringType, StructType
 
@@ -25,7 +25,6 @@ def murmur2(key: bytes) -> int:
     return found ^ found >> 15
 
 
-@settings(deadline=None)
 @given(st.lists(st.none() | st.binary(max_size=23), min_size=1, max_size=40), st.integers(1, 50), st.integers(0, 3))
 def test_keyed_rows_go_where_kafkas_clients_send_them(keys, count, skipped):
     column = pa.array([b"skipped"] * skipped + keys, pa.binary()).slice(skipped)

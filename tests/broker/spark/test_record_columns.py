@@ -2,7 +2,7 @@
 
 import pytest
 from crc32c import crc32c
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from broker.common.errors import ApiError
@@ -58,7 +58,6 @@ def rows_of(data: bytes, start=0, end=2**40, aborted=None) -> list[tuple]:
     ]
 
 
-@settings(deadline=None)
 @given(st.lists(batches, min_size=1, max_size=4))
 @example([([Record(0, 0, None, None)], Compression.NONE, False)])
 def test_bulk_decoding_finds_every_record(parts):
@@ -75,7 +74,6 @@ def test_bulk_decoding_finds_every_record(parts):
     assert end_of(memoryview(data)) == expected[-1].offset + 1
 
 
-@settings(deadline=None)
 @given(batches, st.data())
 def test_damaged_records_are_refused_or_still_add_up(part, data):
     """The CRC is passed by: this is what a broken producer may write."""

@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from broker.records.batch import Compression, check_produced_batch
@@ -23,7 +23,6 @@ def rows_of(records) -> Rows:
     return Rows(pa.array(keys, pa.binary()), pa.array(values, pa.binary()), encoded)
 
 
-@settings(deadline=None)
 @given(st.lists(record, min_size=1, max_size=90), st.sampled_from(Compression), st.integers(0, 3))
 def test_encoded_rows_decode_to_themselves(records, compression, skipped):
     rows = rows_of([(b"skipped", b"", None)] * skipped + records).slice(skipped, skipped + len(records))
@@ -36,7 +35,6 @@ def test_encoded_rows_decode_to_themselves(records, compression, skipped):
     ]
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(0, 500), min_size=1, max_size=60))
 def test_batches_are_bounded_and_leave_nothing_out(sizes):
     rows = rows_of([(None, bytes(size), None) for size in sizes])

@@ -94,9 +94,7 @@ def rows(bootstrap_servers: str, topic: str, isolation: str, start: int, end: in
 
 
 @pytest.mark.timeout(400)
-@settings(
-    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
-)
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
     portions=st.lists(portion, min_size=1, max_size=5),
     append_time=st.booleans(),

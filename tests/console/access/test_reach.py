@@ -84,7 +84,7 @@ LETTERS = st.text(alphabet="aA-_%[]\\.*?", max_size=6)
 
 
 @pytest.mark.django_db
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     names=st.sets(LETTERS.filter(bool), max_size=12),
     rules=st.lists(st.tuples(LETTERS.filter(bool), st.sampled_from(list(Level))), max_size=4),
