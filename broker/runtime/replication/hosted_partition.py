@@ -13,6 +13,9 @@ from broker.replication.partition import Partition
 
 _log = logger(__name__)
 
+#: Before a listener that did not take a role hears of it again; it may raise for ever.
+_TELL_AGAIN_S = 5.0
+
 
 @dataclass(slots=True)
 class HostedPartition:
@@ -62,10 +65,40 @@ async def find_time(hosted: HostedPartition, timestamp_ms: int | None) -> tuple[
     return await asyncio.to_thread(hosted.log.offset_for_timestamp, timestamp_ms)
 
 
-def tell(listeners: list[Callable], hosted: HostedPartition, *more) -> None:
-    """One listener's defect stops neither the others nor what they are told of: that has happened already."""
+def tell(listeners: list[Callable], hosted: HostedPartition, *more) -> bool:
+    """One listener's defect stops neither the others nor what they are told of: that has happened already.
+
+    False if one had a defect.
+    """
+    is_told = True
     for listener in listeners:
         try:
             listener(hosted, *more)
         except Exception:
             _log.exception("listener failed", partition=str(hosted.partition.topic_partition), listener=repr(listener))
+            is_told = False
+    return is_told
+
+
+class RoleListeners:
+    """Those who hear of roles. Who raises is told again after a pause, of the role as it is by then: what nobody follows
+    or coordinates would stay so. Anybody may therefore hear of the same role twice.
+    """
+
+    def __init__(self, current: Callable[[HostedPartition], HostedPartition]):
+        self._current = current
+        self._listeners: list[Callable[[HostedPartition], None]] = []
+
+    def append(self, listener: Callable[[HostedPartition], None]) -> None:
+        self._listeners.append(listener)
+
+    def tell(self, hosted: HostedPartition) -> None:
+        for listener in self._listeners:
+            self._tell_one(listener, hosted)
+
+    def _tell_one(self, listener: Callable, hosted: HostedPartition) -> None:
+        if not tell([listener], hosted):
+            asyncio.get_running_loop().call_later(_TELL_AGAIN_S, self._tell_again, listener, hosted)
+
+    def _tell_again(self, listener: Callable, hosted: HostedPartition) -> None:
+        self._tell_one(listener, self._current(hosted))

@@ -28,7 +28,7 @@ from broker.records.control import EndMarker, build_marker
 from broker.replication.partition import LeadershipState, Partition
 from broker.runtime.disk.group_flushes import refusal_of
 from broker.runtime.purgatory import Purgatory
-from broker.runtime.replication.hosted_partition import HostedPartition, ProduceResult, ReadResult, tell
+from broker.runtime.replication.hosted_partition import HostedPartition, ProduceResult, ReadResult, RoleListeners, tell
 from broker.runtime.replication.replica_logs import ReplicaLogs
 
 _log = logger(__name__)
@@ -56,7 +56,7 @@ class ReplicaManager:
         self.taking_roles = asyncio.Lock()
         # No listener may raise: it would undo nothing of what it is told of. What one raises is logged (`tell`).
         #: Told of each partition whose role was set, and of those that are hosted no more (without a role then).
-        self.on_role: list[Callable[[HostedPartition], None]] = []
+        self.on_role = RoleListeners(self._as_hosted_now)
         #: Told when followers of a partition this broker leads have something to hear: an append, another log start.
         self.on_append: list[Callable[[HostedPartition], None]] = []
         #: Told of each partition whose topic is configured differently now.
@@ -78,6 +78,9 @@ class ReplicaManager:
 
     def get(self, topic: str, partition: int) -> HostedPartition | None:
         return self._hosted.get(new_tuple(TopicPartition, (topic, partition)))
+
+    def _as_hosted_now(self, hosted: HostedPartition) -> HostedPartition:
+        return self._hosted.get(hosted.partition.topic_partition, hosted)
 
     def configure(self, hosted: HostedPartition, config: LogConfig) -> None:
         hosted.log.config = config
@@ -161,7 +164,7 @@ class ReplicaManager:
         if hosted.partition.is_leader:
             # Nobody is served under an epoch that the log does not know of.
             hosted.log.begin_leader_epoch(hosted.partition.leader_epoch)
-        tell(self.on_role, hosted)
+        self.on_role.tell(hosted)
         if hosted.partition.is_leader:
             self._high_watermark_moved(hosted)
 
@@ -225,7 +228,7 @@ class ReplicaManager:
             hosted.partition.go_offline()
         else:
             hosted.partition.resign()
-        tell(self.on_role, hosted)
+        self.on_role.tell(hosted)
         self._purgatory.wake(hosted.partition.topic_partition)
 
     # -- what clients ask

@@ -38,6 +38,8 @@ _OFTEN = (
     "broker.runtime.purgatory:Purgatory.wake",
 )
 _SELDOM = (
+    "broker.runtime.replication.replica_fetchers:ReplicaFetchers._on_role",
+    "broker.runtime.coordinators.coordinator_runtime:CoordinatorRuntime._on_role",
     "broker.runtime.replication.produce_acks:ProduceAcks._on_role",
     "broker.runtime.replication.produce_acks:ProduceAcks._sweep",
     "broker.runtime.replication.record_deletions:RecordDeletions.on_news",

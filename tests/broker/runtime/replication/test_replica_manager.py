@@ -20,6 +20,7 @@ from broker.protocol.messages.leader_and_isr import (
 from broker.records.builder import build_batch
 from broker.records.record import Record
 from broker.runtime.purgatory import Purgatory
+from broker.runtime.replication import hosted_partition
 from broker.runtime.replication.replica_manager import ReplicaManager
 from broker.runtime.replication.role_changes import ReplicaStop, stop_replicas
 from tests.eventually import eventually
@@ -155,3 +156,25 @@ def _refusal(replicas: ReplicaManager, topic: str) -> ErrorCode:
     with pytest.raises(ApiError) as refused:
         replicas.leader_log(topic, 0)
     return refused.value.code
+
+
+async def test_who_raises_when_it_hears_of_a_role_is_told_again_of_the_role_as_it_is_then(logs, monkeypatch):
+    """A partition that its fetchers do not know of would not be followed until the controller speaks again."""
+    monkeypatch.setattr(hosted_partition, "_TELL_AGAIN_S", 0.01)
+    replicas = ReplicaManager(1, logs, Purgatory(SystemClock()), SystemClock())
+    heard: list[int] = []
+
+    def listen(hosted) -> None:
+        heard.append(hosted.partition.leader_epoch)
+        if len(heard) == 1:
+            raise RuntimeError("nobody foresaw this")
+
+    replicas.on_role.append(listen)
+    for epoch in (1, 2):
+        state = LeaderAndIsrPartitionState(
+            partition_index=0, leader=2, leader_epoch=epoch, isr=[2], replicas=[1, 2], is_new=True
+        )
+        topic = LeaderAndIsrTopicState(topic_name="t", topic_id=UUID(int=1), partition_states=[state])
+        replicas.apply_leader_and_isr(LeaderAndIsrRequest(topic_states=[topic]))
+    await eventually(lambda: len(heard) == 3, "it is told again")
+    assert heard == [1, 2, 2]
