@@ -81,8 +81,8 @@ def tell(listeners: list[Callable], hosted: HostedPartition, *more) -> bool:
 
 
 class RoleListeners:
-    """Those who hear of roles. Who raises is told again after a pause, of the role as it is by then: what nobody follows
-    or coordinates would stay so. Anybody may therefore hear of the same role twice.
+    """Those who hear of roles. Who raises is told again after a pause, of the role as it is by then: what nobody
+    follows or coordinates would stay so. Anybody may therefore hear of the same role twice.
     """
 
     def __init__(self, current: Callable[[HostedPartition], HostedPartition]):
