@@ -29,8 +29,12 @@ def whole(cluster):
         if broker.process.poll() is not None:
             broker.start()
         broker.await_healthy()
-    admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
-    await_true(lambda: len(admin.list_topics(timeout=10).brokers) == 3, "all brokers are in the cluster again")
+    for broker in cluster.brokers:
+        await_known_whole(AdminClient({"bootstrap.servers": f"127.0.0.1:{broker.port}"}))
+
+
+def await_known_whole(admin):
+    await_true(lambda: len(admin.list_topics(timeout=10).brokers) == 3, "everybody knows of all brokers again")
 
 
 def create(cluster, topic, **config):
