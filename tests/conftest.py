@@ -21,38 +21,29 @@ django.setup()
 settings.register_profile("gate", deadline=None)
 settings.load_profile("gate")
 
-
-#: Folders whose tests start many processes. Each of these groups runs in one worker, one test after the other, so that
-#: two cores never carry more than two clusters, and Java starts once for all of Spark.
-_GROUPS = {
-    "browser": "product",
-    "chaos": "product",
-    "faults": "clusters",
-    "interop": "clusters",
-    "conformance": "clusters",
-    "broker/spark": "spark",
-}
+#: Folders whose tests start many processes. They run in one worker, one test after the other: two cores never carry
+#: more than one cluster, or Spark, which gives a Python worker no more than ten seconds to start.
+_CROWDED = ("browser", "chaos", "faults", "interop", "conformance", "broker/spark")
 
 
-class ByGroup(LoadScopeScheduling):
-    """A group goes to one worker whole; all else goes by file, whose tests share fixtures."""
+class ByFile(LoadScopeScheduling):
+    """What is crowded goes to one worker whole; all else goes by file, whose tests share fixtures."""
 
     def _split_scope(self, nodeid: str) -> str:
-        return _group_of(nodeid)
+        return "crowded" if _is_crowded(nodeid) else nodeid.partition("::")[0]
 
 
-def pytest_xdist_make_scheduler(config: pytest.Config, log) -> ByGroup:
-    return ByGroup(config, log)
+def pytest_xdist_make_scheduler(config: pytest.Config, log) -> ByFile:
+    return ByFile(config, log)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What takes long begins first."""
-    items.sort(key=lambda item: _group_of(item.nodeid) not in _GROUPS.values())
+    items.sort(key=lambda item: not _is_crowded(item.nodeid))
 
 
-def _group_of(nodeid: str) -> str:
-    file = nodeid.partition("::")[0]
-    return next((group for folder, group in _GROUPS.items() if file.startswith(f"tests/{folder}/")), file)
+def _is_crowded(nodeid: str) -> bool:
+    return nodeid.startswith(tuple(f"tests/{folder}/" for folder in _CROWDED))
 
 
 def pytest_unconfigure() -> None:
