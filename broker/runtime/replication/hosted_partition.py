@@ -80,20 +80,17 @@ def tell(listeners: list[Callable], hosted: HostedPartition, *more) -> bool:
     return is_told
 
 
-class RoleListeners:
+class RoleListeners(list[Callable[[HostedPartition], None]]):
     """Those who hear of roles. Who raises is told again after a pause, of the role as it is by then: what nobody
     follows or coordinates would stay so. Anybody may therefore hear of the same role twice.
     """
 
     def __init__(self, current: Callable[[HostedPartition], HostedPartition]):
+        super().__init__()
         self._current = current
-        self._listeners: list[Callable[[HostedPartition], None]] = []
-
-    def append(self, listener: Callable[[HostedPartition], None]) -> None:
-        self._listeners.append(listener)
 
     def tell(self, hosted: HostedPartition) -> None:
-        for listener in self._listeners:
+        for listener in self:
             self._tell_one(listener, hosted)
 
     def _tell_one(self, listener: Callable, hosted: HostedPartition) -> None:
