@@ -51,7 +51,7 @@ def _hostile(directory: Path, arguments: argparse.Namespace) -> int:
     print(HEADING, flush=True)
     for survived in run_attacks(directory, arguments.seconds):
         print(survived, flush=True)
-        violations += len(survived.violations)
+        violations += len(survived.violations) + len(survived.slow)
     return violations
 
 

@@ -17,6 +17,8 @@ from typing import Any
 
 LIBRARIES = ["confluent-kafka", "kafka-python", "aiokafka"]
 SESSION_MS = 6_000
+#: kafka-python 3.0 forgets what it was assigned if a poll ends between its SyncGroup and the answer.
+_LONG_POLL_MS = 5_000
 _ROOT = Path(__file__).parents[2]
 
 
@@ -124,7 +126,7 @@ def _run_kafka_python(settings: dict[str, Any], is_over: Callable[[], bool]) -> 
     else:
         consumer.subscribe([settings["topic"]], listener=Listener())
     while not is_over():
-        consumer.poll(100)
+        consumer.poll(_LONG_POLL_MS)
     consumer.close()
 
 

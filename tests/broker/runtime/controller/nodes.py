@@ -41,6 +41,8 @@ class Node:
 
 
 class Cluster:
+    """Nodes in one directory of a real ZooKeeper; who starts first is controller, if the office is free."""
+
     def __init__(self, zookeeper, chroot: str):
         self._zookeeper = zookeeper
         self._chroot = chroot
@@ -49,8 +51,12 @@ class Cluster:
     async def start(self, broker_id: int, port: int | None = None, session_timeout_ms: int = 4_000) -> Node:
         connect = f"127.0.0.1:{port or self._zookeeper.port}{self._chroot}"
         node = Node(broker_id, connect, session_timeout_ms)
+        is_first = not self.running
         self.running.append(node)
-        return await node.start()
+        await node.start()
+        if is_first:
+            await eventually(lambda: node.runtime.controller_id >= 0, "somebody is controller")
+        return node
 
     async def stop(self, node: Node) -> None:
         self.running.remove(node)
