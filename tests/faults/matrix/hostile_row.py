@@ -14,7 +14,7 @@ def attack(directory: Path) -> Verdict:
     for survived in run_attacks(directory, _SECONDS):
         print(survived, flush=True)
         verdict.counts["attacks"] += 1
-        verdict.violations += [f"{survived.attack}: {each}" for each in survived.violations]
+        verdict.violations += [f"{survived.attack}: {each}" for each in (*survived.violations, *survived.slow)]
     if not verdict.counts["attacks"]:
         verdict.violations.append("nothing attacked")
     return verdict
