@@ -1,13 +1,15 @@
 """`python -m tests.simulation SEED …`: run seeds one after the other in this process, print what became of each.
 
 `--history` prints the whole history, `--faults 0,3` leaves out all faults but these, by their numbers in the history;
-`--shrink` looks for the fewest faults with which a seed still fails.
+`--shrink` looks for the fewest faults with which a seed still fails. `--defect` puts back what was mended:
+some seeds must fail then.
 """
 
 import argparse
 import sys
 import warnings
 
+from tests.simulation.defects import DEFECTS, put_back
 from tests.simulation.run import run_seed
 from tests.simulation.shrink import shrink
 from tests.simulation.syscalls import BOUNDS
@@ -19,6 +21,8 @@ def main(argv: list[str]) -> int:
     arguments = _parser().parse_args(argv)
     warnings.simplefilter("ignore", RuntimeWarning)  # of coroutines that a kill left where they were
     kept = None if arguments.faults is None else [int(number) for number in arguments.faults.split(",") if number]
+    if arguments.defect:
+        put_back(arguments.defect)
     failed = 0
     for seed in arguments.seeds:
         world = run_seed(seed, kept)
@@ -39,6 +43,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--worst", action="store_true", help="print what the dearest callbacks asked of the disk")
     parser.add_argument("--faults", help="numbers of the faults to keep, comma separated; empty: none")
     parser.add_argument("--shrink", action="store_true", help="look for the fewest faults with which it still fails")
+    parser.add_argument("--defect", choices=DEFECTS, help="put a defect back that was mended")
     return parser
 
 

@@ -15,7 +15,9 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 
+from tests.simulation.defects import DEFECTS
 from tests.simulation.python_process import start_worker
 
 _PROGRESS_EVERY_S = 10
@@ -94,7 +96,8 @@ def main(argv: list[str]) -> int:
         arguments.seeds = 500
     campaign = Campaign(arguments.seeds, arguments.minutes)
     seeds = itertools.islice(itertools.count(arguments.first), arguments.seeds)
-    return run_campaign(campaign, seeds, arguments.jobs)
+    start = partial(start_worker, arguments.defect) if arguments.defect else start_worker
+    return run_campaign(campaign, seeds, arguments.jobs, start)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -103,6 +106,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seeds", type=int, help="how many (default 500; with --minutes no end)")
     parser.add_argument("--minutes", type=float, help="begin none after that time")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes at a time (default: cores)")
+    parser.add_argument("--defect", choices=DEFECTS, help="put a defect back that was mended: some seeds must fail")
     return parser
 
 

@@ -20,10 +20,13 @@ def run_seeds(seeds: Iterable[int], *options: str) -> subprocess.CompletedProces
     )
 
 
-def start_worker() -> subprocess.Popen:
-    """`worker.py`, to be written seeds to. It ends with its standard input, or by SIGINT; Ctrl-C does not reach it."""
+def start_worker(*defects: str) -> subprocess.Popen:
+    """`worker.py` with these `defects`, to be written seeds to.
+
+    It ends with its standard input, or by SIGINT; Ctrl-C does not reach it.
+    """
     return subprocess.Popen(
-        [sys.executable, "-m", "tests.simulation.worker"],
+        [sys.executable, "-m", "tests.simulation.worker", *defects],
         **_HOW,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

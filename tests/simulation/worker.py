@@ -1,4 +1,4 @@
-"""`python -m tests.simulation.worker`: runs the seeds it reads, a line each, and writes a line of JSON of each.
+"""`python -m tests.simulation.worker [DEFECT]`: runs the seeds it reads, a line each; writes a line of JSON of each.
 
 Many in one process, because to start Python is a fifth of a run. What they leave is collected between two of them.
 """
@@ -9,6 +9,7 @@ import json
 import sys
 import warnings
 
+from tests.simulation.defects import put_back
 from tests.simulation.run import run_seed
 from tests.simulation.tally import tally
 
@@ -20,6 +21,8 @@ _GARBAGE_MAX = 1_000_000
 def main() -> None:
     warnings.simplefilter("ignore", RuntimeWarning)  # of coroutines that a kill left where they were
     gc.set_threshold(_GARBAGE_MAX)
+    for defect in sys.argv[1:]:
+        put_back(defect)
     for number, line in enumerate(sys.stdin):
         print(json.dumps(_outcome(int(line))), flush=True)
         gc.collect()

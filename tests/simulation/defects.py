@@ -1,0 +1,68 @@
+"""Defects the product once had, put back: `--defect NAME` of the simulation shows whether it would find them today.
+
+A checker that has never said no proves nothing. Each defect undoes one mend, in the process that runs the seed.
+"""
+
+from collections.abc import Callable
+
+from broker.coordinator.outcome import Turn
+from broker.replication.partition import Partition
+from broker.runtime.coordinators import coordinator_runtime
+from broker.runtime.coordinators.coordinator_runtime import CoordinatorRuntime
+from broker.runtime.coordinators.loading import replay_all
+from broker.runtime.coordinators.shard import Shard
+
+
+def put_back(name: str) -> None:
+    """For the rest of this process; KeyError for a defect nobody knows."""
+    DEFECTS[name]()
+
+
+def _commit_below_min_isr() -> None:
+    """The high watermark passes what the last replica in sync holds, however many were asked for (KAFKA-15583)."""
+
+    def ungated(method: Callable[..., bool]) -> Callable[..., bool]:
+        def moves(self: Partition, *arguments: int) -> bool:
+            is_under, self.is_under_min_isr = self.is_under_min_isr, False
+            try:
+                return method(self, *arguments)
+            finally:
+                self.is_under_min_isr = is_under
+
+        return moves
+
+    Partition.record_append = ungated(Partition.record_append)
+    Partition._advance_high_watermark = ungated(Partition._advance_high_watermark)
+
+
+def _coordinate_below_min_isr() -> None:
+    """And coordinators answer and send markers because of that."""
+    _commit_below_min_isr()
+    Shard.is_in_sync = property(lambda shard: True)
+
+
+def _everything_waits() -> None:
+    """Heartbeats and fetched offsets queue behind what is not replicated yet, without a deadline."""
+    Turn.answer_at_once = Turn.answer
+    CoordinatorRuntime._answer_overdue = lambda runtime, shard, now_ms: None
+
+
+def _loaded_once_or_never() -> None:
+    """A coordinator whose load failed once is not loaded again."""
+
+    async def load_once(shard, new_coordinator, finish, not_loaded, turns) -> None:
+        try:
+            await replay_all(shard, turns)
+            finish(shard)
+        except Exception:
+            not_loaded.add(shard.partition)
+
+    coordinator_runtime.load = load_once
+
+
+DEFECTS: dict[str, Callable[[], None]] = {
+    "coordinators-below-min-isr": _coordinate_below_min_isr,
+    "readers-below-min-isr": _commit_below_min_isr,
+    "heartbeats-wait": _everything_waits,
+    "loaded-once-or-never": _loaded_once_or_never,
+}
