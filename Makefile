@@ -6,6 +6,7 @@
 # Everything else is set by environment variables named BARNABAS_…; README.md lists them.
 
 PYTHON ?= python3
+PYTEST = --numprocesses auto --maxprocesses 4 --durations=40 --durations-min=5
 VENV := .venv
 STAMPS := $(VENV)/stamps
 
@@ -44,8 +45,11 @@ down: ## End what runs here, also what a killed terminal left
 	@[ -x $(VENV)/bin/python ] || { echo "Nothing is installed here, so nothing is running."; exit 0; }; \
 	  exec $(VENV)/bin/python manage.py down
 
-test: setup-test lint ## Run every check and every test
-	$(VENV)/bin/python -m pytest --numprocesses auto --maxprocesses 4 --durations=40 --durations-min=5
+test: setup-test lint ## Run every check and the tests of the gate, some minutes
+	$(VENV)/bin/python -m pytest $(PYTEST) -m "not long"
+
+test-all: setup-test lint ## Run every check and every test, also those that take long
+	$(VENV)/bin/python -m pytest $(PYTEST) --hypothesis-profile full
 
 faults: setup-test ## Kill, stop and attack brokers under load; FAULTS="--row 4" or FAULTS="crash --kills 5 --seed 7" runs a part
 	@$(VENV)/bin/python -m tests.faults $(FAULTS)

@@ -12,8 +12,9 @@ import sys
 import tempfile
 import time
 import urllib.request
+import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -155,8 +156,11 @@ def running_cluster(
     super_password_file: Path | None = None,
     command: Sequence[str] = BrokerProcess.command,
     places: Mapping[str, Place] = MappingProxyType({}),
+    zookeeper: ZooKeeperServer | None = None,
 ) -> Iterator[Cluster]:
     """Yields a cluster whose brokers serve; everything it started has ended afterwards.
+
+    It has a chroot in `zookeeper`, if that is given, or else as many `zookeepers` of its own.
 
     With the file of a super password its one ZooKeeper server gets quotas. `places` says where `broker-1` and so on,
     and the one server `zookeeper`, run; who is not in it runs here.
@@ -164,7 +168,9 @@ def running_cluster(
     with contextlib.ExitStack() as stack:
         if directory is None:
             directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="barnabas-test-")))
-        if zookeepers == 1:
+        if zookeeper is not None:
+            zookeeper = replace(zookeeper, chroot=f"/cluster-{uuid.uuid4().hex}")
+        elif zookeepers == 1:
             zookeeper = stack.enter_context(
                 running_zookeeper(
                     directory / "zookeeper",

@@ -9,6 +9,8 @@ import pytest
 from hypothesis import settings
 from xdist.scheduler import LoadScopeScheduling
 
+from tests.zookeeper_server import running_zookeeper
+
 _data_directory = tempfile.mkdtemp(prefix="barnabas-test-")
 for _name in [name for name in os.environ if name.startswith("BARNABAS_")]:
     del os.environ[_name]
@@ -17,13 +19,22 @@ os.environ["BARNABAS_REDIS_URL"] = "memory://"
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "console.settings")
 django.setup()
 
-#: How long an example takes is the machine's business.
-settings.register_profile("gate", deadline=None)
+#: How long an example takes is the machine's business. A gate that is red says something about the change, so it draws
+#: the same examples every time; `make test-all` draws others, and four times as many.
+settings.register_profile("gate", deadline=None, derandomize=True)
+settings.register_profile("full", deadline=None)
 settings.load_profile("gate")
 
 #: Folders whose tests start many processes. They run in one worker, one test after the other: two cores never carry
 #: more than one cluster, or Spark, which gives a Python worker no more than ten seconds to start.
 _CROWDED = ("browser", "chaos", "faults", "interop", "conformance", "broker/spark")
+
+
+@pytest.fixture(scope="session")
+def zookeeper(tmp_path_factory):
+    """One server for whoever neither stops it nor looks at its root; each takes a chroot."""
+    with running_zookeeper(tmp_path_factory.mktemp("zookeeper")) as server:
+        yield server
 
 
 class ByFile(LoadScopeScheduling):

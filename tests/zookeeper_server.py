@@ -31,11 +31,12 @@ class ZooKeeperServer:
     port: int
     directory: Path
     place: Place = HERE
+    chroot: str = ""
 
     @property
     def connect(self) -> str:
         """What goes into `zookeeper.connect`."""
-        return f"{self.place.address}:{self.port}"
+        return f"{self.place.address}:{self.port}{self.chroot}"
 
     def log(self) -> str:
         return (self.directory / "test.log").read_text()

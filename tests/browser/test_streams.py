@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import take_pictures
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.long, pytest.mark.browser, pytest.mark.timeout(900)]
 #: A driver starts Java, Spark and its first batch; on a machine that does other things it takes long.
 STARTS_MS = 240_000
 NAME = "metrics-by-key"

@@ -18,6 +18,7 @@ LEADER = Seen(10, "t", 10, "python -m broker server --config /data/broker-1/serv
 SLICE_S = 30.0
 
 
+@pytest.mark.long
 @pytest.mark.timeout(300)
 def test_after_a_short_reign_the_console_and_the_truth_agree(tmp_path_factory):
     run = run_chaos(tmp_path_factory.mktemp("c"), SLICE_S, seed=7)

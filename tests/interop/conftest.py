@@ -6,9 +6,9 @@ from tests.barnabas_cluster import running_cluster
 
 
 @pytest.fixture(scope="session")
-def cluster(tmp_path_factory):
+def cluster(tmp_path_factory, zookeeper):
     """Three brokers that every client of this folder talks to; tests keep apart by topic and group names."""
-    with running_cluster(tmp_path_factory.mktemp("interop"), brokers=3) as running:
+    with running_cluster(tmp_path_factory.mktemp("interop"), brokers=3, zookeeper=zookeeper) as running:
         yield running
 
 

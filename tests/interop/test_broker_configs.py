@@ -24,8 +24,8 @@ FAST = {
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory):
-    with running_cluster(tmp_path_factory.mktemp("configs"), brokers=2, overrides=FAST) as running:
+def cluster(tmp_path_factory, zookeeper):
+    with running_cluster(tmp_path_factory.mktemp("configs"), brokers=2, overrides=FAST, zookeeper=zookeeper) as running:
         yield running
 
 

@@ -15,9 +15,11 @@ PARTITIONS = 12
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory):
+def cluster(tmp_path_factory, zookeeper):
     patient = {"controlled.shutdown.retry.backoff.ms": "60000"}  # who waits for nothing is killed by the test
-    with running_cluster(tmp_path_factory.mktemp("clean-stop"), brokers=3, overrides=patient) as running:
+    with running_cluster(
+        tmp_path_factory.mktemp("clean-stop"), brokers=3, overrides=patient, zookeeper=zookeeper
+    ) as running:
         admin = AdminClient({"bootstrap.servers": running.bootstrap_servers})
         admin.create_topics([NewTopic("t", PARTITIONS, 3)])["t"].result(20)
         yield running

@@ -8,10 +8,12 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from tests.barnabas_cluster import await_true, running_cluster
 
 
-def test_partitions_of_a_disk_that_is_gone_are_led_no_more_and_the_others_are(tmp_path):
+def test_partitions_of_a_disk_that_is_gone_are_led_no_more_and_the_others_are(tmp_path, zookeeper):
     disks = [tmp_path / "one", tmp_path / "other"]
     often = {"log.flush.offset.checkpoint.interval.ms": "200", "log.initial.task.delay.ms": "100"}
-    with running_cluster(tmp_path, overrides={"log.dirs": ",".join(map(str, disks)), **often}) as cluster:
+    with running_cluster(
+        tmp_path, overrides={"log.dirs": ",".join(map(str, disks)), **often}, zookeeper=zookeeper
+    ) as cluster:
         admin, broker = AdminClient({"bootstrap.servers": cluster.bootstrap_servers}), cluster.broker(1)
         admin.create_topics([NewTopic("t", 4, 1)])["t"].result(30)
         await_true(lambda: "barnabas_broker_leaders 4.0" in broker.get("/metrics"), "all are led")

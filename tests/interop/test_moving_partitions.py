@@ -16,9 +16,9 @@ from tests.interop.test_restart import stored
 
 
 @pytest.fixture(scope="module")
-def running(tmp_path_factory):
+def running(tmp_path_factory, zookeeper):
     quick = {"replica.lag.time.max.ms": "2000", "replica.fetch.wait.max.ms": "200"}
-    with running_cluster(tmp_path_factory.mktemp("moves"), brokers=4, overrides=quick) as cluster:
+    with running_cluster(tmp_path_factory.mktemp("moves"), brokers=4, overrides=quick, zookeeper=zookeeper) as cluster:
         yield cluster
 
 

@@ -15,9 +15,11 @@ ALL = {1, 2, 3}
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory):
+def cluster(tmp_path_factory, zookeeper):
     quick = {"replica.lag.time.max.ms": "3000", "zookeeper.session.timeout.ms": "8000"}
-    with running_cluster(tmp_path_factory.mktemp("replicated"), brokers=3, overrides=quick) as running:
+    with running_cluster(
+        tmp_path_factory.mktemp("replicated"), brokers=3, overrides=quick, zookeeper=zookeeper
+    ) as running:
         yield running
 
 

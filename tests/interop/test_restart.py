@@ -12,8 +12,8 @@ from tests.interop.test_confluent_kafka import consumer, create_topic, drain
 
 
 @pytest.fixture
-def cluster(tmp_path):
-    with running_cluster(tmp_path, brokers=2) as running:
+def cluster(tmp_path, zookeeper):
+    with running_cluster(tmp_path, brokers=2, zookeeper=zookeeper) as running:
         yield running
 
 

@@ -20,8 +20,8 @@ RARE = {"log.retention.check.interval.ms": "500", "log.initial.task.delay.ms": "
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory):
-    with running_cluster(tmp_path_factory.mktemp("preview"), overrides=RARE) as running:
+def cluster(tmp_path_factory, zookeeper):
+    with running_cluster(tmp_path_factory.mktemp("preview"), overrides=RARE, zookeeper=zookeeper) as running:
         yield running
 
 

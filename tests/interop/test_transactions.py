@@ -211,8 +211,8 @@ def _flat(listings):
     return [each for group in listings.values() for each in group]
 
 
-def test_transaction_is_finished_by_the_next_coordinator_when_the_first_is_killed(tmp_path):
-    with running_cluster(tmp_path, brokers=3) as cluster:
+def test_transaction_is_finished_by_the_next_coordinator_when_the_first_is_killed(tmp_path, zookeeper):
+    with running_cluster(tmp_path, brokers=3, zookeeper=zookeeper) as cluster:
         topic = create_topic(cluster, "t")
         assert values_of(cluster, topic) == set()  # has the offsets topic created while all brokers are there
         producer = transactional(cluster, "id")

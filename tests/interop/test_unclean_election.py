@@ -19,8 +19,10 @@ UNCLEAN = "unclean.leader.election.enable"
 
 
 @pytest.fixture
-def cluster(tmp_path):
-    with running_cluster(tmp_path, brokers=2, overrides={"replica.lag.time.max.ms": "1500"}) as running:
+def cluster(tmp_path, zookeeper):
+    with running_cluster(
+        tmp_path, brokers=2, overrides={"replica.lag.time.max.ms": "1500"}, zookeeper=zookeeper
+    ) as running:
         yield running
 
 

@@ -15,8 +15,8 @@ ALL = {1, 2, 3}
 
 
 @pytest.fixture
-def cluster(tmp_path):
-    with running_cluster(tmp_path, brokers=3) as running:
+def cluster(tmp_path, zookeeper):
+    with running_cluster(tmp_path, brokers=3, zookeeper=zookeeper) as running:
         yield running
 
 

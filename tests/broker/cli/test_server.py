@@ -8,13 +8,7 @@ import pytest
 
 from tests.barnabas_cluster import running_cluster
 from tests.tidy.sources import ROOT
-from tests.zookeeper_server import free_ports, running_zookeeper
-
-
-@pytest.fixture(scope="module")
-def zookeeper(tmp_path_factory):
-    with running_zookeeper(tmp_path_factory.mktemp("zookeeper")) as server:
-        yield server
+from tests.zookeeper_server import free_ports
 
 
 def run_broker(tmp_path, **properties) -> subprocess.CompletedProcess:
@@ -63,8 +57,8 @@ def test_an_absent_zookeeper_is_named(tmp_path):
     assert f"ZooKeeper did not answer at 127.0.0.1:{port}" in sentence
 
 
-def test_a_log_directory_in_use_is_named(tmp_path):
-    with running_cluster(tmp_path / "cluster") as cluster:
+def test_a_log_directory_in_use_is_named(tmp_path, zookeeper):
+    with running_cluster(tmp_path / "cluster", zookeeper=zookeeper) as cluster:
         directory = cluster.broker(1).directory / "logs"
         done = run_broker(tmp_path, zookeeper_connect=cluster.zookeeper.connect, log_dirs=directory)
     assert str(directory) in sentence_of(done, NOT_NOW)

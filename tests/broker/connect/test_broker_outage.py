@@ -8,9 +8,9 @@ from tests.broker.connect.mock_cluster import all_records
 from tests.broker.connect.test_worker import TOPIC, access_line, running_worker, stored_position, write_config
 
 
-def test_no_line_is_lost_while_the_broker_is_away(tmp_path):
+def test_no_line_is_lost_while_the_broker_is_away(tmp_path, zookeeper):
     log = tmp_path / "access.log"
-    with running_cluster(tmp_path / "cluster") as cluster:
+    with running_cluster(tmp_path / "cluster", zookeeper=zookeeper) as cluster:
         broker = cluster.broker(1)
         with running_worker(write_config(tmp_path, cluster.bootstrap_servers)) as worker:
             log.write_text("".join(map(access_line, range(2_000))))

@@ -14,6 +14,7 @@ from broker.log.retention import plan_retention
 from broker.records.batch import Compression, check_produced_batch, iterate_headers, patch_batch
 from broker.records.builder import build_batch
 from broker.records.record import Record, decode_records
+from tests.examples import examples
 
 CONFIG = LogConfig(segment_bytes=1_500, index_interval_bytes=150, max_message_bytes=1_500)
 VALUES = st.lists(st.tuples(st.integers(0, 500), st.binary(max_size=60)), min_size=1, max_size=5)
@@ -161,5 +162,5 @@ class LogAgainstList(RuleBasedStateMachine):
         assert found is None or largest is None or found[1] == largest
 
 
-LogAgainstList.TestCase.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+LogAgainstList.TestCase.settings = settings(max_examples=examples(60), stateful_step_count=40)
 TestLogAgainstList = LogAgainstList.TestCase

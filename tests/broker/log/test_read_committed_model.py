@@ -26,6 +26,7 @@ from broker.records.batch import NO_PRODUCER_ID, iterate_headers
 from broker.records.builder import build_batch
 from broker.records.control import EndMarker, MarkerType, build_marker, parse_marker
 from broker.records.record import Record, decode_records
+from tests.examples import examples
 
 CONFIG = LogConfig(segment_bytes=400, index_interval_bytes=100, min_cleanable_dirty_ratio=0.0, delete_retention_ms=100)
 PRODUCERS = [NO_PRODUCER_ID, 7, 8, 9]
@@ -309,5 +310,5 @@ class ReadersAgainstList(RuleBasedStateMachine):
                     assert consumed == expected
 
 
-ReadersAgainstList.TestCase.settings = settings(max_examples=30, stateful_step_count=40, deadline=None)
+ReadersAgainstList.TestCase.settings = settings(max_examples=examples(30), stateful_step_count=40)
 TestReadersAgainstList = ReadersAgainstList.TestCase

@@ -8,6 +8,7 @@ from broker.common.errors import ProtocolError
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.codec import decode, encode
 from broker.protocol.messages import MESSAGES
+from tests.examples import examples
 
 VERSIONS = [
     (message, version)
@@ -70,7 +71,7 @@ def _short_body(message, version, sample):
     return min(bodies, key=lambda body: abs(len(body) - 300))
 
 
-@settings(max_examples=1500, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(1500), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_damaged_body_is_decoded_or_refused(data, sample):
     message, version = data.draw(st.sampled_from(VERSIONS))
@@ -81,7 +82,7 @@ def test_damaged_body_is_decoded_or_refused(data, sample):
     _decode_or_refuse(message, bytes(body), version)
 
 
-@settings(max_examples=1000)
+@settings(max_examples=examples(1000))
 @given(st.sampled_from(VERSIONS), st.binary(max_size=200))
 def test_noise_is_decoded_or_refused(message_version, noise):
     _decode_or_refuse(message_version[0], noise, message_version[1])

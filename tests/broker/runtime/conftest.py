@@ -5,15 +5,8 @@ import itertools
 import pytest
 
 from tests.broker.runtime.controller.nodes import Cluster
-from tests.zookeeper_server import running_zookeeper
 
 _chroots = itertools.count()
-
-
-@pytest.fixture(scope="session")
-def zookeeper(tmp_path_factory):
-    with running_zookeeper(tmp_path_factory.mktemp("zookeeper")) as server:
-        yield server
 
 
 @pytest.fixture

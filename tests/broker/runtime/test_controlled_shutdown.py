@@ -18,18 +18,11 @@ from broker.zookeeper.store import ClusterStore
 from tests.eventually import eventually
 from tests.members import dialer
 from tests.scripted_broker import ScriptedBroker
-from tests.zookeeper_server import running_zookeeper
 
 DONE = ControlledShutdownResponse()
 ONE_REMAINS = ControlledShutdownResponse(remaining_partitions=[RemainingPartition(topic_name="t", partition_index=0)])
 FILE = "broker.id=1\nzookeeper.connect=127.0.0.1:1\ncontrolled.shutdown.retry.backoff.ms={backoff}\n"
 _chroots = itertools.count()
-
-
-@pytest.fixture(scope="module")
-def zookeeper(tmp_path_factory):
-    with running_zookeeper(tmp_path_factory.mktemp("zookeeper")) as server:
-        yield server
 
 
 class Scene:

@@ -19,15 +19,8 @@ from tests.broker.server.conftest import Client
 from tests.broker.server.test_hostile_members import deleting, leading
 from tests.eventually import eventually
 from tests.members import new_nonce
-from tests.zookeeper_server import running_zookeeper
 
 HUGE = "a" * 300
-
-
-@pytest.fixture(scope="module")
-def zookeeper(tmp_path_factory):
-    with running_zookeeper(tmp_path_factory.mktemp("zookeeper")) as server:
-        yield server
 
 
 @pytest.fixture

@@ -65,8 +65,8 @@ class Traffic:
 
 
 @pytest.fixture
-def cluster(tmp_path):
-    with running_cluster(tmp_path / "cluster") as cluster:
+def cluster(tmp_path, zookeeper):
+    with running_cluster(tmp_path / "cluster", zookeeper=zookeeper) as cluster:
         yield cluster
 
 
@@ -83,6 +83,7 @@ def latest_counts(records: list[Message]) -> dict[str, int]:
     return {record.key().decode(): json.loads(record.value())["count"] for record in records}
 
 
+@pytest.mark.long
 @pytest.mark.spark
 @pytest.mark.timeout(600)
 def test_counts_are_exact_after_a_kill_in_mid_stream(cluster, driver):

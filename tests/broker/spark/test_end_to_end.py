@@ -17,14 +17,14 @@ from tests.barnabas_cluster import await_true, running_cluster
 from tests.broker.connect.mock_cluster import all_records, produce_all
 from tests.broker.spark.driver import write_config
 
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.long, pytest.mark.spark, pytest.mark.timeout(600)]
 LICENCE = Path("/usr/share/common-licenses/GPL-3")
 _DEADLINE_S = 240
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory):
-    with running_cluster(tmp_path_factory.mktemp("cluster")) as cluster:
+def cluster(tmp_path_factory, zookeeper):
+    with running_cluster(tmp_path_factory.mktemp("cluster"), zookeeper=zookeeper) as cluster:
         yield cluster
 
 

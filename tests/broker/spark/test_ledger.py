@@ -86,8 +86,8 @@ class Run:
 
 
 @pytest.fixture(scope="module")
-def bootstrap_servers(tmp_path_factory):
-    with running_cluster(tmp_path_factory.mktemp("cluster")) as cluster:
+def bootstrap_servers(tmp_path_factory, zookeeper):
+    with running_cluster(tmp_path_factory.mktemp("cluster"), zookeeper=zookeeper) as cluster:
         yield cluster.bootstrap_servers
 
 

@@ -16,8 +16,8 @@ RECORDS = 1_000
 
 @pytest.mark.spark
 @pytest.mark.timeout(600)
-def test_source_and_sink_do_on_spark_what_they_promise(spark, tmp_path):
-    with running_cluster(tmp_path / "cluster") as cluster:
+def test_source_and_sink_do_on_spark_what_they_promise(spark, tmp_path, zookeeper):
+    with running_cluster(tmp_path / "cluster", zookeeper=zookeeper) as cluster:
         servers = cluster.bootstrap_servers
         admin = AdminClient({"bootstrap.servers": servers})
         for topic in ("in", "streamed", "written", "updated"):

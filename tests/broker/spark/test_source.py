@@ -20,9 +20,9 @@ from tests.broker.connect.mock_cluster import produce_all
 
 
 @pytest.fixture(scope="module")
-def bootstrap_servers(tmp_path_factory):
+def bootstrap_servers(tmp_path_factory, zookeeper):
     """Topic t: 2,500 records in partition 0, 10 in partition 1; empty and pattern-x have none."""
-    with running_cluster(tmp_path_factory.mktemp("cluster")) as cluster:
+    with running_cluster(tmp_path_factory.mktemp("cluster"), zookeeper=zookeeper) as cluster:
         admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
         for topic in ("t", "empty", "pattern-x"):
             admin.create_topics([NewTopic(topic, 4)])[topic].result(20)

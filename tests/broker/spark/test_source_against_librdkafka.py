@@ -14,6 +14,7 @@ from broker.spark.client_settings import read_source_settings
 from broker.spark.offsets import OffsetRange
 from broker.spark.range_reader import read_range
 from tests.barnabas_cluster import running_cluster
+from tests.examples import examples
 
 _names = (f"written-{number}" for number in itertools.count())
 
@@ -30,8 +31,8 @@ portion = st.tuples(
 
 
 @pytest.fixture(scope="module")
-def bootstrap_servers(tmp_path_factory):
-    with running_cluster(tmp_path_factory.mktemp("cluster")) as cluster:
+def bootstrap_servers(tmp_path_factory, zookeeper):
+    with running_cluster(tmp_path_factory.mktemp("cluster"), zookeeper=zookeeper) as cluster:
         yield cluster.bootstrap_servers
 
 
@@ -94,7 +95,7 @@ def rows(bootstrap_servers: str, topic: str, isolation: str, start: int, end: in
 
 
 @pytest.mark.timeout(400)
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(max_examples=examples(15), suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
     portions=st.lists(portion, min_size=1, max_size=5),
     append_time=st.booleans(),

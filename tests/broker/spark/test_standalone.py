@@ -18,7 +18,7 @@ from tests.broker.connect.mock_cluster import produce_all
 from tests.broker.spark.driver import Driver, write_config
 from tests.zookeeper_server import free_ports
 
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.long, pytest.mark.spark, pytest.mark.timeout(600)]
 _SPARK_CLASS = Path(pyspark.__file__).parent / "bin" / "spark-class"
 _DEADLINE_S = 240
 #: A JVM of a minute is done before the second compiler pays.
@@ -66,8 +66,8 @@ def master(tmp_path) -> Iterator[str]:
         yield address
 
 
-def test_a_job_runs_on_a_master_with_two_workers(tmp_path, master):
-    with running_cluster(tmp_path / "cluster") as cluster:
+def test_a_job_runs_on_a_master_with_two_workers(tmp_path, master, zookeeper):
+    with running_cluster(tmp_path / "cluster", zookeeper=zookeeper) as cluster:
         words = [b"the log is the truth"] * 100
         produce_all(cluster.bootstrap_servers, "lines", words)
         settings = {"input_topic": "lines", "output_topic": "words", "count": "words", "master": master}

@@ -25,8 +25,8 @@ PARTITIONS = [TopicPartition("out", partition) for partition in range(2)]
 
 
 @pytest.fixture
-def kafka(tmp_path):
-    with running_cluster(tmp_path / "cluster") as cluster:
+def kafka(tmp_path, zookeeper):
+    with running_cluster(tmp_path / "cluster", zookeeper=zookeeper) as cluster:
         admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
         admin.create_topics([NewTopic("out", 2)])["out"].result(20)
         yield cluster

@@ -7,15 +7,8 @@ import pytest
 from broker.common.clock import ManualClock
 from broker.zookeeper.session import ZooKeeperSession
 from broker.zookeeper.store import ClusterStore
-from tests.zookeeper_server import running_zookeeper
 
 _chroots = itertools.count()
-
-
-@pytest.fixture(scope="session")
-def zookeeper(tmp_path_factory):
-    with running_zookeeper(tmp_path_factory.mktemp("zookeeper")) as server:
-        yield server
 
 
 @pytest.fixture

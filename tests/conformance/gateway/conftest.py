@@ -9,11 +9,11 @@ from tests.conformance.gateway.real import kafka_gateway
 
 
 @pytest.fixture(scope="session")
-def running_brokers():
+def running_brokers(zookeeper):
     """A real cluster of at least one broker, started once for the whole suite."""
     from tests.barnabas_cluster import running_cluster
 
-    with running_cluster() as cluster:
+    with running_cluster(zookeeper=zookeeper) as cluster:
         yield cluster
 
 

@@ -43,8 +43,8 @@ class Stage:
 
 
 @pytest.fixture(scope="module")
-def three_brokers():
-    with running_cluster(brokers=3) as cluster:
+def three_brokers(zookeeper):
+    with running_cluster(brokers=3, zookeeper=zookeeper) as cluster:
         yield cluster
 
 

@@ -8,6 +8,7 @@ from console.access.filters import within
 from console.access.reach import NOWHERE, Level, Reach, Resource, Rule, matches
 from console.access.roles import ROLES, Right
 from console.topics.models import Topic
+from tests.examples import examples
 
 TOPIC = Resource.TOPIC
 
@@ -84,7 +85,7 @@ LETTERS = st.text(alphabet="aA-_%[]\\.*?", max_size=6)
 
 
 @pytest.mark.django_db
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(
     names=st.sets(LETTERS.filter(bool), max_size=12),
     rules=st.lists(st.tuples(LETTERS.filter(bool), st.sampled_from(list(Level))), max_size=4),

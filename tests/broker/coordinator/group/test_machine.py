@@ -18,6 +18,7 @@ from broker.coordinator.group.states import GroupState
 from tests.broker.coordinator.group.test_invariants import check_group
 from tests.broker.coordinator.group.test_memory import held_by
 from tests.broker.coordinator.group.world import LogMarker, World, durable_state, read
+from tests.examples import examples
 
 GROUPS = st.sampled_from(["g", "h"])
 NAMES = st.sampled_from(["a", "b", "static"])
@@ -195,5 +196,5 @@ class GroupsAgainstTheirLog(RuleBasedStateMachine):
         return written
 
 
-GroupsAgainstTheirLog.TestCase.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+GroupsAgainstTheirLog.TestCase.settings = settings(max_examples=examples(60), stateful_step_count=40)
 TestGroupsAgainstTheirLog = GroupsAgainstTheirLog.TestCase

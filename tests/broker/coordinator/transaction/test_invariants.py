@@ -24,6 +24,7 @@ from broker.coordinator.transaction.transaction import Transaction
 from broker.protocol.messages.end_txn import EndTxnRequest
 from broker.protocol.messages.init_producer_id import InitProducerIdRequest
 from tests.broker.coordinator.transaction.asking import error_of, to_add, to_verify
+from tests.examples import examples
 
 IDS = ["payments", "refunds"]
 PARTITIONS = [TopicPartition("orders", 0), TopicPartition("bills", 2)]
@@ -361,4 +362,4 @@ def durable(coordinator: TransactionCoordinator) -> dict[str, Transaction]:
 
 
 TestTransactions = Transactions.TestCase
-TestTransactions.settings = settings(max_examples=200, stateful_step_count=40, deadline=None, derandomize=True)
+TestTransactions.settings = settings(max_examples=examples(200), stateful_step_count=40)

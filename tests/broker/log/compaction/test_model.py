@@ -13,6 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from broker.log.compaction.offset_map import SLOT_BYTES
 from broker.records.batch import Compression
 from tests.broker.log.compaction.conftest import CompactedLog
+from tests.examples import examples
 
 RETENTION = 1_000
 KEYS = st.sampled_from([None, b"", *(b"%d" % number for number in range(7))])
@@ -108,7 +109,7 @@ class CompactionAgainstDicts(RuleBasedStateMachine):
             assert self.compacted.log.log_end_offset == len(self.compacted.written)
 
 
-CompactionAgainstDicts.TestCase.settings = settings(max_examples=25, stateful_step_count=25, deadline=None)
+CompactionAgainstDicts.TestCase.settings = settings(max_examples=examples(25), stateful_step_count=25)
 TestCompactionAgainstDicts = CompactionAgainstDicts.TestCase
 
 

@@ -6,15 +6,8 @@ from broker.common.clock import ManualClock
 from broker.runtime.controller.unclean_topics import topics_with_unclean_election
 from broker.zookeeper.session import ZooKeeperSession
 from broker.zookeeper.store import ClusterStore
-from tests.zookeeper_server import running_zookeeper
 
 KEY = "unclean.leader.election.enable"
-
-
-@pytest.fixture(scope="module")
-def zookeeper(tmp_path_factory):
-    with running_zookeeper(tmp_path_factory.mktemp("zookeeper")) as server:
-        yield server
 
 
 @pytest.fixture
