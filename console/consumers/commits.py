@@ -1,77 +1,120 @@
-"""The last commits of one group in one partition, as Burrow keeps them. Pure."""
+"""The last commits of one group in one partition, after Burrow's ring. Pure.
 
-from dataclasses import dataclass, field, replace
+They are added in the order in which the offsets topic tells of them. What a coordinator answers is only `seen`: it is
+asked before the commits are read, and another coordinator may answer with older offsets.
+"""
+
+from dataclasses import dataclass, field
 from statistics import median
+from typing import NamedTuple
 
 from console.consumers.rhythm import Rhythm
 
-#: Commits a verdict looks back on.
+#: Commits kept, and how far they are apart at least: whoever commits all the time is remembered for minutes.
 COMMITS_MAX = 10
-#: Commits that follow faster move the newest one on instead of pushing older ones out: the ring keeps some span.
-DISTANCE_MS = 1_000
+DISTANCE_MS = 30_000
+#: Offsets that move while the offsets topic has been silent for so long are commits that it does not tell of.
+SILENT_LOG_MS = 10_000
 
 
-@dataclass(frozen=True, slots=True)
-class Commit:
-    """`lag` is what was unread when it was made; None: the log's end was not known, or it came out of order."""
+class Commit(NamedTuple):
+    """`lag` is what was unread when it was made; None: the log's end was not known.
+
+    `pause_ms` is what passed since the commit before, of it only while there was something to commit; None: not known.
+    """
 
     offset: int
     at_ms: int
     lag: int | None
+    pause_ms: int | None
 
 
 @dataclass(slots=True)
 class CommitRing:
-    """Oldest first."""
+    """Oldest first; the last one is the newest commit, those before it are thinned. Watched from `since_ms` on."""
 
+    since_ms: int = 0
     commits: list[Commit] = field(default_factory=list)
     rhythm: Rhythm = field(default_factory=Rhythm)
+    #: When the offset last became another.
+    moved_ms: int | None = None
+    #: It went back from here and has not come here again.
+    left_offset: int | None = None
+    #: At the last look it was behind by more than nobody minds.
+    was_late: bool = False
+    #: What a coordinator answered last, and since when.
+    seen_offset: int | None = None
+    seen_since_ms: int = 0
+    #: The log's end while a member holds the partition and nothing is committed.
+    held_end: int | None = None
+    _logged_offset: int | None = None
+    _logged_at_ms: int | None = None
 
-    def add(self, offset: int, at_ms: int, log_end: int | None) -> None:
-        self.rhythm.note(at_ms)
-        lag = None if log_end is None else max(0, log_end - offset)
-        if not self.commits or at_ms > self.commits[-1].at_ms:
-            self._append(Commit(offset, at_ms, lag))
-        else:
-            self._insert(Commit(offset, at_ms, None))
+    def add(
+        self, offset: int, at_ms: int, log_end: int | None, waited_ms: int | None = None, now_ms: int | None = None
+    ) -> None:
+        """The offsets topic tells of a commit. A record that it covers had waited for `waited_ms`, if that is known.
+
+        Its order is the truth: a commit that bears an earlier time than the one before it counts as made then.
+        """
+        self._note_way_back(offset)
+        self._logged_offset, self._logged_at_ms = offset, at_ms if now_ms is None else now_ms
+        self._put(offset, at_ms, log_end, waited_ms)
+
+    def see(self, offset: int, now_ms: int, log_end: int | None, waited_ms: int | None = None) -> None:
+        """A coordinator answers with this offset; otherwise than a moment ago, if the log is silent it is a commit."""
+        is_log_silent = self._logged_at_ms is None or now_ms - self._logged_at_ms > SILENT_LOG_MS
+        if self.seen_offset is not None and is_log_silent and now_ms - self.since_ms > SILENT_LOG_MS:
+            self._put(offset, now_ms, log_end, waited_ms)
+        self.seen_offset, self.seen_since_ms = offset, now_ms
 
     def forget(self) -> None:
         """The commit was taken away: expired, or deleted."""
         self.commits.clear()
         self.rhythm = Rhythm()
-
-    def has(self, offset: int) -> bool:
-        return any(each.offset == offset for each in self.commits)
+        self.moved_ms = self.left_offset = self.seen_offset = self._logged_offset = None
 
     @property
-    def span_ms(self) -> int:
-        return self.commits[-1].at_ms - self.commits[0].at_ms if self.commits else 0
+    def last(self) -> Commit | None:
+        return self.commits[-1] if self.commits else None
 
     @property
-    def usual_gap_ms(self) -> int:
-        """The median time from one commit to the next; 0 with fewer than two."""
-        gaps = [after.at_ms - before.at_ms for before, after in zip(self.commits, self.commits[1:], strict=False)]
-        return int(median(gaps)) if gaps else 0
+    def usual_pause_ms(self) -> int:
+        """The median of the pauses; 0 while none is known."""
+        known = [each.pause_ms for each in self.commits if each.pause_ms is not None]
+        return int(median(known)) if known else 0
 
-    def _append(self, commit: Commit) -> None:
-        last = self.commits[-1] if self.commits else None
-        before = self.commits[-2] if len(self.commits) > 1 else None
-        # The slot keeps its time, so that somebody who commits all the time still gets through the ring.
-        if last is not None and before is not None and commit.at_ms - last.at_ms < DISTANCE_MS:
-            self.commits[-1] = replace(commit, at_ms=last.at_ms)
+    def progress(self, from_ms: int, span_min_ms: int) -> tuple[int, int] | None:
+        """Records read and records appended between the first commit from then on and the newest.
+
+        None: there are no two that are so far apart.
+        """
+        known = [each for each in self.commits if each.lag is not None and each.at_ms >= from_ms]
+        if len(known) < 2 or known[-1].at_ms - known[0].at_ms < span_min_ms:
+            return None
+        read = known[-1].offset - known[0].offset
+        return read, read + known[-1].lag - known[0].lag
+
+    def _put(self, offset: int, at_ms: int, log_end: int | None, waited_ms: int | None) -> None:
+        last, pause_ms = self.last, waited_ms
+        if last is not None:
+            at_ms = max(at_ms, last.at_ms)
+            gap_ms = at_ms - last.at_ms
+            pause_ms = gap_ms if waited_ms is None else min(gap_ms, waited_ms)
+        if last is None or offset != last.offset:
+            self.moved_ms = at_ms
+        self.rhythm.note(at_ms)
+        commit = Commit(offset, at_ms, None if log_end is None else max(0, log_end - offset), pause_ms)
+        if len(self.commits) > 1 and last.at_ms - self.commits[-2].at_ms < DISTANCE_MS:
+            self.commits[-1] = commit
             return
         self.commits.append(commit)
         if len(self.commits) > COMMITS_MAX:
             del self.commits[0]
 
-    def _insert(self, commit: Commit) -> None:
-        is_known = any((each.at_ms, each.offset) == (commit.at_ms, commit.offset) for each in self.commits)
-        is_too_old = len(self.commits) >= COMMITS_MAX and commit.at_ms < self.commits[0].at_ms
-        if is_known or is_too_old:
-            return
-        if commit.at_ms == self.commits[-1].at_ms:
-            self.commits[-1] = commit
-            return
-        self.commits.append(commit)
-        self.commits.sort(key=lambda each: each.at_ms)
-        del self.commits[:-COMMITS_MAX]
+    def _note_way_back(self, offset: int) -> None:
+        before = self._logged_offset
+        if before is not None and offset < before:
+            self.left_offset = max(before, self.left_offset or 0)
+        elif self.left_offset is not None and offset >= self.left_offset:
+            self.left_offset = None

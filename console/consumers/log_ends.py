@@ -44,6 +44,11 @@ class LogEnds:
         return from_ms + (offset - low) * (to_ms - from_ms) // (high - low)
 
     @property
+    def since_ms(self) -> int | None:
+        """The first moment remembered; None before the first point."""
+        return self._moments[0] if self._moments else None
+
+    @property
     def last(self) -> int | None:
         """The newest end; None before the first point."""
         return self._offsets[-1] if self._offsets else None

@@ -1,7 +1,9 @@
 """What is asked of the cluster rarely and remembered: the first unread record of a position, how long a topic keeps."""
 
 import logging
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping
+from operator import itemgetter
 
 from console.gateway.errors import GatewayError
 from console.gateway.group_views import Place, UnreadView
@@ -22,16 +24,18 @@ class UnreadMemory:
     def __init__(self, gateway: ClusterGateway):
         self._gateway = gateway
         self._known: dict[tuple[Place, int], tuple[int, UnreadView]] = {}
+        self._asked_last: Place | None = None
 
     def learn(self, wanted: Mapping[Place, Iterable[int]], ends: Mapping[Place, int]) -> None:
-        """Ask for positions that are not known; what is not wanted any more is forgotten."""
+        """Ask for positions that are not known, in turn; what is not wanted any more is forgotten."""
         positions = {(place, position) for place, each in wanted.items() for position in each}
         self._known = {key: known for key, known in self._known.items() if key in positions}
         missing: dict[Place, int] = {}
-        for place, position in sorted(positions):
+        for place, position in self._in_turn(positions):
             if place not in missing and not self._is_known(place, position, ends[place]):
                 missing[place] = position
                 if len(missing) == POSITIONS_PER_LOOK:
+                    self._asked_last = place
                     break
         try:
             answers = self._gateway.groups.first_unread(missing)
@@ -44,6 +48,12 @@ class UnreadMemory:
         if next_offset is None or not self._is_known(place, position, next_offset):
             return None
         return self._known[place, position][1]
+
+    def _in_turn(self, positions: set[tuple[Place, int]]) -> list[tuple[Place, int]]:
+        """Groups that move on have new positions at each look: they must not keep others from being asked for."""
+        ordered = sorted(positions)
+        begin = 0 if self._asked_last is None else bisect_right(ordered, self._asked_last, key=itemgetter(0))
+        return ordered[begin:] + ordered[:begin]
 
     def _is_known(self, place: Place, position: int, next_offset: int) -> bool:
         known = self._known.get((place, position))

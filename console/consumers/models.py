@@ -25,6 +25,7 @@ class ConsumerGroup(models.Model):
     #: When retention may delete it, at the earliest.
     expires_at_ms = models.BigIntegerField(null=True)
     lag_per_second = models.FloatField(null=True)
+    arriving_per_second = models.FloatField(null=True)
     lost = models.BigIntegerField(default=0)
     verdict = models.CharField(max_length=20)
     #: Verdict.severity, to sort by.
@@ -58,13 +59,18 @@ class ConsumerGroup(models.Model):
         return self.expires_in_ms < max(3_600_000, self.behind_ms // 9) and self.expires_in_ms < self.behind_ms
 
     @property
+    def never_catches_up(self) -> bool:
+        """At this pace; who keeps up has nothing to catch up with."""
+        return self.judgement.is_bad and self.trend.is_hopeless
+
+    @property
     def trend(self) -> Trend:
-        return trend_of(self.lag, self.lag_per_second)
+        return trend_of(self.lag, self.lag_per_second, self.arriving_per_second)
 
     @property
     def catch_up_ms(self) -> int | None:
         """None: never at this pace, or nobody knows."""
-        seconds = catch_up_seconds(self.lag, self.lag_per_second)
+        seconds = catch_up_seconds(self.lag, self.lag_per_second, self.arriving_per_second)
         return None if seconds is None else round(seconds * 1_000)
 
 

@@ -12,6 +12,7 @@ from console.access.reach import EVERYTHING, Reach, Resource
 from console.access.rights import Right
 from console.consumers.models import ConsumerGroup, GroupPlace, LagSample
 from console.consumers.verdict import Verdict
+from console.live.clock import now_ms
 
 GROUPS_PER_PAGE = 50
 PLACES_PER_PAGE = 100
@@ -31,7 +32,7 @@ PLACE_SORTS = {
     "lag": ("lag", False),
     "behind": ("behind_since_ms", True),
 }
-_BAD = [each.value for each in Verdict if each.is_bad or each is Verdict.SLOW]
+_BAD = [each.value for each in Verdict if each.is_bad]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +61,14 @@ class GroupListQuery:
 
 def groups_in_trouble(at_ms: int, reach: Reach = EVERYTHING) -> QuerySet[ConsumerGroup]:
     """Those in reach that read badly, and those `ConsumerGroup.is_expiring` holds for; the worst first."""
-    bad = Q(severity__gte=Verdict.STOPPED.severity)
+    groups = groups_within(reach).filter(_is_in_trouble(at_ms)).defer("members", "topics")
+    return groups.order_by("-severity", F("expires_at_ms").asc(nulls_last=True), "name")
+
+
+def _is_in_trouble(at_ms: int) -> Q:
     soon = Q(expires_at_ms__lt=at_ms + 3_600_000) | Q(expires_at_ms__lt=(10 * at_ms - F("behind_since_ms")) / 9)
     sooner_than_it_waited = Q(expires_at_ms__lt=2 * at_ms - F("behind_since_ms"))
-    groups = groups_within(reach).filter(bad | (soon & sooner_than_it_waited)).defer("members", "topics")
-    return groups.order_by("-severity", F("expires_at_ms").asc(nulls_last=True), "name")
+    return Q(verdict__in=_BAD) | (soon & sooner_than_it_waited)
 
 
 def chosen_groups(query: GroupListQuery, reach: Reach) -> QuerySet[ConsumerGroup]:
@@ -74,7 +78,7 @@ def chosen_groups(query: GroupListQuery, reach: Reach) -> QuerySet[ConsumerGroup
         in_topic = places_within(reach).filter(topic__icontains=query.search).values("group")
         groups = groups.filter(Q(name__icontains=query.search) | Q(pk__in=in_topic))
     if query.only_bad:
-        groups = groups.filter(verdict__in=_BAD)
+        groups = groups.filter(_is_in_trouble(now_ms()))
     return groups.defer("members").order_by(_order(query, SORTS), "name")
 
 

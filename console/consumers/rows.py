@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from console.consumers.trend import Trend, trend_of
 from console.consumers.verdict import Verdict, worst
 
 #: Kafka allows longer names of groups; such a group is left out.
@@ -41,6 +42,8 @@ class GroupRow:
     places: tuple[PlaceRow, ...]
     #: Unread records gained (or, below zero, worked off) per second; None: not known yet.
     lag_per_second: float | None = None
+    #: Records appended per second to all it reads.
+    arriving_per_second: float | None = None
     #: Its coordinator does not answer: this is how it was.
     is_silent: bool = False
 
@@ -60,6 +63,10 @@ class GroupRow:
     @property
     def lost(self) -> int:
         return sum(each.lost for each in self.places)
+
+    @property
+    def trend(self) -> Trend:
+        return trend_of(self.lag, self.lag_per_second, self.arriving_per_second)
 
     @property
     def verdict(self) -> Verdict:

@@ -21,6 +21,7 @@ _GROUP_FIELDS = [
     "behind_since_ms",
     "expires_at_ms",
     "lag_per_second",
+    "arriving_per_second",
     "lost",
     "verdict",
     "severity",
@@ -68,6 +69,7 @@ def load_groups() -> dict[str, GroupRow]:
             tuple(tuple(member) for member in group.members),
             tuple(places.get(group.pk, ())),
             group.lag_per_second,
+            group.arriving_per_second,
             group.is_silent,
         )
         for group in ConsumerGroup.objects.all()
@@ -145,6 +147,7 @@ def _group(row: GroupRow) -> ConsumerGroup:
         behind_since_ms=row.behind_since_ms,
         expires_at_ms=row.expires_at_ms,
         lag_per_second=row.lag_per_second,
+        arriving_per_second=row.arriving_per_second,
         lost=row.lost,
         verdict=row.verdict.value,
         severity=row.verdict.severity,

@@ -29,6 +29,7 @@ from console.consumers.queries import (
     places_in_topic,
     with_topics_within,
 )
+from console.consumers.verdict import RULE
 from console.exports.csv_table import csv_response, wants_csv
 from console.live.clock import now_ms
 
@@ -42,7 +43,12 @@ def group_list(request: HttpRequest) -> HttpResponse:
         return csv_response(request, "consumers", GROUP_TITLES, group_rows(found))
     is_part = request.htmx.target == "group-table"
     template = "consumers/partials/group-table.html" if is_part else "consumers/list.html"
-    context = {"query": query, "page": group_list_page(query, reach), "has_groups": groups_within(reach).exists()}
+    context = {
+        "query": query,
+        "page": group_list_page(query, reach),
+        "has_groups": groups_within(reach).exists(),
+        "rule": RULE,
+    }
     return render(request, template, context)
 
 
@@ -60,6 +66,7 @@ def group_page(request: HttpRequest, group: str) -> HttpResponse:
         "query": query,
         "page": place_page(places, query),
         "chart": lag_chart(lag_history(found), found.lag, now_ms()),
+        "rule": RULE,
     }
     return render(request, "consumers/page.html", context)
 

@@ -1,7 +1,13 @@
 """The collector looking at the groups of a cluster in memory: rows, lags in time, verdicts, the past, pushes."""
 
+import csv
+import io
+
 import pytest
 
+from console.access.reach import EVERYTHING
+from console.clusters.client_reasons import group_reasons
+from console.clusters.facts import troubled_groups
 from console.clusters.queries import cluster_state
 from console.consumers.collect import SAMPLE_INTERVAL_MS, SAMPLES_KEPT_MS
 from console.consumers.models import ConsumerGroup, GroupPlace, LagSample
@@ -19,6 +25,29 @@ def _orders(cluster):
 
 def group() -> ConsumerGroup:
     return ConsumerGroup.objects.get(name="readers")
+
+
+@pytest.fixture
+def look(collector):
+    """One look at topics and groups."""
+
+    def at_groups() -> None:
+        collector.collect_topics()
+        collector.collect_groups()
+
+    return at_groups
+
+
+@pytest.fixture
+def reasons(clock, monkeypatch):
+    """What the overview says of groups."""
+    for room in ("console.clusters.facts", "console.consumers.models", "console.consumers.queries"):
+        monkeypatch.setattr(f"{room}.now_ms", clock.now_ms)
+    return lambda: list(group_reasons(*troubled_groups(EVERYTHING)))
+
+
+def place_end(cluster) -> int:
+    return cluster.groups.bounds([ORDERS])[ORDERS].next
 
 
 def place(partition: int = 0) -> GroupPlace:
@@ -141,15 +170,121 @@ def test_a_group_that_stopped_is_told_from_a_quiet_one(cluster, collect, clock):
     assert (place().verdict, group().severity > 0) == ("stopped", True)
 
 
-def test_a_stall_is_seen_in_the_commits_and_not_in_the_offsets(cluster, collect, clock):
+def test_a_stall_is_seen_in_the_commits_and_not_in_the_offsets(cluster, look, clock):
     cluster.groups.join("readers", "app-1", ORDERS)
     cluster.append("orders", 0, 100)
-    for _ in range(12):
+    for _ in range(14):
         cluster.commit("readers", "orders", 0, 10)
-        clock.advance(5_000)
-        collect()
+        clock.advance(10_000)
+        look()
 
     assert place().verdict == "stalled"
+
+
+def test_a_group_that_falls_behind_is_in_trouble_everywhere(cluster, look, clock, reasons, viewer, client_of):
+    """It commits every ten seconds, and now and then more than what came."""
+    cluster.groups.join("readers", "app-1", ORDERS)
+    read = 0
+    for round_number in range(60):
+        cluster.append("orders", 0, 40)
+        read += 120 if round_number % 10 == 9 else 20
+        cluster.commit("readers", "orders", 0, read)
+        clock.advance(10_000)
+        look()
+
+    assert (group().verdict, group().trend.value) == ("slow", "growing")
+    client = client_of(viewer)
+    assert [each.name for each in client.get("/consumers/?bad=on").context["page"]] == ["readers"]
+    assert [each.text for each in reasons()] == [
+        "Group readers does not get on (slow): it is behind, and does not read faster than records arrive."
+    ]
+    (row,) = csv.DictReader(io.StringIO(b"".join(client.get("/consumers/?format=csv").streaming_content).decode()))
+    assert (row["verdict"], row["trend"]) == ("slow", "growing")
+    assert float(row["lag_change_per_second"]) > 0
+
+
+def test_a_group_whose_members_left_is_called_abandoned(cluster, look, clock, reasons):
+    cluster.groups.join("readers", "app-1", ORDERS)
+    cluster.append("orders", 0, 10)
+    cluster.commit("readers", "orders", 0, 10)
+    cluster.groups.leave("readers", "app-1")
+    look()
+    for _ in range(20):
+        cluster.append("orders", 0, 1_500)
+        clock.advance(10_000)
+        look()
+
+    assert (group().verdict, group().trend.value) == ("abandoned", "growing")
+    (reason,) = reasons()
+    assert reason.text.replace("\u202f", ",") == "Group readers has no members and 30,000 unread records."
+
+
+def test_a_group_that_never_commits_is_in_trouble_after_five_minutes_also_over_a_restart(
+    cluster, zookeeper, collect, clock
+):
+    cluster.append("orders", 0, 100)
+    cluster.groups.join("readers", "app-1", ORDERS)
+    collect()
+    assert place().verdict == "unknown"
+
+    clock.advance(200_000)
+    again = Collector(cluster, lambda: list(zookeeper), clock.now_ms)
+    again.collect_topics()
+    again.collect_groups()
+    clock.advance(200_000)
+    again.collect_topics()
+    again.collect_groups()
+    assert (place().verdict, place().behind_since_ms) == ("no commit", clock.now_ms() - 400_000)
+
+
+def test_a_partition_that_has_nothing_new_is_no_trouble_for_who_began_at_its_end(cluster, look, clock):
+    cluster.append("orders", 0, 100)
+    cluster.append("orders", 1, 100)
+    cluster.groups.join("readers", "app-1", ORDERS, ("orders", 1))
+    for _ in range(20):
+        cluster.append("orders", 0, 1)
+        cluster.commit("readers", "orders", 0, place_end(cluster))
+        clock.advance(30_000)
+        look()
+    assert (place(1).committed, place(1).verdict, group().verdict) == (None, "unknown", "unknown")
+
+    cluster.append("orders", 1, 1)
+    for _ in range(12):
+        clock.advance(30_000)
+        look()
+    assert place(1).verdict == "no commit"
+
+
+def test_trouble_stays_trouble_when_the_collector_starts_again(cluster, zookeeper, look, clock):
+    cluster.groups.join("readers", "app-1", ORDERS)
+    cluster.append("orders", 0, 100)
+    cluster.commit("readers", "orders", 0, 10)
+    for _ in range(15):
+        look()
+        clock.advance(10_000)
+    assert place().verdict == "stopped"
+
+    again = Collector(cluster, lambda: list(zookeeper), clock.now_ms)
+    again.collect_topics()
+    again.collect_groups()
+    assert place().verdict == "stopped"
+
+
+def test_commits_within_a_second_and_an_older_answer_do_not_make_a_group_go_back(cluster, look, clock, monkeypatch):
+    cluster.groups.join("readers", "app-1", ORDERS)
+    cluster.append("orders", 0, 200)
+    look()
+    for offset in (100, 105, 110, 120):
+        clock.advance(900)
+        cluster.commit("readers", "orders", 0, offset)
+    answer = cluster.groups.describe()
+    clock.advance(10)
+    cluster.commit("readers", "orders", 0, 130)
+    monkeypatch.setattr(cluster.groups, "describe", lambda: answer)
+    for _ in range(40):
+        clock.advance(5_000)
+        look()
+        assert place().verdict != "went back"
 
 
 def test_a_deleted_group_goes_and_one_with_a_silent_coordinator_stays(cluster, collect, clock):

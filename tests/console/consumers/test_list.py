@@ -2,9 +2,11 @@ import csv
 import io
 
 import pytest
+from django.utils.html import escape
 
 from console.consumers.models import ConsumerGroup, GroupPlace
 from console.consumers.queries import GROUPS_PER_PAGE
+from console.consumers.verdict import RULE
 from console.live.clock import now_ms
 
 
@@ -70,6 +72,21 @@ class TestList:
 
         assert "shrinking" in text
         assert "1\u202fmin 30\u202fs" in text
+
+    def test_who_keeps_up_never_never_catches_up(self, viewer, client_of):
+        make("brisk", lag=1, lag_per_second=0.0, arriving_per_second=5.0, behind_since_ms=now_ms() - 2_000)
+        make("drowning", lag=9, lag_per_second=0.0, arriving_per_second=5.0, verdict="slow")
+        client = client_of(viewer)
+
+        assert ">never<" not in client.get("/consumers/?search=brisk").content.decode()
+        assert ">never<" in client.get("/consumers/?search=drowning").content.decode()
+
+    def test_who_loses_records_soon_is_among_those_in_trouble(self, names):
+        make("expiring", lag=5, behind_since_ms=now_ms() - 7_200_000, expires_at_ms=now_ms() + 60_000)
+        assert names("?bad=on") == ["billing", "expiring"]
+
+    def test_the_page_says_what_makes_trouble(self, viewer, client_of):
+        assert escape(RULE) in client_of(viewer).get("/consumers/").content.decode()
 
     def test_the_file_has_what_the_filters_choose(self, viewer, client_of):
         response = client_of(viewer).get("/consumers/?bad=on&format=csv")
