@@ -33,12 +33,12 @@ def _expiring(group: TroubledGroup) -> Reason:
 
 def _badly_read(group: TroubledGroup) -> Reason:
     name = _short(group.name)
-    if group.lost:
+    if not group.member_count and group.lag:
+        text = f"Group {name} has no members and {grouped(group.lag)} unread {_records(group.lag)}{_lost_too(group)}."
+        action = Action("Start its consumers, or delete it if it is retired", "group", group.name)
+    elif group.lost:
         text = f"Group {name} lost {grouped(group.lost)} records: they were deleted before it read them."
         action = Action("Find out why it fell behind; reset its offsets", "group", group.name)
-    elif not group.member_count:
-        text = f"Nobody reads for group {name}, and records wait."
-        action = Action("Start its consumers", "group", group.name)
     else:
         text = f"Group {name} does not get on ({group.verdict}): {_as_clause(group.meaning)}"
         action = Action("See which partition and which member", "group", group.name)
@@ -46,11 +46,19 @@ def _badly_read(group: TroubledGroup) -> Reason:
 
 
 def _evidence(group: TroubledGroup) -> str:
-    found = [f"{grouped(group.lag)} not read"] if group.lag is not None else []
+    found = [f"consumer lag {grouped(group.lag)}"] if group.lag is not None else []
     if group.behind_ms is not None:
-        found.append(f"the oldest for {duration(group.behind_ms)}")
+        found.append(f"behind by {duration(group.behind_ms)}")
     members = "1 member" if group.member_count == 1 else f"{group.member_count} members"
     return " · ".join([*found, members if group.member_count else "no members"])
+
+
+def _records(count: int) -> str:
+    return "record" if count == 1 else "records"
+
+
+def _lost_too(group: TroubledGroup) -> str:
+    return f", and lost {grouped(group.lost)} that were deleted before" if group.lost else ""
 
 
 def _as_clause(sentence: str) -> str:

@@ -184,7 +184,7 @@ def test_a_group_that_does_not_get_on_says_how_and_how_much_waits():
     (reason,) = assess(facts(groups=(group(behind_ms=7_200_000),), groups_count=1)).reasons
     assert reason.level == Level.WARNING
     assert reason.text == ("Group readers does not get on (stalled): it commits the same offset again and again.")
-    assert reason.evidence.replace("\u202f", " ") == "12 345 not read · the oldest for 2 h · 2 members"
+    assert reason.evidence.replace("\u202f", " ") == "consumer lag 12 345 · behind by 2 h · 2 members"
     assert (reason.action.page, reason.action.argument) == ("group", "readers")
 
 
@@ -192,13 +192,19 @@ def test_records_that_will_be_lost_come_before_those_that_wait():
     waiting, expiring = group("waiting", member_count=0), group("expiring", expires_in_ms=1_800_000)
     assert sentences(groups=(waiting, expiring), groups_count=2) == [
         "Group expiring will lose records: the oldest it has not read may be deleted in 30\u202fmin.",
-        "Nobody reads for group waiting, and records wait.",
+        "Group waiting has no members and 12\u202f345 unread records.",
     ]
 
 
 def test_records_that_were_lost_are_counted():
     assert sentences(groups=(group(lost=3),), groups_count=1) == [
         "Group readers lost 3 records: they were deleted before it read them."
+    ]
+
+
+def test_a_group_without_members_is_called_so_even_if_it_lost_records():
+    assert sentences(groups=(group(member_count=0, lag=1, lost=3),), groups_count=1) == [
+        "Group readers has no members and 1 unread record, and lost 3 that were deleted before."
     ]
 
 
