@@ -17,7 +17,7 @@ from typing import Any
 from broker.common.errors import StartupError
 from broker.config.definition import REQUIRED, ConfigError, Key, parse_int, parse_list, read_values
 from broker.config.properties import parse_properties
-from broker.connect.file_source import POLL_BYTES_MAX, FileSource
+from broker.connect.file_source import POLL_BYTES_MAX, REST_MS, FileSource
 from broker.connect.host_metrics import HostMetricsSource
 from broker.connect.source import SourceConnector
 
@@ -37,6 +37,13 @@ _FILE_KEYS = (
     Key("json.key", str, "", "Member of the line's JSON object that becomes the key; empty: the file's name."),
     Key("max.line.bytes", parse_int, 65_536, "A longer line comes in pieces.", at_least=1, at_most=POLL_BYTES_MAX // 2),
     Key("poll.interval.ms", parse_int, 250, "How often to look for new lines.", at_least=10),
+    Key(
+        "last.line.rest.ms",
+        parse_int,
+        REST_MS,
+        "A last line without an end is taken when the file has not grown for so long; 0: never.",
+        at_least=0,
+    ),
 )
 _METRICS_KEYS = (Key("interval.ms", parse_int, 1_000, "Milliseconds between two measurements.", at_least=100),)
 
@@ -96,7 +103,14 @@ def _connector(named: dict[str, tuple[str, str]]) -> SourceConnector:
 def _file_source(topic: str, values: dict[str, Any]) -> FileSource:
     if not values["file"]:
         raise ConfigError("file must name at least one file")
-    return FileSource(topic, values["file"], values["json_key"], values["max_line_bytes"], values["poll_interval_ms"])
+    return FileSource(
+        topic,
+        values["file"],
+        values["json_key"],
+        values["max_line_bytes"],
+        values["poll_interval_ms"],
+        values["last_line_rest_ms"],
+    )
 
 
 def _host_metrics(topic: str, values: dict[str, Any]) -> HostMetricsSource:

@@ -13,6 +13,11 @@ POLL_BYTES_MAX = 1024 * 1024
 
 #: On a piece of a line that was longer than the limit: the next record of the same file continues it.
 CONTINUES_HEADER = ("line.continues", b"true")
+#: On a last line that had no end when the file had rested, and on what was added to it later: it continues that record.
+UNFINISHED_HEADER = ("line.unfinished", b"true")
+CONTINUATION_HEADER = ("line.continuation", b"true")
+#: Long enough for a writer that writes by blocks, short enough for who waits for the end of a text.
+REST_MS = 5_000
 
 
 class FileSource:
@@ -29,16 +34,20 @@ class FileSource:
         json_key: str = "",
         max_line_bytes: int = 65_536,
         poll_interval_ms: int = 250,
+        rest_ms: int = REST_MS,
     ):
         self.topic = topic
         self.poll_interval_ms = poll_interval_ms
         self._paths = tuple(Path(file).absolute() for file in files)
         self._json_key = json_key
         self._max_line_bytes = max_line_bytes
+        self._rest_ms = rest_ms
         self._tails: list[FileTail] = []
 
     def start(self, offsets: Mapping[str, SourceOffset]) -> None:
-        self._tails = [FileTail(path, self._max_line_bytes, offsets.get(str(path))) for path in self._paths]
+        self._tails = [
+            FileTail(path, self._max_line_bytes, offsets.get(str(path)), self._rest_ms) for path in self._paths
+        ]
 
     def poll(self, now_ms: int) -> list[SourceRecord]:
         """Lines of the first file that has any; that file then waits behind the others."""
@@ -57,8 +66,16 @@ class FileSource:
 
     def _record(self, path: Path, line: TailedLine, now_ms: int) -> SourceRecord:
         key = json_member(line.value, self._json_key) if self._json_key else path.name.encode()
-        headers = (CONTINUES_HEADER,) if line.continues else ()
-        return SourceRecord(self.topic, key, line.value, now_ms, headers, str(path), line.offset)
+        return SourceRecord(self.topic, key, line.value, now_ms, _headers(line), str(path), line.offset)
+
+
+def _headers(line: TailedLine) -> tuple[tuple[str, bytes], ...]:
+    said = (
+        (line.continues, CONTINUES_HEADER),
+        (line.is_unfinished, UNFINISHED_HEADER),
+        (line.is_continuation, CONTINUATION_HEADER),
+    )
+    return tuple(header for is_so, header in said if is_so)
 
 
 def json_member(line: bytes, name: str) -> bytes | None:

@@ -1,8 +1,12 @@
 """Follows one growing text file by inode and position, through rotation, truncation and restarts.
 
-A resume point is `{inode, position, head}`. The inode says which file was read, wherever it has been renamed to;
-`head` is a checksum of its first bytes, because file systems give the inode of a deleted file to the next one, and
-because a file may be cut and refilled between two looks.
+A resume point is `{inode, position, head, unfinished}`. The inode says which file was read, wherever it has been renamed
+to; `head` is a checksum of its first bytes, because file systems give the inode of a deleted file to the next one, and
+because a file may be cut and refilled between two looks; `unfinished` says that the position is within a line.
+
+A last line without an end is a line too, but whether a writer is about to end it only time tells. Kafka's
+FileStreamSource waits for ever; here it is taken once the file has rested, and what is added to it afterwards says that
+it continues it. An end alone adds nothing.
 """
 
 import os
@@ -21,39 +25,49 @@ ROTATION_GRACE_MS = 2_000
 
 @dataclass(frozen=True, slots=True)
 class TailedLine:
-    """One line without its line end. `continues`: it was longer than the limit, the rest comes in the next one."""
+    """One line without its line end. `continues`: it was longer than the limit, the rest comes in the next one.
+
+    `is_unfinished`: it had no end when it was taken. `is_continuation`: it was added to such a line.
+    """
 
     value: bytes
     continues: bool
     offset: SourceOffset
+    is_unfinished: bool = False
+    is_continuation: bool = False
 
 
 class FileTail:
-    """Reads complete lines; an unfinished last line waits for its line end, until the file is rotated away.
+    """Reads complete lines, and an unfinished last one when the file has not grown for `rest_ms` or is rotated away.
+
+    With `rest_ms` 0 an unfinished line waits for its end however long the file rests.
 
     Nothing is buffered between reads. A file that was rotated while nobody was reading is found again under another
     name in the same directory (`name*`); when it was rotated twice in that time, the file in between is not read.
     """
 
-    def __init__(self, path: Path, max_line_bytes: int, resume_at: SourceOffset | None = None):
+    def __init__(self, path: Path, max_line_bytes: int, resume_at: SourceOffset | None, rest_ms: int):
         self.path = path
         self._max_line_bytes = max_line_bytes
+        self._rest_ms = rest_ms
         self._resume_at = resume_at
         self._descriptor: int | None = None
         self._inode = 0
         self._position = 0
         self._head = b""
+        self._is_within_line = False
+        self._unchanged: tuple[int, int] | None = None
         self._rotated_at_ms: int | None = None
 
     def read_lines(self, now_ms: int, max_lines: int, max_bytes: int) -> list[TailedLine]:
-        """Lines that have become complete, at most as many; empty when there are none or no file is there yet."""
+        """Lines that have come to their end, at most as many; empty when there are none or no file is there yet."""
         if self._descriptor is None and not self._open():
             return []
         size = os.fstat(self._descriptor).st_size
         if size < self._position or not self._is_same_file():
             self._begin_at(0)
         lines = self._complete_lines(os.pread(self._descriptor, max_bytes, self._position), max_lines)
-        return lines or self._after_rotation(now_ms)
+        return lines or self._after_rotation(now_ms) or self._after_rest(now_ms, size)
 
     def close(self) -> None:
         if self._descriptor is not None:
@@ -72,16 +86,34 @@ class FileTail:
                 value, consumed, continues = data[at:limit], limit, True
             else:
                 break
-            lines.append(self._line(value, data[at:consumed], continues))
+            is_end_alone = self._is_within_line and not value
+            line = self._line(value, data[at:consumed], continues)
+            if not is_end_alone:
+                lines.append(line)
             at = consumed
         return lines
 
-    def _line(self, value: bytes, consumed: bytes, continues: bool) -> TailedLine:
+    def _line(self, value: bytes, consumed: bytes, continues: bool = False, is_unfinished: bool = False) -> TailedLine:
         if self._position < HEAD_BYTES:
             self._head = (self._head + consumed)[:HEAD_BYTES]
         self._position += len(consumed)
+        is_continuation, self._is_within_line = self._is_within_line, is_unfinished
         offset = {"inode": self._inode, "position": self._position, "head": zlib.crc32(self._head)}
-        return TailedLine(value, continues, offset)
+        if is_unfinished:
+            offset["unfinished"] = True
+        return TailedLine(value, continues, offset, is_unfinished, is_continuation)
+
+    def _after_rest(self, now_ms: int, size: int) -> list[TailedLine]:
+        """The unfinished last line of a file that had the same size for long enough; a \\r may be half of its end."""
+        if self._descriptor is None or self._rest_ms == 0 or self._position >= size:
+            self._unchanged = None
+            return []
+        if self._unchanged is None or self._unchanged[0] != size:
+            self._unchanged = (size, now_ms)
+        if now_ms - self._unchanged[1] < self._rest_ms:
+            return []
+        value = os.pread(self._descriptor, size - self._position, self._position).removesuffix(b"\r")
+        return [self._line(value, value, is_unfinished=True)] if value else []
 
     def _after_rotation(self, now_ms: int) -> list[TailedLine]:
         """At the end of a file: once its name belongs to another file, give up its unfinished line and turn to that."""
@@ -93,7 +125,7 @@ class FileTail:
         if now_ms - self._rotated_at_ms < ROTATION_GRACE_MS:
             return []
         rest = os.pread(self._descriptor, self._max_line_bytes, self._position)
-        lines = [self._line(rest, rest, False)] if rest else []
+        lines = [self._line(rest, rest)] if rest else []
         self.close()
         self._resume_at = None
         return lines
@@ -112,7 +144,7 @@ class FileTail:
                 continue
             self._descriptor, self._inode = descriptor, os.fstat(descriptor).st_ino
             if resume_at is not None and self._is_file_of(descriptor, resume_at):
-                self._begin_at(resume_at["position"])
+                self._begin_at(resume_at["position"], resume_at.get("unfinished", False))
                 return True
             if candidate == self.path:
                 self._begin_at(0)
@@ -137,8 +169,8 @@ class FileTail:
     def _is_same_file(self) -> bool:
         return os.pread(self._descriptor, len(self._head), 0) == self._head
 
-    def _begin_at(self, position: int) -> None:
-        self._position = position
+    def _begin_at(self, position: int, is_within_line: bool = False) -> None:
+        self._position, self._is_within_line, self._unchanged = position, is_within_line, None
         self._head = os.pread(self._descriptor, min(position, HEAD_BYTES), 0)
 
 

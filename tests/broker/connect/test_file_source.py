@@ -2,7 +2,14 @@
 
 import json
 
-from broker.connect.file_source import CONTINUES_HEADER, FileSource, json_member
+from broker.connect.file_source import (
+    CONTINUATION_HEADER,
+    CONTINUES_HEADER,
+    REST_MS,
+    UNFINISHED_HEADER,
+    FileSource,
+    json_member,
+)
 from broker.connect.source import SourceRecord, acknowledged_prefix, resume_points
 
 NOW = 1_700_000_000_000
@@ -75,3 +82,19 @@ def test_only_records_before_the_first_open_one_may_be_stored():
     assert resume_points(acknowledged_prefix(records, {0, 1, 3})) == {"file": {"position": 1}}
     assert resume_points(acknowledged_prefix(records, set())) == {}
     assert resume_points(acknowledged_prefix(records, {0, 1, 2, 3})) == {"file": {"position": 3}}
+
+
+def test_text_without_a_last_line_end_arrives_whole_and_what_is_added_says_so(tmp_path):
+    file = tmp_path / "letters.txt"
+    file.write_text("a\nb")
+    source = FileSource("documents.lines", (str(file),))
+    source.start({})
+    assert [record.value for record in source.poll(NOW)] == [b"a"]
+    assert source.poll(NOW) == []
+    (last,) = source.poll(NOW + REST_MS)
+    assert (last.value, last.headers) == (b"b", (UNFINISHED_HEADER,))
+    with file.open("a") as writer:
+        writer.write("c\n")
+    (more,) = source.poll(NOW + REST_MS)
+    assert (more.value, more.headers) == (b"c", (CONTINUATION_HEADER,))
+    source.stop()
