@@ -10,6 +10,7 @@ from celery.signals import worker_init
 from django.conf import settings
 
 from console.beat_watch import BeatWatch
+from console.data_directories import make_data_directories
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "console.settings")
 
@@ -22,6 +23,12 @@ app.steps["worker"].add(BeatWatch)
 def host_queue(host_name: str) -> str:
     """The queue that the Celery worker of `host_name` consumes (`celery -A console worker -Q host.<name>`)."""
     return f"host.{host_name}"
+
+
+@worker_init.connect
+def make_directories(**_kwargs: object) -> None:
+    """A worker may be the first on its host."""
+    make_data_directories()
 
 
 @worker_init.connect

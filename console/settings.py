@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import environ
+from django.utils.functional import lazy
 
 from console.access.proxy import read_networks, read_prefix
 from console.redis_urls import celery_url, default_socket_path
@@ -34,11 +35,6 @@ RUN_DIR = DATA_DIR / "run"
 SECRETS_DIR = DATA_DIR / "secrets"
 if "," in str(DATA_DIR):
     sys.exit(f"BARNABAS_DATA={DATA_DIR}: a path with a comma cannot be used, for log.dirs of a broker is a list.")
-for _directory in (DATA_DIR, LOG_DIR, RUN_DIR, SECRETS_DIR):
-    try:
-        _directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as _error:
-        sys.exit(f"BARNABAS_DATA={DATA_DIR} cannot be used: {_error.strerror} ({_directory}).")
 
 REDIS_URL = env("BARNABAS_REDIS_URL", default=f"unix://{default_socket_path(RUN_DIR)}")
 BOOTSTRAP_SERVERS = env("BARNABAS_BOOTSTRAP_SERVERS", default="127.0.0.1:9092")
@@ -62,7 +58,10 @@ STREAM_JOBS_MAX = env.int("BARNABAS_STREAM_JOBS", default=6)
 #: The name of this host in Celery's queues: a process is run by the worker of the host it belongs to.
 HOST_NAME = env("BARNABAS_HOST_NAME", default=socket.gethostname())
 
-SECRET_KEY = env("BARNABAS_SECRET_KEY", default="") or load_or_create_secret(SECRETS_DIR / "django-secret-key")
+#: Made when it is first used: who only asks (`manage.py help`) leaves nothing behind.
+SECRET_KEY = env("BARNABAS_SECRET_KEY", default="") or lazy(load_or_create_secret, str)(
+    SECRETS_DIR / "django-secret-key"
+)
 ALLOWED_HOSTS = env.list("BARNABAS_ALLOWED_HOSTS", default=["127.0.0.1", "localhost"])
 #: True behind a TLS proxy: cookies are then sent over https only.
 SECURE = read_switch(env("BARNABAS_SECURE", default="0"), "BARNABAS_SECURE")

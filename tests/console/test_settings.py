@@ -18,7 +18,7 @@ print(json.dumps({
     "celery": settings.CELERY_BROKER_URL,
     "hosts": settings.ALLOWED_HOSTS,
     "debug": settings.DEBUG,
-    "key": settings.SECRET_KEY,
+    "key": str(settings.SECRET_KEY),
     "database": settings.DATABASES["default"]["NAME"],
 }))
 """
@@ -75,7 +75,6 @@ def test_what_the_console_keeps_is_for_its_owner_only(tmp_path):
 @pytest.mark.parametrize(
     ("variable", "value", "sentence"),
     [
-        ("BARNABAS_DATA", "/proc/no-place-for-data", "BARNABAS_DATA=/proc/no-place-for-data cannot be used"),
         ("BARNABAS_DATA", "/tmp/one,two", "BARNABAS_DATA=/tmp/one,two: a path with a comma cannot be used"),
         ("BARNABAS_CONSOLE_PORT", "eighty", "BARNABAS_CONSOLE_PORT=eighty must be a number from 1 to 65535"),
         ("BARNABAS_CONSOLE_PORT", "80800", "BARNABAS_CONSOLE_PORT=80800 must be a number from 1 to 65535"),
@@ -88,6 +87,35 @@ def test_setting_that_cannot_be_right_is_one_sentence(tmp_path, variable, value,
     assert answer.returncode == 1
     assert sentence in answer.stderr
     assert "Traceback" not in answer.stderr
+
+
+@pytest.mark.parametrize("command", ["up", "migrate", "collect"])
+def test_data_that_cannot_be_kept_is_one_sentence(command):
+    answer = manage(command, BARNABAS_DATA="/proc/no-place-for-data")
+
+    assert answer.returncode == 1
+    assert "BARNABAS_DATA=/proc/no-place-for-data cannot be used" in answer.stderr
+    assert "Traceback" not in answer.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("help",),
+        ("help", "up"),
+        ("check",),
+        ("version",),
+        ("down",),
+        ("verify_audit",),
+        ("showmigrations",),
+        ("makemigrations", "--check"),
+        ("no-such-command",),
+    ],
+)
+def test_who_only_asks_leaves_nothing_behind(tmp_path, arguments):
+    manage(*arguments, BARNABAS_DATA=str(tmp_path / "data"))
+
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_data_may_lie_where_no_address_could_point(tmp_path):

@@ -2,7 +2,8 @@
 
 import sys
 
-from django.core.management.base import BaseCommand
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
 
 from console.audit.queries import verify_chain
 
@@ -11,6 +12,8 @@ class Command(BaseCommand):
     help = "Follows the chain of the audit to its sealed end."
 
     def handle(self, *arguments, **options) -> None:
+        if not settings.SECRETS_DIR.exists():
+            raise CommandError(f"There is no audit: nothing was ever kept in {settings.DATA_DIR}.")
         verdict = verify_chain()
         self.stdout.write(
             f"{verdict.checked} rows are as they were written. Newest seal: {verdict.last_seal or 'none'}"

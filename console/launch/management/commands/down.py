@@ -10,10 +10,8 @@ from console.launch.house import end_services
 from console.launch.progress import Progress
 from console.launch.running import ask_to_stop, claim_house, is_claimed
 from console.launch.stages import shut_down
-from console.processes import os_process
-from console.processes.facts import run_files_of_processes
+from console.launch.unrecorded import end_unrecorded
 from console.processes.models import ManagedProcess
-from console.processes.run_files import read_run_file, remove_run_file, run_file_names
 from console.processes.setup import SetupError
 
 UP_TIMEOUT_S = 90.0
@@ -26,13 +24,16 @@ class Command(BaseCommand):
     def handle(self, *_args, **_options) -> None:
         logging.getLogger("console").setLevel(logging.ERROR)  # a page that misses a push is no news here
         progress = Progress(self.stdout._out)
+        if not settings.RUN_DIR.exists():
+            progress.note("Nothing is running.")
+            return
         try:
             if is_claimed(settings.RUN_DIR):
                 with progress.doing("up, in another terminal", "stopping") as outcome:
                     ask_to_stop(settings.RUN_DIR, UP_TIMEOUT_S)
                     outcome.detail = "stopped"
             with claim_house(settings.RUN_DIR):
-                ended = end_managed(progress) + end_services(progress, never) + end_unrecorded()
+                ended = end_managed(progress) + end_services(progress, never) + end_unrecorded(progress, never)
         except SetupError as error:
             raise CommandError(str(error)) from None
         progress.note(f"{ended} left over, ended." if ended else "Nothing is running.")
@@ -49,15 +50,3 @@ def end_managed(progress: Progress) -> int:
     except DatabaseError:
         return 0
     return shut_down(rows, progress, never)
-
-
-def end_unrecorded() -> int:
-    """What only a run file knows of: its row was lost, so it is ended by its token."""
-    ended = 0
-    for name in run_file_names(run_files_of_processes()):
-        identity = read_run_file(run_files_of_processes(), name)
-        if identity is not None and os_process.look(identity).alive:
-            os_process.kill(identity)
-            ended += 1
-        remove_run_file(run_files_of_processes(), name)
-    return ended

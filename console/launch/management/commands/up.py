@@ -7,6 +7,7 @@ from pathlib import Path
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
+from console.data_directories import make_data_directories
 from console.launch.first_user import Credentials
 from console.launch.house import House
 from console.launch.interrupts import Interrupted, Interrupts
@@ -24,6 +25,7 @@ class Command(BaseCommand):
         progress, interrupts = Progress(self.stdout._out), Interrupts()
         try:
             setup = read_setup(os.environ, settings.SPARK_MASTER)
+            make_data_directories()
             with claim_house(settings.RUN_DIR):
                 interrupts.watch()
                 self._run(House(setup, progress, interrupts), progress)

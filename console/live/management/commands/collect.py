@@ -7,6 +7,7 @@ import threading
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
+from console.data_directories import make_data_directories
 from console.gateway.connect import cluster_gateway, zookeeper_gateway
 from console.gateway.zookeeper import EnsembleLook
 from console.live.collector import Collector, run_collector
@@ -16,6 +17,7 @@ class Command(BaseCommand):
     help = "Watch the cluster, write what changed, push it to open pages. Runs until SIGTERM."
 
     def handle(self, *args, **options) -> None:
+        make_data_directories()
         with open(settings.RUN_DIR / "collector.lock", "w") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
