@@ -16,6 +16,7 @@ from console.launch.redis_server import is_embedded, redis_service, wait_for_red
 from console.launch.services import STOP_ORDER, console_services, service_environment
 from console.launch.stages import Stages, is_alive, shut_down
 from console.launch.supervisor import Supervisor, end_service, left_services
+from console.launch.unrecorded import end_unrecorded
 from console.processes.embedded import with_every_zookeeper
 from console.processes.kinds import START_ORDER
 from console.processes.models import ManagedProcess
@@ -67,11 +68,17 @@ class House:
             time.sleep(WATCH_EVERY_S)
 
     def close(self) -> None:
-        """Everything down, last started first. A database that fails keeps no service up; `down` finds the rest."""
+        """Everything down, last started first. A database that fails keeps nothing up: then run files say what runs."""
         try:
             shut_down(processes_of_host(), self.progress, self._hurried)
         except DatabaseError as error:
-            self.progress.note(f"! The database failed ({error}); `make down` ends the brokers that may be left.")
+            self.progress.note(f"! The database failed ({error}): what runs is ended without it.")
+            self._end_services()  # the worker first: it would start again what ends
+            end_unrecorded(self.progress, self._hurried)
+        else:
+            self._end_services()
+
+    def _end_services(self) -> None:
         self.supervisor.ask_to_end(name for name in STOP_ORDER if name != "redis")
         for name in STOP_ORDER:
             started = time.monotonic()

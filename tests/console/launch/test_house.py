@@ -1,16 +1,22 @@
 """What goes wrong in the house costs a sentence, not the rest of the house."""
 
 import io
+import secrets
+import sys
 
 import pytest
+from django.conf import settings
 from django.db import OperationalError
 
 from console.launch import house
 from console.launch.house import House, end_services
 from console.launch.interrupts import Interrupts
 from console.launch.progress import Progress
+from console.processes import os_process
+from console.processes.facts import run_files_of_processes
+from console.processes.run_files import run_file_names, write_run_file
 from console.processes.setup import SetupError, read_setup
-from tests.console.launch.conftest import service
+from tests.console.launch.conftest import SLEEPER, service
 
 
 def refuse(*_args, **_options):
@@ -29,13 +35,35 @@ def small_house(directories, out):
     end_services(small.progress, lambda: True)
 
 
-def test_database_that_fails_keeps_no_service_up(small_house, out, monkeypatch):
+def test_database_that_fails_keeps_nothing_up(small_house, out, monkeypatch):
+    """Brokers go before ZooKeeper, whatever starts processes again before them all."""
     monkeypatch.setattr(house, "processes_of_host", refuse)
-    small_house.supervisor.start(service("web"))
+    small_house.supervisor.start(service("worker"))
+    identities = {name: run(name) for name in ("zookeeper", "zookeeper-2", "broker-1", "broker-2", "access-counts")}
     small_house.close()
-    assert not small_house.supervisor.is_alive("web")
-    assert "database or disk is full" in out.getvalue()
-    assert "make down" in out.getvalue()
+    assert not small_house.supervisor.is_alive("worker")
+    assert not any(os_process.look(identity).alive for identity in identities.values())
+    said = out.getvalue()
+    assert "database or disk is full" in said
+    places = [said.index(f"✓ {name}") for name in ("worker", "broker-1", "zookeeper")]
+    assert places == sorted(places)
+    assert run_file_names(run_files_of_processes()) == []
+
+
+def test_database_that_fails_on_the_way_down_keeps_nothing_up(small_house, monkeypatch):
+    identity = run("broker-1")
+    monkeypatch.setattr(house, "processes_of_host", list)
+    monkeypatch.setattr(house, "shut_down", refuse)
+    small_house.close()
+    assert not os_process.look(identity).alive
+
+
+def run(name: str) -> os_process.Identity:
+    """A process that only its run file knows."""
+    argv = [sys.executable, "-c", SLEEPER]
+    identity = os_process.spawn(argv, {}, settings.DATA_DIR, settings.LOG_DIR / name, secrets.token_hex(16))
+    write_run_file(run_files_of_processes(), name, identity)
+    return identity
 
 
 def test_database_that_cannot_be_used_is_one_sentence(small_house, monkeypatch):
