@@ -1,8 +1,8 @@
 """Follows one growing text file by inode and position, through rotation, truncation and restarts.
 
-A resume point is `{inode, position, head, unfinished}`. The inode says which file was read, wherever it has been renamed
-to; `head` is a checksum of its first bytes, because file systems give the inode of a deleted file to the next one, and
-because a file may be cut and refilled between two looks; `unfinished` says that the position is within a line.
+A resume point is `{inode, position, head}`, and `unfinished` if the position is within a line. The inode says which
+file was read, wherever it has been renamed to; `head` is a checksum of its first bytes, because file systems give the
+inode of a deleted file to the next one, and because a file may be cut and refilled between two looks.
 
 A last line without an end is a line too, but whether a writer is about to end it only time tells. Kafka's
 FileStreamSource waits for ever; here it is taken once the file has rested, and what is added to it afterwards says that

@@ -49,7 +49,7 @@ def read_setup(environment: Mapping[str, str], spark_master: str) -> Setup:
         zookeeper or f"127.0.0.1:{zookeeper_port}",
         zookeeper_port,
         bootstrap_servers,
-        environment.get("BARNABAS_DEMO", "1").strip() not in ("0", "false", "no"),
+        environment.get("BARNABAS_DEMO", "1").strip().lower() not in ("0", "false", "no", "off"),
         tuple(_document(name) for name in _names(environment.get("BARNABAS_DOCUMENTS", ""))),
         spark_master,
     )
