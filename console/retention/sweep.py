@@ -6,6 +6,7 @@ rounds; each row says when it was looked at.
 
 from collections.abc import Callable, Iterable, Mapping
 
+from django.db import transaction
 from django.db.models import F, QuerySet
 
 from console.brokers.models import BrokerReport
@@ -57,8 +58,7 @@ class RetentionSweep:
             _outlook(topic, self._now_ms(), views.get(topic.name), committed.get(topic.name, {}), oldest.get(topic.pk))
             for topic in due
         ]
-        TopicOutlook.objects.bulk_create(rows, update_conflicts=True, unique_fields=["topic"], update_fields=_FIELDS)
-        return [topic.pk for topic in due]
+        return _keep(rows)
 
     def _due(self) -> QuerySet[Topic]:
         stale_ms = self._now_ms() - AGAIN_AFTER_MS
@@ -111,6 +111,16 @@ class RetentionSweep:
             room = self._growth.observe(("room", broker_id, directory.path), directory.usable_bytes, at_ms)
         filling = None if room is None else -room
         return DiskGrowth(broker_id=broker_id, path=directory.path, logs_per_second=logs, filling_per_second=filling)
+
+
+def _keep(rows: list[TopicOutlook]) -> list[int]:
+    """Of topics that are still there: one may be deleted while it is looked at. Their primary keys."""
+    with transaction.atomic():
+        there = Topic.objects.select_for_update().filter(pk__in=[row.topic_id for row in rows])
+        left = set(there.values_list("pk", flat=True))
+        rows = [row for row in rows if row.topic_id in left]
+        TopicOutlook.objects.bulk_create(rows, update_conflicts=True, unique_fields=["topic"], update_fields=_FIELDS)
+    return [row.topic_id for row in rows]
 
 
 def _outlook(
