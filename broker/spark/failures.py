@@ -1,11 +1,13 @@
 """Why a query ended, read from what Spark says of it: whether waiting mends it, or only a person can. Pure.
 
-Spark tells of a failure as one text, in which tracebacks of Python name the exceptions of this package.
+Spark tells of a failure as one text, in which tracebacks of Python name the exceptions of this package. A person is
+shown one sentence of it; the text stays in the log.
 """
 
+import re
 from enum import Enum
 
-REASON_LENGTH_MAX = 4_000
+REASON_LENGTH_MAX = 500
 
 
 class Cure(Enum):
@@ -20,24 +22,42 @@ class Cure(Enum):
 
 
 _BY_A_PERSON = (
-    "DataLossError: ",
-    "DecisionsError: ",
-    "LostPartError: ",
-    "OldCheckpointError: ",
-    "RecordTooLargeError: ",
-    "TooManyTasksError: ",
+    "DataLossError",
+    "DecisionsError",
+    "LostPartError",
+    "OldCheckpointError",
+    "RecordTooLargeError",
+    "TooManyTasksError",
 )
-_BY_WAITING = ("TimeoutError: ", "BrokerUnreachable: ", "SinkError: ")
+_BY_WAITING = ("TimeoutError", "BrokerUnreachable", "SinkError")
+#: Spark's word for a worker that took longer than the ten seconds it has; no setting of Spark's gives it more.
+_SLOW_WORKER = "Python worker failed to connect back"
+_SLOW_WORKER_REASON = "a Python worker of Spark did not start within the ten seconds that Spark gives it"
+#: Names of exceptions in Python's tracebacks and Java's, each with what it says up to the end of the line.
+_EXCEPTION = re.compile(r"(?:\w+[.$])*(?P<name>\w+(?:Error|Exception|Unreachable))\b: (?=(?P<said>\S.*))")
+
+#: They wrap what went wrong.
+_WRAPPERS = ("ForeachBatchUserFuncException", "Py4JException", "SparkException", "StreamingQueryException")
 
 
 def cure_of(failure: str) -> Cure:
     for names, cure in ((_BY_A_PERSON, Cure.A_PERSON), (_BY_WAITING, Cure.WAITING)):
-        if any(name in failure for name in names):
+        if any(f"{name}: " in failure for name in names):
             return cure
-    return Cure.A_NEW_DRIVER
+    return Cure.WAITING if _SLOW_WORKER in failure else Cure.A_NEW_DRIVER
 
 
 def reason_of(failure: str) -> str:
-    """The line of a traceback that says it; the whole text where none is of this package."""
-    named = [line.strip() for line in failure.splitlines() if any(name in line for name in _BY_A_PERSON + _BY_WAITING)]
-    return (named[-1] if named else failure)[:REASON_LENGTH_MAX]
+    """One sentence: what the last exception says that decides the cure; of one that is not ours, with its name."""
+    found = [(each["name"], each["said"]) for each in _EXCEPTION.finditer(failure.replace("\\n", "\n"))]
+    for names in (_BY_A_PERSON, _BY_WAITING):
+        if ours := [said for name, said in found if name in names]:
+            return _sentence(ours[-1])
+    if _SLOW_WORKER in failure:
+        return _SLOW_WORKER_REASON
+    others = [f"{name}: {said}" for name, said in found if name not in _WRAPPERS]
+    return _sentence(others[-1] if others else failure.strip().partition("\n")[0])
+
+
+def _sentence(text: str) -> str:
+    return text.strip()[:REASON_LENGTH_MAX]

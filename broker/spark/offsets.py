@@ -26,8 +26,11 @@ class OffsetRange(NamedTuple):
     end: int
 
 
+TO_GO_ON = "Start with a new checkpoint, or set fail.on.data.loss=false (the source's option failOnDataLoss) to go on."
+
+
 class DataLossError(Exception):
-    """Records that had to be read are gone; `failOnDataLoss=false` goes on without them."""
+    """Records that had to be read are gone; `fail.on.data.loss=false` goes on without them."""
 
 
 def to_json(offsets: Mapping[TopicPartition, int]) -> OffsetJson:
@@ -65,7 +68,7 @@ def check_nothing_lost(start: Offsets, latest: Offsets) -> None:
     for partition in lost(start, latest):
         raise DataLossError(
             f"{partition} was read up to {start[partition]} and now ends at {latest.get(partition, 'no partition')}: "
-            "it was deleted or cut. Start with a new checkpoint, or set failOnDataLoss=false to go on."
+            f"it was deleted or cut. {TO_GO_ON}"
         )
 
 

@@ -18,7 +18,7 @@ from broker.common.types import IsolationLevel
 from broker.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic, PartitionData
 from broker.protocol.messages.list_offsets import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP
 from broker.spark.client_settings import ClientSettings, cluster_of
-from broker.spark.offsets import DataLossError, OffsetRange
+from broker.spark.offsets import TO_GO_ON, DataLossError, OffsetRange
 from broker.spark.rows import in_portions, to_arrow
 from broker.spark.visible_batches import end_of, visible_batches
 
@@ -163,10 +163,7 @@ class _RangeReader:
 
     def _lose(self, finding: str) -> None:
         if self._fail_on_data_loss:
-            raise DataLossError(
-                f"{self._description()} is gone at {self._position}: {finding}. Start with a new checkpoint, or set "
-                "failOnDataLoss=false to go on."
-            )
+            raise DataLossError(f"{self._description()} is gone at {self._position}: {finding}. {TO_GO_ON}")
         _log.warning("records are gone", range=self._description(), position=self._position, found=finding)
 
     def _description(self) -> str:

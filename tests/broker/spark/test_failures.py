@@ -37,9 +37,45 @@ def test_what_a_person_must_see_to_comes_before_what_passes():
     assert cure_of(failure) is Cure.A_PERSON
 
 
-def test_the_reason_is_the_line_that_names_the_exception():
-    assert reason_of(_AROUND.format("TimeoutError: no leader of sales-0")) == "TimeoutError: no leader of sales-0"
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("TimeoutError: no leader of sales-0", "no leader of sales-0"),
+        ("broker.spark.offsets.DataLossError: t-0 now ends at 2: it was cut.", "t-0 now ends at 2: it was cut."),
+        ("data source barnabas throw exception: DataLossError: t-0 was cut.", "t-0 was cut."),
+        ("ZeroDivisionError: division by zero", "ZeroDivisionError: division by zero"),
+        (
+            "org.apache.spark.SparkException: Lost task 0.0 (TID 1): java.lang.OutOfMemoryError: Java heap space",
+            "OutOfMemoryError: Java heap space",
+        ),
+    ],
+)
+def test_the_reason_is_one_sentence_of_the_exception_that_counts(line, reason):
+    assert reason_of(_AROUND.format(line)) == reason
 
 
-def test_the_reason_of_an_unknown_failure_is_all_that_is_known_of_it_within_limits():
-    assert reason_of("x" * 10_000) == "x" * 4_000
+def test_a_traceback_in_one_escaped_line_is_no_part_of_the_reason():
+    failure = _AROUND.format("broker.spark.offsets.DataLossError: t-0 was cut.").replace("\n", "\\n")
+
+    assert reason_of(failure) == "t-0 was cut."
+
+
+def test_the_reason_is_what_a_person_must_see_to_though_something_passing_came_last():
+    assert reason_of("LostPartError: batch 9 is there in part\nTimeoutError: commit of batch 9") == (
+        "batch 9 is there in part"
+    )
+
+
+def test_the_reason_of_an_unknown_failure_is_its_first_line_within_limits():
+    assert reason_of("\nIt fell over.\n\tat somewhere") == "It fell over."
+    assert reason_of("x" * 10_000) == "x" * 500
+
+
+def test_worker_that_was_too_slow_for_spark_is_waited_for():
+    failure = (
+        "Job aborted: org.apache.spark.SparkException: Python worker failed to connect back.\n\tat org.apache\n"
+        "Caused by: java.net.SocketTimeoutException: Timed out while waiting for the Python worker to connect back"
+    )
+
+    assert cure_of(failure) is Cure.WAITING
+    assert reason_of(failure) == "a Python worker of Spark did not start within the ten seconds that Spark gives it"

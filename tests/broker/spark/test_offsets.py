@@ -49,7 +49,7 @@ def test_offsets_by_partition_name_exactly_those_there():
 
 def test_shorter_or_vanished_partition_is_data_loss():
     assert lost({P0: 5}, {P0: 5, P1: 3}) == []
-    with pytest.raises(DataLossError, match=r"t-0 was read up to 5 and now ends at 2.*failOnDataLoss"):
+    with pytest.raises(DataLossError, match=r"t-0 was read up to 5 and now ends at 2.*fail.on.data.loss=false"):
         check_nothing_lost({P0: 5}, {P0: 2})
     with pytest.raises(DataLossError, match="no partition"):
         check_nothing_lost({P0: 5, P1: 0}, {P0: 5})
