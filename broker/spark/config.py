@@ -87,9 +87,19 @@ def read_stream_config(text: str) -> StreamConfig:
         raise StartupError(f"{unknown[0]} is not a key of the stream job {definition.name}.")
     try:
         settings = read_settings(definition, texts)
+        _refuse_circle(definition, settings)
         return StreamConfig(**read_values(KEYS, texts), definition=definition, settings=settings, spark=spark)
     except ConfigError as error:
         raise StartupError(str(error)) from None
+
+
+def _refuse_circle(definition: Job, settings: Settings) -> None:
+    outputs = definition.output_topics(settings)
+    for topic in outputs:
+        if topic in definition.input_topics(settings):
+            raise ConfigError(f"{definition.name} would read what it writes, without end: {topic}")
+    if len(set(outputs)) < len(outputs):
+        raise ConfigError(f"two outputs of {definition.name} are the same topic: {outputs[0]}")
 
 
 def read_settings(definition: Job, texts: dict[str, str]) -> Settings:

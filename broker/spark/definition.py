@@ -44,9 +44,9 @@ def _append(_settings: Settings) -> str:
 class Job:
     """`build` returns what is written: columns `key` and `value` (text or bytes), perhaps `topic` and `headers`.
 
-    `reads` and `writes` name the parameters whose values are topics; the driver makes those that are missing, the
-    written ones with `output_configs`. `files` names the parameter that is the directory of Parquet files to write;
-    such a job writes its rows as they are, partitioned by their column `date`.
+    `reads` and `writes` name the parameters whose values are topics, blank: none; the driver makes those that are
+    missing, the first written one with `output_configs`. `files` names the parameter that is the directory of Parquet
+    files to write; such a job writes its rows as they are, partitioned by their column `date`.
     """
 
     name: str
@@ -63,4 +63,4 @@ class Job:
         return [settings[key] for key in self.reads]
 
     def output_topics(self, settings: Settings) -> list[str]:
-        return [settings[key] for key in self.writes]
+        return [settings[key] for key in self.writes if settings[key]]

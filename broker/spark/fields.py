@@ -9,6 +9,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from broker.spark.definition import Settings
+
 if TYPE_CHECKING:
     from pyspark.sql import Column
 
@@ -122,24 +124,45 @@ def group_columns(fields: Iterable[Field], missing: str) -> "list[Column]":
 
 
 def number_of(field: Field) -> "Column":
-    """Null if the record does not say it, or says no number."""
-    return text_of(field).try_cast("double")
+    """Null if the record does not say it, or says no number that can be added up."""
+    from pyspark.sql import functions as f
+
+    number = text_of(field).try_cast("double")
+    return f.when(f.abs(number) < float("inf"), number)  # a NaN is greater than any number here
 
 
-def time_of(field: Field, time_format: str) -> "Column":
-    """When it happened: milliseconds, ISO 8601 or as `time_format`; else, and if it is in the future, the record's."""
+def time_of(field: Field, settings: Settings) -> "Column":
+    """When it happened: milliseconds, ISO 8601 or as `time.format`. Null if the record does not say it soundly.
+
+    What stands in for a time nobody knows would be the newest there is, and end the windows of all others. So would a
+    clock that is ahead: nothing may be later than the record's own timestamp by FUTURE_MAX_MS, or later than now by so
+    much (or `watermark.ms`, which makes nobody else late) when the batch began.
+    """
     from pyspark.sql import functions as f
 
     recorded = f.col("timestamp")
-    if field.source == "timestamp":
-        return recorded
+    said = recorded if field.source == "timestamp" else _said_time(field, settings["time.format"])
+    ahead_ms = max(FUTURE_MAX_MS, settings["watermark.ms"])
+    latest = f.unix_millis(f.current_timestamp()) + ahead_ms
+    if field.source != "timestamp":  # Kafka's -1: there is no timestamp to go by
+        by_record = f.when(f.unix_millis(recorded) >= 0, f.unix_millis(recorded) + FUTURE_MAX_MS)
+        latest = f.least(latest, by_record)
+    return f.when(f.unix_millis(said).between(0, latest), said)
+
+
+def time_rule(field: Field, settings: Settings) -> "dict[str, Column]":
+    """What a record must fulfil to be put in order of time."""
+    return {f"{field.source} is a time, and not of the future": time_of(field, settings).isNotNull()}
+
+
+def _said_time(field: Field, time_format: str) -> "Column":
+    from pyspark.sql import functions as f
+
     text = text_of(field)
-    said = f.try_to_timestamp(text, f.lit(time_format)) if time_format else f.try_to_timestamp(text)
-    if not time_format:
-        milliseconds = f.when(text.rlike(r"^\d{1,15}$"), text).try_cast("bigint")
-        said = f.coalesce(f.timestamp_millis(milliseconds), said)
-    is_sound = f.unix_millis(said).between(0, f.unix_millis(recorded) + FUTURE_MAX_MS)
-    return f.when(is_sound, said).otherwise(recorded)
+    if time_format:
+        return f.try_to_timestamp(text, f.lit(time_format))
+    milliseconds = f.when(text.rlike(r"^\d{1,15}$"), text).try_cast("bigint")
+    return f.coalesce(f.timestamp_millis(milliseconds), f.try_to_timestamp(text))
 
 
 def instant(column: str) -> "Column":

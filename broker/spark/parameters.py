@@ -16,6 +16,10 @@ def parse_topic(text: str) -> str:
     return text
 
 
+def parse_optional_topic(text: str) -> str:
+    return parse_topic(text) if text else ""
+
+
 def parse_path(text: str) -> str:
     """A way down from `files.dir`: never up, never somewhere else."""
     if not _PATH.fullmatch(text) or len(text) > 200:
@@ -23,7 +27,7 @@ def parse_path(text: str) -> str:
     return text
 
 
-parse_topic.accepts = "a topic's name (letters, digits, . _ -)"
+parse_topic.accepts = parse_optional_topic.accepts = "a topic's name (letters, digits, . _ -)"
 parse_path.accepts = "a path below files.dir (letters, digits, . _ - and / between)"
 
 

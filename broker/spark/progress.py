@@ -1,7 +1,8 @@
 """What a running job shows of itself: `progress.json` in its directory, written again every second, always whole.
 
 `heartbeat_ms` says when; a reader that finds it old knows that the job is not running, whatever `state` says. `recent`
-is the last minutes, a point every RECENT_EVERY_MS, carried over from driver to driver.
+is the last minutes, a point every RECENT_EVERY_MS, and `dead_records` how many the job could not use since it was first
+started: both are carried over from driver to driver.
 """
 
 import json
@@ -12,6 +13,7 @@ from typing import Any
 
 from broker.common.clock import Clock
 from broker.common.types import TopicPartition
+from broker.spark.dead_letters import records_read
 from broker.spark.offsets import OffsetJson, from_json
 
 FILE_NAME = "progress.json"
@@ -24,8 +26,14 @@ class ProgressFile:
     def __init__(self, directory: Path, clock: Clock, job: str):
         self._path = directory / FILE_NAME
         self._clock = clock
-        recent = _read(self._path).get("recent")
-        self._facts = {"job": job, "pid": os.getpid(), "started_ms": clock.now_ms(), "recent": recent or []}
+        earlier = _read(self._path)
+        self._facts = {
+            "job": job,
+            "pid": os.getpid(),
+            "started_ms": clock.now_ms(),
+            "recent": earlier.get("recent") or [],
+            "dead_records": earlier.get("dead_records") or 0,
+        }
 
     def write(self, state: str, **facts: Any) -> None:
         """`state`: starting, running, waiting, stopped or failed. Facts given once stay; `waiting_for` is of now."""
@@ -33,6 +41,11 @@ class ProgressFile:
         fresh = self._path.with_name(f"{FILE_NAME}.new")
         fresh.write_text(json.dumps(self._facts))
         fresh.replace(self._path)
+
+    def add_dead(self, records: int) -> int:
+        """Kept with the next write; how many there are in all."""
+        self._facts["dead_records"] += records
+        return self._facts["dead_records"]
 
     def add_point(self, point: dict[str, Any]) -> None:
         """Kept with the next write."""
@@ -57,7 +70,7 @@ def progress_facts(progress: dict[str, Any] | None) -> dict[str, Any]:
         "run_id": progress.get("runId"),
         "batch_id": progress.get("batchId"),
         "batch_at": progress.get("timestamp"),
-        "input_rows": progress.get("numInputRows"),
+        "input_rows": records_read(progress),
         "input_rows_per_second": progress.get("inputRowsPerSecond"),
         "processed_rows_per_second": progress.get("processedRowsPerSecond"),
         "duration_ms": progress.get("durationMs"),
@@ -98,4 +111,4 @@ def lag_by_partition(position: Mapping[TopicPartition, int], ends: Mapping[Topic
 
 def rows_after(batch: int, reports: Iterable[dict[str, Any]]) -> int:
     """Rows read by the batches behind `batch`."""
-    return sum(report.get("numInputRows", 0) for report in reports if report.get("batchId", -1) > batch)
+    return sum(records_read(report) for report in reports if report.get("batchId", -1) > batch)

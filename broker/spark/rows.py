@@ -14,6 +14,9 @@ from broker.spark.visible_batches import Batch
 #: Unpacked bytes of records one Arrow batch is made of, one record batch more at most.
 ARROW_BATCH_BYTES = 16 * 1024 * 1024
 
+#: Some 290,000 years: what is beyond it in microseconds would come out as any time, the present perhaps.
+_TIME_MS_MAX = 2**63 // 1000 - 1
+
 _HEADER = pa.struct([("key", pa.string()), ("value", pa.binary())])
 #: Spark refuses a batch whose schema is another.
 _FIELDS = (
@@ -56,7 +59,7 @@ def to_arrow(
         pa.repeat(pa.scalar(partition.topic, pa.string()), count),
         pa.repeat(pa.scalar(partition.partition, pa.int32()), count),
         pa.array(columns.offset, pa.int64()),
-        pa.array(columns.timestamp_ms * 1000, pa.timestamp("us", tz="UTC")),
+        pa.array(np.clip(columns.timestamp_ms, -_TIME_MS_MAX, _TIME_MS_MAX) * 1000, pa.timestamp("us", tz="UTC")),
         pa.array(columns.timestamp_type, pa.int32()),
     ]
     if with_headers:

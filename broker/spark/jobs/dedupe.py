@@ -1,14 +1,16 @@
 """Each record once: of those that say the same in `by`, the first is passed on as it is, the rest are dropped.
 
 A repetition is recognised for at least `watermark.ms` after the first, by the time things happened; the state forgets
-what is older, so it does not grow without end.
+what is older, so it does not grow without end. A record that says no sound time cannot be told from a repetition: it
+goes to `dead.letter.topic`.
 """
 
 from typing import TYPE_CHECKING
 
 from broker.config.definition import Key
+from broker.spark.dead_letters import DEAD_LETTER_TOPIC, sift, with_dead_letters
 from broker.spark.definition import Inputs, Job, Settings
-from broker.spark.fields import exactly, parse_fields, time_of
+from broker.spark.fields import exactly, parse_fields, time_of, time_rule
 from broker.spark.parameters import INPUT_TOPIC, OUTPUT_TOPIC, TIME_FIELD, TIME_FORMAT, duration_key
 
 if TYPE_CHECKING:
@@ -18,15 +20,16 @@ if TYPE_CHECKING:
 def build(inputs: Inputs, settings: Settings) -> "DataFrame":
     from pyspark.sql import functions as f
 
-    records = inputs.topic(settings["input.topic"], headers=True)
-    time = time_of(settings["time.field"], settings["time.format"])
+    time = time_of(settings["time.field"], settings)
+    sifted = sift(inputs, settings["input.topic"], time_rule(settings["time.field"], settings), settings, headers=True)
     said = f.to_json(f.array(*(exactly(field) for field in settings["by"])))
-    return (
-        records.select("key", "value", "headers", f.sha2(said, 256).alias("said"), time.alias("time"))
+    rows = (
+        sifted.sound.select("key", "value", "headers", f.sha2(said, 256).alias("said"), time.alias("time"))
         .withWatermark("time", f"{settings['watermark.ms']} milliseconds")
         .dropDuplicatesWithinWatermark(["said"])
         .select("key", "value", "headers")
     )
+    return with_dead_letters(rows, settings, sifted)
 
 
 JOB = Job(
@@ -39,6 +42,8 @@ JOB = Job(
         duration_key("watermark.ms", 3_600_000, "How long a repetition is recognised.", at_least=1),
         TIME_FIELD,
         TIME_FORMAT,
+        DEAD_LETTER_TOPIC,
     ),
     build=build,
+    writes=("output.topic", "dead.letter.topic"),
 )

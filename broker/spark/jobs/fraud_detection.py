@@ -3,7 +3,7 @@
 An alert is written for a payment that is high in itself (`high.value`), the one too many in a short time
 (`count.max` within `count.ms`), many times what the account usually pays (`unusual.factor`), or large right after tiny
 ones (`probe.value`, a stolen card being tried out). What is remembered of an account is a few numbers; it is forgotten
-when nothing was heard of it for `forget.ms`.
+when nothing was heard of it for `forget.ms`. What is no payment goes to `dead.letter.topic`.
 """
 
 import json
@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from broker.config.definition import Key, parse_int
+from broker.spark.dead_letters import DEAD_LETTER_TOPIC, sift, with_dead_letters
 from broker.spark.definition import Inputs, Job, Settings
-from broker.spark.fields import number_of, text_of, time_of
+from broker.spark.fields import number_of, text_of, time_of, time_rule
 from broker.spark.parameters import (
     DAY_MS,
     INPUT_TOPIC,
@@ -107,19 +108,26 @@ def _newest(times: tuple[int, ...], time_ms: int, rules: Rules) -> tuple[int, ..
 def build(inputs: Inputs, settings: Settings) -> "DataFrame":
     from pyspark.sql import functions as f
 
-    payments = inputs.topic(settings["input.topic"]).select(
-        text_of(settings["account.field"]).alias("account"),
-        number_of(settings["amount.field"]).alias("amount"),
-        time_of(settings["time.field"], settings["time.format"]).alias("time"),
+    account, amount = text_of(settings["account.field"]), number_of(settings["amount.field"])
+    rules = {
+        f"{settings['account.field'].source} is present": account.isNotNull(),
+        f"{settings['amount.field'].source} is number": amount.isNotNull(),
+        **time_rule(settings["time.field"], settings),
+    }
+    sifted = sift(inputs, settings["input.topic"], rules, settings)
+    payments = sifted.sound.select(
+        account.alias("account"),
+        amount.alias("amount"),
+        time_of(settings["time.field"], settings).alias("time"),
         f.concat_ws("-", "topic", "partition", "offset").alias("place"),
     )
-    sound = payments.where("account IS NOT NULL AND amount IS NOT NULL AND time IS NOT NULL")
-    judged = sound.withColumn("time_ms", f.unix_millis("time"))
-    return (
-        judged.withWatermark("time", f"{settings['watermark.ms']} milliseconds")
+    alerts = (
+        payments.withColumn("time_ms", f.unix_millis("time"))
+        .withWatermark("time", f"{settings['watermark.ms']} milliseconds")
         .groupBy("account")
         .applyInPandasWithState(_judge_account(settings), _ALERTS, _STATE, "append", "EventTimeTimeout")
     )
+    return with_dead_letters(alerts, settings, sifted)
 
 
 def _judge_account(settings: Settings):
@@ -189,6 +197,8 @@ JOB = Job(
         TIME_FIELD,
         TIME_FORMAT,
         WATERMARK_MS,
+        DEAD_LETTER_TOPIC,
     ),
     build=build,
+    writes=("output.topic", "dead.letter.topic"),
 )

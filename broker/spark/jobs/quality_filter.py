@@ -9,6 +9,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from broker.config.definition import REQUIRED, Key
+from broker.spark.dead_letters import BROKEN, HEADERS, judge, observe, why_dead
 from broker.spark.definition import Inputs, Job, Settings
 from broker.spark.fields import Field, parse_field, text_of
 from broker.spark.parameters import INPUT_TOPIC, OUTPUT_TOPIC, topic_key
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
 
 RULES_MAX = 50
 RULE_LENGTH_MAX = 300
-REASON_HEADER, PLACE_HEADER = "barnabas.dead.reason", "barnabas.dead.record"
-_HEADERS = "array<struct<key:string,value:binary>>"
 _RULE = re.compile(r"(\S+)\s+(is|in|matches|>=|<=|!=|>|<|=)\s+(\S.*)")
 
 
@@ -91,30 +90,16 @@ def holds(rule: Rule) -> "Column":
 def build(inputs: Inputs, settings: Settings) -> "DataFrame":
     from pyspark.sql import functions as f
 
-    broken = f.array_compact(
-        f.array(
-            *(f.when(f.coalesce(holds(rule), f.lit(False)), None).otherwise(rule.text) for rule in settings["rules"])
-        )
-    )
-    records = inputs.topic(settings["input.topic"], headers=True).withColumn("broken", broken)
-    is_dead = f.size("broken") > 0
-    its_own = f.coalesce("headers", f.array().cast(_HEADERS))
-    why = f.array(
-        _header(REASON_HEADER, f.concat_ws("; ", "broken")),
-        _header(PLACE_HEADER, f.concat_ws("-", "topic", "partition", "offset")),
-    )
+    rules = {rule.text: holds(rule) for rule in settings["rules"]}
+    records = observe(judge(inputs.topic(settings["input.topic"], headers=True), rules))
+    is_dead = f.size(BROKEN) > 0
+    its_own = f.coalesce("headers", f.array().cast(HEADERS))
     return records.select(
         "key",
         "value",
         f.when(is_dead, settings["dead.letter.topic"]).otherwise(settings["output.topic"]).alias("topic"),
-        f.when(is_dead, f.concat(its_own, why)).otherwise(f.col("headers")).alias("headers"),
+        f.when(is_dead, f.concat(its_own, why_dead())).otherwise(f.col("headers")).alias("headers"),
     )
-
-
-def _header(name: str, text: "Column") -> "Column":
-    from pyspark.sql import functions as f
-
-    return f.struct(f.lit(name).alias("key"), text.cast("binary").alias("value"))
 
 
 JOB = Job(

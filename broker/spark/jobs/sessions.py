@@ -1,12 +1,14 @@
 """What belongs together in time: records of a key with no pause between them longer than `gap.ms` are one session.
 
-A session is written once, when the watermark has passed its end and the pause, under `key|session_start`.
+A session is written once, when the watermark has passed its end and the pause, under `key|session_start`. A record that
+says no sound time is in none: it goes to `dead.letter.topic`.
 """
 
 from typing import TYPE_CHECKING
 
+from broker.spark.dead_letters import DEAD_LETTER_TOPIC, sift, with_dead_letters
 from broker.spark.definition import Inputs, Job, Settings
-from broker.spark.fields import group_columns, instant, number_of, time_of
+from broker.spark.fields import group_columns, instant, number_of, time_of, time_rule
 from broker.spark.parameters import (
     GROUP_BY,
     INPUT_TOPIC,
@@ -27,8 +29,9 @@ def build(inputs: Inputs, settings: Settings) -> "DataFrame":
     from pyspark.sql import functions as f
 
     fields, summed = settings["group.by"], settings["sum.field"]
-    events = inputs.topic(settings["input.topic"]).select(
-        time_of(settings["time.field"], settings["time.format"]).alias("time"),
+    sifted = sift(inputs, settings["input.topic"], time_rule(settings["time.field"], settings), settings)
+    events = sifted.sound.select(
+        time_of(settings["time.field"], settings).alias("time"),
         (number_of(summed) if summed else f.lit(None).cast("double")).alias("amount"),
         *group_columns(fields, settings["missing.as"]),
     )
@@ -44,7 +47,8 @@ def build(inputs: Inputs, settings: Settings) -> "DataFrame":
     value = f.struct(
         start.alias("session_start"), end.alias("session_end"), *named, length_ms.alias("length_ms"), "count", "sum"
     )
-    return sessions.select(f.concat_ws("|", *groups, start).alias("key"), f.to_json(value).alias("value"))
+    rows = sessions.select(f.concat_ws("|", *groups, start).alias("key"), f.to_json(value).alias("value"))
+    return with_dead_letters(rows, settings, sifted)
 
 
 JOB = Job(
@@ -60,6 +64,8 @@ JOB = Job(
         TIME_FORMAT,
         WATERMARK_MS,
         MISSING,
+        DEAD_LETTER_TOPIC,
     ),
     build=build,
+    writes=("output.topic", "dead.letter.topic"),
 )

@@ -1,14 +1,16 @@
 """Two topics joined: records of one key that happened near each other, as an order and its payment.
 
 A right record matches a left one if it happened from `before.ms` before to `after.ms` after it. With `join=inner` pairs
-are written; with `left_outer` also each left record that found none, once the watermark says that none can come.
+are written; with `left_outer` also each left record that found none, once the watermark says that none can come. A
+record that says no sound time goes to `dead.letter.topic`.
 """
 
 from typing import TYPE_CHECKING
 
 from broker.config.definition import Key
+from broker.spark.dead_letters import DEAD_LETTER_TOPIC, Sifted, sift, with_dead_letters
 from broker.spark.definition import Inputs, Job, Settings
-from broker.spark.fields import Field, as_json, instant, text_of, time_of
+from broker.spark.fields import Field, as_json, instant, text_of, time_of, time_rule
 from broker.spark.parameters import OUTPUT_TOPIC, TIME_FORMAT, WATERMARK_MS, duration_key, field_key, topic_key
 
 if TYPE_CHECKING:
@@ -18,7 +20,8 @@ if TYPE_CHECKING:
 def build(inputs: Inputs, settings: Settings) -> "DataFrame":
     from pyspark.sql import functions as f
 
-    left, right = (_side(inputs, settings, side) for side in ("left", "right"))
+    sifted = {side: _sifted(inputs, settings, side) for side in ("left", "right")}
+    left, right = (_side(found.sound, settings, side) for side, found in sifted.items())
     before, after = (f"INTERVAL {settings[key]} MILLISECONDS" for key in ("before.ms", "after.ms"))
     is_pair = f.expr(
         f"left_key = right_key AND right_time >= left_time - {before} AND right_time <= left_time + {after}"
@@ -31,22 +34,24 @@ def build(inputs: Inputs, settings: Settings) -> "DataFrame":
         as_json(f.col("left_value")).alias("left"),
         as_json(f.col("right_value")).alias("right"),
     )
-    return pairs.select(f.col("left_key").alias("key"), f.to_json(value).alias("value"))
+    rows = pairs.select(f.col("left_key").alias("key"), f.to_json(value).alias("value"))
+    return with_dead_letters(rows, settings, *sifted.values())
 
 
-def _side(inputs: Inputs, settings: Settings, side: str) -> "DataFrame":
+def _sifted(inputs: Inputs, settings: Settings, side: str) -> Sifted:
+    rules = time_rule(settings[f"{side}.time"], settings)
+    return sift(inputs, settings[f"{side}.topic"], rules, settings, side=side)
+
+
+def _side(records: "DataFrame", settings: Settings, side: str) -> "DataFrame":
     from pyspark.sql import functions as f
 
     key: Field = settings[f"{side}.key"]
-    return (
-        inputs.topic(settings[f"{side}.topic"])
-        .select(
-            text_of(key).alias(f"{side}_key"),
-            time_of(settings[f"{side}.time"], settings["time.format"]).alias(f"{side}_time"),
-            f.col("value").cast("string").alias(f"{side}_value"),
-        )
-        .withWatermark(f"{side}_time", f"{settings['watermark.ms']} milliseconds")
-    )
+    return records.select(
+        text_of(key).alias(f"{side}_key"),
+        time_of(settings[f"{side}.time"], settings).alias(f"{side}_time"),
+        f.col("value").cast("string").alias(f"{side}_value"),
+    ).withWatermark(f"{side}_time", f"{settings['watermark.ms']} milliseconds")
 
 
 JOB = Job(
@@ -65,7 +70,9 @@ JOB = Job(
         field_key("right.time", "timestamp", "When the right record happened."),
         TIME_FORMAT,
         WATERMARK_MS,
+        DEAD_LETTER_TOPIC,
     ),
     build=build,
     reads=("left.topic", "right.topic"),
+    writes=("output.topic", "dead.letter.topic"),
 )

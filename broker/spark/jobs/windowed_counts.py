@@ -2,14 +2,16 @@
 
 With `emit=changes` each record of the output is the count so far of one window and key, under `window_start|key…`: the
 newest record of a key is the count, and the output is compacted. With `emit=closed` each window is written once, when
-the watermark has passed its end. A record later than the watermark is not counted any more.
+the watermark has passed its end. A record later than the watermark is not counted any more. One that says no sound time
+is in no window: it goes to `dead.letter.topic`.
 """
 
 from typing import TYPE_CHECKING
 
 from broker.config.definition import Key
+from broker.spark.dead_letters import DEAD_LETTER_TOPIC, sift, with_dead_letters
 from broker.spark.definition import Inputs, Job, Settings
-from broker.spark.fields import group_columns, instant, number_of, time_of
+from broker.spark.fields import group_columns, instant, number_of, time_of, time_rule
 from broker.spark.parameters import (
     GROUP_BY,
     INPUT_TOPIC,
@@ -32,8 +34,9 @@ def build(inputs: Inputs, settings: Settings) -> "DataFrame":
     from pyspark.sql import functions as f
 
     fields, summed = settings["group.by"], settings["sum.field"]
-    events = inputs.topic(settings["input.topic"]).select(
-        time_of(settings["time.field"], settings["time.format"]).alias("time"),
+    sifted = sift(inputs, settings["input.topic"], time_rule(settings["time.field"], settings), settings)
+    events = sifted.sound.select(
+        time_of(settings["time.field"], settings).alias("time"),
         (number_of(summed) if summed else f.lit(None).cast("double")).alias("amount"),
         *group_columns(fields, settings["missing.as"]),
     )
@@ -48,7 +51,8 @@ def build(inputs: Inputs, settings: Settings) -> "DataFrame":
     start, end = instant("window.start"), instant("window.end")
     named = [f.col(group).alias(field.name) for group, field in zip(groups, fields, strict=True)]
     value = f.struct(start.alias("window_start"), end.alias("window_end"), *named, "count", "sum")
-    return totals.select(f.concat_ws("|", start, *groups).alias("key"), f.to_json(value).alias("value"))
+    rows = totals.select(f.concat_ws("|", start, *groups).alias("key"), f.to_json(value).alias("value"))
+    return with_dead_letters(rows, settings, sifted)
 
 
 def output_mode(settings: Settings) -> str:
@@ -76,8 +80,10 @@ JOB = Job(
             "Each count that changed, or windows once they close.",
             choices=(CHANGES, CLOSED),
         ),
+        DEAD_LETTER_TOPIC,
     ),
     build=build,
+    writes=("output.topic", "dead.letter.topic"),
     output_mode=output_mode,
     output_configs={"cleanup.policy": "compact"},
 )

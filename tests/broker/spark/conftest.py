@@ -12,6 +12,7 @@ import pytest
 
 from broker.spark.catalog import find_job
 from broker.spark.config import read_settings
+from broker.spark.dead_letters import records_dead, records_read
 from broker.spark.session import build_session
 
 _RECORDS = pa.schema(
@@ -107,7 +108,10 @@ def topics(spark, tmp_path):
 
 @pytest.fixture
 def written_by(spark, topics, tmp_path):
-    """written_by(job, settings): what the job writes of all there is in `topics`, in the order it was written."""
+    """written_by(job, settings): what the job writes of all there is in `topics`, in the order it was written.
+
+    Afterwards `written_by.counted` is how many records its reports say were read, and how many are dead.
+    """
 
     def run(name: str, settings: Mapping[str, str], directory: Path | None = None) -> list[Written]:
         job = find_job(name, directory)
@@ -124,6 +128,8 @@ def written_by(spark, topics, tmp_path):
             .start()
         )
         query.awaitTermination()
+        reports = [json.loads(each.json) for each in query.recentProgress]
+        run.counted = {"read": sum(map(records_read, reports)), "dead": sum(map(records_dead, reports))}
         return found
 
     return run
@@ -148,5 +154,5 @@ def _text(said: object) -> str | None:
 def _read_json(text: str | None) -> object:
     try:
         return json.loads(text)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, RecursionError):
         return text

@@ -53,6 +53,17 @@ def test_declared_parameters_are_read_with_their_types():
     assert (settings["window.ms"], settings["emit"], settings["sum.field"].name) == (60_000, "changes", "bytes")
 
 
+@pytest.mark.parametrize(
+    ("topic", "said"),
+    [("console.access", "would read what it writes, without end: console.access"), ("console.access.counts", "same")],
+)
+def test_dead_letters_go_to_a_topic_of_their_own(topic, said):
+    own = "input.topic=console.access\noutput.topic=console.access.counts\n"
+    assert read_stream_config(GOOD + own + "dead.letter.topic=dead\n").settings["dead.letter.topic"] == "dead"
+    with pytest.raises(StartupError, match=said):
+        read_stream_config(GOOD + own + f"dead.letter.topic={topic}\n")
+
+
 def test_settings_of_spark_are_handed_over():
     assert read_stream_config(GOOD + "spark.executor.memory=1g\n").spark == {"spark.executor.memory": "1g"}
 

@@ -119,6 +119,32 @@ def test_unsound_records_come_apart_and_sound_ones_become_files_and_a_topic_agai
     assert reasons.count("$.amount >= 0; $.id is present") == 1
 
 
+def test_one_record_without_a_time_costs_a_replay_no_window(cluster, start_job):
+    """Records of long ago, read now: 500 seconds of them, of which the last 60 wait for the watermark."""
+    records = [json.dumps({"k": "a", "t": 1_700_000_000_000 + number * 1_000}).encode() for number in range(500)]
+    records.insert(100, b'{"k": "a", "note": "no time"}')
+    produce_all(cluster.bootstrap_servers, "replayed", records)
+    start_job(
+        "windowed_counts",
+        input_topic="replayed",
+        output_topic="replayed.counts",
+        dead_letter_topic="replayed.dead",
+        group_by="$.k",
+        time_field="$.t",
+        window_ms="10000",
+        watermark_ms="60000",
+        emit="closed",
+        max_offsets_per_trigger="100",
+    )
+    await_true(lambda: len(all_records(cluster.bootstrap_servers, "replayed.counts")) >= 43, "closed", _DEADLINE_S)
+    counts = [
+        json.loads(record.value())["count"] for record in all_records(cluster.bootstrap_servers, "replayed.counts")
+    ]
+    assert counts == [10] * 43
+    (dead,) = all_records(cluster.bootstrap_servers, "replayed.dead")
+    assert dict(dead.headers())["barnabas.dead.record"] == b"replayed-0-100"
+
+
 def test_orders_find_their_payments(cluster, start_job):
     producer = Producer({"bootstrap.servers": cluster.bootstrap_servers})
     for number in range(300):

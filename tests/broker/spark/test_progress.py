@@ -4,6 +4,7 @@ import json
 
 from broker.common.clock import ManualClock
 from broker.common.types import TopicPartition
+from broker.spark.dead_letters import records_dead, records_read
 from broker.spark.progress import (
     RECENT_POINTS,
     ProgressFile,
@@ -31,6 +32,22 @@ def test_rows_of_batches_already_counted_do_not_count_again():
     reports = [{"batchId": batch, "numInputRows": 10} for batch in range(5)]
     assert rows_after(2, reports) == 20
     assert rows_after(-1, reports) == 50
+
+
+def test_records_are_counted_as_the_job_counts_them_where_it_does():
+    """Spark counts what is read a second time, for the dead letters, a second time."""
+    sides = {"sifted.left": {"read": 10, "dead": 1}, "sifted.right": {"read": 5, "dead": 0}, "other": {"rows": 7}}
+    report = {"batchId": 1, "numInputRows": 30, "observedMetrics": sides}
+    assert (rows_after(0, [report]), progress_facts(report)["input_rows"], records_dead(report)) == (15, 15, 1)
+    assert (records_read({"numInputRows": 3}), records_dead({"numInputRows": 3})) == (3, 0)
+
+
+def test_records_that_could_not_be_used_are_added_up_from_driver_to_driver(tmp_path):
+    for in_all in (3, 6):
+        progress = ProgressFile(tmp_path, ManualClock(), "dedupe")
+        assert progress.add_dead(3) == in_all
+        progress.write("running")
+    assert json.loads((tmp_path / "progress.json").read_text())["dead_records"] == 6
 
 
 def test_state_of_all_operators_is_added_up():

@@ -96,6 +96,14 @@ def test_rows_end_where_the_range_ends():
     assert rows_of(data, 100, 200) == []
 
 
+@pytest.mark.parametrize("timestamp_ms", [2**63 // 1000, 2**62, 2**63 - 1])
+def test_time_beyond_all_times_is_not_taken_for_another(timestamp_ms):
+    batch = bytes(build_batch([Record(0, timestamp_ms, None, b"x")]))
+    (portion,) = in_portions(visible_batches(memoryview(batch), None))
+    (time,) = to_arrow(portion, P0, 0, 1, with_headers=False).column("timestamp").cast("int64").to_pylist()
+    assert time // 1_000 == 2**63 // 1000 - 1
+
+
 def test_batch_with_a_wrong_crc_is_refused():
     data = bytearray(concatenated([([Record(0, 0, None, b"v")], Compression.NONE, False)]))
     data[-2] ^= 1

@@ -81,4 +81,12 @@ def test_clock_that_is_ahead_does_not_end_the_windows(topics, written_by):
     topics.append("visits", [Row(None, {"path": "/a", "status": 1, "at": 10**12}, 5)])
     topics.append("visits", [visit("/a", 6, status=1)])
     more = {"time.field": "$.at", "watermark.ms": "0"}
-    assert latest(written_by("windowed_counts", SETTINGS | more)) == {"1970-01-01T00:00:00Z|/a|1": 2}
+    assert latest(written_by("windowed_counts", SETTINGS | more)) == {"1970-01-01T00:00:00Z|/a|1": 1}
+
+
+def test_number_that_cannot_be_added_up_spoils_no_sum(topics, written_by):
+    topics.append("visits", [Row("k", {"bytes": said}, 1) for said in (5, "NaN", "Infinity", "-Infinity", "1e999")])
+    written = written_by("windowed_counts", SETTINGS | {"group.by": "key", "sum.field": "$.bytes"})
+    assert {each.key: (each.value["count"], each.value["sum"]) for each in written} == {
+        "1970-01-01T00:00:00Z|k": (5, 5.0)
+    }
