@@ -13,7 +13,7 @@ from broker.spark.config import read_stream_config
 
 
 def main(argv: list[str]) -> int:
-    """Returns 0 after a clean stop, 1 when the query failed; raises StartupError when the job cannot run."""
+    """Returns 0 after a clean stop; raises StartupError when the job cannot run, NotNowError when its query failed."""
     parser = argparse.ArgumentParser(
         prog="broker stream",
         description="Run a stream job on Spark.",

@@ -7,22 +7,25 @@ says what it is; the query then goes on from its checkpoint, as it would in a ne
 
 import fcntl
 import json
+import os
 import shutil
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING
 
+import psutil
 from confluent_kafka import KafkaError, KafkaException
 
 from broker.common.clock import Clock
-from broker.common.errors import NotNowError, StartupError
+from broker.common.errors import BarnabasError, NotNowError, StartupError
 from broker.common.logs import logger
 from broker.spark.cluster import connect_admin, create_topic
 from broker.spark.config import StreamConfig
-from broker.spark.failures import REASON_LENGTH_MAX, Cure, cure_of, reason_of
+from broker.spark.dead_letters import records_dead
+from broker.spark.failures import Cure, cure_of, reason_of
 from broker.spark.input_watch import InputWatch
 from broker.spark.progress import (
     RECENT_EVERY_MS,
@@ -34,6 +37,7 @@ from broker.spark.progress import (
 )
 from broker.spark.query import NothingToRead, start_query
 from broker.spark.session import build_session
+from broker.spark.stopping import StopGuard
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -58,14 +62,14 @@ _log = logger("broker.spark")
 
 
 def run_job(config: StreamConfig, stop: Event, clock: Clock) -> int:
-    """Until `stop` is set (returns 0) or the query fails (returns 1). StartupError when only a person can cure it."""
+    """Until `stop` is set (returns 0). StartupError: only a person can cure it; NotNowError: a new driver may."""
     with _only_driver(config.directory):
         progress = ProgressFile(config.directory, clock, config.job)
         progress.write("starting")
         try:
             return _run(config, progress, stop, clock)
         except Exception as error:
-            progress.write("failed", error=str(error)[:REASON_LENGTH_MAX])
+            progress.write("failed", error=reason_of(str(error)))
             raise
 
 
@@ -74,15 +78,27 @@ def _run(config: StreamConfig, progress: ProgressFile, stop: Event, clock: Clock
         progress.write("stopped")
         return 0
     shutil.rmtree(config.directory / "scratch", ignore_errors=True)
-    spark = build_session(
-        config.job, config.master, config.driver_memory, config.directory, config.ui_enable, config.spark
-    )
     topics = config.definition.input_topics(config.settings)
-    try:
-        with InputWatch({"bootstrap.servers": config.bootstrap_servers}, topics) as watch:
-            return _run_queries(spark, config, Reporter(progress, watch, clock), stop)
-    finally:
-        spark.stop()
+    with StopGuard(stop, lambda: _end_at_once(progress)) as guard:
+        with guard.starting():
+            spark = build_session(
+                config.job, config.master, config.driver_memory, config.directory, config.ui_enable, config.spark
+            )
+        try:
+            with InputWatch({"bootstrap.servers": config.bootstrap_servers}, topics) as watch:
+                return _run_queries(spark, config, Reporter(progress, watch, clock), guard)
+        finally:
+            spark.stop()
+
+
+def _end_at_once(progress: ProgressFile) -> None:
+    """As `kill -9` would, with all children: what was under way is done again, and once, by the next driver."""
+    _log.warning("stopped at once", reason="Spark was starting, or did not stop in time")
+    progress.write("stopped")
+    for child in psutil.Process().children(recursive=True):
+        with suppress(psutil.NoSuchProcess):
+            child.kill()
+    os._exit(0)
 
 
 @contextmanager
@@ -116,43 +132,58 @@ def make_topics(config: StreamConfig) -> None:
     """Create what the job needs and is not there; KafkaException when the cluster does not let it."""
     job, settings = config.definition, config.settings
     wanted = {topic: {} for topic in job.input_topics(settings)}
-    wanted |= {topic: dict(job.output_configs) for topic in job.output_topics(settings)}
+    outputs = job.output_topics(settings)
+    wanted |= {topic: dict(job.output_configs) if topic == outputs[0] else {} for topic in outputs}
     admin = connect_admin({"bootstrap.servers": config.bootstrap_servers})
     for topic, configs in wanted.items():
         create_topic(admin, topic, config.topic_partitions, configs)
 
 
-def _run_queries(spark: "SparkSession", config: StreamConfig, report: "Reporter", stop: Event) -> int:
+def _run_queries(spark: "SparkSession", config: StreamConfig, report: "Reporter", guard: StopGuard) -> int:
     """One query after the other, as long as waiting mends what ended it."""
-    from pyspark.errors import AnalysisException
-
-    while True:
+    stop = guard.stop
+    while not stop.is_set():
         try:
-            query = start_query(spark, config)
-        except NothingToRead as reason:
+            with guard.starting():
+                query = _start(spark, config)
+        except _NotYet as reason:
             _wait(report, str(reason), stop)
-            if not stop.is_set():
-                continue
-            report.say("stopped")
-            return 0
-        except (ValueError, AnalysisException) as error:
-            raise StartupError(f"Job {config.job} cannot be built: {error}") from error
+            continue
         _log.info("query started", query=str(query.id), run=str(query.runId))
         failure = _follow(query, report, stop)
         if failure is None or stop.is_set():
-            _log.info("query stopped")
-            report.say("stopped")
-            return 0
-        cure = cure_of(failure)
-        if cure is Cure.A_PERSON:
-            _log.error("query failed", reason=failure)
-            raise StartupError(reason_of(failure))
-        if cure is Cure.A_NEW_DRIVER:
-            _log.error("query failed", reason=failure)
-            report.say("failed", error=failure[:REASON_LENGTH_MAX])
-            return 1
-        _log.warning("query waits", reason=failure)
-        _wait(report, reason_of(failure), stop)
+            break
+        cure, reason = cure_of(failure), reason_of(failure)
+        if cure is Cure.WAITING:
+            _log.warning("query waits", reason=reason, exception=failure)
+            _wait(report, reason, stop)
+            continue
+        _log.error("query failed", reason=reason, exception=failure)
+        raise StartupError(reason) if cure is Cure.A_PERSON else NotNowError(f"The query failed: {reason}")
+    _log.info("query stopped")
+    report.say("stopped")
+    return 0
+
+
+class _NotYet(BarnabasError):
+    """A query cannot be started before something has passed by itself."""
+
+
+def _start(spark: "SparkSession", config: StreamConfig) -> "StreamingQuery":
+    """Raises _NotYet, and StartupError for a job that cannot be built."""
+    from pyspark.errors import AnalysisException
+
+    try:
+        return start_query(spark, config)
+    except NothingToRead as reason:
+        raise _NotYet(str(reason)) from None
+    except Exception as error:
+        if cure_of(str(error)) is Cure.WAITING:
+            _log.warning("query not started yet", reason=reason_of(str(error)), exc_info=True)
+            raise _NotYet(reason_of(str(error))) from error
+        if isinstance(error, ValueError | AnalysisException):
+            raise StartupError(f"Job {config.job} cannot be built: {error}") from error
+        raise
 
 
 def _follow(query: "StreamingQuery", report: "Reporter", stop: Event) -> str | None:
@@ -161,8 +192,13 @@ def _follow(query: "StreamingQuery", report: "Reporter", stop: Event) -> str | N
         report.running(query)
     if query.isActive:
         query.stop()
+    report.tell_of_dead(_reports(query))
     failure = query.exception()
     return None if failure is None else str(failure)
+
+
+def _reports(query: "StreamingQuery") -> list[dict]:
+    return [json.loads(each.json) for each in query.recentProgress]
 
 
 def _wait(report: "Reporter", reason: str, stop: Event) -> None:
@@ -179,14 +215,15 @@ class Reporter:
         self._watch = watch
         self._clock = clock
         self._point_ms = clock.now_ms()
-        self._batch = -1
+        self._batch = self._told_of = -1
         self._ends_sum: int | None = None
 
     def say(self, state: str, **facts: object) -> None:
         self._progress.write(state, **facts)
 
     def running(self, query: "StreamingQuery") -> None:
-        reports = [json.loads(each.json) for each in query.recentProgress]
+        reports = _reports(query)
+        self.tell_of_dead(reports)
         last = reports[-1] if reports else None
         position, ends = read_up_to(last), self._watch.ends
         lags = lag_by_partition(position, ends) if position and ends else None
@@ -195,6 +232,14 @@ class Reporter:
         facts = progress_facts(last) | {"lag": lag, "lags": lags, "error": ""}
         trouble = self._watch.trouble
         self.say("waiting" if trouble else "running", waiting_for=trouble, doing=query.status["message"], **facts)
+
+    def tell_of_dead(self, reports: list[dict]) -> None:
+        """A line of the log for each batch in which there were records that the job could not use."""
+        for report in reports:
+            if report["batchId"] > self._told_of and (dead := records_dead(report)):
+                in_all = self._progress.add_dead(dead)
+                _log.warning("records put aside", batch=report["batchId"], records=dead, in_all=in_all)
+            self._told_of = max(self._told_of, report["batchId"])
 
     def _add_point(self, reports: list[dict], lag: int | None) -> None:
         now_ms = self._clock.now_ms()
