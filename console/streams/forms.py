@@ -39,7 +39,9 @@ class StreamForm(forms.Form):
         return {name: text for name, text in said.items() if text and text != self._default(name)}
 
     def topics(self, names: tuple[str, ...]) -> list[str]:
-        return [self.cleaned_data[name] or self._default(name) for name in names]
+        """Without those that are left blank: an output need not be there."""
+        said = (self.cleaned_data[name] or self._default(name) for name in names)
+        return [topic for topic in said if topic]
 
     def clean(self) -> dict:
         """Each value as the job itself will read it."""

@@ -110,6 +110,15 @@ class ShownStream:
         return self.facts.get("late_rows")
 
     @property
+    def dead_records(self) -> int | None:
+        """Those it could not use since it was first started; None: it does not count them."""
+        return self.facts.get("dead_records")
+
+    @property
+    def dead_letter_topic(self) -> str:
+        return self.process.spec.get("properties", {}).get("dead.letter.topic", "")
+
+    @property
     def state_rows(self) -> int | None:
         """None: the job remembers nothing."""
         return self.facts.get("state_rows") if self.facts.get("is_stateful") else None

@@ -40,6 +40,16 @@ def test_administrator_adds_a_job_and_it_is_started(administrator, client_of, ho
     assert (event.object_name, event.result) == ("by-page", "done")
 
 
+def test_dead_letter_topic_is_made_if_it_is_named_and_may_be_left_blank(administrator, client_of, host):
+    client, address = client_of(administrator), reverse("stream-add", args=["windowed_counts"])
+    blank = client.post(address, VALUES | {"dead.letter.topic": ""}).content.decode()
+    assert "Topics it makes if they are not there: visits, visits.counts." in blank
+    named = client.post(address, VALUES | {"dead.letter.topic": "visits.dead"}).content.decode()
+    assert "visits, visits.counts, visits.dead." in named
+    circle = client.post(address, VALUES | {"dead.letter.topic": "visits"}).content.decode()
+    assert "It would read what it writes, without end: visits." in circle
+
+
 @pytest.mark.parametrize(
     ("values", "said"),
     [

@@ -57,6 +57,17 @@ def test_page_shows_parts_chart_and_partitions(stream, progress):
     assert shown.chart.processed.split()[-1].startswith("1000,")
 
 
+def test_records_that_could_not_be_used_are_shown_with_where_they_are(viewer, client_of, stream, progress):
+    progress(**FACTS | {"dead_records": 1_234})
+    look_at_streams()
+    page = client_of(viewer).get("/streams/counts/").content.decode()
+    assert "1\u202f234</span>" in page
+    assert "dead.letter.topic is not set" in page
+    stream.spec["properties"]["dead.letter.topic"] = "orders.dead"
+    stream.save()
+    assert "in orders.dead</span>" in client_of(viewer).get("/streams/counts/").content.decode()
+
+
 def test_rates_of_an_earlier_run_are_not_shown_as_of_now(stream, progress):
     progress(**FACTS)
     look_at_streams()
