@@ -14,8 +14,10 @@ from pathlib import Path
 from broker.common.errors import NotNowError, StartupError
 from broker.common.java import find_java
 from broker.common.logs import configure_logs
+from broker.config.definition import ConfigError
 from broker.zookeeper.ensemble import Membership, ServerAddress, launch_command, prepare_server
 from broker.zookeeper.ensemble_guard import guard_ensemble
+from broker.zookeeper.zoo_cfg import KEYS, read_settings
 
 
 def main(argv: list[str]) -> int:
@@ -31,7 +33,7 @@ def main(argv: list[str]) -> int:
             arguments.client_port,
             arguments.quorum_port,
             arguments.election_port,
-            Membership(arguments.number, arguments.join, password),
+            Membership(arguments.number, arguments.join, password, _settings(arguments.set)),
         )
     except OSError as error:
         raise StartupError(f"ZooKeeper cannot use {directory}: {error.strerror or error}.") from error
@@ -85,6 +87,13 @@ def _parser() -> argparse.ArgumentParser:
         help="a member of the ensemble that a new server joins, as server.1=host:2888:3888:participant;host:2181",
     )
     parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help=f"written into zoo.cfg, as tickTime=2000; keys: {', '.join(key.name for key in KEYS)}",
+    )
+    parser.add_argument(
         "--super-password-file",
         type=Path,
         metavar="FILE",
@@ -98,6 +107,13 @@ def _server_number(text: str) -> int:
     if not 1 <= number <= 255:
         raise argparse.ArgumentTypeError(f"a server's number is 1 to 255, not {number}")
     return number
+
+
+def _settings(pairs: list[str]) -> dict[str, int]:
+    try:
+        return read_settings(dict(pair.partition("=")[::2] for pair in pairs))
+    except ConfigError as error:
+        raise StartupError(f"--set: {error}.") from None
 
 
 def _password(path: Path | None) -> str | None:

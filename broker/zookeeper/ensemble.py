@@ -3,10 +3,11 @@
 The server is the real one, from the jars inside the pyspark wheel. It runs as a quorum of one (not as "standalone"),
 because such a quorum can later grow by `reconfig`.
 
-Whose file is zoo.cfg? It is written once. While the ensemble has one server, its `server.1` line follows the arguments
-of each start (ports move, everything else an operator edited stays). ZooKeeper moves that line into a file of its own,
-`zoo.cfg.dynamic.*`; we move it back. Once there are several servers the configuration belongs to the ensemble: nothing
-is touched, and arguments that contradict it are refused.
+Whose file is zoo.cfg? It is written once; settings that a start names (`zoo_cfg`) are written into it. While the
+ensemble has one server, its `server.1` line follows the arguments of each start (ports move, everything else an
+operator edited stays). ZooKeeper moves that line into a file of its own, `zoo.cfg.dynamic.*`; we move it back. Once
+there are several servers the members belong to the ensemble: none is touched, and arguments that contradict them are
+refused.
 
 A new server that is to join an ensemble is told the members there are. Its first configuration names them and itself:
 alone it is no quorum of that, so it can only follow the leader there is, until a reconfig makes it a member.
@@ -19,12 +20,13 @@ import base64
 import hashlib
 import importlib.util
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from broker.common import limits
 from broker.common.errors import StartupError
+from broker.zookeeper.zoo_cfg import default_text, with_settings
 
 MAIN_CLASS = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
 
@@ -69,23 +71,6 @@ JVM_FLAGS = (
 #: What the customary quorum and election ports (2888, 3888) are above the customary client port (2181).
 QUORUM_PORT_DISTANCE = 2888 - 2181
 ELECTION_PORT_DISTANCE = 3888 - 2181
-
-# A follower that is silent for syncLimit x tickTime = 5 s is given up. Without maxSessionTimeout a broker's 18 s would
-# be cut to 20 x tickTime = 10 s.
-_ZOO_CFG = """\
-tickTime=500
-initLimit=20
-syncLimit=10
-maxSessionTimeout=60000
-dataDir=./data
-standaloneEnabled=false
-reconfigEnabled=true
-preAllocSize=4096
-autopurge.snapRetainCount=3
-autopurge.purgeInterval=1
-admin.enableServer=false
-4lw.commands.whitelist=ruok,srvr,mntr,stat,cons,isro,wchs
-"""
 
 _LOG4J2 = """\
 status = error
@@ -150,6 +135,8 @@ class Membership:
     members: Sequence[str] = ()
     #: The password of ZooKeeper's super user; None: zoo.cfg keeps what it says.
     super_password: str | None = None
+    #: Keys of `zoo_cfg.KEYS`; for those that are not named zoo.cfg keeps what it says.
+    settings: Mapping[str, int] = field(default_factory=dict)
 
 
 def prepare_server(
@@ -173,9 +160,10 @@ def prepare_server(
     if _server_id(directory) != membership.number:
         raise StartupError(f"{directory} holds server {_server_id(directory)}, not server {membership.number}.")
     static = directory / "zoo.cfg"
-    _write_if_missing(static, _ZOO_CFG + "".join(f"{line}\n" for line in membership.members))
+    _write_if_missing(static, default_text() + "".join(f"{line}\n" for line in membership.members))
     if membership.super_password is not None:
         _replace_file(static, _with_super_digest(static.read_text(), membership.super_password))
+    _replace_file(static, with_settings(static.read_text(), membership.settings))
     text = static.read_text()
     servers = _servers(directory, text)
     own = servers.get(_server_id(directory))

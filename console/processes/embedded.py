@@ -22,6 +22,7 @@ def embedded_processes(setup: Setup, data: Path) -> list[tuple[str, str, dict]]:
             "directory": str(data / "zookeeper"),
             "client_port": setup.zookeeper_port,
             "super_password_file": str(settings.ZOOKEEPER_SECRET_FILE),
+            "settings": _zookeeper_settings(),
         }
         found.append(("zookeeper", ZOOKEEPER, spec))
     for number in range(1, setup.broker_count + 1):
@@ -33,6 +34,12 @@ def embedded_processes(setup: Setup, data: Path) -> list[tuple[str, str, dict]]:
     if setup.demo:
         found.append(("stream", STREAM_JOB, {"directory": str(stream), "properties": stream_properties(setup, stream)}))
     return found
+
+
+def _zookeeper_settings() -> dict[str, str]:
+    """What an operator has set stays."""
+    row = ManagedProcess.objects.filter(name=ZOOKEEPER).first()
+    return row.spec.get("settings", {}) if row else {}
 
 
 def with_every_zookeeper(setup: Setup) -> Setup:

@@ -6,7 +6,9 @@ from django.db import IntegrityError, transaction
 
 from console.audit.record import record_event
 from console.plans.apply import carry_out
-from console.plans.plan import Confirmation, ObstacleError
+from console.plans.plan import Confirmation, ObstacleError, Plan
+from console.processes.models import ManagedProcess
+from console.processes.registry import change_process
 from console.zookeeper.models import EnsembleChange
 from console.zookeeper.pages import push_change
 from console.zookeeper.plan import EnsemblePlan
@@ -30,6 +32,17 @@ def do_change_ensemble(actor, planned: EnsemblePlan, confirmation: Confirmation)
             raise ObstacleError("Another change of the ensemble is under way.") from error
 
     carry_out(actor, planned.plan, confirmation, begin)
+
+
+def do_set_zoo_cfg(actor, plan: Plan, servers: list[ManagedProcess], confirmation: Confirmation) -> None:
+    """For the next start of each. Raises NotConfirmedError."""
+
+    def write() -> None:
+        with transaction.atomic():
+            for row in servers:
+                change_process(row, {**row.spec, "settings": {**row.spec.get("settings", {}), **plan.after}})
+
+    carry_out(actor, plan, confirmation, write)
 
 
 def do_call_off(actor, change: EnsembleChange) -> bool:

@@ -67,6 +67,21 @@ def size_after(kind: Kind, size: int) -> int:
     return size
 
 
+def size_advice(size: int) -> str:
+    """What is to be said against an ensemble of that many members; empty: nothing."""
+    if size > MEMBERS_MAX:
+        return (
+            f"{size} members are more than {MEMBERS_MAX}: every write waits for {quorum_of(size)} of them, and little "
+            "is gained."
+        )
+    if size > 0 and size % 2 == 0:
+        return (
+            f"{size} members are an even number: {size - 1} would survive as many failures, with a quorum of "
+            f"{quorum_of(size - 1)} instead of {quorum_of(size)}. Three, five or seven are usual."
+        )
+    return ""
+
+
 def choose_leaving(numbers: Sequence[int], serving: frozenset[int], count: int) -> tuple[int, ...]:
     """Members that do not serve go first, then the newest: the oldest addresses stand in most configurations."""
     order = sorted(numbers, key=lambda number: (number in serving, -number))

@@ -12,6 +12,7 @@ from console.zookeeper.ensemble import (
     choose_leaving,
     name_servers,
     quorum_of,
+    size_advice,
     size_after,
 )
 
@@ -132,7 +133,7 @@ def _quorum_obstacle(present: Present, joining: tuple[Server, ...], leaving: tup
 def _touches(present: Present, joining: tuple[Server, ...], leaving: tuple[int, ...]) -> tuple[str, ...]:
     before = len(present.config.numbers)
     after = before + len(joining) - len(leaving)
-    sentences = [f"Before: {_survives(before)}. After: {_survives(after)}."]
+    sentences = [f"Before: {_survives(before)}. After: {_survives(after)}.", *filter(None, [size_advice(after)])]
     if joining:
         new = name_servers([each.number for each in joining])
         start, take = ("starts", "takes") if len(joining) == 1 else ("start", "take")

@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields
 from console.clusters.models import ClusterState
 from console.clusters.queries import cluster_state
 from console.gateway.zookeeper import ZooKeeperView
+from console.zookeeper.ensemble import size_advice
 
 MODE_TONES = {"leader": "ok", "standalone": "ok", "follower": "ok", "observer": "plain"}
 
@@ -55,6 +56,7 @@ def ensemble_facts(state: ClusterState | None = None) -> dict:
         "serving_count": serving,
         "quorum": quorum,
         "spare": serving - quorum,
+        "size_advice": size_advice(len(voters)),
         "leader": leader,
         #: The figures of the whole ensemble are the leader's; unknown without one.
         "whole": leader.seen if leader else ZooKeeperView(""),

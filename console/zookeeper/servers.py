@@ -57,9 +57,16 @@ def new_servers(config: EnsembleConfig, count: int, used_numbers: Iterable[int])
     return servers
 
 
+def settings_given() -> dict[str, str]:
+    """What was set in zoo.cfg of the servers there are: one that joins goes by the same."""
+    rows = server_processes()
+    return rows[min(rows)].spec.get("settings", {}) if rows else {}
+
+
 def spec_of(server: Server, members: Iterable[str]) -> dict:
     """The process of a server that joins `members`."""
     return {
+        "settings": settings_given(),
         "directory": server.directory,
         "host": server.host,
         "client_port": server.client_port,

@@ -2,7 +2,7 @@
 
 Spec: `directory`, `client_port`, `host` (127.0.0.1), `quorum_port` and `election_port` (default: the client port's
 customary neighbours), `number` (1: its N of server.N), `join` (lines as `server.1=…` of the ensemble that a new server
-joins) and `super_password_file` (of who may change the ensemble).
+joins), `super_password_file` (of who may change the ensemble) and `settings` (keys of zoo.cfg; the others stay).
 """
 
 import re
@@ -11,12 +11,14 @@ from pathlib import Path
 
 from django.conf import settings
 
+from console.gateway.zoo_settings import why_wrong
 from console.processes.kinds.spec import (
     Launch,
     SpecError,
     read_directory,
     read_number,
     read_optional_port,
+    read_pairs,
     read_port,
     read_secret_file,
     read_text,
@@ -40,6 +42,7 @@ _FIELDS = {
     "number",
     "join",
     "super_password_file",
+    "settings",
 }
 #: Members that a new server is told of.
 JOINED_MAX = 20
@@ -58,7 +61,15 @@ def check(spec: Mapping) -> dict:
         "number": read_number(spec, "number", 1, 255, 1),
         "join": _read_members(spec),
         "super_password_file": read_secret_file(spec, "super_password_file", str(settings.ZOOKEEPER_SECRET_FILE)),
+        "settings": _read_settings(spec),
     }
+
+
+def _read_settings(spec: Mapping) -> dict[str, str]:
+    pairs = read_pairs(spec, "settings")
+    if wrong := why_wrong(pairs):
+        raise SpecError(wrong)
+    return pairs
 
 
 def _read_host(spec: Mapping) -> str:
@@ -85,6 +96,8 @@ def launch(spec: dict) -> Launch:
             arguments += [f"--{name.replace('_', '-')}", str(spec[name])]
     if spec["number"] != 1:
         arguments += ["--number", str(spec["number"])]
+    for name, value in spec["settings"].items():
+        arguments += ["--set", f"{name}={value}"]
     for line in spec["join"]:
         arguments += ["--join", line]
     if spec["super_password_file"]:

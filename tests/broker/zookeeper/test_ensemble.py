@@ -35,7 +35,7 @@ def test_directory_can_be_moved(tmp_path):
 
 def test_edits_survive_and_ports_follow_the_arguments(tmp_path):
     prepare_server(tmp_path, "127.0.0.1", 2181)
-    (tmp_path / "zoo.cfg").write_text(_config(tmp_path).replace("tickTime=500", "tickTime=700") + "extra=1\n")
+    (tmp_path / "zoo.cfg").write_text(_config(tmp_path).replace("tickTime=2000", "tickTime=700") + "extra=1\n")
     prepare_server(tmp_path, "127.0.0.2", 2182)
     assert "tickTime=700\n" in _config(tmp_path)
     assert "extra=1\n" in _config(tmp_path)

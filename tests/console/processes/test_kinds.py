@@ -28,12 +28,22 @@ def everything_is_below(settings):
 def test_a_zookeeper_server_that_joins_is_told_its_number_the_members_and_where_the_password_lies(tmp_path, settings):
     member = "server.1=127.0.0.1:2888:3888:participant;127.0.0.1:2181"
     password_file = settings.ZOOKEEPER_SECRET_FILE = tmp_path / "super"
-    joining = {"number": 2, "join": [member], "super_password_file": str(password_file)}
+    more = {"super_password_file": str(password_file), "settings": {"tickTime": "3000"}}
+    joining = {"number": 2, "join": [member], **more}
     spec = KINDS["zookeeper"].check(SPECS["zookeeper"] | joining)
     KINDS["zookeeper"].write_files(spec)
     arguments = KINDS["zookeeper"].launch(spec).arguments
 
-    assert arguments[-6:] == ["--number", "2", "--join", member, "--super-password-file", str(password_file)]
+    assert arguments[-8:] == [
+        "--number",
+        "2",
+        "--set",
+        "tickTime=3000",
+        "--join",
+        member,
+        "--super-password-file",
+        str(password_file),
+    ]
     assert stat.S_IMODE(password_file.stat().st_mode) == 0o600
 
 
@@ -74,6 +84,8 @@ WRONG = [
     ("broker", {"first_properties": {"log.dirs": "/c"}}, "log.dirs, which has a field of its own."),
     ("broker", {"zookeeper_digest_file": "/etc/shadow"}, "zookeeper_digest_file must be"),
     ("zookeeper", {"super_password_file": "/etc/shadow"}, "super_password_file must be"),
+    ("zookeeper", {"settings": {"tickTime": "soon"}}, "tickTime='soon' is not a whole number"),
+    ("zookeeper", {"settings": {"dataDir": "/etc"}}, "dataDir is no key of zoo.cfg that can be set here"),
     ("zookeeper", {"host": "--join"}, "host must be a name or an address"),
     ("stream", {"properties": {"spark.jars": "http://h/x.jar"}}, "properties must have no key of Spark's own"),
     ("stream", {"properties": {"a": "b\nc=d"}}, "a must be one line of text."),

@@ -1,0 +1,39 @@
+"""Which keys of a server's zoo.cfg can be set, and what one on this host says: asked of `broker.zookeeper`."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from broker.config.definition import ConfigError
+from broker.zookeeper import zoo_cfg
+
+
+@dataclass(frozen=True, slots=True)
+class ZooKey:
+    name: str
+    default: str
+    meaning: str
+    at_least: int
+    at_most: int
+
+
+def zoo_keys() -> list[ZooKey]:
+    return [ZooKey(k.name, k.default_text, k.meaning, k.at_least, k.at_most) for k in zoo_cfg.KEYS]
+
+
+def why_wrong(settings: Mapping[str, str]) -> str:
+    """Why no server can have these; empty if it can."""
+    try:
+        zoo_cfg.read_settings(settings)
+    except ConfigError as error:
+        return f"{error}."
+    return ""
+
+
+def zoo_settings(directory: Path) -> dict[str, str]:
+    """What the server of this directory goes by; the defaults where it has not been started yet."""
+    try:
+        text = (directory / "zoo.cfg").read_text()
+    except OSError:
+        text = zoo_cfg.default_text()
+    return zoo_cfg.settings_in(text)

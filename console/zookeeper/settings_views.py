@@ -1,0 +1,62 @@
+"""The settings of the ensemble: keys of zoo.cfg, planned for all servers that this console runs."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+
+from console.access.rights import Right, require
+from console.gateway.zoo_settings import why_wrong, zoo_keys, zoo_settings
+from console.plans.plan import Confirmation, NotConfirmedError
+from console.processes.access import require_operating_all, why_not_all
+from console.zookeeper.actions import do_set_zoo_cfg
+from console.zookeeper.servers import server_processes
+from console.zookeeper.settings_plan import said_by_all, settings_plan
+
+VALUE_LENGTH_MAX = 20
+
+
+@require_http_methods(["GET", "POST"])
+def settings(request: HttpRequest) -> HttpResponse:
+    """Without values the form alone; with them the plan."""
+    require(request.user, Right.OPERATE)
+    rows = dict(sorted(server_processes().items()))
+    if not rows:
+        raise Http404("This console runs no ZooKeeper server.")
+    names = [row.name for row in rows.values()]
+    now = {
+        number: zoo_settings(Path(row.spec["directory"])) | row.spec.get("settings", {}) for number, row in rows.items()
+    }
+    wanted = _wanted(request.POST if request.method == "POST" else request.GET)
+    plan = settings_plan(now, wanted, names, why_wrong(_together(now, wanted))) if wanted else None
+    error, status = "", 200
+    if request.method == "POST":
+        require_operating_all(request.user, names)
+        plan = plan or settings_plan(now, {}, names, "")
+        try:
+            do_set_zoo_cfg(request.user, plan, list(rows.values()), Confirmation.parse(request.POST))
+            return redirect("zookeeper")
+        except NotConfirmedError as refusal:
+            error, status = str(refusal), refusal.status
+    context = {
+        "keys": [(key, wanted.get(key.name, said_by_all(now, key.name))) for key in zoo_keys()],
+        "plan": replace(plan, obstacle=plan.obstacle or why_not_all(request.user, names)) if plan else None,
+        "fields": list(wanted.items()),
+        "error": error,
+    }
+    return render(request, "zookeeper/settings.html", context, status=status)
+
+
+def _wanted(fields: Mapping[str, str]) -> dict[str, str]:
+    """The keys that were given a value; one that several servers disagree on is left as it is by leaving it so."""
+    typed = {key.name: fields.get(key.name, "").strip()[:VALUE_LENGTH_MAX] for key in zoo_keys()}
+    return {name: value for name, value in typed.items() if value and "/" not in value}
+
+
+def _together(now: Mapping[int, Mapping[str, str]], wanted: Mapping[str, str]) -> dict[str, str]:
+    """What each server would have in the end, as far as these agree."""
+    first = next(iter(now.values()))
+    return {key: value for key, value in first.items() if value.isdecimal()} | wanted
