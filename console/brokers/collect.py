@@ -6,6 +6,7 @@ from console.brokers import store
 from console.brokers.announce import BrokerAnnouncer
 from console.brokers.growth import appended_bytes
 from console.brokers.latency import LatencyWindow
+from console.brokers.open_files import open_files_here
 from console.gateway.broker_views import BrokerGateway, ReplicaSizes, replica_sizes
 from console.live.rows import TopicRow
 
@@ -30,6 +31,7 @@ class BrokerCollector:
         sizes = replica_sizes(found)
         store.forget_unknown()
         store.keep_log_dirs(found, at_ms)
+        store.keep_open_files(open_files_here())
         store.keep_software(self._gateway.software())
         self._keep_rates(sizes, topics, frozenset(found), at_ms)
         self._sizes, self._sizes_at_ms = sizes, at_ms

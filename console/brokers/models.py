@@ -106,6 +106,9 @@ class BrokerReport(models.Model):
     log_dirs = models.JSONField(default=list)
     #: One object per API: the fields of latency.ApiLatency.
     requests = models.JSONField(default=list)
+    #: Files and sockets it has open, and may have; None: it does not run on the collector's host.
+    open_files = models.IntegerField(null=True)
+    open_files_limit = models.BigIntegerField(null=True)
     #: It answers and does not tell how long requests take: only Barnabas brokers do.
     is_untold = models.BooleanField(default=False)
 

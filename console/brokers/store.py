@@ -5,6 +5,7 @@ from dataclasses import asdict
 
 from console.brokers.latency import ApiLatency
 from console.brokers.models import Broker, BrokerReport, Directory
+from console.brokers.open_files import OpenFiles
 from console.gateway.broker_views import LogDirView, Software
 
 
@@ -20,6 +21,13 @@ def keep_software(found: Mapping[int, Software]) -> None:
         Broker.objects.filter(broker_id=broker_id).update(
             software=each.name, speaks=each.speaks, api_count=each.api_count
         )
+
+
+def keep_open_files(found: Mapping[int, OpenFiles]) -> None:
+    """Of a broker that is not among them nobody knows."""
+    BrokerReport.objects.exclude(broker_id__in=list(found)).update(open_files=None, open_files_limit=None)
+    for broker_id, files in found.items():
+        BrokerReport.objects.filter(broker_id=broker_id).update(open_files=files.count, open_files_limit=files.limit)
 
 
 def keep_byte_rates(rates: Mapping[int, float]) -> None:

@@ -7,7 +7,15 @@ from django.utils import timezone
 from console.access.filters import within
 from console.access.reach import EVERYTHING, Reach, Resource
 from console.brokers.models import Broker, BrokerReport
-from console.clusters.health import Facts, TightDirectory, TroubledGroup, TroubledPartition, TroubledProcess
+from console.brokers.open_files import OpenFiles
+from console.clusters.health import (
+    CrowdedBroker,
+    Facts,
+    TightDirectory,
+    TroubledGroup,
+    TroubledPartition,
+    TroubledProcess,
+)
 from console.clusters.models import ClusterState
 from console.consumers.models import ConsumerGroup
 from console.consumers.queries import groups_in_trouble
@@ -47,6 +55,7 @@ def health_facts(
         groups=groups,
         groups_count=groups_count,
         directories=tight_directories({each.broker_id for each in brokers if each.is_registered}),
+        crowded=crowded_brokers({each.broker_id for each in brokers if each.is_registered}),
         processes=_troubled_processes(reach),
     )
 
@@ -60,6 +69,16 @@ def troubled_groups(reach: Reach) -> tuple[tuple[TroubledGroup, ...], int]:
     """The worst of those that read badly or will lose records, and how many there are of both."""
     found = groups_in_trouble(now_ms(), reach)
     return tuple(_as_group(each) for each in found[:TROUBLED_GROUPS_MAX]), found.count()
+
+
+def crowded_brokers(broker_ids: set[int]) -> tuple[CrowdedBroker, ...]:
+    """Those of these brokers that are near their limit of open files."""
+    told = BrokerReport.objects.filter(broker_id__in=broker_ids, open_files__isnull=False).order_by("broker_id")
+    return tuple(
+        CrowdedBroker(each.broker_id, each.open_files, each.open_files_limit)
+        for each in told
+        if OpenFiles(each.open_files, each.open_files_limit).is_near_limit
+    )
 
 
 def tight_directories(broker_ids: set[int]) -> tuple[TightDirectory, ...]:

@@ -78,6 +78,15 @@ class TightDirectory:
 
 
 @dataclass(frozen=True, slots=True)
+class CrowdedBroker:
+    """A broker near its limit of open files."""
+
+    broker_id: int
+    open_files: int
+    limit: int
+
+
+@dataclass(frozen=True, slots=True)
 class Facts:
     is_seen: bool
     brokers_error: str = ""
@@ -99,6 +108,7 @@ class Facts:
     groups: tuple[TroubledGroup, ...] = ()
     groups_count: int = 0
     directories: tuple[TightDirectory, ...] = ()
+    crowded: tuple[CrowdedBroker, ...] = ()
 
     @property
     def has_quorum(self) -> bool:

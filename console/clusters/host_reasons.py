@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from console.clusters.health import Action, Level, Reason, TightDirectory, TroubledProcess
+from console.clusters.health import Action, CrowdedBroker, Level, Reason, TightDirectory, TroubledProcess
 from console.live.templatetags.figures import size
 
 _EVIDENCE_LENGTH_MAX = 160
@@ -11,6 +11,16 @@ _EVIDENCE_LENGTH_MAX = 160
 def directory_reasons(directories: Iterable[TightDirectory]) -> Iterable[Reason]:
     for each in directories:
         yield _offline(each) if each.error else _nearly_full(each)
+
+
+def crowded_reasons(crowded: Iterable[CrowdedBroker]) -> Iterable[Reason]:
+    for each in crowded:
+        text = (
+            f"Broker {each.broker_id} is near its limit of open files: beyond it no segment opens, no client comes in."
+        )
+        action = Action("Raise the limit (ulimit -Hn, LimitNOFILE= of systemd), then restart it", "processes")
+        evidence = f"{each.open_files:,} of {each.limit:,} are open"
+        yield Reason(Level.WARNING, f"Broker {each.broker_id}", text, action, evidence)
 
 
 def _offline(directory: TightDirectory) -> Reason:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from console.clusters.client_reasons import group_reasons
 from console.clusters.health import Action, Facts, Health, Level, Reason, TroubledPartition
-from console.clusters.host_reasons import directory_reasons, process_reasons
+from console.clusters.host_reasons import crowded_reasons, directory_reasons, process_reasons
 
 #: A topic's name may have 249 characters; a reason is one sentence.
 NAME_LENGTH_MAX = 40
@@ -37,6 +37,7 @@ def _reasons(facts: Facts) -> Iterable[Reason]:
         yield _missing_broker(broker_id, [each for each in facts.troubled if broker_id in each.replicas], facts)
     yield from _other_partitions([each for each in facts.troubled if not facts.missing.intersection(each.replicas)])
     yield from directory_reasons(facts.directories)
+    yield from crowded_reasons(facts.crowded)
     yield from process_reasons(each for each in facts.processes if each.broker_id not in facts.missing)
     yield from group_reasons(facts.groups, facts.groups_count)
 

@@ -1,0 +1,44 @@
+"""How near the brokers on this host are to their limit of open files, by what the system says of their processes.
+
+A broker keeps a share of the limit from connections; still, one that runs out of it can open no segment and takes no
+client. Brokers elsewhere tell it by their metrics (`process_open_fds`, `process_max_fds`).
+"""
+
+from dataclasses import dataclass
+
+import psutil
+from django.conf import settings
+
+from console.processes.models import ManagedProcess
+
+#: From this part of the limit on a person is told.
+NEAR_SHARE = 0.8
+NO_LIMIT = 2**62
+
+
+@dataclass(frozen=True, slots=True)
+class OpenFiles:
+    count: int
+    limit: int
+
+    @property
+    def is_near_limit(self) -> bool:
+        return self.count >= NEAR_SHARE * self.limit
+
+
+def open_files_here() -> dict[int, OpenFiles]:
+    """By broker; of one that has just ended, or is somebody else's, nothing is known."""
+    rows = ManagedProcess.objects.filter(kind=ManagedProcess.Kind.BROKER, host=settings.HOST_NAME, pid__isnull=False)
+    found = {row.spec.get("broker_id"): open_files_of(row.pid, row.create_time) for row in rows}
+    return {broker_id: files for broker_id, files in found.items() if broker_id is not None and files is not None}
+
+
+def open_files_of(pid: int, create_time: float) -> OpenFiles | None:
+    try:
+        process = psutil.Process(pid)
+        if abs(process.create_time() - create_time) > 1:
+            return None
+        limit, _ = process.rlimit(psutil.RLIMIT_NOFILE)
+        return OpenFiles(process.num_fds(), NO_LIMIT if limit == psutil.RLIM_INFINITY else limit)
+    except (psutil.Error, OSError):
+        return None
