@@ -93,12 +93,14 @@ def _run(config: StreamConfig, progress: ProgressFile, stop: Event, clock: Clock
 
 def _end_at_once(progress: ProgressFile) -> None:
     """As `kill -9` would, with all children: what was under way is done again, and once, by the next driver."""
-    _log.warning("stopped at once", reason="Spark was starting, or did not stop in time")
-    progress.write("stopped")
-    for child in psutil.Process().children(recursive=True):
-        with suppress(psutil.NoSuchProcess):
-            child.kill()
-    os._exit(0)
+    try:
+        _log.warning("stopped at once", reason="Spark was starting, or did not stop in time")
+        for child in psutil.Process().children(recursive=True):
+            with suppress(psutil.NoSuchProcess):
+                child.kill()
+        progress.write("stopped")
+    finally:
+        os._exit(0)
 
 
 @contextmanager
