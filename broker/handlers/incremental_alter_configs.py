@@ -54,7 +54,6 @@ async def _change(asked: AlterConfigsResource, validate_only: bool, context: Req
 
 
 def _apply(config: AlterableConfig, overrides: dict[str, str], configs: ChangeableConfigs) -> None:
-    key = configs.key_of(config.name)
     if config.config_operation == ConfigOperation.DELETE:
         overrides.pop(config.name, None)
     elif config.value is None:
@@ -62,6 +61,7 @@ def _apply(config: AlterableConfig, overrides: dict[str, str], configs: Changeab
     elif config.config_operation == ConfigOperation.SET:
         overrides[config.name] = config.value
     else:
+        key = configs.key_of(config.name)
         overrides[config.name] = _changed_list(config, configs.value_of(key, overrides), key)
 
 

@@ -15,7 +15,8 @@ from broker.common.limits import TOPIC_WRITES_MAX
 from broker.common.logs import logger
 from broker.common.topic_names import is_topic_name
 from broker.config.broker import BrokerConfig
-from broker.config.topic import check_topic_configs
+from broker.config.topic import BY_NAME, check_topic_configs
+from broker.runtime.idle_keys import IdleKeys
 from broker.runtime.metadata_cache import MetadataCache
 from broker.runtime.topics.internal_topics import INTERNAL_TOPICS, new_internal_topic
 from broker.runtime.topics.topic_placement import NewTopic, place_added, place_topic
@@ -45,6 +46,7 @@ class TopicAdmin:
         self._store = store
         self._metadata = metadata
         self._config = config
+        self._idle_keys = IdleKeys("topic", BY_NAME)
         #: On their way into ZooKeeper, which no metadata shows yet, with how many partitions.
         self._being_created: dict[str, int] = {}
         self._writing = asyncio.Semaphore(TOPIC_WRITES_MAX)
@@ -63,6 +65,7 @@ class TopicAdmin:
         self._refuse_too_many(topic.name, len(assignment))
         created = CreatedTopic(NO_TOPIC_ID if validate_only else uuid.uuid4(), assignment)
         if not validate_only:
+            self._idle_keys.tell(topic.configs)
             await self._write(topic, created)
             await self._wait_for_leaders(topic.name, len(assignment), timeout_ms)
         return created
