@@ -55,6 +55,7 @@ from broker.runtime.topics import topic_configs
 from broker.runtime.topics.topic_admin import TopicAdmin
 from broker.runtime.topics.topic_configs import TopicConfigs, log_config
 from broker.security.membership import NONCE_BYTES, Membership
+from broker.server.controller_metrics import ControllerMetrics
 from broker.server.coordination import Coordination
 from broker.server.coordinator_metrics import CoordinatorMetrics
 from broker.server.descriptors import connections_within, raise_descriptor_limit
@@ -214,6 +215,7 @@ class Broker:
         for metrics in (
             ReplicationMetrics(replicas, self._feeds, self._fetchers, self._acks, self._isr),
             CoordinatorMetrics(self._coordination),
+            ControllerMetrics(self._controller),
             StateMetrics(replicas, self._metadata, self._purgatory, fetch_sessions, self._listener, config.broker_id),
         ):
             self._registry.register(metrics)
