@@ -1,5 +1,8 @@
 """Broker configuration: the keys of `server.properties` this broker understands, with Kafka's names and defaults.
 
+Where Kafka's own have changed over the years, the defaults are those of Kafka up to 2.4: a follower may lag for 10 s, a
+broker be silent for 6 s.
+
 A key that Kafka has and nothing here reads is accepted and reported once at start, so that an existing file works; a
 value that cannot be right stops the start with one sentence. Which keys may change while brokers run is told in
 `dynamic`.
@@ -102,7 +105,7 @@ KEYS: tuple[Key, ...] = (
     Key("advertised.listeners", parse_endpoints, None, "Addresses clients are told; default: the listeners."),
     Key("log.dirs", parse_list, ("/tmp/kafka-logs",), "Directories for partitions, comma separated."),
     Key("zookeeper.connect", str, REQUIRED, "ZooKeeper's addresses, host:port,…[/chroot]"),
-    Key("zookeeper.session.timeout.ms", parse_int, 18_000, "Silence after which a broker counts as dead.", at_least=1),
+    Key("zookeeper.session.timeout.ms", parse_int, 6_000, "Silence after which a broker counts as dead.", at_least=1),
     Key("zookeeper.connection.timeout.ms", parse_int, 18_000, "How long to wait for ZooKeeper at start.", at_least=1),
     Key("zookeeper.set.acl", parse_boolean, False, "Whether znodes may be changed by the brokers' user only."),
     # Kafka has its user in a JAAS file, for SASL. Named after ZooKeeper's scheme `digest`, which needs none.
@@ -182,7 +185,7 @@ KEYS: tuple[Key, ...] = (
     Key(
         "replica.lag.time.max.ms",
         parse_int,
-        30_000,
+        10_000,
         "A follower that has not been caught up for so long leaves the ISR.",
         at_least=1,
     ),

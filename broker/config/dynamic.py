@@ -1,7 +1,8 @@
 """Which of a broker's keys may change while brokers run, for all of them or for one, and the check of such a change.
 
 The modes are Kafka's (KIP-226) for the keys this broker reads; whoever reads a key listed here must read it anew, or
-hear of changes. Kafka also moves listeners and their TLS files while it runs; this broker reads those at its start.
+hear of changes. Kafka also moves listeners and their TLS files while it runs; this broker reads those at its start. It
+lets replica.lag.time.max.ms change, which Kafka reads at the start.
 """
 
 from collections.abc import Mapping
@@ -48,6 +49,7 @@ CLUSTER_WIDE = frozenset(
         "message.max.bytes",
         "min.insync.replicas",
         "producer.id.expiration.ms",
+        "replica.lag.time.max.ms",
         "transaction.partition.verification.enable",
         "unclean.leader.election.enable",
         *DYNAMIC_WITHOUT_EFFECT,
