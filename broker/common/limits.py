@@ -144,6 +144,9 @@ REPACKING_BYTES_MAX = 64 * 1024 * 1024
 #: Records of such a batch, not compressed, that are looked at as it is appended: 4 ms. More take turns with others.
 RECORDS_LOOKED_AT_AT_ONCE_MAX = 1_000
 
+#: Partitions in one page of DescribeTopicPartitions, Kafka's max.request.partition.size.limit: 20 ms of encoding.
+DESCRIBED_PARTITIONS_MAX = 2_000
+
 #: How long a broker has to have been the only one before it makes the topics of coordinators with one replica: brokers
 #: that are started together meet within seconds, and what was made alone stays so.
 LONE_BROKER_MS = 10_000

@@ -144,11 +144,12 @@ def _asked_topic(
         return _topic(found, request) if found else missing
     if asked.name in topics:
         return _topic(topics[asked.name], request)
-    code = errors.get(asked.name) or _why_unknown(asked.name)
+    code = errors.get(asked.name) or why_unknown(asked.name)
     return MetadataResponseTopic(error_code=code, name=asked.name, is_internal=asked.name in INTERNAL_TOPICS)
 
 
-def _why_unknown(name: str) -> ErrorCode:
+def why_unknown(name: str) -> ErrorCode:
+    """What to say of a topic that is not there: perhaps none can have that name."""
     try:
         check_topic_name(name)
     except ApiError as error:
