@@ -39,6 +39,7 @@ class ConfigSource(IntEnum):
     CLUSTER = 3  #: set for all brokers while they run
     BROKER_FILE = 4
     DEFAULT = 5
+    LOGGER = 6
 
 
 class UpdateMode(Enum):

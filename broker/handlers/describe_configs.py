@@ -13,6 +13,7 @@ from broker.config.broker import BrokerConfig
 from broker.config.definition import ConfigSource, ConfigType, Key, UpdateMode
 from broker.config.dynamic import update_mode
 from broker.config.resolution import Setting, broker_settings_of, settings_of, told_synonyms
+from broker.handlers.broker_loggers import describe_loggers
 from broker.handlers.config_resources import ResourceType, check_broker, check_topic, unknown_resource
 from broker.handlers.handler import OF_EVERYTHING, RequestContext, public
 from broker.protocol.api_keys import ApiKey
@@ -39,12 +40,16 @@ async def _describe(
     asked: DescribeConfigsResource, request: DescribeConfigsRequest, context: RequestContext
 ) -> DescribeConfigsResult:
     result = DescribeConfigsResult(resource_type=asked.resource_type, resource_name=asked.resource_name)
+    wanted = None if asked.configuration_keys is None else set(asked.configuration_keys)
     try:
+        if asked.resource_type == ResourceType.BROKER_LOGGER:
+            loggers = describe_loggers(asked.resource_name, context)
+            result.configs = [each for each in loggers if wanted is None or each.name in wanted]
+            return result
         keys, describe = await _settings(asked, context)
     except ApiError as error:
         result.error_code, result.error_message = error.code, error.message
         return result
-    wanted = None if asked.configuration_keys is None else set(asked.configuration_keys)
     keys = [key for key in keys if wanted is None or key.name in wanted]
     result.configs = MadeLate(keys, lambda key: _entry(describe(key), request, context.api_version))
     return result
