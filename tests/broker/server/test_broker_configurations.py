@@ -144,6 +144,20 @@ async def test_a_key_nobody_knows_is_taken_and_shown_without_its_value(served, n
     assert served.store.configs["<default>" if name == "" else name] == {"colour": "red"}
 
 
+async def test_replacing_all_that_is_set_takes_keys_of_topics_and_of_nobody(served):
+    await asked_and_done(await served.client(), altering("1", retention_ms="5", colour="red"))
+    assert served.store.configs["1"] == {"retention.ms": "5", "colour": "red"}
+
+
+async def test_a_topics_key_nobody_knows_can_be_deleted_and_not_set(served):
+    served.tell_of("t")
+    client = await served.client()
+    for operation, code in ((ConfigOperation.DELETE, ErrorCode.NONE), (ConfigOperation.SET, ErrorCode.INVALID_CONFIG)):
+        request = changing("t", "colour", "red", operation)
+        request.resources[0].resource_type = ResourceType.TOPIC
+        assert (await client.ask(request, 1)).responses[0].error_code == code
+
+
 async def test_addresses_nobody_set_are_null(served):
     assert (await described(await served.client(), "1"))["advertised.listeners"].value is None
 
