@@ -334,5 +334,5 @@ _BUDGET = Budget(
     sys.maxsize, PRODUCE_ENTRIES_MAX, bytes_at_once=sys.maxsize, decoded_factor=1, long_answers_from=sys.maxsize
 )
 
-#: Versions 0 to 2 are only said: librdkafka compresses nothing for a broker that does not know 0 (KAFKA-18659).
+#: Versions 0 to 2 are only said: older librdkafka compresses nothing for a broker without version 0 (KAFKA-18659).
 HANDLER = public(ApiKey.PRODUCE, 3, 11, handle_produce, advertised_from=0, budget=_BUDGET)

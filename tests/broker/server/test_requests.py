@@ -48,7 +48,7 @@ async def test_only_programs_of_this_product_are_told_of_its_own_apis(served):
 
 
 async def test_what_is_advertised_is_served_but_for_the_produce_versions_that_librdkafka_looks_for(served):
-    """Without Produce 0 in the list librdkafka sends nothing compressed; Kafka 4 says the same (KAFKA-18659)."""
+    """Without Produce 0 in the list older librdkafka sends nothing compressed; Kafka 4 says it too (KAFKA-18659)."""
     response = await (await served.client()).ask(ApiVersionsRequest(), 3)
     served_versions = {handler.api: handler.served for handler in HANDLERS}
     beyond = {
