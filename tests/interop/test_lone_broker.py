@@ -3,21 +3,19 @@
 from confluent_kafka import Consumer, Producer
 
 from tests.barnabas_cluster import BrokerProcess, free_ports
-from tests.zookeeper_server import running_zookeeper
 
 
-def test_a_broker_alone_serves_groups_and_transactions_and_says_what_they_are_worth(tmp_path):
-    with running_zookeeper(tmp_path / "zookeeper") as zookeeper:
-        port, metrics_port = free_ports(2)
-        broker = BrokerProcess(0, port, metrics_port, tmp_path / "broker", zookeeper.connect)
-        broker.start()
-        try:
-            broker.await_healthy()
-            _copy(f"127.0.0.1:{port}")
-            assert "internal topic is made with one replica" in broker.log_path.read_text()
-            assert "internal_topics_short_of_replicas 2.0" in broker.get("/metrics")
-        finally:
-            broker.stop()
+def test_a_broker_alone_serves_groups_and_transactions_and_says_what_they_are_worth(tmp_path, zookeeper):
+    port, metrics_port = free_ports(2)
+    broker = BrokerProcess(0, port, metrics_port, tmp_path / "broker", f"{zookeeper.connect}/lone")
+    broker.start()
+    try:
+        broker.await_healthy()
+        _copy(f"127.0.0.1:{port}")
+        assert "internal topic is made with one replica" in broker.log_path.read_text()
+        assert "internal_topics_short_of_replicas 2.0" in broker.get("/metrics")
+    finally:
+        broker.stop()
 
 
 def _copy(bootstrap_servers: str) -> None:
