@@ -15,7 +15,7 @@ from broker.protocol.codec import decode, encode
 from broker.protocol.framing import SIZE_BYTES
 from broker.protocol.headers import RequestHeader, decode_response_header, encode_request_header
 from broker.protocol.messages import MESSAGES
-from broker.protocol.messages.api_versions import ApiVersionsRequest
+from broker.protocol.messages.api_versions import OWN_SOFTWARE, ApiVersionsRequest, ApiVersionsResponse
 from broker.protocol.schema import Message
 from broker.security.login import login
 from broker.security.membership import Membership
@@ -25,6 +25,8 @@ from broker.security.scram import AuthenticationError
 RESPONSE_BYTES_MAX = 64 * 1024 * 1024
 #: Every broker of the last ten years answers this version.
 _FIRST_VERSION = 0
+#: The first one in which a client says what it is (KIP-511): by that a broker tells of its own APIs.
+_INTRODUCED_FROM = 3
 
 
 class BrokerConnection:
@@ -97,10 +99,11 @@ class BrokerConnection:
             raise LoginRefused(f"the broker at {self.address} does not take us for a member: {error}") from error
 
     def _ask_versions(self, deadline: float) -> dict[int, tuple[int, int]]:
-        answer = self._exchange(ApiVersionsRequest(), _FIRST_VERSION, deadline)
-        if answer.error_code:
-            raise ApiError(ErrorCode(answer.error_code))
-        return {each.api_key: (each.min_version, each.max_version) for each in answer.api_keys}
+        served = _versions(self._exchange(ApiVersionsRequest(), _FIRST_VERSION, deadline))
+        if served.get(ApiKey.API_VERSIONS, (0, 0))[1] < _INTRODUCED_FROM:
+            return served
+        introduction = ApiVersionsRequest(client_software_name=OWN_SOFTWARE, client_software_version="1")
+        return _versions(self._exchange(introduction, _INTRODUCED_FROM, deadline))
 
     def _version_of(self, request: Message, version_max: int) -> int:
         api = ApiKey(request.api)
@@ -155,6 +158,12 @@ class BrokerConnection:
         if left <= 0:
             raise TimeoutError
         self._socket.settimeout(left)
+
+
+def _versions(answer: ApiVersionsResponse) -> dict[int, tuple[int, int]]:
+    if answer.error_code:
+        raise ApiError(ErrorCode(answer.error_code))
+    return {each.api_key: (each.min_version, each.max_version) for each in answer.api_keys}
 
 
 def _why(error: OSError) -> str:

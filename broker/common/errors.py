@@ -136,6 +136,14 @@ class ApiError(BarnabasError):
         self.message = message or code.meaning
 
 
+class RecordsRefused(ApiError):
+    """Single records of a batch are at fault: by position in the batch, what is wrong with each (KIP-467)."""
+
+    def __init__(self, code: ErrorCode, message: str, records: dict[int, str]):
+        super().__init__(code, message)
+        self.records = records
+
+
 class InvariantViolation(BarnabasError):
     """A promise of ours is broken. Whatever owns the broken state must stop."""
 

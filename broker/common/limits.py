@@ -144,6 +144,21 @@ REPACKING_BYTES_MAX = 64 * 1024 * 1024
 #: Records of such a batch, not compressed, that are looked at as it is appended: 4 ms. More take turns with others.
 RECORDS_LOOKED_AT_AT_ONCE_MAX = 1_000
 
+#: Partitions in one page of DescribeTopicPartitions, Kafka's max.request.partition.size.limit: 20 ms of encoding.
+DESCRIBED_PARTITIONS_MAX = 2_000
+
+#: How long a broker has to have been the only one before it makes the topics of coordinators with one replica: brokers
+#: that are started together meet within seconds, and what was made alone stays so.
+LONE_BROKER_MS = 10_000
+
+#: Records of one batch that an answer names as being at fault, 0.1 KB each; the producer takes the others for
+#: neighbours of bad ones. Kafka names all.
+RECORD_ERRORS_MAX = 1_000
+
+#: What a batch may unpack to that is looked at only to name records whose time is refused: a few milliseconds. Of a
+#: larger one none is named.
+NAMED_RECORDS_BYTES_MAX = 1024 * 1024
+
 #: Records of a batch that are looked at one by one, each about two microseconds and 300 bytes; clients put 10,000 into
 #: one (librdkafka's default) or fewer.
 RECORDS_PER_BATCH_MAX = 100_000

@@ -12,6 +12,18 @@ import structlog
 
 from broker.common.limits import LOGGED_TEXT_LENGTH_MAX
 
+#: Kafka's names of levels, the most severe first. TRACE tells more than DEBUG if somebody ever does.
+LEVELS = {
+    "FATAL": logging.CRITICAL,
+    "ERROR": logging.ERROR,
+    "WARN": logging.WARNING,
+    "INFO": logging.INFO,
+    "DEBUG": logging.DEBUG,
+    "TRACE": 5,
+}
+ROOT = "root"
+_OURS = "broker"
+
 #: Where structlog puts a traceback, and where we say what a thread is doing.
 _TRACEBACKS = ("exception", "stack")
 
@@ -67,4 +79,24 @@ def _visible(letter: str) -> str:
 
 
 def logger(name: str) -> structlog.stdlib.BoundLogger:
+    logging.getLogger(name)  # from now on its level can be asked for, and set
     return structlog.stdlib.get_logger(name)
+
+
+def log_levels() -> dict[str, str]:
+    """What each logger of ours tells at least, by name, and the root logger. Libraries' are not for others to change:
+    kazoo would write passwords into the log.
+    """
+    names = sorted(name for name in logging.root.manager.loggerDict if name.split(".")[0] == _OURS)
+    found = {ROOT: logging.root} | {name: logging.getLogger(name) for name in names}
+    return {name: _level_name(each.getEffectiveLevel()) for name, each in found.items()}
+
+
+def set_log_level(name: str, level: str | None) -> None:
+    """`name` is one of `log_levels()`, `level` one of LEVELS; None: as the logger above it, which root has not."""
+    found = logging.root if name == ROOT else logging.getLogger(name)
+    found.setLevel(logging.NOTSET if level is None else LEVELS[level])
+
+
+def _level_name(number: int) -> str:
+    return next((name for name, least in LEVELS.items() if number >= least), "TRACE")

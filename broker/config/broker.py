@@ -1,5 +1,8 @@
 """Broker configuration: the keys of `server.properties` this broker understands, with Kafka's names and defaults.
 
+Where Kafka's own have changed over the years, the defaults are those of Kafka up to 2.4: a follower may lag for 10 s, a
+broker be silent for 6 s.
+
 A key that Kafka has and nothing here reads is accepted and reported once at start, so that an existing file works; a
 value that cannot be right stops the start with one sentence. Which keys may change while brokers run is told in
 `dynamic`.
@@ -26,6 +29,7 @@ from broker.config.definition import (
 )
 from broker.config.properties import parse_properties
 from broker.config.topic import CLEANUP_POLICIES, COMPRESSION_LEVELS, COMPRESSION_TYPES, TIMESTAMP_TYPES, UNLIMITED
+from broker.config.without_effect import BROKER_KEYS as KEYS_WITHOUT_EFFECT
 
 
 class Endpoint(NamedTuple):
@@ -98,10 +102,10 @@ KEYS: tuple[Key, ...] = (
         (Endpoint("PLAINTEXT", "127.0.0.1", 9092),),
         "Addresses the broker listens on, NAME://host:port, comma separated.",
     ),
-    Key("advertised.listeners", parse_endpoints, (), "Addresses clients are told; default: the listeners."),
+    Key("advertised.listeners", parse_endpoints, None, "Addresses clients are told; default: the listeners."),
     Key("log.dirs", parse_list, ("/tmp/kafka-logs",), "Directories for partitions, comma separated."),
     Key("zookeeper.connect", str, REQUIRED, "ZooKeeper's addresses, host:port,…[/chroot]"),
-    Key("zookeeper.session.timeout.ms", parse_int, 18_000, "Silence after which a broker counts as dead.", at_least=1),
+    Key("zookeeper.session.timeout.ms", parse_int, 6_000, "Silence after which a broker counts as dead.", at_least=1),
     Key("zookeeper.connection.timeout.ms", parse_int, 18_000, "How long to wait for ZooKeeper at start.", at_least=1),
     Key("zookeeper.set.acl", parse_boolean, False, "Whether znodes may be changed by the brokers' user only."),
     # Kafka has its user in a JAAS file, for SASL. Named after ZooKeeper's scheme `digest`, which needs none.
@@ -143,6 +147,13 @@ KEYS: tuple[Key, ...] = (
     Key("log.message.timestamp.type", str, "CreateTime", "Whose time a record carries.", choices=TIMESTAMP_TYPES),
     Key("log.message.timestamp.before.max.ms", parse_int, UNLIMITED, "How old a record may be.", at_least=0),
     Key("log.message.timestamp.after.max.ms", parse_int, UNLIMITED, "How far ahead a record may be.", at_least=0),
+    Key(
+        "log.message.timestamp.difference.max.ms",
+        parse_int,
+        UNLIMITED,
+        "How old a record may be, or how far ahead, unless one of the two keys before says it.",
+        at_least=0,
+    ),
     Key("log.cleaner.min.cleanable.ratio", float, 0.5, "Dirty share that starts compaction.", at_least=0, at_most=1),
     Key("log.cleaner.delete.retention.ms", parse_int, 86_400_000, "How long a tombstone stays.", at_least=0),
     Key("log.cleaner.min.compaction.lag.ms", parse_int, 0, "A record stays uncompacted so long.", at_least=0),
@@ -174,7 +185,7 @@ KEYS: tuple[Key, ...] = (
     Key(
         "replica.lag.time.max.ms",
         parse_int,
-        30_000,
+        10_000,
         "A follower that has not been caught up for so long leaves the ISR.",
         at_least=1,
     ),
@@ -314,6 +325,7 @@ KEYS: tuple[Key, ...] = (
         at_least=1,
     ),
     Key("metrics.listener", parse_host_port, HostPort("", 0), "host:port of /metrics and /healthz; unset: not served."),
+    *KEYS_WITHOUT_EFFECT,
 )
 BY_NAME: dict[str, Key] = {key.name: key for key in KEYS}
 
@@ -322,7 +334,8 @@ class BrokerConfig:
     """What counts now, by attribute: `config.broker_id` for `broker.id`.
 
     One object for the life of a broker, whose values change with `set_dynamic`: who reads a value when it is needed
-    always has the one that counts. `given` are the keys of the file, `unused` those of them that nothing reads.
+    always has the one that counts. `given` are the known keys of the file, `unused` all those of it that nothing reads,
+    known or not.
     """
 
     def __init__(self, values: dict[str, Any], given: frozenset[str] = frozenset(), unused: tuple[str, ...] = ()):
@@ -337,16 +350,19 @@ class BrokerConfig:
     def set_dynamic(self, own: Mapping[str, Any], cluster_wide: Mapping[str, Any]) -> bool:
         """Values by key that count before the file's: for this broker, and for all; whether anything is different.
 
-        `layers` then holds every value by source and key, the source that counts first; for the owner's thread.
+        `layers` then holds every value by source and key, the source that counts first, and so the texts of keys that
+        nobody knows; for the owner's thread.
         """
         before = self.values
-        from_file = {name: self.at_start[BY_NAME[name].attribute] for name in self.given}
+        from_file = dict.fromkeys((name for name in self.unused if name not in BY_NAME), "")
+        from_file |= {name: self.at_start[BY_NAME[name].attribute] for name in self.given}
         self.layers = {
             ConfigSource.BROKER: dict(own),
             ConfigSource.CLUSTER: dict(cluster_wide),
             ConfigSource.BROKER_FILE: from_file,
         }
-        changed = {BY_NAME[name].attribute: value for name, value in {**cluster_wide, **own}.items()}
+        both = {**cluster_wide, **own}
+        changed = {BY_NAME[name].attribute: value for name, value in both.items() if name in BY_NAME}
         self.values = {**self.at_start, **changed}
         # Attributes of its own for each value: reading one on the request path costs no call.
         vars(self).update(self.values)
@@ -367,15 +383,15 @@ def read_broker_config(text: str) -> BrokerConfig:
             raise ConfigError("zookeeper.set.acl=true needs zookeeper.digest.file: whose shall the znodes be?")
     except ConfigError as error:
         raise StartupError(str(error)) from None
-    known = BY_NAME.keys()
-    return BrokerConfig(values, frozenset(texts) & known, tuple(sorted(set(texts) - known)))
+    unused = sorted(name for name in texts if name not in BY_NAME or not BY_NAME[name].has_effect)
+    return BrokerConfig(values, frozenset(texts) & BY_NAME.keys(), tuple(unused))
 
 
 def _check_listeners(values: dict[str, Any]) -> None:
-    for endpoint in (*values["listeners"], *values["advertised_listeners"]):
+    for endpoint in (*values["listeners"], *(values["advertised_listeners"] or ())):
         if endpoint.listener != "PLAINTEXT":
             raise ConfigError(f"listener {endpoint}: only PLAINTEXT is served; security comes with a later release")
-    for endpoint in values["advertised_listeners"]:
+    for endpoint in values["advertised_listeners"] or ():
         if endpoint.host in ("", "0.0.0.0", "::"):
             raise ConfigError(f"advertised.listeners={endpoint} must name a host that clients can reach")
     if not values["advertised_listeners"]:

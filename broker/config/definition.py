@@ -21,6 +21,7 @@ _INT = re.compile(r"[+-]?[0-9]{1,19}")
 class ConfigType(IntEnum):
     """Types of values on the wire."""
 
+    UNKNOWN = 0
     BOOLEAN = 1
     STRING = 2
     INT = 3
@@ -38,6 +39,7 @@ class ConfigSource(IntEnum):
     CLUSTER = 3  #: set for all brokers while they run
     BROKER_FILE = 4
     DEFAULT = 5
+    LOGGER = 6
 
 
 class UpdateMode(Enum):
@@ -91,6 +93,8 @@ class Key:
     at_least: float | None = None
     at_most: float | None = None
     choices: tuple[str, ...] = ()
+    #: Whether anything reads the value; what Kafka's files and tools set besides is accepted.
+    has_effect: bool = True
 
     @property
     def attribute(self) -> str:
@@ -106,7 +110,7 @@ class Key:
             float: ConfigType.DOUBLE,
         }
         if self.parse not in types and isinstance(self.default, int):
-            return ConfigType.INT
+            return ConfigType.BOOLEAN if isinstance(self.default, bool) else ConfigType.INT
         return types.get(self.parse, ConfigType.LIST if self.parse is parse_list else ConfigType.STRING)
 
     @property
@@ -130,6 +134,11 @@ class Key:
         if unknown:
             raise ConfigError(f"{self.name}={text} must be one of {', '.join(self.choices)}")
         return value
+
+
+def without_effect(name: str, parse: Callable[[str], Any], default: Any, at_least: float | None = None) -> Key:
+    """A key of Kafka's that nothing here reads."""
+    return Key(name, parse, default, "Accepted as Kafka does, without effect here.", at_least, has_effect=False)
 
 
 def render_value(value: Any) -> str | None:

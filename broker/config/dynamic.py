@@ -1,7 +1,8 @@
 """Which of a broker's keys may change while brokers run, for all of them or for one, and the check of such a change.
 
 The modes are Kafka's (KIP-226) for the keys this broker reads; whoever reads a key listed here must read it anew, or
-hear of changes. Kafka also moves listeners and their TLS files while it runs; this broker reads those at its start.
+hear of changes. Kafka also moves listeners and their TLS files while it runs; this broker reads those at its start. It
+lets replica.lag.time.max.ms change, which Kafka reads at the start.
 """
 
 from collections.abc import Mapping
@@ -9,6 +10,7 @@ from typing import Any
 
 from broker.config.broker import BY_NAME
 from broker.config.definition import ConfigError, UpdateMode
+from broker.config.without_effect import DYNAMIC as DYNAMIC_WITHOUT_EFFECT
 
 #: May be set for all brokers, or for one.
 CLUSTER_WIDE = frozenset(
@@ -33,6 +35,7 @@ CLUSTER_WIDE = frozenset(
         "log.index.size.max.bytes",
         "log.message.timestamp.after.max.ms",
         "log.message.timestamp.before.max.ms",
+        "log.message.timestamp.difference.max.ms",
         "log.message.timestamp.type",
         "log.retention.bytes",
         "log.retention.ms",
@@ -46,8 +49,10 @@ CLUSTER_WIDE = frozenset(
         "message.max.bytes",
         "min.insync.replicas",
         "producer.id.expiration.ms",
+        "replica.lag.time.max.ms",
         "transaction.partition.verification.enable",
         "unclean.leader.election.enable",
+        *DYNAMIC_WITHOUT_EFFECT,
     }
 )
 #: May be set for one broker only, because it makes no sense for two.
@@ -61,9 +66,12 @@ def update_mode(name: str) -> UpdateMode:
 
 
 def read_broker_change(name: str, text: str, *, is_for_all: bool) -> Any:
-    """The value of a key set while brokers run; ConfigError says why it cannot be."""
+    """The value of a key set while brokers run; ConfigError says why it cannot be.
+
+    A key nobody knows may be a plug-in's, as in Kafka: its text is kept.
+    """
     if name not in BY_NAME:
-        raise ConfigError(f"{name} is not a configuration this broker reads")
+        return text
     mode = update_mode(name)
     if mode is UpdateMode.READ_ONLY:
         raise ConfigError(f"{name} cannot change while a broker runs; change its file and restart it")

@@ -29,6 +29,7 @@ SYNONYMS: dict[str, tuple[tuple[str, int], ...]] = {
     "max.message.bytes": (("message.max.bytes", 1),),
     "message.timestamp.after.max.ms": (("log.message.timestamp.after.max.ms", 1),),
     "message.timestamp.before.max.ms": (("log.message.timestamp.before.max.ms", 1),),
+    "message.timestamp.difference.max.ms": (("log.message.timestamp.difference.max.ms", 1),),
     "message.timestamp.type": (("log.message.timestamp.type", 1),),
     "min.cleanable.dirty.ratio": (("log.cleaner.min.cleanable.ratio", 1),),
     "min.compaction.lag.ms": (("log.cleaner.min.compaction.lag.ms", 1),),
@@ -39,6 +40,11 @@ SYNONYMS: dict[str, tuple[tuple[str, int], ...]] = {
     "segment.index.bytes": (("log.index.size.max.bytes", 1),),
     "segment.ms": (("log.roll.ms", 1), ("log.roll.hours", 3_600_000)),
     "unclean.leader.election.enable": (("unclean.leader.election.enable", 1),),
+    # Without effect:
+    "message.downconversion.enable": (("log.message.downconversion.enable", 1),),
+    "message.format.version": (("log.message.format.version", 1),),
+    "preallocate": (("log.preallocate", 1),),
+    "segment.jitter.ms": (("log.roll.jitter.ms", 1), ("log.roll.jitter.hours", 3_600_000)),
 }
 
 
@@ -55,10 +61,16 @@ class Setting:
     name: str
     value: Any
     source: ConfigSource
+    #: As it was said, in the unit of `name`; where that is another than what is asked for.
+    said: Any = None
 
     @property
     def text(self) -> str | None:
         return render_value(self.value)
+
+    @property
+    def said_text(self) -> str | None:
+        return self.text if self.said is None else render_value(self.said)
 
 
 def settings_of(key: Key, overrides: Mapping[str, str], broker: BrokerConfig) -> list[Setting]:
@@ -68,9 +80,20 @@ def settings_of(key: Key, overrides: Mapping[str, str], broker: BrokerConfig) ->
         found.append(Setting(key.name, key.read(overrides[key.name]), ConfigSource.TOPIC))
     synonyms = SYNONYMS.get(key.name, ())
     found += _in_layers(synonyms, broker)
-    default_name = synonyms[-1][0] if synonyms else key.name
-    found.append(Setting(default_name, key.default, ConfigSource.DEFAULT))
+    default_name, factor = synonyms[-1] if synonyms else (key.name, 1)
+    said = key.default // factor if factor > 1 else None
+    found.append(Setting(default_name, key.default, ConfigSource.DEFAULT, said))
     return found
+
+
+def told_synonyms(key: Key, settings: list[Setting]) -> list[Setting]:
+    """Those of a topic key's settings that DescribeConfigs lists, as Kafka does: only what a broker's key says besides
+    the topic itself, from the most precise name on. A default in hours, alone, is no synonym of milliseconds.
+    """
+    most_precise = SYNONYMS.get(key.name, ((None, 1),))[0][0]
+    first = next((at for at, each in enumerate(settings) if each.name in (key.name, most_precise)), len(settings))
+    told = settings[first:]
+    return [each for each in told if key.name in SYNONYMS or each.source is not ConfigSource.DEFAULT]
 
 
 def broker_settings_of(key: Key, broker: BrokerConfig) -> tuple[Setting, list[Setting]]:
@@ -89,7 +112,7 @@ def _in_layers(names: Iterable[tuple[str, int]], broker: BrokerConfig) -> Iterat
     for source, values in broker.layers.items():
         for name, factor in names:
             if name in values:
-                yield Setting(name, _scaled(values[name], factor), source)
+                yield Setting(name, _scaled(values[name], factor), source, values[name])
 
 
 def _scaled(value: Any, factor: int) -> Any:
@@ -99,4 +122,9 @@ def _scaled(value: Any, factor: int) -> Any:
 
 def topic_values(overrides: Mapping[str, str], broker: BrokerConfig) -> dict[str, Any]:
     """The values that count for a topic, by attribute name."""
-    return {key.attribute: settings_of(key, overrides, broker)[0].value for key in topic.KEYS}
+    values = {key.attribute: settings_of(key, overrides, broker)[0].value for key in topic.KEYS}
+    for bound in ("message_timestamp_before_max_ms", "message_timestamp_after_max_ms"):
+        # The older key stands for both, where neither of them was set (KIP-937).
+        if values[bound] == topic.UNLIMITED:
+            values[bound] = values["message_timestamp_difference_max_ms"]
+    return values

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from broker.config.definition import ConfigError, Key, parse_boolean, parse_int, parse_int32, parse_list
+from broker.config.without_effect import TOPIC_KEYS as KEYS_WITHOUT_EFFECT
 
 #: What Kafka writes for "no limit" where -1 is not allowed.
 UNLIMITED = 2**63 - 1
@@ -47,6 +48,16 @@ def parse_gzip_level(text: str) -> int:
 
 
 parse_gzip_level.accepts = "a level from 1 to 9, or -1"
+
+
+def parse_remote_storage(text: str) -> bool:
+    """Only false, as in a Kafka without remote.log.storage.system.enable."""
+    if parse_boolean(text):
+        raise ConfigError("remote.storage.enable=true: there is no tiered storage, all that a topic keeps is local")
+    return False
+
+
+parse_remote_storage.accepts = "true or false"
 
 #: Levels of the codecs (KIP-390): what a topic and a broker accept.
 COMPRESSION_LEVELS: tuple[Key, ...] = (
@@ -93,16 +104,24 @@ KEYS: tuple[Key, ...] = (
     ),
     Key("message.timestamp.before.max.ms", parse_int, UNLIMITED, "How old a record may be.", at_least=0),
     Key("message.timestamp.after.max.ms", parse_int, UNLIMITED, "How far ahead a record may be.", at_least=0),
+    Key(
+        "message.timestamp.difference.max.ms",
+        parse_int,
+        UNLIMITED,
+        "How old a record may be, or how far ahead, unless message.timestamp.before.max.ms or .after.max.ms says it.",
+        at_least=0,
+    ),
     Key("min.cleanable.dirty.ratio", float, 0.5, "Dirty share that starts compaction.", at_least=0, at_most=1),
     Key("min.compaction.lag.ms", parse_int, 0, "A record stays uncompacted at least this long.", at_least=0),
     Key("min.insync.replicas", parse_int32, 1, "In-sync replicas that acks=all needs.", at_least=1),
-    Key("preallocate", parse_boolean, False, "Allocate a segment's file at once."),
+    Key("remote.storage.enable", parse_remote_storage, False, "Tiered storage, which is not there: only false."),
     Key("retention.bytes", parse_int, -1, "Size of a partition at which old segments go; -1 is no limit.", at_least=-1),
     Key("retention.ms", parse_int, 604_800_000, "Age at which old segments go; -1 is no limit.", at_least=-1),
     Key("segment.bytes", parse_int32, 1_073_741_824, "Size at which a new segment starts.", at_least=14),
     Key("segment.index.bytes", parse_int32, 10_485_760, "Size of an index at which a new segment starts.", at_least=4),
     Key("segment.ms", parse_int, 604_800_000, "Age at which a new segment starts.", at_least=1),
     Key("unclean.leader.election.enable", parse_boolean, False, "May a replica outside the ISR lead."),
+    *KEYS_WITHOUT_EFFECT,
 )
 BY_NAME: dict[str, Key] = {key.name: key for key in KEYS}
 

@@ -200,6 +200,26 @@ class RemoveIsrChanges:
 
 
 @dataclass(frozen=True, slots=True)
+class UncleanElection:
+    """Somebody leads who was in none of the last in-sync replicas: what only `in_sync_before` hold is given up.
+
+    `leader_before`: as far as it is known, else NO_BROKER.
+    """
+
+    partition: TopicPartition
+    leader_before: int
+    in_sync_before: tuple[int, ...]
+    leader: int
+
+
+@dataclass(frozen=True, slots=True)
+class TellUncleanElections:
+    """Let an operator know what was decided."""
+
+    elections: tuple[UncleanElection, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class StepAgain:
     """Step this event next: the first half of what it means has been done."""
 
@@ -228,5 +248,6 @@ Effect = (
     | ReadUncleanElection
     | ReadIsrChanges
     | RemoveIsrChanges
+    | TellUncleanElections
     | StepAgain
 )

@@ -14,7 +14,7 @@ from broker.controller.partition_states import PartitionStatus
 from broker.controller.reassignment_end import end_moves, write_when_deleted
 from broker.controller.replica_states import ReplicaStatus
 from broker.controller.request_batch import RequestBatch
-from broker.controller.unclean_election import ask_unclean
+from broker.controller.unclean_election import ask_unclean, tell_unclean
 
 
 def correct_states(context: ControllerContext, partitions: Iterable[TopicPartition]) -> list[Effect]:
@@ -26,6 +26,7 @@ def correct_states(context: ControllerContext, partitions: Iterable[TopicPartiti
 
 def states_written(context: ControllerContext, event: StatesWritten) -> list[Effect]:
     """Tell everyone what stands in ZooKeeper now; what was found instead of ours may need another correction."""
+    told = tell_unclean(context, event.written)
     for partition, state in (event.written | event.found).items():
         if context.is_current(partition):
             context.states[partition] = state
@@ -42,7 +43,7 @@ def states_written(context: ControllerContext, event: StatesWritten) -> list[Eff
     batch.tell_everyone(settled)
     settle(context, settled)
     corrections = correct_states(context, dict.fromkeys((*again, *event.found)))
-    return [*batch.effects(), *corrections, *write_when_deleted(context, ended)]
+    return [*told, *batch.effects(), *corrections, *write_when_deleted(context, ended)]
 
 
 def settle(context: ControllerContext, partitions: Iterable[TopicPartition]) -> None:

@@ -5,11 +5,12 @@ given up, consumers see the log cut (KIP-320). The controller holds no configura
 elect, and again when the configuration of such a topic changes.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from broker.common.types import TopicPartition
+from broker.controller.cluster import LeaderAndIsr
 from broker.controller.context import ControllerContext
-from broker.controller.effects import Effect, ReadUncleanElection, WriteStates
+from broker.controller.effects import Effect, ReadUncleanElection, TellUncleanElections, UncleanElection, WriteStates
 from broker.controller.election import unclean_state
 from broker.controller.events import ConfigChanged, UncleanElectionRead
 
@@ -33,6 +34,22 @@ def unclean_election_read(context: ControllerContext, event: UncleanElectionRead
         if _is_stuck(context, partition)
     }
     return [WriteStates(elected)] if elected else []
+
+
+def tell_unclean(context: ControllerContext, written: Mapping[TopicPartition, LeaderAndIsr]) -> list[Effect]:
+    """Those of the states just written, and not yet in `context`, whose leader was not in sync, whoever wanted it."""
+    elections = tuple(
+        UncleanElection(partition, _leader_before(before), before.isr, state.leader)
+        for partition, state in written.items()
+        if state.has_leader
+        if (before := context.states.get(partition)) is not None and state.leader not in before.isr
+    )
+    return [TellUncleanElections(elections)] if elections else []
+
+
+def _leader_before(state: LeaderAndIsr) -> int:
+    """The last one of an ISR that nobody leads has led it."""
+    return state.isr[0] if not state.has_leader and len(state.isr) == 1 else state.leader
 
 
 def config_changed(context: ControllerContext, event: ConfigChanged) -> list[Effect]:

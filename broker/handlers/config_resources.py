@@ -19,6 +19,7 @@ class ResourceType(IntEnum):
 
     TOPIC = 2
     BROKER = 4
+    BROKER_LOGGER = 8
 
 
 def check_topic(name: str, context: RequestContext) -> None:
@@ -87,5 +88,5 @@ def _key(keys: Mapping[str, Key], kind: str, name: str) -> Key:
 def unknown_resource(resource_type: int) -> ApiError:
     return ApiError(
         ErrorCode.INVALID_REQUEST,
-        f"resource type {resource_type} has no configuration here; 2 is a topic, 4 a broker",
+        f"resource type {resource_type} has no configuration here; 2 is a topic, 4 a broker, 8 its loggers",
     )

@@ -8,6 +8,8 @@ from broker.protocol.messages.describe_cluster import (
     DescribeClusterRequest,
     DescribeClusterResponse,
 )
+from broker.protocol.messages.metadata import OPERATIONS_NOT_REQUESTED
+from broker.security.operations import OF_CLUSTER
 
 _BROKERS = 1
 
@@ -28,6 +30,9 @@ def handle_describe_cluster(request: DescribeClusterRequest, context: RequestCon
             for broker in metadata.brokers.values()
             if (address := broker.endpoints.get(context.session.listener))
         ],
+        cluster_authorized_operations=(
+            OF_CLUSTER if request.include_cluster_authorized_operations else OPERATIONS_NOT_REQUESTED
+        ),
     )
 
 

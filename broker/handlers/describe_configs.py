@@ -10,9 +10,10 @@ from broker.common.errors import ApiError
 from broker.config import broker as broker_keys
 from broker.config import topic as topic_keys
 from broker.config.broker import BrokerConfig
-from broker.config.definition import ConfigSource, Key, UpdateMode
+from broker.config.definition import ConfigSource, ConfigType, Key, UpdateMode
 from broker.config.dynamic import update_mode
-from broker.config.resolution import Setting, broker_settings_of, settings_of
+from broker.config.resolution import Setting, broker_settings_of, settings_of, told_synonyms
+from broker.handlers.broker_loggers import describe_loggers
 from broker.handlers.config_resources import ResourceType, check_broker, check_topic, unknown_resource
 from broker.handlers.handler import OF_EVERYTHING, RequestContext, public
 from broker.protocol.api_keys import ApiKey
@@ -39,23 +40,27 @@ async def _describe(
     asked: DescribeConfigsResource, request: DescribeConfigsRequest, context: RequestContext
 ) -> DescribeConfigsResult:
     result = DescribeConfigsResult(resource_type=asked.resource_type, resource_name=asked.resource_name)
+    wanted = None if asked.configuration_keys is None else set(asked.configuration_keys)
     try:
+        if asked.resource_type == ResourceType.BROKER_LOGGER:
+            loggers = describe_loggers(asked.resource_name, context)
+            result.configs = [each for each in loggers if wanted is None or each.name in wanted]
+            return result
         keys, describe = await _settings(asked, context)
     except ApiError as error:
         result.error_code, result.error_message = error.code, error.message
         return result
-    wanted = None if asked.configuration_keys is None else set(asked.configuration_keys)
     keys = [key for key in keys if wanted is None or key.name in wanted]
     result.configs = MadeLate(keys, lambda key: _entry(describe(key), request, context.api_version))
     return result
 
 
 class _Described(NamedTuple):
-    """A key, what counts, and every place that says a value, the one that counts first."""
+    """A key, what counts, and every place that says a value and is told, the one that counts first."""
 
     key: Key
     counts: Setting
-    settings: list[Setting]
+    synonyms: list[Setting]
     is_read_only: bool = False
 
 
@@ -71,19 +76,32 @@ async def _settings(
     if asked.resource_type == ResourceType.BROKER:
         check_broker(asked.resource_name, context)
         if asked.resource_name:
-            return broker_keys.KEYS, lambda key: _of_broker(key, config)
+            return [*broker_keys.KEYS, *_of_plug_ins(config)], lambda key: _of_broker(key, config)
         set_for_all = dict(config.layers[ConfigSource.CLUSTER])
-        return [broker_keys.BY_NAME[name] for name in set_for_all], lambda key: _of_all_brokers(key, set_for_all)
+        return list(map(_broker_key, set_for_all)), lambda key: _of_all_brokers(key, set_for_all)
     raise unknown_resource(asked.resource_type)
 
 
 def _of_topic(key: Key, overrides: dict[str, str], config: BrokerConfig) -> _Described:
     settings = settings_of(key, overrides, config)
-    return _Described(key, settings[0], settings)
+    return _Described(key, settings[0], told_synonyms(key, settings))
+
+
+def _broker_key(name: str) -> Key:
+    """Of a name that nobody knows too; nobody knows then either whether its value is a secret."""
+    return broker_keys.BY_NAME.get(name) or Key(name, str, None, "Known to nobody here.", has_effect=False)
+
+
+def _of_plug_ins(config: BrokerConfig) -> list[Key]:
+    """What is set and nobody knows, as Kafka describes it."""
+    names = {name for values in config.layers.values() for name in values}
+    return [_broker_key(name) for name in sorted(names - broker_keys.BY_NAME.keys())]
 
 
 def _of_broker(key: Key, config: BrokerConfig) -> _Described:
-    return _Described(key, *broker_settings_of(key, config), update_mode(key.name) is UpdateMode.READ_ONLY)
+    counts, settings = broker_settings_of(key, config)
+    is_told = [each for each in settings if each.value is not None]
+    return _Described(key, counts, is_told, update_mode(key.name) is UpdateMode.READ_ONLY)
 
 
 def _of_all_brokers(key: Key, set_for_all: dict[str, str]) -> _Described:
@@ -94,15 +112,20 @@ def _of_all_brokers(key: Key, set_for_all: dict[str, str]) -> _Described:
 
 def _entry(described: _Described, request: DescribeConfigsRequest, version: int) -> DescribeConfigsResourceResult:
     key, counts, settings, is_read_only = described
-    synonyms = [DescribeConfigsSynonym(name=each.name, value=each.text, source=each.source) for each in settings]
+    is_known = key.name in topic_keys.BY_NAME or key.name in broker_keys.BY_NAME
+    synonyms = [
+        DescribeConfigsSynonym(name=each.name, value=each.said_text if is_known else None, source=each.source)
+        for each in settings
+    ]
     return DescribeConfigsResourceResult(
         name=key.name,
-        value=counts.text,
+        value=counts.text if is_known else None,
+        is_sensitive=not is_known,
         read_only=is_read_only,
         is_default=version == 0 and counts.source is ConfigSource.DEFAULT,
         config_source=counts.source,
         synonyms=synonyms if request.include_synonyms else [],
-        config_type=key.config_type,
+        config_type=key.config_type if is_known else ConfigType.UNKNOWN,
         documentation=key.meaning if request.include_documentation else None,
     )
 

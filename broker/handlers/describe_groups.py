@@ -6,11 +6,16 @@ from broker.handlers.handler import OF_EVERYTHING, RequestContext, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.describe_groups import DescribedGroup, DescribeGroupsRequest, DescribeGroupsResponse
 from broker.runtime.in_turns import in_turns
+from broker.security.operations import OF_GROUP
 
 
 async def handle_describe_groups(request: DescribeGroupsRequest, context: RequestContext) -> DescribeGroupsResponse:
     groups = dict.fromkeys(request.groups)
     described = await in_turns(groups, lambda group_id: _describe(group_id, context), context.services.turns)
+    if request.include_authorized_operations:
+        for group in described:
+            if not group.error_code:
+                group.authorized_operations = OF_GROUP
     return DescribeGroupsResponse(groups=described)
 
 

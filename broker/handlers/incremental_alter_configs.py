@@ -4,7 +4,8 @@ from typing import Any
 
 from broker.common.errors import ApiError, ErrorCode
 from broker.config.definition import ConfigError, Key, parse_list, render_value
-from broker.handlers.config_resources import ChangeableConfigs, changeable_configs
+from broker.handlers.broker_loggers import alter_loggers
+from broker.handlers.config_resources import ChangeableConfigs, ResourceType, changeable_configs
 from broker.handlers.handler import RequestContext, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.incremental_alter_configs import (
@@ -40,9 +41,12 @@ async def _alter(
 
 
 async def _change(asked: AlterConfigsResource, validate_only: bool, context: RequestContext) -> None:
-    configs = changeable_configs(asked.resource_type, asked.resource_name, context)
     if len({config.name for config in asked.configs}) < len(asked.configs):
         raise ApiError(ErrorCode.INVALID_REQUEST, "a configuration is named twice in the request")
+    if asked.resource_type == ResourceType.BROKER_LOGGER:
+        alter_loggers(asked, context, validate_only=validate_only)
+        return
+    configs = changeable_configs(asked.resource_type, asked.resource_name, context)
 
     def change(present: dict[str, str]) -> dict[str, str]:
         overrides = dict(present)
@@ -54,7 +58,6 @@ async def _change(asked: AlterConfigsResource, validate_only: bool, context: Req
 
 
 def _apply(config: AlterableConfig, overrides: dict[str, str], configs: ChangeableConfigs) -> None:
-    key = configs.key_of(config.name)
     if config.config_operation == ConfigOperation.DELETE:
         overrides.pop(config.name, None)
     elif config.value is None:
@@ -62,6 +65,7 @@ def _apply(config: AlterableConfig, overrides: dict[str, str], configs: Changeab
     elif config.config_operation == ConfigOperation.SET:
         overrides[config.name] = config.value
     else:
+        key = configs.key_of(config.name)
         overrides[config.name] = _changed_list(config, configs.value_of(key, overrides), key)
 
 

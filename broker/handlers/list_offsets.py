@@ -24,6 +24,9 @@ from broker.runtime.in_turns import partitions_in_turns
 from broker.runtime.replication.hosted_partition import HostedPartition, find_time, readable_end_offset
 
 _NOT_FOUND = (-1, -1)
+#: Before KIP-1005 its number was a time like any other, earlier than all records.
+_FIRST_VERSION_OF_TIERED = 9
+_NEEDS_NO_HIGH_WATERMARK = (EARLIEST_TIMESTAMP, EARLIEST_LOCAL_TIMESTAMP, LATEST_TIERED_TIMESTAMP)
 
 
 async def handle_list_offsets(request: ListOffsetsRequest, context: RequestContext) -> ListOffsetsResponse:
@@ -65,16 +68,14 @@ async def _find(
     hosted: HostedPartition, timestamp: int, is_stable_only: bool, context: RequestContext
 ) -> tuple[int, int]:
     """(offset, timestamp of its record); what the reader may not fetch yet does not exist."""
-    if timestamp in (LATEST_TIMESTAMP, MAX_TIMESTAMP) or timestamp >= 0:
+    if timestamp not in _NEEDS_NO_HIGH_WATERMARK:
         _check_established(hosted, context.api_version)
     if timestamp == LATEST_TIMESTAMP:
         return readable_end_offset(hosted, is_stable_only), -1
     if timestamp in (EARLIEST_TIMESTAMP, EARLIEST_LOCAL_TIMESTAMP):
         return hosted.log.log_start_offset, -1
-    if timestamp == LATEST_TIERED_TIMESTAMP:  # nothing is tiered
-        return _NOT_FOUND
-    if timestamp < 0 and timestamp != MAX_TIMESTAMP:
-        raise ApiError(ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT, f"timestamp {timestamp} asks for nothing known")
+    if timestamp == LATEST_TIERED_TIMESTAMP and context.api_version >= _FIRST_VERSION_OF_TIERED:
+        return _NOT_FOUND  # nothing is tiered
     found = await find_time(hosted, None if timestamp == MAX_TIMESTAMP else timestamp)
     return found if found is not None and found[0] < readable_end_offset(hosted, is_stable_only) else _NOT_FOUND
 

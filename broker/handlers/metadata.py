@@ -7,6 +7,7 @@ from broker.handlers.handler import OF_EVERYTHING, Reply, RequestContext, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.made_late import made_late
 from broker.protocol.messages.metadata import (
+    OPERATIONS_NOT_REQUESTED,
     MetadataRequest,
     MetadataRequestTopic,
     MetadataResponse,
@@ -18,6 +19,7 @@ from broker.runtime.in_turns import in_turns
 from broker.runtime.metadata_cache import PartitionMetadata, TopicMetadata
 from broker.runtime.topics.internal_topics import INTERNAL_TOPICS
 from broker.runtime.topics.topic_admin import NO_TOPIC_ID, check_topic_name
+from broker.security.operations import OF_CLUSTER, OF_TOPIC
 
 _FIRST_METADATA_TIMEOUT_MS = 5_000
 #: Clients mostly ask for one topic.
@@ -48,10 +50,10 @@ def _answer(request: MetadataRequest, context: RequestContext) -> Reply:
     topics = context.services.metadata.topics
     missing = {each.name for each in asked or () if not _is_by_id(each) and each.name not in topics}
     if missing and request.allow_auto_topic_creation and context.services.config.auto_create_topics_enable:
-        return _create_then_answer(asked, missing, context)
+        return _create_then_answer(request, asked, missing, context)
     if asked is not None and len(asked) <= _TOPICS_AT_ONCE_MAX and _is_short(asked, context):
-        return _response([_asked_topic(each, {}, context) for each in asked], context)
-    return _answer_late(asked, {}, context)
+        return _response([_asked_topic(each, {}, request, context) for each in asked], request, context)
+    return _answer_late(request, asked, {}, context)
 
 
 def _is_short(asked: list[MetadataRequestTopic], context: RequestContext) -> bool:
@@ -82,12 +84,12 @@ def _refuse_ids(asked: list[MetadataRequestTopic]) -> MetadataResponse:
 
 
 async def _create_then_answer(
-    asked: list[MetadataRequestTopic], missing: set[str], context: RequestContext
+    request: MetadataRequest, asked: list[MetadataRequestTopic], missing: set[str], context: RequestContext
 ) -> MetadataResponse:
     """The first answer says LEADER_NOT_AVAILABLE as Kafka's does unless the topic is ready by then."""
     names = sorted(missing)
     codes = await in_turns(names, lambda name: _create(name, context), context.services.turns)
-    return await _answer_late(asked, dict(zip(names, codes, strict=True)), context)
+    return await _answer_late(request, asked, dict(zip(names, codes, strict=True)), context)
 
 
 async def _create(name: str, context: RequestContext) -> ErrorCode:
@@ -99,17 +101,22 @@ async def _create(name: str, context: RequestContext) -> ErrorCode:
 
 
 async def _answer_late(
-    asked: list[MetadataRequestTopic] | None, errors: dict[str, ErrorCode], context: RequestContext
+    request: MetadataRequest,
+    asked: list[MetadataRequestTopic] | None,
+    errors: dict[str, ErrorCode],
+    context: RequestContext,
 ) -> MetadataResponse:
     """What is known when it is encoded, slice by slice."""
     if asked is None:
-        topics = made_late(list(context.services.metadata.topics.values()), _topic)
+        topics = made_late(list(context.services.metadata.topics.values()), lambda each: _topic(each, request))
     else:
-        topics = made_late(asked, lambda each: _asked_topic(each, errors, context))
-    return _response(topics, context)
+        topics = made_late(asked, lambda each: _asked_topic(each, errors, request, context))
+    return _response(topics, request, context)
 
 
-def _response(topics: Collection[MetadataResponseTopic], context: RequestContext) -> MetadataResponse:
+def _response(
+    topics: Collection[MetadataResponseTopic], request: MetadataRequest, context: RequestContext
+) -> MetadataResponse:
     metadata = context.services.metadata
     return MetadataResponse(
         brokers=[
@@ -121,24 +128,28 @@ def _response(topics: Collection[MetadataResponseTopic], context: RequestContext
         cluster_id=context.services.cluster_id,
         controller_id=metadata.controller_id if metadata.controller_id in metadata.brokers else -1,
         topics=topics,
+        cluster_authorized_operations=(
+            OF_CLUSTER if request.include_cluster_authorized_operations else OPERATIONS_NOT_REQUESTED
+        ),
     )
 
 
 def _asked_topic(
-    asked: MetadataRequestTopic, errors: dict[str, ErrorCode], context: RequestContext
+    asked: MetadataRequestTopic, errors: dict[str, ErrorCode], request: MetadataRequest, context: RequestContext
 ) -> MetadataResponseTopic:
     topics = context.services.metadata.topics
     if _is_by_id(asked):
         found = context.services.metadata.topic_of_id(asked.topic_id)
         missing = MetadataResponseTopic(error_code=ErrorCode.UNKNOWN_TOPIC_ID, name=asked.name, topic_id=asked.topic_id)
-        return _topic(found) if found else missing
+        return _topic(found, request) if found else missing
     if asked.name in topics:
-        return _topic(topics[asked.name])
-    code = errors.get(asked.name) or _why_unknown(asked.name)
+        return _topic(topics[asked.name], request)
+    code = errors.get(asked.name) or why_unknown(asked.name)
     return MetadataResponseTopic(error_code=code, name=asked.name, is_internal=asked.name in INTERNAL_TOPICS)
 
 
-def _why_unknown(name: str) -> ErrorCode:
+def why_unknown(name: str) -> ErrorCode:
+    """What to say of a topic that is not there: perhaps none can have that name."""
     try:
         check_topic_name(name)
     except ApiError as error:
@@ -146,12 +157,15 @@ def _why_unknown(name: str) -> ErrorCode:
     return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 
-def _topic(topic: TopicMetadata) -> MetadataResponseTopic:
+def _topic(topic: TopicMetadata, request: MetadataRequest) -> MetadataResponseTopic:
     return MetadataResponseTopic(
         name=topic.name,
         topic_id=topic.topic_id,
         is_internal=topic.name in INTERNAL_TOPICS,
         partitions=made_late(sorted(topic.partitions.items()), _partition),
+        topic_authorized_operations=(
+            OF_TOPIC if request.include_topic_authorized_operations else OPERATIONS_NOT_REQUESTED
+        ),
     )
 
 

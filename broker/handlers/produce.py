@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from inspect import isawaitable
 from typing import NamedTuple
 
-from broker.common.errors import ApiError, ErrorCode
+from broker.common.errors import ApiError, ErrorCode, RecordsRefused
 from broker.common.limits import PRODUCE_ENTRIES_MAX
 from broker.common.types import TopicPartition, new_tuple
 from broker.handlers.current_leader import addresses, current_leader, refusal
@@ -16,6 +16,7 @@ from broker.handlers.handler import Budget, CloseConnectionError, Reply, Request
 from broker.log.validation import Look, NeedsLook
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.produce import (
+    BatchIndexAndErrorMessage,
     LeaderIdAndEpoch,
     PartitionProduceData,
     PartitionProduceResponse,
@@ -295,6 +296,11 @@ def _refused(error: ApiError, topic_partition: TopicPartition, context: RequestC
         base_offset=-1,
         error_message=error.message if code == error.code else code.meaning,
     )
+    if isinstance(error, RecordsRefused):
+        answer.record_errors = [
+            BatchIndexAndErrorMessage(batch_index=at, batch_index_error_message=reason)
+            for at, reason in error.records.items()
+        ]
     if code == ErrorCode.NOT_LEADER_OR_FOLLOWER and (leader := current_leader(topic_partition, context)):
         answer.current_leader = LeaderIdAndEpoch(leader_id=leader.leader_id, leader_epoch=leader.leader_epoch)
     return answer
@@ -328,4 +334,5 @@ _BUDGET = Budget(
     sys.maxsize, PRODUCE_ENTRIES_MAX, bytes_at_once=sys.maxsize, decoded_factor=1, long_answers_from=sys.maxsize
 )
 
+#: Versions 0 to 2 are only said: older librdkafka compresses nothing for a broker without version 0 (KAFKA-18659).
 HANDLER = public(ApiKey.PRODUCE, 3, 11, handle_produce, advertised_from=0, budget=_BUDGET)

@@ -17,6 +17,7 @@ from broker.handlers import (
     describe_log_dirs,
     describe_producers,
     describe_requests,
+    describe_topic_partitions,
     describe_transactions,
     elect_leaders,
     end_txn,
@@ -94,6 +95,7 @@ _SERVED: tuple[Handler, ...] = (
     describe_transactions.HANDLER,
     list_transactions.HANDLER,
     describe_producers.HANDLER,
+    describe_topic_partitions.HANDLER,
     preview_retention.HANDLER,
     describe_requests.HANDLER,
 )

@@ -134,10 +134,15 @@ class LogReader:
     def max_timestamp_offset(self) -> tuple[int, int] | None:
         """(offset, timestamp) of the first record that has the largest timestamp (KIP-734), None if no record has one.
 
-        Otherwise as `offset_for_timestamp`.
+        As in Kafka it may be one before the log's start, whose segment is still there: DeleteRecords makes nobody's
+        newest time unknown. Otherwise as `offset_for_timestamp`.
         """
-        largest = self._look_up(lambda: max(segment.max_timestamp for segment in self._segments))
-        return None if largest == NO_TIMESTAMP else self.offset_for_timestamp(largest)
+
+        def look() -> tuple[int, int] | None:
+            largest = max(segment.max_timestamp for segment in self._segments)
+            return None if largest == NO_TIMESTAMP else find_timestamp(self._segments, largest, log_start_offset=0)
+
+        return self._look_up(look)
 
     def retention_facts(self) -> tuple[SegmentFacts, ...]:
         """What `plan_retention` decides from. May read indexes, so it is for a worker thread. Raises ApiError."""

@@ -5,8 +5,13 @@ from enum import Enum
 
 from crc32c import crc32c
 
-from broker.common.errors import ApiError, BarnabasError, ErrorCode, InvariantViolation
-from broker.common.limits import PRODUCED_DECOMPRESSED_BYTES_MAX, RECORDS_LOOKED_AT_AT_ONCE_MAX
+from broker.common.errors import ApiError, BarnabasError, ErrorCode, InvariantViolation, RecordsRefused
+from broker.common.limits import (
+    NAMED_RECORDS_BYTES_MAX,
+    PRODUCED_DECOMPRESSED_BYTES_MAX,
+    RECORD_ERRORS_MAX,
+    RECORDS_LOOKED_AT_AT_ONCE_MAX,
+)
 from broker.log.compaction.record_spans import record_spans, unpack_records
 from broker.log.config import UNLIMITED, LogConfig
 from broker.records.batch import (
@@ -45,7 +50,8 @@ def check_batch(
     now_ms: int | None,
     look: Look = Look.WHOLE,
 ) -> int:
-    """The largest timestamp the batch will have in the log. Raises ApiError: INVALID_TIMESTAMP, INVALID_RECORD.
+    """The largest timestamp the batch will have in the log. Raises ApiError: INVALID_TIMESTAMP, INVALID_RECORD, with
+    the records at fault (RecordsRefused) where they can be named.
 
     Without a time CreateTime has no bounds; LogAppendTime without one is an InvariantViolation.
     """
@@ -59,7 +65,7 @@ def check_batch(
             raise InvariantViolation("LogAppendTime needs the time")
         return now_ms
     if now_ms is not None:
-        _check_create_time(header, config, now_ms)
+        _check_create_time(batch, header, config, now_ms)
     return header.max_timestamp
 
 
@@ -84,34 +90,57 @@ class KeysLook:
     def steps(self, unpacked_bytes_max: int = PRODUCED_DECOMPRESSED_BYTES_MAX) -> Iterator[None]:
         """One for each record; the first unpacks them all, in one piece.
 
-        Raises ApiError: INVALID_RECORD, INVALID_TIMESTAMP, CORRUPT_MESSAGE.
+        Raises ApiError: INVALID_TIMESTAMP, CORRUPT_MESSAGE, and at the end RecordsRefused for those without a key.
         """
         payload = unpack_records(self._header, self._batch, unpacked_bytes_max)
         self.unpacked_bytes = len(payload)
-        for span in record_spans(self._header, payload):
-            if span.key is None:
-                raise ApiError(ErrorCode.INVALID_RECORD, "a record without a key in a compacted topic (cleanup.policy)")
+        keyless: list[int] = []
+        for at, span in enumerate(record_spans(self._header, payload)):
+            if span.key is None and len(keyless) < RECORD_ERRORS_MAX:
+                keyless.append(at)
             yield
+        if keyless:
+            reason = "a record without a key in a compacted topic (cleanup.policy)"
+            raise RecordsRefused(ErrorCode.INVALID_RECORD, reason, dict.fromkeys(keyless, reason))
 
 
-def _check_create_time(header: BatchHeader, config: LogConfig, now_ms: int) -> None:
+def _check_create_time(
+    batch: bytes | bytearray | memoryview, header: BatchHeader, config: LogConfig, now_ms: int
+) -> None:
     """By the header: the first timestamp stands for the smallest, exact while a producer's clock is steady."""
     if header.max_timestamp == NO_TIMESTAMP:
         return
-    ahead = header.max_timestamp - now_ms
+    reason = _why_out_of_bounds(header.max_timestamp, config, now_ms)
+    if reason is None and header.base_timestamp != NO_TIMESTAMP:
+        reason = _why_out_of_bounds(header.base_timestamp, config, now_ms)
+    if reason is not None:
+        raise RecordsRefused(ErrorCode.INVALID_TIMESTAMP, reason, _records_out_of_bounds(batch, header, config, now_ms))
+
+
+def _why_out_of_bounds(timestamp: int, config: LogConfig, now_ms: int) -> str | None:
+    ahead = timestamp - now_ms
     if ahead > config.message_timestamp_after_max_ms:
-        raise ApiError(
-            ErrorCode.INVALID_TIMESTAMP,
-            f"timestamp {header.max_timestamp} is {ahead} ms ahead of the broker's clock,"
-            f" message.timestamp.after.max.ms is {config.message_timestamp_after_max_ms}",
-        )
-    behind = now_ms - header.base_timestamp
-    if header.base_timestamp != NO_TIMESTAMP and behind > config.message_timestamp_before_max_ms:
-        raise ApiError(
-            ErrorCode.INVALID_TIMESTAMP,
-            f"timestamp {header.base_timestamp} is {behind} ms behind the broker's clock,"
-            f" message.timestamp.before.max.ms is {config.message_timestamp_before_max_ms}",
-        )
+        bound = f"message.timestamp.after.max.ms is {config.message_timestamp_after_max_ms}"
+        return f"timestamp {timestamp} is {ahead} ms ahead of the broker's clock, {bound}"
+    if -ahead > config.message_timestamp_before_max_ms:
+        bound = f"message.timestamp.before.max.ms is {config.message_timestamp_before_max_ms}"
+        return f"timestamp {timestamp} is {-ahead} ms behind the broker's clock, {bound}"
+    return None
+
+
+def _records_out_of_bounds(
+    batch: bytes | bytearray | memoryview, header: BatchHeader, config: LogConfig, now_ms: int
+) -> dict[int, str]:
+    """None are named of a batch that takes long to look at, or cannot be read: it is refused as one."""
+    if header.records_count > RECORDS_LOOKED_AT_AT_ONCE_MAX:
+        return {}
+    try:
+        spans = list(record_spans(header, unpack_records(header, batch, NAMED_RECORDS_BYTES_MAX)))
+    except ApiError:
+        return {}
+    times = (header.base_timestamp + span.timestamp_delta for span in spans)
+    reasons = (None if time == NO_TIMESTAMP else _why_out_of_bounds(time, config, now_ms) for time in times)
+    return {at: reason for at, reason in enumerate(reasons) if reason is not None}
 
 
 def stamp_append_time(batch: bytearray | memoryview, header: BatchHeader, now_ms: int) -> None:

@@ -18,6 +18,7 @@ from broker.common.logs import logger
 from broker.config.broker import Endpoint
 from broker.net.connection import Connection
 from broker.net.memory import ConnectionMemory
+from broker.net.port_holder import port_holder
 from broker.net.turns import Turns
 from broker.security.session import Session
 
@@ -226,4 +227,6 @@ def _bind(endpoint: Endpoint, buffers: SocketBuffers) -> socket.socket:
 
 def _cannot_listen(endpoint: Endpoint, error: Exception) -> NotNowError:
     reason = getattr(error, "strerror", None) or str(error)
-    return NotNowError(f"cannot listen on {endpoint}: {reason}; choose another port in listeners")
+    holder = port_holder(endpoint.port) if getattr(error, "errno", None) == errno.EADDRINUSE else ""
+    who = f" ({holder})" if holder else ""
+    return NotNowError(f"cannot listen on {endpoint}: {reason}{who}; choose another port in listeners")

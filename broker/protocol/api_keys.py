@@ -1,10 +1,13 @@
 """The number of every API in Kafka 3.9's table, whether or not this broker serves it, and of this broker's own.
 
 Which versions are served is not said here: that is computed from the handlers. Own APIs have numbers Kafka will not
-come to; clients skip numbers they do not know in ApiVersions (the Java client, librdkafka and kafka-python do).
+come to, and only programs of this product are told of them.
 """
 
 from enum import IntEnum
+
+#: From this number on APIs are this broker's own.
+OWN_APIS_FROM = 20_000
 
 
 class ApiKey(IntEnum):

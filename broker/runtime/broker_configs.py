@@ -11,9 +11,10 @@ from typing import Any
 
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.logs import logger
-from broker.config.broker import BrokerConfig
+from broker.config.broker import BY_NAME, BrokerConfig
 from broker.config.definition import ConfigError
 from broker.config.dynamic import check_broker_change, read_broker_change
+from broker.runtime.idle_keys import IdleKeys
 from broker.runtime.topics.topic_configs import ConfigChange
 from broker.zookeeper.errors import MalformedZnode, ZooKeeperError, answer_of
 from broker.zookeeper.store import ClusterStore
@@ -33,6 +34,7 @@ class BrokerConfigs:
         self._config = config
         self._own = str(config.broker_id)
         self._applying = asyncio.Lock()
+        self._idle_keys = IdleKeys("broker", BY_NAME)
         #: Whether somebody has not heard of the last change.
         self._is_telling = False
         #: Awaited, in order, after `config` has other values than before.
@@ -44,6 +46,7 @@ class BrokerConfigs:
             return
         async with self._applying:
             own, cluster_wide = await asyncio.gather(self._read(self._own), self._read(FOR_ALL))
+            self._idle_keys.tell({*own, *cluster_wide})
             if self._config.set_dynamic(own, cluster_wide):
                 self._is_telling = True
                 _log.info("configuration changed", own=",".join(sorted(own)), for_all=",".join(sorted(cluster_wide)))

@@ -14,6 +14,7 @@ from concurrent.futures import Future
 from broker.common.clock import Clock
 from broker.common.errors import ApiError
 from broker.common.logs import logger
+from broker.common.troubles import Troubles
 from broker.common.types import TopicPartition
 from broker.config.broker import BrokerConfig
 from broker.log.compaction.log_cleaner import LogCleaner
@@ -43,6 +44,7 @@ class Housekeeping:
         self._config = config
         self._clock = clock
         self._tasks: list[asyncio.Task] = []
+        self._retention_troubles = Troubles()
         #: Ends every pause: of a chore that is to stop, or to go by another rhythm.
         self._alarm = asyncio.Event()
         self._stopping = threading.Event()
@@ -125,12 +127,19 @@ class Housekeeping:
         await asyncio.to_thread(self._logs.store_high_watermarks, self._high_watermarks())
 
     async def _retain(self) -> None:
+        """A failed log directory has been told of once, as such; a log that is let go meanwhile is no failure."""
         for hosted in list(self._replicas):
+            if hosted.log.is_offline:
+                continue
+            topic_partition = hosted.partition.topic_partition
             try:
                 await self._retain_one(hosted)
+                self._retention_troubles.is_over(topic_partition)
             except ApiError as error:
-                partition = str(hosted.partition.topic_partition)
-                _log.warning("retention failed", partition=partition, reason=error.message)
+                if hosted.log.is_offline:
+                    self._retention_troubles.is_over(topic_partition)
+                elif self._retention_troubles.is_news(topic_partition, error.message, self._clock.monotonic_ms()):
+                    _log.warning("retention failed", partition=str(topic_partition), reason=error.message)
 
     async def _retain_one(self, hosted: HostedPartition) -> None:
         facts = await asyncio.to_thread(hosted.log.retention_facts)

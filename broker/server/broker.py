@@ -55,6 +55,7 @@ from broker.runtime.topics import topic_configs
 from broker.runtime.topics.topic_admin import TopicAdmin
 from broker.runtime.topics.topic_configs import TopicConfigs, log_config
 from broker.security.membership import NONCE_BYTES, Membership
+from broker.server.controller_metrics import ControllerMetrics
 from broker.server.coordination import Coordination
 from broker.server.coordinator_metrics import CoordinatorMetrics
 from broker.server.descriptors import connections_within, raise_descriptor_limit
@@ -214,7 +215,8 @@ class Broker:
         for metrics in (
             ReplicationMetrics(replicas, self._feeds, self._fetchers, self._acks, self._isr),
             CoordinatorMetrics(self._coordination),
-            StateMetrics(replicas, self._metadata, self._purgatory, fetch_sessions, self._listener, config.broker_id),
+            ControllerMetrics(self._controller),
+            StateMetrics(replicas, self._metadata, self._purgatory, fetch_sessions, self._listener, config),
         ):
             self._registry.register(metrics)
 
@@ -265,6 +267,7 @@ class Broker:
         self._feeds = FollowerFeeds(replicas, quotas.leading, _random_session_id, self._clock)
         lag_ms_max = self.config.replica_lag_time_max_ms
         self._isr = IsrUpdater(replicas, self._store, self._metadata.is_live, lag_ms_max, self._clock)
+        self._broker_configs.on_changed.append(self._set_lag)
         self._feeds.on_progress = self._isr.consider
         self._acks = ProduceAcks(replicas, self._clock)
         self._deletions = RecordDeletions(replicas, self._metadata.is_live, self._clock)
@@ -273,6 +276,9 @@ class Broker:
         self._fetchers = ReplicaFetchers(
             replicas, quotas.following, self._address_of, self._dialer, settings, self._clock
         )
+
+    def _set_lag(self) -> None:
+        self._isr.lag_ms_max = self.config.replica_lag_time_max_ms
 
     def _address_of(self, broker_id: int) -> tuple[str, int] | None:
         """Where another broker is reached, by the listener brokers share."""

@@ -9,6 +9,7 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.process_collector import ProcessCollector
 
+from broker.config.broker import BrokerConfig
 from broker.handlers.registry import HANDLERS
 from broker.net.listener import Listener
 from broker.protocol.api_keys import ApiKey
@@ -16,6 +17,7 @@ from broker.replication.fetch_session import FetchSessions
 from broker.runtime.metadata_cache import MetadataCache
 from broker.runtime.purgatory import Purgatory
 from broker.runtime.replication.replica_manager import ReplicaManager
+from broker.runtime.topics.internal_topics import INTERNAL_TOPICS, replicas_asked_for
 
 _PREFIX = "barnabas_broker_"
 
@@ -52,14 +54,14 @@ class StateMetrics:
         purgatory: Purgatory,
         fetch_sessions: FetchSessions,
         listener: Listener,
-        broker_id: int,
+        config: BrokerConfig,
     ):
         self._replicas = replicas
         self._metadata = metadata
         self._purgatory = purgatory
         self._fetch_sessions = fetch_sessions
         self._listener = listener
-        self._broker_id = broker_id
+        self._config = config
 
     def collect(self) -> Iterable[Metric]:
         hosted = list(self._replicas)
@@ -72,7 +74,12 @@ class StateMetrics:
         yield _gauge(
             "fetch_session_partitions", "Partitions in all fetch sessions.", self._fetch_sessions.partition_count
         )
-        yield _gauge("is_controller", "1 when controller.", int(self._metadata.controller_id == self._broker_id))
+        yield _gauge("is_controller", "1 when controller.", int(self._metadata.controller_id == self._config.broker_id))
+        yield _gauge(
+            "internal_topics_short_of_replicas",
+            "Topics of coordinators with fewer replicas than asked for: they were made when there was one broker.",
+            sum(map(self._is_short_of_replicas, INTERNAL_TOPICS)),
+        )
         end_offsets = GaugeMetricFamily(
             _PREFIX + "log_end_offset", "Next offset of a partition.", labels=["topic", "partition"]
         )
@@ -80,6 +87,11 @@ class StateMetrics:
             topic, index = each.partition.topic_partition
             end_offsets.add_metric([topic, str(index)], each.log.log_end_offset)
         yield end_offsets
+
+    def _is_short_of_replicas(self, name: str) -> bool:
+        topic = self._metadata.topics.get(name)
+        asked_for = replicas_asked_for(name, self._config)
+        return topic is not None and any(len(each.replicas) < asked_for for each in topic.partitions.values())
 
 
 def _counter(name: str, meaning: str, value: int) -> CounterMetricFamily:

@@ -1,18 +1,23 @@
 """`/metrics` and `/healthz` of a broker over HTTP, on the broker's own loop.
 
 Answers two fixed paths to GET and closes. It reads at most one header block of 8 KB; all is over within five seconds.
+Serving data does not hang on it: a port that is taken is warned of, and tried again until it is free.
 """
 
 import asyncio
 from collections.abc import Callable
+from errno import EADDRINUSE
 
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 
-from broker.common.errors import NotNowError
+from broker.common.logs import logger
+from broker.net.port_holder import port_holder
 
+_log = logger(__name__)
 _HEADER_BYTES_MAX = 8 * 1024
 _TIMEOUT_S = 5
+_TRY_AGAIN_S = 5.0
 
 
 class MetricsEndpoint:
@@ -22,18 +27,39 @@ class MetricsEndpoint:
         self._registry = registry
         self._health = health
         self._server: asyncio.Server | None = None
+        self._trying: asyncio.Task | None = None
 
     async def start(self, host: str, port: int) -> None:
+        """Serves when this returns, or as soon as it can."""
+        error = await self._try(host, port)
+        if error is not None:
+            _log.warning(
+                "metrics are not served; choose another port in metrics.listener, or free it",
+                address=f"{host}:{port}",
+                reason=error.strerror or str(error),
+                who=port_holder(port) if error.errno == EADDRINUSE else "",
+            )
+            self._trying = asyncio.create_task(self._try_again(host, port))
+
+    async def stop(self) -> None:
+        if self._trying:
+            self._trying.cancel()
+        if self._server:
+            self._server.close()
+
+    async def _try(self, host: str, port: int) -> OSError | None:
+        """Why it cannot be, None if it is."""
         try:
             self._server = await asyncio.start_server(self._serve, host, port, limit=_HEADER_BYTES_MAX)
         except OSError as error:
-            raise NotNowError(
-                f"cannot serve metrics on {host}:{port}: {error.strerror}; choose another port in metrics.listener"
-            ) from None
+            return error
+        return None
 
-    async def stop(self) -> None:
-        if self._server:
-            self._server.close()
+    async def _try_again(self, host: str, port: int) -> None:
+        while self._server is None:
+            await asyncio.sleep(_TRY_AGAIN_S)
+            await self._try(host, port)
+        _log.info("metrics are served", address=f"{host}:{port}")
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:

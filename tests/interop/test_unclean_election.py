@@ -57,6 +57,8 @@ def test_stale_replica_leads_only_when_the_topic_allows_it_and_the_other_then_fo
     await_true(lambda: (leader_of(cluster, "t"), isr_of(cluster, "t")) == (-1, {1}), "nobody leads")
     allow_unclean_election(cluster)
     await_true(lambda: (leader_of(cluster, "t"), isr_of(cluster, "t")) == (2, {2}), "broker 2 leads")
+    assert 'event="unclean election' in stale.log_path.read_text()
+    await_true(lambda: "unclean_leader_elections_total 1.0" in stale.get("/metrics"), "it is counted")
     produce(cluster, b"in the new epoch")
     complete.start()
     complete.await_healthy()

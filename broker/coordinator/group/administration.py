@@ -116,15 +116,24 @@ def _delete(group_id: str, group: Group | None, offsets: Offsets, turn: Turn) ->
 def delete_offsets(
     request: OffsetDeleteRequest, group: Group | None, offsets: Offsets, turn: Turn
 ) -> OffsetDeleteResponse:
-    """Of a consumer group with members only what they are not subscribed to; of another one with members nothing."""
+    """Of a consumer group with members only what they are not subscribed to; of another one with members nothing.
+
+    An empty group goes with the last of its offsets, as in Kafka.
+    """
     error = _offset_delete_error(request.group_id, group)
     if error is not ErrorCode.NONE:
         return OffsetDeleteResponse(error_code=error)
     is_subscribed = _subscription_test(group)
-    for topic in request.topics:
-        if not is_subscribed(topic.name):
-            for index in dict.fromkeys(each.partition_index for each in topic.partitions):
-                _delete_offset(OffsetKey(group.group_id, TopicPartition(topic.name, index)), offsets, turn)
+    deleted = dict.fromkeys(
+        TopicPartition(topic.name, each.partition_index)
+        for topic in request.topics
+        if not is_subscribed(topic.name)
+        for each in topic.partitions
+    )
+    for partition in deleted:
+        _delete_offset(OffsetKey(group.group_id, partition), offsets, turn)
+    if may_be_forgotten(group, offsets) and all(each in deleted for each, _ in offsets.of_group(group.group_id)):
+        turn.append(encode_group_key(group.group_id), None)
     return OffsetDeleteResponse(
         topics=[
             OffsetDeleteResponseTopic(
@@ -140,6 +149,14 @@ def delete_offsets(
             for topic in request.topics
         ]
     )
+
+
+def may_be_forgotten(group: Group, offsets: Offsets) -> bool:
+    """Whether nobody would miss the group's record, were there no offsets: neither somebody about to join nor a
+    transaction that commits some.
+    """
+    is_left = group.state is GroupState.EMPTY and not group.pending_joins
+    return is_left and group.metadata is not None and not offsets.has_pending(group.group_id)
 
 
 def _offset_delete_error(group_id: str, group: Group | None) -> ErrorCode:

@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping
 
 from broker.common.types import TopicPartition
+from broker.coordinator.group.administration import may_be_forgotten
 from broker.coordinator.group.config import GroupConfig
 from broker.coordinator.group.group import Group
 from broker.coordinator.group.offsets import Offsets
@@ -98,8 +99,7 @@ class Expiry:
         return count
 
     def _maybe_delete(self, group: Group, turn: Turn) -> None:
-        is_left = group.state is GroupState.EMPTY and not group.pending_joins
-        if is_left and group.metadata is not None and not self._offsets.has_pending(group.group_id):
+        if may_be_forgotten(group, self._offsets):
             turn.append(encode_group_key(group.group_id), None)
             turn.note("group is forgotten: it is empty and has no offsets", group_id=group.group_id)
 

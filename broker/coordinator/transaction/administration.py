@@ -5,7 +5,7 @@ from itertools import groupby
 
 from broker.common.errors import ErrorCode
 from broker.coordinator.transaction.states import LABELS
-from broker.coordinator.transaction.transaction import NO_TIMESTAMP, Transaction
+from broker.coordinator.transaction.transaction import Transaction
 from broker.protocol.made_late import made_late
 from broker.protocol.messages import describe_transactions, list_transactions
 from broker.protocol.messages.describe_transactions import DescribeTransactionsRequest, DescribeTransactionsResponse
@@ -28,7 +28,7 @@ def _described(transactional_id: str, transaction: Transaction | None) -> descri
         transactional_id=transactional_id,
         transaction_state=transaction.state.label,
         transaction_timeout_ms=transaction.timeout_ms,
-        transaction_start_time_ms=transaction.started_ms if transaction.state.is_open else NO_TIMESTAMP,
+        transaction_start_time_ms=transaction.started_ms,
         producer_id=transaction.producer_id,
         producer_epoch=transaction.producer_epoch,
         topics=[
@@ -41,13 +41,16 @@ def _described(transactional_id: str, transaction: Transaction | None) -> descri
 def list_those(
     request: ListTransactionsRequest, transactions: Iterable[Transaction], wall_ms: int
 ) -> ListTransactionsResponse:
+    """The duration is since the newest transaction's start, be it over or not, as Kafka counts it (KIP-994); an id that
+    never had one counts as very old.
+    """
     states, producer_ids = set(request.state_filters), set(request.producer_id_filters)
     found = [
         each
         for each in transactions
         if (not states or each.state.label in states)
         and (not producer_ids or each.producer_id in producer_ids)
-        and (request.duration_filter < 0 or _is_open_for(each, request.duration_filter, wall_ms))
+        and (request.duration_filter < 0 or wall_ms - each.started_ms > request.duration_filter)
     ]
     return ListTransactionsResponse(
         unknown_state_filters=[each for each in request.state_filters if each not in LABELS],
@@ -61,7 +64,3 @@ def _listed(transaction: Transaction) -> list_transactions.TransactionState:
         producer_id=transaction.producer_id,
         transaction_state=transaction.state.label,
     )
-
-
-def _is_open_for(transaction: Transaction, longer_than_ms: int, wall_ms: int) -> bool:
-    return transaction.state.is_open and wall_ms - transaction.started_ms > longer_than_ms

@@ -34,6 +34,10 @@ from broker.protocol.messages.describe_groups import DescribeGroupsRequest, Desc
 from broker.protocol.messages.describe_log_dirs import DescribeLogDirsRequest, DescribeLogDirsResponse
 from broker.protocol.messages.describe_producers import DescribeProducersRequest, DescribeProducersResponse
 from broker.protocol.messages.describe_requests import DescribeRequestsRequest, DescribeRequestsResponse
+from broker.protocol.messages.describe_topic_partitions import (
+    DescribeTopicPartitionsRequest,
+    DescribeTopicPartitionsResponse,
+)
 from broker.protocol.messages.describe_transactions import DescribeTransactionsRequest, DescribeTransactionsResponse
 from broker.protocol.messages.describe_user_scram_credentials import (
     DescribeUserScramCredentialsRequest,
@@ -109,6 +113,7 @@ _PAIRS = (
     MessagePair(DescribeLogDirsRequest, DescribeLogDirsResponse),
     MessagePair(DescribeProducersRequest, DescribeProducersResponse),
     MessagePair(DescribeRequestsRequest, DescribeRequestsResponse),
+    MessagePair(DescribeTopicPartitionsRequest, DescribeTopicPartitionsResponse),
     MessagePair(DescribeTransactionsRequest, DescribeTransactionsResponse),
     MessagePair(DescribeUserScramCredentialsRequest, DescribeUserScramCredentialsResponse),
     MessagePair(ElectLeadersRequest, ElectLeadersResponse),

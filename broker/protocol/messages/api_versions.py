@@ -3,6 +3,9 @@
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.schema import Message, Struct, array, boolean, int16, int32, int64, string, wire
 
+#: What programs of this product say their `client_software_name` is.
+OWN_SOFTWARE = "barnabas"
+
 
 class ApiVersionsRequest(Message, api=ApiKey.API_VERSIONS, versions=(0, 4), flexible_from=3):
     """A client asks what it may send; allowed before authentication.

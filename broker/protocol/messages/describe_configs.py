@@ -39,7 +39,7 @@ class DescribeConfigsResourceResult(Struct):
 
 class DescribeConfigsResult(Struct):
     error_code: int = wire(int16)
-    error_message: str | None = wire(string, nullable=True)
+    error_message: str | None = wire(string, nullable=True, default=None)
     resource_type: int = wire(int8)
     resource_name: str = wire(string)
     configs: list[DescribeConfigsResourceResult] = wire(array(DescribeConfigsResourceResult))

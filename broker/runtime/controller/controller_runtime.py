@@ -107,6 +107,8 @@ class ControllerRuntime:
         self._controller_watch: Watch | None = None
         self._controller_id = NO_BROKER
         self._doubts = ControllerDoubts(self._call_look)
+        #: Since this broker was started, by it as controller; Kafka's UncleanLeaderElectionsPerSec counts them.
+        self.unclean_elections = 0
 
     @property
     def controller_id(self) -> int:
@@ -317,6 +319,8 @@ class ControllerRuntime:
                 self._channels.send_stop_replica(effect)
             case do.Answer(request_id, answer) | do.AnswerShutdown(request_id, answer):
                 self._questions.answer(request_id, answer)
+            case do.TellUncleanElections(elections):
+                self._tell_unclean(elections)
             case do.WatchTopics(names):
                 for name in names - self._topic_watches.keys():
                     self._topic_watches[name] = self._watch_topic(name)
@@ -326,6 +330,17 @@ class ControllerRuntime:
             case _:
                 return False
         return True
+
+    def _tell_unclean(self, elections: tuple[do.UncleanElection, ...]) -> None:
+        self.unclean_elections += len(elections)
+        for each in elections:
+            _log.warning(
+                "unclean election: records that only the replicas in sync before had are given up",
+                partition=str(each.partition),
+                leader=each.leader,
+                leader_before=each.leader_before,
+                in_sync_before=",".join(map(str, each.in_sync_before)),
+            )
 
     def _watch_topic(self, name: str) -> Watch:
         return Watch(

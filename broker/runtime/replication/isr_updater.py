@@ -40,11 +40,11 @@ class IsrUpdater:
         lag_ms_max: int,
         clock: Clock,
     ):
-        """`is_live`: whether the cluster counts a broker as alive."""
+        """`is_live`: whether the cluster counts a broker as alive. `lag_ms_max` may change at any time."""
         self._replicas = replicas
         self._store = store
         self._is_live = is_live
-        self._lag_ms_max = lag_ms_max
+        self.lag_ms_max = lag_ms_max
         self._clock = clock
         self._turn = asyncio.Semaphore(_WRITES_AT_ONCE)
         self._tasks: set[asyncio.Task] = set()
@@ -79,7 +79,7 @@ class IsrUpdater:
         """
         partition, now_ms = hosted.partition, self._clock.monotonic_ms()
         for replica_id in partition.followers:
-            if not partition.lags(replica_id, now_ms, self._lag_ms_max):
+            if not partition.lags(replica_id, now_ms, self.lag_ms_max):
                 self.consider(hosted, replica_id)
 
     def _want(self, hosted: HostedPartition, isr: tuple[int, ...]) -> None:
@@ -101,7 +101,7 @@ class IsrUpdater:
 
     async def _look_after_a_while(self) -> None:
         """Kafka's rhythm: half the lag allowed, so that a follower is out after at most one and a half of it."""
-        await asyncio.sleep(self._lag_ms_max / 2000)
+        await asyncio.sleep(self.lag_ms_max / 2000)
         now_ms = self._clock.monotonic_ms()
         for hosted in list(self._replicas):
             try:
@@ -110,7 +110,7 @@ class IsrUpdater:
                 _log.exception("isr not looked at", partition=str(hosted.partition.topic_partition))
 
     def _look_at(self, hosted: HostedPartition, now_ms: int) -> None:
-        isr = hosted.partition.isr_without_laggards(now_ms, self._lag_ms_max)
+        isr = hosted.partition.isr_without_laggards(now_ms, self.lag_ms_max)
         if isr is not None:
             self._want(hosted, isr)
         self._consider_all(hosted)

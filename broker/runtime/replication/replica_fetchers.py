@@ -13,6 +13,7 @@ from broker.common.clock import Clock
 from broker.common.errors import ApiError, ErrorCode, ProtocolError
 from broker.common.limits import PARTITIONS_PER_CALLBACK
 from broker.common.logs import logger
+from broker.common.troubles import Troubles
 from broker.common.types import TopicPartition
 from broker.net.connection import Connection
 from broker.net.dialer import Dialer, PeerUnreachable
@@ -38,6 +39,8 @@ _RECONNECT_FIRST_S = 0.05
 _RECONNECT_MAX_S = 1.0
 #: Before records are asked for again that our own log did not take.
 _NOT_TAKEN_BACK_OFF_MS = 1_000
+#: How long a leader may refuse before the log says so: elections and restarts pass by themselves.
+_TOLD_AFTER_MS = 5_000
 #: How often a throttled replica looks at least whether it may go on.
 _THROTTLED_LOOK_MS = 1_000
 
@@ -135,6 +138,7 @@ class ReplicaFetcher:
         self._retry_timer: asyncio.TimerHandle | None = None
         #: Whose logs are to be cut, and what of them the leader said.
         self._parted: list[tuple[Followed, HostedPartition, PartitionData]] = []
+        self._troubles = Troubles()
         self._task = asyncio.get_running_loop().create_task(rounds(self._be_connected))
 
     def follow(self, hosted: HostedPartition) -> None:
@@ -144,6 +148,7 @@ class ReplicaFetcher:
 
     def unfollow(self, topic_partition: TopicPartition) -> None:
         self.link.unfollow(topic_partition)
+        self._troubles.is_over(topic_partition)
         self._send_soon()
 
     def close(self) -> None:
@@ -286,11 +291,14 @@ class ReplicaFetcher:
             if data.diverging_epoch is not None or data.error_code == ErrorCode.OFFSET_OUT_OF_RANGE:
                 self._cut_soon(hosted, data)
             elif data.error_code:
-                self._ask_later(topic_partition, ErrorCode(data.error_code).name, self._settings.back_off_ms)
+                reason = ErrorCode(data.error_code).name
+                self._ask_later(topic_partition, reason, self._settings.back_off_ms, _TOLD_AFTER_MS)
             else:
                 records = data.records or b""
                 self._replicas.take_fetched(hosted, records, data.high_watermark, data.log_start_offset)
                 self.link.starts_at(topic_partition, hosted.log.log_start_offset)
+                if self._troubles:
+                    self._troubles.is_over(topic_partition)
                 if records:
                     self._took_records(hosted)
                     is_caught_up = hosted.log.log_end_offset >= data.high_watermark
@@ -369,7 +377,7 @@ class ReplicaFetcher:
         self._send_soon()
 
     def _not_ready(self, known: Followed, error: ApiError) -> None:
-        _log.info("cannot follow yet", partition=str(known.topic_partition), leader=self._leader, reason=error.message)
+        self._tell(known.topic_partition, error.message)
         self.link.release(known, self._clock.monotonic_ms() + _NOT_TAKEN_BACK_OFF_MS)
         self._send_soon()
 
@@ -390,6 +398,12 @@ class ReplicaFetcher:
         )
         return offset
 
-    def _ask_later(self, topic_partition: TopicPartition, reason: str, back_off_ms: int) -> None:
-        _log.info("cannot follow yet", partition=str(topic_partition), leader=self._leader, reason=reason)
+    def _ask_later(
+        self, topic_partition: TopicPartition, reason: str, back_off_ms: int, told_after_ms: int = 0
+    ) -> None:
+        self._tell(topic_partition, reason, told_after_ms)
         self.link.ask_later(topic_partition, self._clock.monotonic_ms() + back_off_ms)
+
+    def _tell(self, topic_partition: TopicPartition, reason: str, told_after_ms: int = 0) -> None:
+        if self._troubles.is_news(topic_partition, reason, self._clock.monotonic_ms(), told_after_ms):
+            _log.info("cannot follow yet", partition=str(topic_partition), leader=self._leader, reason=reason)

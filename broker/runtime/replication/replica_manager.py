@@ -214,7 +214,8 @@ class ReplicaManager:
         if hosted is None or self._broker_id in replicas or hosted.topic_id != topic_id:
             return
         if leader_epoch > hosted.partition.leader_epoch:
-            _log.warning("partition was moved away unnoticed", partition=str(topic_partition), replicas=str(replicas))
+            # In an ordinary move too, whenever the others' news come before the request to stop.
+            _log.info("partition is not here any more", partition=str(topic_partition), replicas=str(replicas))
             self.stop_replica(topic_partition, delete=False, leader_epoch=leader_epoch)
 
     def resign_offline(self) -> None:

@@ -11,13 +11,15 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from broker.common.errors import ApiError, ErrorCode
-from broker.common.limits import TOPIC_WRITES_MAX
+from broker.common.limits import LONE_BROKER_MS, TOPIC_WRITES_MAX
 from broker.common.logs import logger
 from broker.common.topic_names import is_topic_name
+from broker.common.troubles import Troubles
 from broker.config.broker import BrokerConfig
-from broker.config.topic import check_topic_configs
+from broker.config.topic import BY_NAME, check_topic_configs
+from broker.runtime.idle_keys import IdleKeys
 from broker.runtime.metadata_cache import MetadataCache
-from broker.runtime.topics.internal_topics import INTERNAL_TOPICS, new_internal_topic
+from broker.runtime.topics.internal_topics import INTERNAL_TOPICS, for_lone_broker, new_internal_topic
 from broker.runtime.topics.topic_placement import NewTopic, place_added, place_topic
 from broker.zookeeper.errors import ConnectionInterrupted, SessionLost, ZooKeeperError, answer_of
 from broker.zookeeper.store import ClusterStore
@@ -45,9 +47,13 @@ class TopicAdmin:
         self._store = store
         self._metadata = metadata
         self._config = config
+        self._idle_keys = IdleKeys("topic", BY_NAME)
         #: On their way into ZooKeeper, which no metadata shows yet, with how many partitions.
         self._being_created: dict[str, int] = {}
         self._writing = asyncio.Semaphore(TOPIC_WRITES_MAX)
+        #: Since when, by the loop's clock, this broker has been seen to be the only one; None: it is not.
+        self._alone_since_s: float | None = None
+        self._troubles = Troubles()
 
     async def create(self, topic: NewTopic, timeout_ms: int, validate_only: bool = False) -> CreatedTopic:
         """Create `topic` and wait until every partition has a leader; raises ApiError saying what to change.
@@ -63,6 +69,7 @@ class TopicAdmin:
         self._refuse_too_many(topic.name, len(assignment))
         created = CreatedTopic(NO_TOPIC_ID if validate_only else uuid.uuid4(), assignment)
         if not validate_only:
+            self._idle_keys.tell(topic.configs)
             await self._write(topic, created)
             await self._wait_for_leaders(topic.name, len(assignment), timeout_ms)
         return created
@@ -100,7 +107,7 @@ class TopicAdmin:
     async def create_automatically(self, name: str) -> None:
         """Create a topic with the broker's defaults because a client asked for it; a race is not an error."""
         try:
-            topic = new_internal_topic(name, self._config) if name in INTERNAL_TOPICS else NewTopic(name)
+            topic = self._new_internal_topic(name) if name in INTERNAL_TOPICS else NewTopic(name)
             await self.create(topic, _AUTOMATIC_CREATION_TIMEOUT_MS)
         except ApiError as error:
             if error.code not in (ErrorCode.TOPIC_ALREADY_EXISTS, ErrorCode.REQUEST_TIMED_OUT):
@@ -111,13 +118,45 @@ class TopicAdmin:
         if name in self._metadata.topics:
             return
         try:
-            await self.create(new_internal_topic(name, self._config), _AUTOMATIC_CREATION_TIMEOUT_MS)
+            await self.create(self._new_internal_topic(name), _AUTOMATIC_CREATION_TIMEOUT_MS)
+            self._troubles.is_over(name)
         except ApiError as error:
             if error.code is not ErrorCode.TOPIC_ALREADY_EXISTS:
+                if self._troubles.is_news(name, error.message, now_ms=0):
+                    _log.warning("internal topic cannot be created", topic=name, reason=error.message)
                 reason = f"{name} cannot be created: {error}"
                 raise ApiError(ErrorCode.COORDINATOR_NOT_AVAILABLE, reason) from error
         if name not in self._metadata.topics:
             raise ApiError(ErrorCode.COORDINATOR_NOT_AVAILABLE)
+
+    def _new_internal_topic(self, name: str) -> NewTopic:
+        """As configured; with one replica where the default asks for more brokers than this one has ever seen."""
+        topic = new_internal_topic(name, self._config)
+        alone = for_lone_broker(topic, self._config) if topic.replication_factor > 1 and self._is_alone() else None
+        if alone is None:
+            return topic
+        _log.warning(
+            "internal topic is made with one replica: this broker is the only one; add replicas when there are more",
+            topic=name,
+            default_replicas=topic.replication_factor,
+        )
+        return alone
+
+    def _is_alone(self) -> bool:
+        """Whether this broker has been the only one for long enough, and no topic knows of another."""
+        own, metadata = self._config.broker_id, self._metadata
+        is_alone = metadata.brokers.keys() == {own} and all(
+            set(partition.replicas) <= {own}
+            for topic in metadata.topics.values()
+            for partition in topic.partitions.values()
+        )
+        now_s = asyncio.get_running_loop().time()
+        if not is_alone:
+            self._alone_since_s = None
+            return False
+        if self._alone_since_s is None:
+            self._alone_since_s = now_s
+        return (now_s - self._alone_since_s) * 1000 >= LONE_BROKER_MS
 
     async def delete(self, name: str, timeout_ms: int) -> None:
         """Have the controller delete `name` and wait until it is gone; raises ApiError."""

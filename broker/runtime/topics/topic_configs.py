@@ -15,8 +15,9 @@ from broker.common.topic_names import is_topic_name
 from broker.config.broker import BrokerConfig
 from broker.config.definition import ConfigError
 from broker.config.resolution import topic_values
-from broker.config.topic import check_topic_configs
+from broker.config.topic import BY_NAME, check_topic_configs
 from broker.log.config import LogConfig
+from broker.runtime.idle_keys import IdleKeys
 from broker.runtime.replication.replica_manager import ReplicaManager
 from broker.zookeeper.errors import ConnectionInterrupted, MalformedZnode, SessionLost, ZooKeeperError, answer_of
 from broker.zookeeper.store import ClusterStore
@@ -34,6 +35,7 @@ class TopicConfigs:
         self._store = store
         self._replicas = replicas
         self._broker_config = broker_config
+        self._idle_keys = IdleKeys("topic", BY_NAME)
         #: Counts what may have made a configuration that was read a moment ago an old one.
         self._changes = 0
 
@@ -83,6 +85,7 @@ class TopicConfigs:
             raise ApiError(ErrorCode.INVALID_CONFIG, str(error)) from error
         except ZooKeeperError as error:
             raise answer_of(error) from error
+        self._idle_keys.tell(overrides)
         _log.info("topic configuration changed", topic=topic, overrides=",".join(sorted(overrides)))
 
     async def apply(self, topic: str) -> None:

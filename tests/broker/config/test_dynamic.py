@@ -24,10 +24,11 @@ def test_every_key_that_may_change_is_a_key():
 
 
 def test_defaults_of_topics_may_change_but_for_coarse_units():
-    """Kafka's own exceptions: hours and minutes are read at the start only."""
+    """Kafka's own exceptions: hours and minutes are read at the start only, and so is the format of old messages."""
     names = {name for synonyms in SYNONYMS.values() for name, _ in synonyms}
-    coarse = {"log.retention.minutes", "log.retention.hours", "log.roll.hours"}
-    assert {name for name in names if update_mode(name) is UpdateMode.READ_ONLY} == coarse
+    coarse = {"log.retention.minutes", "log.retention.hours", "log.roll.hours", "log.roll.jitter.hours"}
+    read_only = {name for name in names if update_mode(name) is UpdateMode.READ_ONLY}
+    assert read_only == coarse | {"log.message.format.version"}
 
 
 @pytest.mark.parametrize(
@@ -35,7 +36,8 @@ def test_defaults_of_topics_may_change_but_for_coarse_units():
     [
         ("log.retention.hours", "1", "restart"),
         ("broker.id", "2", "restart"),
-        ("num.io.threads", "8", "not a configuration"),
+        ("num.io.threads", "many", "whole number"),
+        ("num.replica.alter.log.dirs.threads", "2", "restart"),
         ("log.segment.bytes", "many", "whole number"),
         ("log.segment.bytes", str(2**31), "whole number up to"),
         ("log.cleaner.min.cleanable.ratio", "nan", "at least"),
@@ -54,6 +56,13 @@ def test_one_brokers_own_key_is_not_set_for_all(monkeypatch):
     assert read_broker_change("broker.rack", "a", is_for_all=False) == "a"
     with pytest.raises(ConfigError, match="name the broker"):
         read_broker_change("broker.rack", "a", is_for_all=True)
+
+
+def test_a_key_nobody_knows_is_kept_as_it_was_said():
+    assert read_broker_change("my.plugin.colour", "red", is_for_all=True) == "red"
+    config = broker()
+    assert not config.set_dynamic({"my.plugin.colour": "red"}, {})
+    assert config.layers[ConfigSource.BROKER] == {"my.plugin.colour": "red"}
 
 
 def test_limits_of_single_addresses_are_read():

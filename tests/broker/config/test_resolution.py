@@ -2,7 +2,7 @@ import pytest
 
 from broker.config.broker import BY_NAME as BROKER_KEYS
 from broker.config.broker import read_broker_config
-from broker.config.resolution import SYNONYMS, ConfigSource, settings_of, topic_values
+from broker.config.resolution import SYNONYMS, ConfigSource, settings_of, told_synonyms, topic_values
 from broker.config.topic import BY_NAME, KEYS
 
 HOUR_MS = 3_600_000
@@ -39,6 +39,34 @@ def test_the_topic_outweighs_the_broker_and_the_broker_the_default():
 )
 def test_the_most_precise_unit_of_retention_wins(lines, retention_ms):
     assert topic_values({}, broker(*lines))["retention_ms"] == retention_ms
+
+
+def told(name: str, overrides: dict, *lines: str) -> list[tuple[str, str, ConfigSource]]:
+    settings = settings_of(BY_NAME[name], overrides, broker(*lines))
+    return [(each.name, each.said_text, each.source) for each in told_synonyms(BY_NAME[name], settings)]
+
+
+def test_hours_alone_are_no_synonym_of_milliseconds():
+    """Kafka 3.8 lists none, and never a value in another unit than its name's."""
+    assert told("retention.ms", {}) == []
+    assert told("retention.ms", {}, "log.retention.hours=5") == []
+    assert told("retention.ms", {}, "log.retention.hours=5", "log.retention.ms=7") == [
+        ("log.retention.ms", "7", ConfigSource.BROKER_FILE),
+        ("log.retention.hours", "5", ConfigSource.BROKER_FILE),
+        ("log.retention.hours", "168", ConfigSource.DEFAULT),
+    ]
+    assert told("retention.ms", {"retention.ms": "9"})[0] == ("retention.ms", "9", ConfigSource.TOPIC)
+
+
+def test_what_brokers_have_no_key_for_has_no_synonym_but_itself():
+    name = "leader.replication.throttled.replicas"
+    assert told(name, {}) == []
+    assert told(name, {name: "*"}) == [(name, "*", ConfigSource.TOPIC)]
+
+
+def test_difference_in_time_stands_for_both_bounds_where_they_are_not_set():
+    values = topic_values({"message.timestamp.difference.max.ms": "5", "message.timestamp.after.max.ms": "9"}, broker())
+    assert (values["message_timestamp_before_max_ms"], values["message_timestamp_after_max_ms"]) == (5, 9)
 
 
 def test_every_synonym_is_a_key_of_the_broker_and_every_key_a_key_of_topics():

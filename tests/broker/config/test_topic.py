@@ -19,6 +19,8 @@ def test_known_keys_with_good_values_pass():
     ("configs", "words"),
     [
         ({"retention.days": "7"}, "retention.days is not a topic configuration"),
+        ({"remote.storage.enable": "true"}, "there is no tiered storage"),
+        ({"remote.storage.enable": "maybe"}, "is not true or false"),
         ({"cleanup.policy": "burn"}, "must be one of delete, compact"),
         ({"retention.ms": "1_000"}, "is not a whole number"),
         ({"retention.ms": str(2**63)}, "is not a whole number"),
@@ -29,6 +31,23 @@ def test_bad_configs_say_what_is_accepted(configs, words):
     with pytest.raises(ConfigError, match=words) as refused:
         check_topic_configs(configs)
     assert refused.value.code is ErrorCode.INVALID_CONFIG
+
+
+def test_every_key_of_kafka_3_8_is_known():
+    """Its topic configurations, without those of KIP-848 and later."""
+    assert len(BY_NAME) == 34
+    check_topic_configs(
+        {
+            "compression.zstd.level": "5",
+            "local.retention.bytes": "-2",
+            "local.retention.ms": "-2",
+            "message.downconversion.enable": "false",
+            "message.format.version": "3.0-IV1",
+            "message.timestamp.difference.max.ms": "1000",
+            "remote.storage.enable": "false",
+            "segment.jitter.ms": "100",
+        }
+    )
 
 
 @pytest.mark.parametrize("text", ["", "*", "0:1", "0:1,0:2,13:1001"])

@@ -345,6 +345,12 @@ def _told(effect: do.Effect) -> Iterator[str]:
             yield f"read ISR changes {' '.join(sorted(names))}"
         case do.RemoveIsrChanges(names):
             yield f"remove ISR changes {' '.join(sorted(names))}"
+        case do.TellUncleanElections(elections):
+            yield from (
+                f"tell of the unclean election of {one.leader} for {one.partition},"
+                f" after {one.leader_before} of {_ids(one.in_sync_before)}"
+                for one in elections
+            )
         case do.WriteAssignments(assignments):
             yield from (f"write {partition} {_replicas_told(one)}" for partition, one in assignments.items())
         case do.RewriteReassignmentRequest(targets, refused):

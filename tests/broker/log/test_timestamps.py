@@ -60,6 +60,12 @@ def test_largest_timestamp_follows_appends(log):
     assert log.max_timestamp_offset() == (4, 71)
 
 
+def test_largest_timestamp_outlives_its_record_as_long_as_its_segment_is_there(log):
+    append(log, 50, 70, 60)
+    log.log_start_offset = 3
+    assert log.max_timestamp_offset() == (1, 70)
+
+
 def test_records_without_a_time_have_no_largest(log):
     append(log, -1, -1)
     assert log.max_timestamp_offset() is None

@@ -3,7 +3,7 @@
 import pytest
 from crc32c import crc32c
 
-from broker.common.errors import ApiError, ErrorCode, InvariantViolation
+from broker.common.errors import ApiError, ErrorCode, InvariantViolation, RecordsRefused
 from broker.log.config import LOG_APPEND_TIME, LogConfig
 from broker.log.log import Log
 from broker.records.batch import (
@@ -138,3 +138,41 @@ def test_new_configuration_holds_from_the_next_batch_on(open_log):
         log.append(batch(1, key=None), 0, now_ms=NOW_MS)
     log.config = LogConfig()
     assert log.append(batch(1, key=None), 0, now_ms=NOW_MS).base_offset == 1
+
+
+@pytest.mark.parametrize("compression", [Compression.NONE, Compression.ZSTD])
+def test_records_without_a_key_are_named_by_their_place_in_the_batch(open_log, compression):
+    sent = build_batch([Record(0, 1, key, b"v") for key in (b"a", None, b"b", None)], compression=compression)
+    with pytest.raises(RecordsRefused) as caught:
+        open_log(COMPACTED).append(sent, 0)
+    assert caught.value.code is ErrorCode.INVALID_RECORD
+    assert list(caught.value.records) == [1, 3]
+
+
+@pytest.mark.parametrize("compression", [Compression.NONE, Compression.ZSTD])
+def test_records_with_a_time_out_of_bounds_are_named_with_it(open_log, compression):
+    times = [NOW_MS - 2_000, NOW_MS, NOW_MS + 501]
+    with pytest.raises(RecordsRefused) as caught:
+        open_log(BOUNDED).append(batch(*times, compression=compression), 0, now_ms=NOW_MS)
+    assert caught.value.records.keys() == {0, 2}
+    assert "2000 ms behind" in caught.value.records[0]
+    assert "501 ms ahead" in caught.value.records[2]
+
+
+def test_a_batch_too_large_to_be_looked_at_for_its_times_is_refused_as_one(open_log, monkeypatch):
+    for limit, sent in (
+        ("RECORDS_LOOKED_AT_AT_ONCE_MAX", batch(1, 1)),
+        ("NAMED_RECORDS_BYTES_MAX", batch(1, compression=Compression.ZSTD)),
+    ):
+        with monkeypatch.context() as lower:
+            lower.setattr(f"broker.log.validation.{limit}", 1)
+            with pytest.raises(RecordsRefused) as caught:
+                open_log(BOUNDED).append(sent, 0, now_ms=NOW_MS)
+        assert (caught.value.code, caught.value.records) == (ErrorCode.INVALID_TIMESTAMP, {})
+
+
+def test_so_many_records_are_named_and_no_more(open_log, monkeypatch):
+    monkeypatch.setattr("broker.log.validation.RECORD_ERRORS_MAX", 2)
+    with pytest.raises(RecordsRefused) as caught:
+        open_log(COMPACTED).append(batch(1, 2, 3, key=None), 0)
+    assert list(caught.value.records) == [0, 1]

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import os
 import socket
 
 import pytest
@@ -39,6 +40,13 @@ async def test_of_two_bound_at_the_same_moment_the_second_to_start_says_why_it_c
         second.start(asyncio.get_running_loop())
     second.stop()
     first.stop()
+
+
+def test_who_has_the_port_is_said():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(StartupError, match=rf"PLAINTEXT://127.0.0.1:{port}: .*process {os.getpid()} \("):
+            listener(port)
 
 
 @contextlib.asynccontextmanager

@@ -4,8 +4,10 @@ import asyncio
 from uuid import UUID
 
 import pytest
+from structlog.testing import capture_logs
 
 from broker.common.clock import SystemClock
+from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.config.broker import read_broker_config
 from broker.log.config import LogConfig
@@ -76,3 +78,38 @@ async def eventually_forgets(housekeeping, log) -> None:
     async with asyncio.timeout(10):
         while log.producers():
             await housekeeping._expire_producers()
+
+
+async def test_retention_that_fails_is_warned_of_once_until_it_went_well(tmp_path, housekeeping, monkeypatch):
+    log = Log.open(tmp_path / "t-0", LogConfig())
+    hosted = HostedPartition(Partition(TopicPartition("t", 0), 1), log, UUID(int=1))
+    monkeypatch.setattr(housekeeping, "_replicas", [hosted])
+    outcomes = iter(["a bad disk", "a bad disk", None, "a bad disk", "a worse disk"])
+
+    async def retain(_hosted) -> None:
+        if reason := next(outcomes):
+            raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, reason)
+
+    monkeypatch.setattr(housekeeping, "_retain_one", retain)
+    with capture_logs() as lines:
+        for _ in range(5):
+            await housekeeping._retain()
+    assert [line["reason"] for line in lines] == ["a bad disk", "a bad disk", "a worse disk"]
+
+
+async def test_a_log_that_is_gone_is_no_failure_of_retention(tmp_path, housekeeping, monkeypatch):
+    """Its directory failed, which was told of as such, or its topic was deleted."""
+    logs = [Log.open(tmp_path / f"t-{index}", LogConfig()) for index in range(2)]
+    both = [HostedPartition(Partition(TopicPartition("t", at), 1), log, UUID(int=1)) for at, log in enumerate(logs)]
+    monkeypatch.setattr(housekeeping, "_replicas", both)
+    logs[0].close()
+    facts = Log.retention_facts
+
+    def close_meanwhile(log):
+        log.close()
+        return facts(log)
+
+    monkeypatch.setattr(Log, "retention_facts", close_meanwhile)
+    with capture_logs() as lines:
+        await housekeeping._retain()
+    assert lines == []

@@ -36,6 +36,7 @@ from broker.protocol.messages.describe_configs import DescribeConfigsRequest, De
 from broker.protocol.messages.describe_groups import DescribeGroupsRequest
 from broker.protocol.messages.describe_log_dirs import DescribeLogDirsRequest
 from broker.protocol.messages.describe_requests import DescribeRequestsRequest
+from broker.protocol.messages.describe_topic_partitions import DescribeTopicPartitionsRequest, TopicRequest
 from broker.protocol.messages.describe_transactions import DescribeTransactionsRequest
 from broker.protocol.messages.elect_leaders import ElectLeadersRequest, TopicPartitions
 from broker.protocol.messages.end_txn import EndTxnRequest
@@ -273,6 +274,9 @@ REQUESTS = {
         topics=[ListPartitionReassignmentsTopics(name=topic, partition_indexes=[0])]
     ),
     ApiKey.DESCRIBE_CLUSTER: lambda version, topic: DescribeClusterRequest(),
+    ApiKey.DESCRIBE_TOPIC_PARTITIONS: lambda version, topic: DescribeTopicPartitionsRequest(
+        topics=[TopicRequest(name=topic)]
+    ),
     ApiKey.DESCRIBE_REQUESTS: lambda version, topic: DescribeRequestsRequest(),
     ApiKey.PREVIEW_RETENTION: lambda version, topic: PreviewRetentionRequest(
         topics=[PreviewRetentionTopic(name=topic, partitions=None)]

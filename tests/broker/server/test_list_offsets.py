@@ -6,6 +6,7 @@ from broker.common.errors import ErrorCode
 from broker.protocol.messages.delete_records import DeleteRecordsPartition, DeleteRecordsRequest, DeleteRecordsTopic
 from broker.protocol.messages.list_offsets import (
     EARLIEST_TIMESTAMP,
+    LATEST_TIERED_TIMESTAMP,
     LATEST_TIMESTAMP,
     MAX_TIMESTAMP,
     ListOffsetsPartition,
@@ -22,10 +23,10 @@ from broker.records.record import Record
 from tests.broker.server.test_bad_input import batch_of, produce
 
 
-async def listed(client, timestamp: int, epoch: int = -1):
+async def listed(client, timestamp: int, epoch: int = -1, version: int = 7):
     asked = ListOffsetsPartition(timestamp=timestamp, current_leader_epoch=epoch)
     request = ListOffsetsRequest(topics=[ListOffsetsTopic(name="t", partitions=[asked])])
-    return (await client.ask(request, 7)).topics[0].partitions[0]
+    return (await client.ask(request, version)).topics[0].partitions[0]
 
 
 async def epoch_end(client, epoch: int = -1):
@@ -78,6 +79,24 @@ async def test_trap_48_time_finds_the_first_record_not_older_and_its_epoch(serve
         1_500: (1, 8),
         9_999: (-1, -1),
     }
+
+
+async def test_newest_time_of_a_partition_emptied_by_delete_records_is_still_known(served):
+    client = await served.client()
+    served.lead("t")
+    await client.ask(produce(bytes(build_batch([Record(0, 1_000, None, b"x")]))), 9)
+    served.deletions.delete("t", 0, -1)
+    newest = await listed(client, MAX_TIMESTAMP)
+    assert (newest.offset, newest.timestamp) == (0, 1_000)
+    assert (await listed(client, 0)).offset == -1
+
+
+@pytest.mark.parametrize(("version", "offset"), [(8, 0), (9, -1)])
+async def test_last_tiered_offset_was_a_time_like_any_other_before_it_had_a_number(served, version, offset):
+    client = await served.client()
+    served.lead("t")
+    await client.ask(produce(bytes(build_batch([Record(0, 1_000, None, b"x")]))), 9)
+    assert (await listed(client, LATEST_TIERED_TIMESTAMP, version=version)).offset == offset
 
 
 async def written(client):

@@ -130,7 +130,7 @@ async def test_a_member_is_served_on_the_connection_it_logged_in_on_and_on_no_ot
 async def test_clients_are_not_told_of_the_login(served):
     told = {each.api_key for each in (await (await served.client()).ask(ApiVersionsRequest(), 3)).api_keys}
     assert not told & {ApiKey.SASL_HANDSHAKE, ApiKey.SASL_AUTHENTICATE, ApiKey.LEADER_AND_ISR}
-    assert ApiKey.DESCRIBE_REQUESTS in told
+    assert ApiKey.METADATA in told
 
 
 async def test_who_has_another_secret_is_refused_and_the_connection_closed(served):

@@ -128,3 +128,17 @@ async def test_acks_0_is_still_not_answered(served, compacted):
     await client.send_request(produce(batch(*[b"v"] * 2_000), acks=0), 9)
     await client.ask(InitProducerIdRequest(transactional_id=None, transaction_timeout_ms=0), 1)
     assert compacted.log_end_offset == 2_000
+
+
+@pytest.mark.parametrize("transactional_id", [None, "txn"])
+@pytest.mark.parametrize("compression", [Compression.NONE, Compression.ZSTD])
+async def test_the_one_record_without_a_key_is_named_to_its_producer(served, compacted, compression, transactional_id):
+    """So that a client fails that record, and says of the others that they were its neighbours (KIP-467)."""
+    keys = (b"a", None, b"b")
+    sent = build_batch([Record(0, _TIME, key, b"v") for key in keys], compression=compression)
+    answer = await (await served.client()).ask(produce(sent, transactional_id=transactional_id), 9)
+    (refused,) = answer.responses[0].partition_responses
+    assert refused.error_code == ErrorCode.INVALID_RECORD
+    assert [each.batch_index for each in refused.record_errors] == [1]
+    assert "without a key" in refused.record_errors[0].batch_index_error_message
+    assert compacted.log_end_offset == 0

@@ -7,8 +7,8 @@ import pytest
 from broker.common.errors import ApiError, ErrorCode
 from broker.handlers.registry import HANDLERS
 from broker.log.log_slice import LogSlice
-from broker.protocol.api_keys import ApiKey
-from broker.protocol.messages.api_versions import ApiVersionsRequest
+from broker.protocol.api_keys import OWN_APIS_FROM, ApiKey
+from broker.protocol.messages.api_versions import OWN_SOFTWARE, ApiVersionsRequest
 from broker.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from broker.protocol.messages.list_offsets import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
 from broker.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
@@ -35,9 +35,31 @@ def only(response):
 async def test_api_versions_says_what_the_registry_lists(served):
     response = await (await served.client()).ask(ApiVersionsRequest(), 3)
     told = {each.api_key: (each.min_version, each.max_version) for each in response.api_keys}
-    assert told == {handler.api: handler.advertised for handler in HANDLERS if handler.advertised}
+    for_all = [handler for handler in HANDLERS if handler.advertised and handler.api < OWN_APIS_FROM]
+    assert told == {handler.api: handler.advertised for handler in for_all}
     assert ApiKey.LEADER_AND_ISR not in told
-    assert told[ApiKey.PRODUCE] == (0, 11)
+
+
+async def test_only_programs_of_this_product_are_told_of_its_own_apis(served):
+    request = ApiVersionsRequest(client_software_name=OWN_SOFTWARE)
+    response = await (await served.client()).ask(request, 3)
+    own = {each.api_key for each in response.api_keys if each.api_key >= OWN_APIS_FROM}
+    assert own == {ApiKey.PREVIEW_RETENTION, ApiKey.DESCRIBE_REQUESTS}
+
+
+async def test_what_is_advertised_is_served_but_for_the_produce_versions_that_librdkafka_looks_for(served):
+    """Without Produce 0 in the list older librdkafka sends nothing compressed; Kafka 4 says it too (KAFKA-18659)."""
+    response = await (await served.client()).ask(ApiVersionsRequest(), 3)
+    served_versions = {handler.api: handler.served for handler in HANDLERS}
+    beyond = {
+        each.api_key
+        for each in response.api_keys
+        if not served_versions[each.api_key][0]
+        <= each.min_version
+        <= each.max_version
+        <= served_versions[each.api_key][1]
+    }
+    assert beyond == {ApiKey.PRODUCE}
 
 
 async def test_a_batch_is_read_back_as_it_was_written(served):

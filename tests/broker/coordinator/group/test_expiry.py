@@ -211,6 +211,20 @@ def test_offsets_of_an_empty_group_are_deleted_one_by_one():
     assert offsets(world) == {("t", 1), U0}
 
 
+def test_an_empty_group_goes_with_the_last_offset_that_is_deleted():
+    world = World()
+    world.stable_group("g", "a")
+    world.commit("g", "a", {T0: 1, U0: 1})
+    world.leave("g", "a")
+    world.delete_offsets("g", {"t": [0]})
+    assert world.describe("g").group_state == "Empty"
+    world.delete_offsets("g", {"u": [0, 1]})
+    for _ in range(2):
+        assert world.describe("g").group_state == "Dead"
+        assert world.durable_state() == ({}, {})
+        world.restart()
+
+
 def test_offsets_of_topics_that_members_read_are_kept():
     world = World()
     world.stable_group("g", "a", metadata=subscription("t"))

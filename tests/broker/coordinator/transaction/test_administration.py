@@ -44,15 +44,16 @@ def test_open_transaction_is_described_with_its_start_and_partitions():
     assert {(each.topic, *each.partitions) for each in told.topics} == {ORDERS, BILLS}
 
 
-def test_decided_transaction_is_described_with_all_its_partitions_until_it_is_complete():
+def test_decided_transaction_is_described_with_all_its_partitions_until_it_is_complete_and_always_with_its_start():
     world = World()
+    began_ms = world.now_ms
     producer = world.producer()
     world.add(producer, ORDERS)
     world.end(producer)
     assert (described(world).transaction_state, len(described(world).topics)) == ("PrepareCommit", 1)
     world.write_markers()
     told = described(world)
-    assert (told.transaction_state, told.topics, told.transaction_start_time_ms) == ("CompleteCommit", [], -1)
+    assert (told.transaction_state, told.topics, told.transaction_start_time_ms) == ("CompleteCommit", [], began_ms)
 
 
 def test_unknown_and_empty_transactional_ids_are_refused():
@@ -79,8 +80,13 @@ def test_list_is_filtered_by_producer_id():
     assert ids(listed(two_open_and_one_idle(), producer_id_filters=[FIRST_FRESH_ID + 1])) == {"second"}
 
 
-def test_list_is_filtered_by_how_long_a_transaction_has_been_open():
+def test_list_is_filtered_by_how_long_ago_the_last_transaction_began_be_it_over_or_not():
+    """As in Kafka, where who has none yet counts as very old."""
     world = two_open_and_one_idle()
-    assert ids(listed(world, duration_filter=9_999)) == {"first"}
-    assert ids(listed(world, duration_filter=10_000)) == set()
-    assert ids(listed(world, duration_filter=0)) == {"first", "second"}
+    assert ids(listed(world, duration_filter=9_999)) == {"first", "idle"}
+    assert ids(listed(world, duration_filter=10_000)) == {"idle"}
+    assert ids(listed(world, duration_filter=0)) == {"first", "second", "idle"}
+    first = described(world, "first")
+    world.end((first.producer_id, first.producer_epoch), transactional_id="first")
+    world.write_markers()
+    assert ids(listed(world, duration_filter=9_999, state_filters=["CompleteCommit"])) == {"first"}

@@ -78,9 +78,12 @@ class World:
         )
         return ErrorCode(self.ask(self.coordinator.add_offsets_to_txn, request, partition).error_code)
 
-    def end(self, producer: tuple[int, int], is_commit: bool = True) -> ErrorCode:
+    def end(self, producer: tuple[int, int], is_commit: bool = True, transactional_id: str = ID) -> ErrorCode:
         request = EndTxnRequest(
-            transactional_id=ID, producer_id=producer[0], producer_epoch=producer[1], committed=is_commit
+            transactional_id=transactional_id,
+            producer_id=producer[0],
+            producer_epoch=producer[1],
+            committed=is_commit,
         )
         return ErrorCode(self.ask(self.coordinator.end_txn, request).error_code)
 

@@ -247,3 +247,18 @@ async def test_what_nobody_foresaw_does_not_end_the_looking_nor_leave_a_change_u
     updater.start()
     await eventually(lambda: led.partition.state.isr == (ME,), "who is late is counted out all the same")
     await updater.stop()
+
+
+async def test_how_far_a_follower_may_lag_can_change_at_any_time(led):
+    store, clock = Store(), ManualClock()
+    store.go_on.set()
+    led.partition.isr_written((ME, NEAR), 1)
+    led.partition.record_append(7, now_ms=0)
+    clock.advance(1_000)
+    updater = IsrUpdater(Replicas([led]), store, lambda _: True, lag_ms_max=60_000, clock=clock)
+    updater._look_at(led, clock.monotonic_ms())
+    assert led.partition.pending_isr is None
+    updater.lag_ms_max = 100
+    updater._look_at(led, clock.monotonic_ms())
+    assert led.partition.pending_isr == (ME,)
+    await updater.stop()

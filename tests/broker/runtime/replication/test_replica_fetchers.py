@@ -7,8 +7,10 @@ from types import SimpleNamespace
 from uuid import UUID
 
 import pytest
+from structlog.testing import capture_logs
 
 from broker.common.clock import SystemClock
+from broker.common.errors import ErrorCode
 from broker.common.limits import PARTITIONS_PER_CALLBACK
 from broker.common.types import TopicPartition
 from broker.log import truncation
@@ -274,3 +276,24 @@ async def test_what_nobody_foresaw_costs_the_connection_and_no_more(world, monke
     world.fetcher._connection = world.wire = Wire()
     world.fetcher._send()
     assert world.wire.asked_for.keys() == set(range(PARTITIONS))
+
+
+async def test_what_cannot_be_followed_is_told_once_and_not_what_passes_by_itself(world, monkeypatch):
+    hosted = world.replicas.get("t", 0)
+    refused = PartitionData(partition_index=0, error_code=ErrorCode.NOT_LEADER_OR_FOLLOWER)
+
+    def told(*answers: PartitionData) -> int:
+        with capture_logs() as lines:
+            for answer in answers:
+                world.fetcher._take(hosted, answer)
+        return sum(line["event"] == "cannot follow yet" for line in lines)
+
+    assert told(refused, refused) == 0
+    monkeypatch.setattr(replica_fetchers, "_TOLD_AFTER_MS", 0)
+    assert told(refused, refused, refused) == 1
+    taken = PartitionData(partition_index=0, high_watermark=0, log_start_offset=0, records=b"")
+    assert told(taken, refused, refused) == 1
+    monkeypatch.undo()
+    broken = records(0, 3)
+    broken.records = broken.records[:-1] + b"?"
+    assert told(broken, broken) == 1, "what is wrong here is told at once"

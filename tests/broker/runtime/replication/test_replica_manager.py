@@ -5,6 +5,7 @@ import threading
 from uuid import UUID
 
 import pytest
+from structlog.testing import capture_logs
 
 from broker.common.clock import SystemClock
 from broker.common.errors import ApiError, ErrorCode
@@ -56,6 +57,17 @@ async def test_a_log_deleted_as_an_earlier_purge_ends_is_purged_too(logs, tmp_pa
     await stop_replicas(replicas, [deleted(partitions[1])])
     may_end.set()
     await eventually(lambda: not list((tmp_path / "logs").glob("*-delete")), "the files of both logs are gone")
+
+
+async def test_a_partition_moved_in_the_ordinary_way_is_no_warning(logs):
+    """The news of who has it now often come before the request to stop."""
+    replicas = ReplicaManager(1, logs, Purgatory(SystemClock()), SystemClock())
+    replicas.apply_leader_and_isr(_led_by_1(leader_epoch=5))
+    hosted = replicas.get("t", 0)
+    with capture_logs() as lines:
+        replicas.assigned_elsewhere(TopicPartition("t", 0), hosted.topic_id, 6, (2, 3))
+    assert replicas.get("t", 0) is None
+    assert {line["log_level"] for line in lines} <= {"info"}
 
 
 async def test_role_in_a_directory_that_has_failed_is_refused(logs):

@@ -4,6 +4,7 @@ import asyncio
 from types import SimpleNamespace
 
 import pytest
+from structlog.testing import capture_logs
 
 from broker.common.errors import ApiError, ErrorCode
 from broker.config.broker import read_broker_config
@@ -21,18 +22,25 @@ FILE = (
 @pytest.fixture
 def scene():
     """A cluster that grows by `join`; what is created is led at once."""
-    metadata, created = MetadataCache(), {}
+    metadata, created, written = MetadataCache(), {}, {}
 
     async def create_topic(name, partitions, configs, topic_id) -> None:
-        created[name] = partitions
+        created[name], written[name] = partitions, configs
         states = {index: PartitionMetadata(ids[0], 0, ids, ids, ()) for index, ids in partitions.items()}
         metadata.topics[name] = TopicMetadata(name, topic_id, states)
 
     def join(broker_id: int) -> None:
         metadata.brokers[broker_id] = BrokerAddress(broker_id, {}, None)
 
-    admin = TopicAdmin(SimpleNamespace(create_topic=create_topic), metadata, read_broker_config(FILE))
-    return SimpleNamespace(admin=admin, created=created, join=join)
+    def configure(more: str) -> None:
+        store = SimpleNamespace(create_topic=create_topic)
+        scene.admin = TopicAdmin(store, metadata, read_broker_config(FILE + more))
+
+    scene = SimpleNamespace(
+        created=created, configs=written, join=join, leave=metadata.brokers.pop, configure=configure
+    )
+    configure("")
+    return scene
 
 
 @pytest.mark.parametrize("topic", [OFFSETS_TOPIC, TRANSACTION_TOPIC])
@@ -95,3 +103,67 @@ async def test_topics_that_are_made_at_the_same_time_count_before_anybody_sees_t
 async def test_brokers_own_topics_are_made_whatever_there_is(small):
     await small.admin.create(NewTopic("a", partitions=10, replication_factor=1), 1_000)
     await small.admin.ensure_internal(OFFSETS_TOPIC)
+
+
+@pytest.fixture
+def alone(scene, monkeypatch):
+    """Broker 1, which has been asked a first time and has waited for others as long as it must."""
+    scene.join(1)
+    monkeypatch.setattr("broker.runtime.topics.topic_admin.LONE_BROKER_MS", 0)
+    return scene
+
+
+@pytest.mark.parametrize("topic", [OFFSETS_TOPIC, TRANSACTION_TOPIC])
+async def test_lone_broker_with_the_defaults_makes_internal_topics_it_can_hold_and_warns(alone, topic):
+    with capture_logs() as lines:
+        await alone.admin.ensure_internal(topic)
+    assert set(alone.created[topic].values()) == {(1,)}
+    assert alone.configs[topic].get("min.insync.replicas", "1") == "1"
+    assert [(line["log_level"], line["default_replicas"]) for line in lines if "one replica" in line["event"]] == [
+        ("warning", 3)
+    ]
+
+
+async def test_lone_broker_waits_whether_others_come(scene, monkeypatch):
+    scene.join(1)
+    with pytest.raises(ApiError), capture_logs() as lines:
+        await scene.admin.ensure_internal(OFFSETS_TOPIC)
+    assert "Replication factor 3" in lines[0]["reason"], "the log says why groups are not served"
+    scene.join(2)
+    monkeypatch.setattr("broker.runtime.topics.topic_admin.LONE_BROKER_MS", 0)
+    with pytest.raises(ApiError):
+        await scene.admin.ensure_internal(OFFSETS_TOPIC)
+    assert scene.created == {}
+
+
+@pytest.mark.parametrize(
+    ("topic", "said"),
+    [
+        (OFFSETS_TOPIC, "offsets.topic.replication.factor=3\n"),
+        (TRANSACTION_TOPIC, "transaction.state.log.replication.factor=3\n"),
+        (TRANSACTION_TOPIC, "transaction.state.log.min.isr=2\n"),
+    ],
+)
+async def test_what_somebody_asked_for_is_not_made_with_less(alone, topic, said):
+    alone.configure(said)
+    with pytest.raises(ApiError) as refusal:
+        await alone.admin.ensure_internal(topic)
+    assert refusal.value.code is ErrorCode.COORDINATOR_NOT_AVAILABLE
+
+
+async def test_broker_whose_topics_know_of_another_is_not_alone(alone):
+    """The others are only away."""
+    alone.join(2)
+    await alone.admin.create(NewTopic("t", partitions=1, replication_factor=2), 1_000)
+    alone.leave(2)
+    with pytest.raises(ApiError):
+        await alone.admin.ensure_internal(OFFSETS_TOPIC)
+
+
+async def test_why_an_internal_topic_cannot_be_is_told_once(scene):
+    scene.join(1)
+    with capture_logs() as lines:
+        for _ in range(5):
+            with pytest.raises(ApiError):
+                await scene.admin.ensure_internal(OFFSETS_TOPIC)
+    assert [line["log_level"] for line in lines] == ["warning"]

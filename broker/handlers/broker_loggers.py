@@ -1,0 +1,58 @@
+"""The loggers of this broker as configurations (KIP-412): what each tells at least, changed while it runs.
+
+As in Kafka nothing of it outlives the process.
+"""
+
+from broker.common.errors import ApiError, ErrorCode
+from broker.common.logs import LEVELS, ROOT, log_levels, set_log_level
+from broker.config.definition import ConfigError, ConfigSource, ConfigType
+from broker.handlers.config_resources import check_broker
+from broker.handlers.handler import RequestContext
+from broker.protocol.messages.describe_configs import DescribeConfigsResourceResult
+from broker.protocol.messages.incremental_alter_configs import AlterableConfig, AlterConfigsResource, ConfigOperation
+
+
+def describe_loggers(name: str, context: RequestContext) -> list[DescribeConfigsResourceResult]:
+    """Of broker `name`, which is this one. Raises ApiError."""
+    _check(name, context)
+    return [
+        DescribeConfigsResourceResult(
+            name=logger,
+            value=level,
+            config_source=ConfigSource.LOGGER,
+            config_type=ConfigType.STRING,
+            documentation="What this logger tells at least.",
+        )
+        for logger, level in log_levels().items()
+    ]
+
+
+def alter_loggers(asked: AlterConfigsResource, context: RequestContext, *, validate_only: bool) -> None:
+    """All of it or nothing. Raises ApiError."""
+    _check(asked.resource_name, context)
+    known = log_levels()
+    for config in asked.configs:
+        _check_change(config, known)
+    if validate_only:
+        return
+    for config in asked.configs:
+        is_set = config.config_operation == ConfigOperation.SET
+        set_log_level(config.name, config.value if is_set else None)
+
+
+def _check(name: str, context: RequestContext) -> None:
+    if not name:
+        raise ApiError(ErrorCode.INVALID_REQUEST, "name the broker whose loggers are meant")
+    check_broker(name, context)
+
+
+def _check_change(config: AlterableConfig, known: dict[str, str]) -> None:
+    if config.name not in known:
+        raise ConfigError(f"there is no logger {config.name!r}")
+    if config.config_operation == ConfigOperation.DELETE:
+        if config.name == ROOT:
+            raise ApiError(ErrorCode.INVALID_REQUEST, "the root logger needs a level")
+    elif config.config_operation != ConfigOperation.SET:
+        raise ApiError(ErrorCode.INVALID_REQUEST, "a logger's level can be set or deleted")
+    elif config.value not in LEVELS:
+        raise ConfigError(f"{config.name}={config.value} must be one of {', '.join(LEVELS)}")

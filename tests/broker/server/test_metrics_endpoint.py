@@ -1,0 +1,58 @@
+"""`/metrics` beside a broker that serves whatever becomes of it."""
+
+import asyncio
+import socket
+
+import pytest
+from structlog.testing import capture_logs
+
+from broker.server import metrics_endpoint
+from broker.server.controller_metrics import ControllerMetrics
+from broker.server.metrics import new_registry
+from broker.server.metrics_endpoint import MetricsEndpoint
+from tests.eventually import eventually
+
+
+async def asked(port: int, path: str) -> bytes:
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(f"GET {path} HTTP/1.1\r\n\r\n".encode())
+    answer = await reader.read()
+    writer.close()
+    return answer
+
+
+@pytest.fixture
+async def endpoint(monkeypatch):
+    monkeypatch.setattr(metrics_endpoint, "_TRY_AGAIN_S", 0.01)
+    endpoint = MetricsEndpoint(new_registry(), lambda: "")
+    yield endpoint
+    await endpoint.stop()
+
+
+async def test_a_port_that_is_taken_is_warned_of_and_served_when_it_is_free(endpoint):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with capture_logs() as lines:
+            await endpoint.start("127.0.0.1", port)
+        assert [(line["log_level"], line["address"]) for line in lines] == [("warning", f"127.0.0.1:{port}")]
+        assert "has it" in lines[0]["who"]
+    await eventually(lambda: endpoint._server is not None, "the port is had")
+    assert (await asked(port, "/healthz")).endswith(b"ok\n")
+
+
+async def test_whoever_stops_while_it_is_tried_tries_no_more(endpoint):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        await endpoint.start("127.0.0.1", taken.getsockname()[1])
+        await endpoint.stop()
+        await asyncio.gather(endpoint._trying, return_exceptions=True)
+        assert endpoint._trying.cancelled()
+
+
+def test_unclean_elections_are_counted_by_the_controller():
+    class Controller:
+        unclean_elections = 3
+
+    (metric,) = ControllerMetrics(Controller()).collect()
+    assert [(each.name, each.value) for each in metric.samples][:1] == [
+        ("barnabas_broker_unclean_leader_elections_total", 3)
+    ]
