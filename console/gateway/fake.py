@@ -174,6 +174,13 @@ class FakeGateway:
         ]
         self._topics[name] = replace(topic, partitions=tuple(grown))
 
+    def join_segments(self, name: str, partition: int) -> None:
+        """As if no segment had been begun between what was appended: all is one, as old as its newest record."""
+        segments = self._states[name].segments[partition]
+        newest = segments[-1]
+        size = sum(each.size_bytes for each in segments)
+        segments[:] = [FakeSegment(segments[0].first_offset, newest.last_offset, size, newest.newest_at_ms)]
+
     def place_replicas(self, name: str, partition: int, replicas: tuple[int, ...]) -> None:
         """As a move does when it begins and when it ends."""
         topic = self._topics[name]

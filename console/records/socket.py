@@ -1,8 +1,8 @@
 """A search or a live tail, over a websocket of its own, opened by the messages tab.
 
-The server says `{began, cursor}` when it has found the place, then sends `{rows, status, ended, error, cursor}` with escaped
-HTML. The page answers `{"taken": 1}` to each of those, and `{"pause": true|false}` when it likes. Without an answer
-nothing more is read.
+The server says `{began, cursor}` when it has found the place, then sends `{rows, status, ended, error, cursor}` with
+escaped HTML. The page answers `{"taken": 1}` to each of those, and `{"pause": true|false}` when it likes. Without an
+answer nothing more is read. A tail that dropped is asked for again with the last cursor, and goes on there.
 """
 
 import asyncio

@@ -30,7 +30,7 @@ _FRAME_BYTES = 5
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """`kind` is null, empty, string, json or hex; `is_cut` says that there is more than is shown, `note` what was found.
+    """`kind` is null, empty, string, json or hex; `is_cut` says that there is more than is shown, `note` what it is.
 
     `tree` are the lines of JSON that was asked for as a tree, if it can be shown as one.
     """
