@@ -103,9 +103,15 @@ class FakeGateway:
         return {topic: self.preview_retention(topic, {}) for topic in topics if topic in self._topics}
 
     def oldest_records(self, places: Collection[tuple[str, int]]) -> Mapping[tuple[str, int], int | None]:
+        return self._times(places, lambda span: span.first)
+
+    def newest_records(self, places: Collection[tuple[str, int]]) -> Mapping[tuple[str, int], int | None]:
+        return self._times(places, lambda span: span.next - 1)
+
+    def _times(self, places: Collection[tuple[str, int]], offset_in: Callable[[OffsetSpan], int]) -> dict:
         spans = {topic: self.record_spans(topic, False) for topic in {each[0] for each in places} & self._topics.keys()}
         return {
-            (topic, partition): self.written_at_ms(topic, partition, spans[topic][partition].first)
+            (topic, partition): self.written_at_ms(topic, partition, offset_in(spans[topic][partition]))
             if spans[topic][partition].next > spans[topic][partition].first
             else None
             for topic, partition in places
