@@ -26,7 +26,7 @@ def test_now_nothing_goes_and_the_settings_are_shown_with_their_source(viewer, c
     assert "Nothing: no segment is older than retention.ms" in text
     assert "86400000" in text
     assert "(1 d)" in text
-    assert "Change it" not in text
+    assert "Change retention" not in text
 
 
 def test_a_shorter_time_shows_segments_bytes_records_and_the_new_start(viewer, client_of):
