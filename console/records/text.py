@@ -19,7 +19,7 @@ WORKED_BYTES_MAX = 2 * 1024 * 1024
 #: And where little is shown, in rows, not so much more than that.
 WORKED_PER_SHOWN = 32
 TREE_LINES_MAX = 20_000
-#: Fewer control characters than one in so many are shown as pictures; more are no text.
+#: Control characters up to one in so many are escaped; more are no text.
 LETTERS_PER_CONTROL = 8
 _HEX_BYTES_PER_LINE = 16
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
@@ -116,14 +116,13 @@ def _plain(data: bytes, shown_as: str, length_max: int) -> Text:
 
 
 def _string(data: bytes, length_max: int) -> Text:
-    text, count = _CONTROL.subn(_picture, data[:length_max].decode(errors="replace"))
-    note = f"{count} control character{'s' * (count > 1)}, shown as pictures" if count else ""
+    text, count = _CONTROL.subn(_escaped, data[:length_max].decode(errors="replace"))
+    note = f"{count} control character{'s' * (count > 1)}, as \\xNN" if count else ""
     return Text("string", text, len(data), len(data) > length_max, note)
 
 
-def _picture(control: re.Match) -> str:
-    code = ord(control[0])
-    return "\u2421" if code == 0x7F else chr(0x2400 + code) if code < 0x20 else f"\\x{code:02x}"
+def _escaped(control: re.Match) -> str:
+    return f"\\x{ord(control[0]):02x}"
 
 
 def _is_readable(data: bytes) -> bool:

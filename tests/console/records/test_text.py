@@ -19,7 +19,7 @@ from console.records.text import PREVIEW_LENGTH, text_of
         (b"42", "json", "string", "42"),
         (b"{broken", "json", "string", "{broken"),
         (b'{"a":1}', "string", "string", '{"a":1}'),
-        (b"\xff\x00A", "string", "string", "\ufffd\u2400A"),
+        (b"\xff\x00A", "string", "string", "\ufffd\\x00A"),
         (b'{"a":1}', "tree", "json", '{\n  "a": 1\n}'),
     ],
 )
@@ -124,9 +124,9 @@ def test_text_with_a_control_character_or_a_joined_emoji_is_text(data):
     assert text_of(data, "auto").kind == "string"
 
 
-def test_a_control_character_is_shown_by_its_picture():
+def test_a_control_character_is_escaped_and_told_of():
     text = text_of(b"hello\x00world", "auto")
-    assert text.text == "hello\u2400world"
+    assert text.text == "hello\\x00world"
     assert "1 control character" in text.note
 
 
