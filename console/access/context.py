@@ -4,7 +4,7 @@ from django.conf import settings
 from django.http import HttpRequest
 
 from console.access.read_only import why_read_only
-from console.access.rights import Right, reach_of, rights_here
+from console.access.rights import Right, reach_of, rights_here, seen_by
 
 
 def rights(request: HttpRequest) -> dict:
@@ -19,5 +19,6 @@ def rights(request: HttpRequest) -> dict:
         "can_view": Right.VIEW in held,
         "can_read_records": Right.RECORDS in held,
         "can_operate": Right.OPERATE in held and not read_only,
+        "sees": {str(each) for each in seen_by(request.user)},
         "can_administer": Right.ADMINISTER in reach_of(request.user).role,
     }

@@ -4,7 +4,7 @@ from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.core.exceptions import PermissionDenied
 
 from console.access.models import NameRule
-from console.access.reach import NOWHERE, Reach, Resource
+from console.access.reach import NOWHERE, Level, Reach, Resource, Rule, matches
 from console.access.roles import ROLES, Right
 
 #: The one name there is of the resource `cluster`.
@@ -83,10 +83,34 @@ def require_on(user: Person, resource: Resource, name: str, right: Right) -> Non
 def refusal_of(user: Person, right: Right) -> str:
     """The sentence for somebody who lacks `right`: of the role, or of its reach."""
     if right is Right.RECORDS and Right.VIEW in rights_here(user):
-        return REFUSALS[right]
+        return f"{REFUSALS[right]} {_to_ask_for(user, right)}"
     if right in reach_of(user).rights_anywhere:
-        return f"Your rights do not reach this: you may not {right} it. An administrator can extend them."
+        return f"Your rights do not reach this: you may not {right} it. {_to_ask_for(user, right)}"
     return REFUSALS[right]
+
+
+def _to_ask_for(user: Person, right: Right) -> str:
+    """The rule that would give `right` on what was asked for last; whether there is such an object is not said."""
+    resource, name = place_of(user)
+    role = next(role for role, rights in ROLES.items() if right in rights)
+    if resource is Resource.CLUSTER or right is Right.ADMINISTER:
+        return f"Ask an administrator for the role {role}."
+    rule = f"{role} on {resource} {name or '*'}"
+    if name and any(each.level is Level.NOTHING for each in _rules_on(user, resource, name)):
+        return f"A rule takes it away; ask an administrator to narrow that, then for the rule “{rule}”."
+    if name:
+        return f"Ask an administrator for the rule “{rule}”."
+    return f"Ask an administrator for the rule “{rule}”, or one with the names you need."
+
+
+def _rules_on(user: Person, resource: Resource, name: str) -> list[Rule]:
+    return [each for each in reach_of(user).rules if each.resource is resource and matches(each.pattern, name)]
+
+
+def seen_by(user: Person) -> frozenset[Resource]:
+    """The kinds of objects of which there may be one that `user` may see: what a page offers a way to."""
+    reach = reach_of(user)
+    return frozenset(each for each in Resource if Right.VIEW in reach.rights_somewhere(each))
 
 
 def rights_here(user: Person) -> frozenset[Right]:

@@ -48,7 +48,7 @@ def user_list(request: HttpRequest) -> HttpResponse:
 
 
 @never_cache
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def user_create(request: HttpRequest) -> HttpResponse:
     require(request.user, Right.ADMINISTER)
     form = CreateUserForm(request.POST or None)
@@ -71,7 +71,7 @@ def user_create(request: HttpRequest) -> HttpResponse:
     return render(request, "access/user-create.html", context, status=status)
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def user_page(request: HttpRequest, number: int) -> HttpResponse:
     """The form, then the plan with what it comes to; a post with the plan's digest confirms it."""
     require(request.user, Right.ADMINISTER)
@@ -111,7 +111,7 @@ def _user_page(request: HttpRequest, person: User, form: StandingForm, context: 
 
 
 @never_cache
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def user_password(request: HttpRequest, number: int) -> HttpResponse:
     require(request.user, Right.ADMINISTER)
     person = get_object_or_404(User, pk=number)
@@ -126,7 +126,7 @@ def user_password(request: HttpRequest, number: int) -> HttpResponse:
     return _account_plan(request, person, plan, "Reset the password", error, status)
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def user_logins(request: HttpRequest, number: int) -> HttpResponse:
     require(request.user, Right.ADMINISTER)
     person = get_object_or_404(User, pk=number)
@@ -149,7 +149,7 @@ def _account_plan(request: HttpRequest, person: User, plan: Plan, verb: str, err
 
 @never_cache
 @sensitive_post_parameters()
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def own_password(request: HttpRequest) -> HttpResponse:
     """For everybody who is logged in. Guessing the old one here is as slow as at the login."""
     form = PasswordChangeForm(request.user, request.POST or None)

@@ -28,11 +28,11 @@ NO_ACCOUNT = "no such account"
 @login_not_required
 @never_cache
 @sensitive_post_parameters("password")
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def log_in(request: HttpRequest) -> HttpResponse:
     if request.user.is_authenticated:
         return redirect(settings.LOGIN_REDIRECT_URL)
-    if request.method == "GET":
+    if request.method != "POST":
         return _login_page(request, AuthenticationForm(request))
     name = name_as_counted(request.POST.get("username", ""))
     address = place_of_address(address_of(request))

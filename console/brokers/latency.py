@@ -8,6 +8,8 @@ from console.gateway.broker_views import RequestTimes
 
 #: Percentiles are of the requests of about this long.
 WINDOW_MS = 60_000
+#: Requests that are answered when something happens (records, members): their times say how long nothing did.
+WAITING = frozenset({"Fetch", "JoinGroup", "SyncGroup"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +34,7 @@ class LatencyWindow:
     _seen: deque[tuple[int, dict[str, RequestTimes]]] = field(default_factory=deque)
 
     def observe(self, times: Iterable[RequestTimes], at_ms: int) -> list[ApiLatency]:
-        """What was asked at all, the most asked first."""
+        """What was asked at all, the most asked first; what waits for something to happen comes last."""
         now = {each.api: each for each in times}
         if self._seen and (at_ms <= self._seen[-1][0] or _has_restarted(self._seen[-1][1], now)):
             self._seen.clear()
@@ -41,7 +43,7 @@ class LatencyWindow:
             self._seen.popleft()
         from_ms, before = self._seen[0]
         found = [_latency(each, before.get(each.api), at_ms - from_ms) for each in now.values() if each.count]
-        return sorted(found, key=lambda each: (-(each.per_second or 0), -each.count, each.api))
+        return sorted(found, key=lambda each: (each.api in WAITING, -(each.per_second or 0), -each.count, each.api))
 
 
 def _has_restarted(before: dict[str, RequestTimes], now: dict[str, RequestTimes]) -> bool:

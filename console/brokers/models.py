@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 from django.db import models
 
+from console.brokers.latency import WAITING
+
 #: A broker that leaves this often within the window does not stay: something ends it again and again.
 FLAPPING_DEPARTURES = 3
 FLAPPING_WINDOW_MS = 600_000
@@ -114,6 +116,11 @@ class BrokerReport(models.Model):
 
     def __str__(self) -> str:
         return f"report of broker {self.broker_id}"
+
+    @property
+    def waiting(self) -> frozenset[str]:
+        """The APIs among `requests` whose times say nothing about the broker."""
+        return WAITING
 
     @property
     def directories(self) -> list[Directory]:

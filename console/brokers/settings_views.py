@@ -20,12 +20,14 @@ from console.brokers.files import file_values
 from console.brokers.models import Broker
 from console.brokers.plan import ALL, own_value, setting_target
 from console.brokers.queries import process_of
-from console.configuration.plan import change_plan
+from console.configuration.plan import change_plan, plain_value
 from console.exports.csv_table import csv_response, wants_csv
 from console.gateway.broker_views import BrokerSetting
 from console.gateway.connect import cluster_gateway
 from console.gateway.errors import GatewayError
+from console.gateway.setting_rules import broker_value_refusal
 from console.plans.plan import Confirmation, NotConfirmedError, Plan
+from console.retention.plan import DEFAULT
 
 VALUE_LENGTH_MAX = 2_000
 SHOWN = {
@@ -53,9 +55,14 @@ class SettingsQuery:
             search=parameters.get("search", "").strip()[:100],
             only=only if only in SHOWN else "",
             setting=parameters.get("setting", "")[:249],
-            value=parameters.get("value", "").strip()[:VALUE_LENGTH_MAX],
+            value=plain_value(parameters.get("setting", ""), parameters.get("value", "").strip()[:VALUE_LENGTH_MAX]),
             is_for_all=parameters.get("scope") == ALL,
         )
+
+    @property
+    def refusal(self) -> str:
+        """Why no plan is made of the value; empty: one is."""
+        return "" if self.value in ("", DEFAULT) else broker_value_refusal(self.setting, self.value)
 
     def chooses(self, row: SettingRow) -> bool:
         known = {
@@ -78,7 +85,7 @@ def broker_settings(request: HttpRequest, broker_id: int) -> HttpResponse:
         except GatewayError as error:
             return _page(request, broker, query, error=str(error))
         return csv_response(request, f"broker-{broker_id}-settings", SETTING_TITLES, map(setting_cells, rows))
-    return _page(request, broker, query)
+    return _page(request, broker, query, status=422 if query.refusal else 200)
 
 
 @require_POST
@@ -89,6 +96,8 @@ def change(request: HttpRequest, broker_id: int) -> HttpResponse:
     """
     broker = access_broker(request.user, broker_id, Right.OPERATE)
     query = SettingsQuery.parse(request.POST)
+    if query.refusal:
+        return _page(request, broker, query, status=422)
     try:
         plan = _plan(broker, query, cluster_gateway().brokers.settings())
         if plan is None:
@@ -132,7 +141,8 @@ def _page(
         "drift_count": sum(bool(each.drifts) for each in rows),
         "silent": sorted(_registered() - found.keys()),
         "chosen": _chosen(broker, query, found),
-        "plan": _shown_plan(request, broker, query, found) if query.value else None,
+        "plan": _shown_plan(request, broker, query, found) if query.value and not query.refusal else None,
+        "refused": query.refusal,
         "fields": [("setting", query.setting), ("value", query.value), ("scope", ALL if query.is_for_all else "")],
     }
     return render(request, "brokers/settings.html", context, status=status)

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from console.configuration.target import Target
 from console.gateway.retention_views import SettingView
 from console.plans.plan import Line, Plan
+from console.retention.amounts import units_of, whole_number
 from console.retention.plan import DEFAULT
 from console.retention.plan import KEYS as RETENTION_KEYS
 
@@ -34,6 +35,12 @@ def change_plan(target: Target, setting: SettingView, own: str | None, typed: st
         undo=f"set it to {old} again.",
         command=command,
     )
+
+
+def plain_value(setting: str, typed: str) -> str:
+    """`10 MB` of a size and `3 d` of a time as the digits a broker takes; anything else as it was typed."""
+    units = units_of(setting)
+    return (units and whole_number(typed, units)) or typed
 
 
 def changeable(settings: Iterable[SettingView]) -> dict[str, SettingView]:

@@ -4,7 +4,7 @@ from urllib.parse import urlencode
 
 from django.conf import settings as django_settings
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
@@ -12,12 +12,15 @@ from django.views.decorators.http import require_POST, require_safe
 from console.access.objects import access_topic
 from console.access.rights import Right
 from console.configuration.actions import do_change_setting
-from console.configuration.plan import change_plan, changeable
+from console.configuration.cautions import with_cautions
+from console.configuration.plan import change_plan, changeable, plain_value
 from console.configuration.target import topic_target
 from console.exports.csv_table import csv_response, wants_csv
 from console.gateway.connect import cluster_gateway
 from console.gateway.errors import GatewayError
+from console.gateway.setting_rules import topic_value_refusal
 from console.plans.plan import Confirmation, NotConfirmedError, Plan
+from console.retention.plan import DEFAULT
 from console.retention.plan import KEYS as RETENTION_KEYS
 from console.topics.models import Topic
 
@@ -36,7 +39,8 @@ def topic_settings(request: HttpRequest, name: str) -> HttpResponse:
             return _page(request, topic, error=str(error))
         rows = ((each.name, each.value, each.source, each.default, each.meaning) for each in found)
         return csv_response(request, f"settings-{topic.name}", TITLES, rows)
-    return _page(request, topic, setting, value)
+    refused = _refusal(setting, value)
+    return _page(request, topic, setting, value, refused=refused, status=422 if refused else 200)
 
 
 @require_POST
@@ -44,6 +48,8 @@ def change(request: HttpRequest, name: str) -> HttpResponse:
     """Apply a plan that was shown; what does not hold any more shows the plan for how it is now."""
     topic = access_topic(request.user, name, Right.OPERATE)
     setting, value = request.POST.get("setting", ""), _value(request.POST)
+    if refused := _refusal(setting, value):
+        return _page(request, topic, setting, value, refused=refused, status=422)
     try:
         plan = _plan(topic, cluster_gateway().topic_settings(topic.name), setting, value)
         if plan is None:
@@ -62,9 +68,16 @@ def change(request: HttpRequest, name: str) -> HttpResponse:
 
 
 def _page(
-    request: HttpRequest, topic: Topic, setting: str = "", value: str = "", error: str = "", status: int = 200
+    request: HttpRequest,
+    topic: Topic,
+    setting: str = "",
+    value: str = "",
+    error: str = "",
+    status: int = 200,
+    refused: str = "",
 ) -> HttpResponse:
     context = {"topic": topic, "error": error, "setting": setting, "value": value, "retention_keys": RETENTION_KEYS}
+    context["refused"] = refused
     context["undo"] = {"setting": request.GET.get("undo", ""), "value": request.GET.get("undo_value", "")}
     try:
         found = cluster_gateway().topic_settings(topic.name)
@@ -73,7 +86,7 @@ def _page(
     else:
         chosen = changeable(found).get(setting)
         context |= {"settings": found, "chosen": chosen, "fields": [("setting", setting), ("value", value)]}
-        context["plan"] = _plan(topic, found, setting, value) if value else None
+        context["plan"] = _plan(topic, found, setting, value) if value and not refused else None
     return render(request, "configuration/page.html", context, status=status)
 
 
@@ -82,8 +95,14 @@ def _plan(topic: Topic, found, setting: str, value: str) -> Plan | None:
     if known is None:
         return None
     own = (known.value or "") if known.source == "topic" else None
-    return change_plan(topic_target(topic.name), known, own, value, django_settings.BOOTSTRAP_SERVERS)
+    target = with_cautions(topic_target(topic.name), setting, value, topic.replication_factor)
+    return change_plan(target, known, own, value, django_settings.BOOTSTRAP_SERVERS)
 
 
-def _value(parameters) -> str:
-    return parameters.get("value", "").strip()[:VALUE_LENGTH_MAX]
+def _value(parameters: QueryDict) -> str:
+    return plain_value(parameters.get("setting", ""), parameters.get("value", "").strip()[:VALUE_LENGTH_MAX])
+
+
+def _refusal(setting: str, value: str) -> str:
+    """Why no plan is made of it: what no broker would take is told before anything is confirmed."""
+    return "" if value in ("", DEFAULT) else topic_value_refusal(setting, value)

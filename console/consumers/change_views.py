@@ -13,17 +13,16 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.html import format_html
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_safe
 
-from console.access.objects import READS_BEYOND, access_group
+from console.access.objects import READS_BEYOND, access_group, topics_within
 from console.access.reach import Resource
-from console.access.rights import Right, reach_of, require_on
+from console.access.rights import Right, reach_of, require_on, require_somewhere
 from console.consumers.actions import do_delete_group, do_forget_offsets, do_reset_offsets
 from console.consumers.forms import ResetForm
 from console.consumers.models import ConsumerGroup
 from console.consumers.removal import delete_plan, forget_plan, forgotten
 from console.consumers.reset import (
-    Aim,
     Kind,
     Reset,
     aim_at,
@@ -36,49 +35,64 @@ from console.consumers.reset import (
 )
 from console.gateway.connect import cluster_gateway
 from console.gateway.errors import GatewayError
-from console.gateway.group_views import GroupView, Place
+from console.gateway.group_views import GroupView, Place, is_ledger
 from console.plans.apply import Refusals
 from console.plans.inverse import find_inverse, inverses_of
 from console.plans.models import KeptInverse
 from console.plans.plan import Confirmation, NotConfirmedError, Plan
+from console.topics.models import Topic
 
+#: Of a group's name, as much as a form takes.
+GROUP_NAME_LENGTH_MAX = 249
 #: Partitions listed one by one on a plan.
 MOVES_SHOWN = 200
 OBJECT_TYPE = "consumer group"
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def reset(request: HttpRequest, group: str) -> HttpResponse:
-    """Also of a group that was deleted here, to put its offsets back."""
+    """Also of a group that was deleted here, to put its offsets back, and of one that has not started yet."""
     require_on(request.user, Resource.GROUP, group, Right.OPERATE)
+    if is_ledger(group):
+        raise Http404(f"{group} is the ledger of a stream job, no consumer group.")
     kept = inverses_of(OBJECT_TYPE, group)
-    if not kept and not ConsumerGroup.objects.filter(name=group).exists():
-        raise Http404(f"There is no consumer group {group}.")
     context: dict = {"name": group, "kept": kept[:5], "error": ""}
     status = 200
     try:
         view = cluster_gateway().groups.describe_one(group)
         _require_topics(request, _places(view))
-        context |= {"view": view, "obstacle": obstacle_of(view)}
+        context |= {
+            "view": view,
+            "obstacle": obstacle_of(view),
+            "topics": sorted({topic for topic, _ in _places(view)}),
+        }
         if request.method == "POST":
             return _apply_reset(request, view)
         status = _plan_asked(request, view, context)
     except NotConfirmedError as refusal:
         context["error"], status = str(refusal), refusal.status
-        _show_plan(context, view, _wanted(request), None)
+        _show_plan(context, view, _wanted(request))
     except GatewayError as refusal:
         context["error"], status = str(refusal), 422 if request.method == "POST" else 200
-    context.setdefault("form", _form(request, context.get("view")))
+    context.setdefault("form", _form(request))
     return render(request, "consumers/reset.html", context, status=status)
 
 
-@require_http_methods(["GET", "POST"])
+@require_safe
+def prepare(request: HttpRequest) -> HttpResponse:
+    """Offsets for a group that has not started yet: its name is asked for, the rest is the page of a reset."""
+    require_somewhere(request.user, Resource.GROUP, Right.OPERATE)
+    name = request.GET.get("name", "").strip()[:GROUP_NAME_LENGTH_MAX]
+    return redirect("group-reset", name) if name else render(request, "consumers/prepare.html")
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
 def delete(request: HttpRequest, group: str) -> HttpResponse:
     access_group(request.user, group, Right.OPERATE)
     return _removal(request, group, "")
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def forget(request: HttpRequest, group: str) -> HttpResponse:
     """`topic`: whose offsets are forgotten."""
     found = access_group(request.user, group, Right.OPERATE)
@@ -94,28 +108,27 @@ def _plan_asked(request: HttpRequest, view: GroupView, context: dict) -> int:
     if undo is not None:
         context["undo"] = undo
         _require_topics(request, flat(undo.values))
-        _show_plan(context, view, flat(undo.values), None)
+        _show_plan(context, view, flat(undo.values))
     if undo is not None or "to" not in request.GET:
         return 200
-    form = context["form"] = _form(request, view)
+    form = context["form"] = _form(request)
     if not form.is_valid():
         return 422
     aim = form.aim()
-    groups, places = cluster_gateway().groups, _places(view)
+    groups, places = cluster_gateway().groups, _places(view) | _partitions_of(aim.topic)
     bounds = groups.bounds(places)
     by_time = groups.offsets_at(places, aim.at_ms) if aim.kind is Kind.TIME else {}
     aimed = aim_at(aim, places, view, bounds, by_time)
-    _put(context, view, reset_by_aim(view, aimed, bounds), aim)
+    _put(context, view, reset_by_aim(view, aimed, bounds))
     return 200
 
 
-def _show_plan(context: dict, view: GroupView, wanted: dict[Place, int | None], aim: Aim | None) -> None:
-    _put(context, view, reset_to(view, wanted, cluster_gateway().groups.bounds(wanted)), aim)
+def _show_plan(context: dict, view: GroupView, wanted: dict[Place, int | None]) -> None:
+    _put(context, view, reset_to(view, wanted, cluster_gateway().groups.bounds(wanted)))
 
 
-def _put(context: dict, view: GroupView, planned: Reset, aim: Aim | None) -> None:
-    command = reset_command(view.group_id, aim, settings.BOOTSTRAP_SERVERS)
-    plan = reset_plan(view, planned, command)
+def _put(context: dict, view: GroupView, planned: Reset) -> None:
+    plan = reset_plan(view, planned, reset_command(view.group_id, planned, settings.BOOTSTRAP_SERVERS))
     context |= {
         "plan": plan,
         "moves": planned.moves[:MOVES_SHOWN],
@@ -191,10 +204,17 @@ def _told(request: HttpRequest, plan: Plan, refused: Refusals, kept: KeptInverse
     return redirect("group", plan.object_name)
 
 
-def _form(request: HttpRequest, view: GroupView | None) -> ResetForm:
-    topics = sorted({topic for topic, _ in _places(view)}) if view is not None else []
+def _form(request: HttpRequest) -> ResetForm:
+    seen = topics_within(reach_of(request.user))
     asked = request.GET if "to" in request.GET else None
-    return ResetForm(topics, asked, initial={"topic": request.GET.get("topic", ""), "to": Kind.EARLIEST})
+    initial = {"topic": request.GET.get("topic", ""), "to": Kind.EARLIEST}
+    return ResetForm(lambda topic: seen.filter(name=topic).exists(), asked, initial=initial)
+
+
+def _partitions_of(topic: str) -> set[Place]:
+    """Those without a commit too: so a group is given a place before it has read anything."""
+    found = Topic.objects.filter(name=topic).first() if topic else None
+    return {(topic, each) for each in range(found.partition_count)} if found else set()
 
 
 def _places(view: GroupView) -> set[Place]:

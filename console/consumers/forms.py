@@ -1,6 +1,7 @@
 """What a person may type about a reset."""
 
 import re
+from collections.abc import Callable
 from datetime import UTC, datetime
 
 from django import forms
@@ -20,17 +21,24 @@ _PART = re.compile(r"([0-9]{1,6})(?:-([0-9]{1,6}))?")
 
 
 class ResetForm(forms.Form):
-    """`aim()` is what was asked for."""
+    """`aim()` is what was asked for. `is_topic` knows the topics the person may choose."""
 
     to = forms.ChoiceField(label="Put offsets to", choices=[(kind.value, _LABELS[kind]) for kind in Kind])
-    topic = forms.ChoiceField(label="Topic", required=False)
+    topic = forms.CharField(label="Topic", required=False, max_length=249)
     partitions = forms.CharField(label="Partitions", required=False, max_length=1_000)
     value = forms.IntegerField(label="Offset or shift", required=False, min_value=-_OFFSET_MAX, max_value=_OFFSET_MAX)
     at = forms.CharField(label="Moment", required=False, max_length=40)
 
-    def __init__(self, topics: list[str], *args, **kwargs):
+    def __init__(self, is_topic: Callable[[str], bool], *args, **kwargs):
         super().__init__(*args, **kwargs)
-        self.fields["topic"].choices = [("", "all topics of the group"), *((name, name) for name in topics)]
+        self._is_topic = is_topic
+        self.fields["topic"].widget.attrs.update(list="reset-topics", autocomplete="off", spellcheck="false")
+
+    def clean_topic(self) -> str:
+        topic = self.cleaned_data["topic"].strip()
+        if topic and not self._is_topic(topic):
+            raise forms.ValidationError("There is no such topic that you may see.")
+        return topic
 
     def clean_partitions(self) -> frozenset[int]:
         found: set[int] = set()
@@ -38,7 +46,7 @@ class ResetForm(forms.Form):
             match = _PART.fullmatch(part)
             first, last = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
             if not first <= last or last - first > _PARTITIONS_MAX:
-                raise forms.ValidationError("Numbers and ranges with commas, as 0,3-5. Blank: all.")
+                raise forms.ValidationError("Numbers and ranges with commas, as 0,3-5; blank for all.")
             found.update(range(first, last + 1))
         return frozenset(found)
 

@@ -7,7 +7,6 @@ and written are the offsets of that table, not the kind again: the log's end mov
 import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from enum import StrEnum
 
 from console.gateway.group_views import Bounds, GroupView, Place
@@ -28,7 +27,10 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Aim:
-    """What was asked for. `value` is the offset or the shift, `at_ms` the moment; `topic` empty: all of the group's."""
+    """What was asked for. `value` is the offset or the shift, `at_ms` the moment.
+
+    `topic` empty: whatever the group has committed or reads; with a topic also its partitions without a commit.
+    """
 
     kind: Kind
     topic: str = ""
@@ -161,6 +163,8 @@ def reset_plan(group: GroupView, reset: Reset, command: str, action: str = ACTIO
     again = sum(move.again for move in reset.moves)
     skipped = sum(move.skipped for move in reset.moves)
     touches = [f"{_count(again, 'record')} will be read a second time."] if again else []
+    if group.state == "Dead" and not group.committed:
+        touches.append("There is no such group yet: it begins with these offsets, where its first member will read.")
     return Plan(
         action=action,
         object_type="consumer group",
@@ -190,23 +194,24 @@ def obstacle_of(group: GroupView) -> str:
     )
 
 
-def reset_command(group_id: str, aim: Aim | None, bootstrap_servers: str) -> str:
-    """`aim` None: to offsets of a list, as the tool reads them from a file."""
+def reset_command(group_id: str, reset: Reset, bootstrap_servers: str) -> str:
+    """Exactly what the plan writes, partition by partition: the tool's own --to-latest would look again.
+
+    Offsets travel in a file, as the tool reads it (topic,partition,offset), unless one partition is all there is.
+    """
     base = f"kafka-consumer-groups.sh --bootstrap-server {bootstrap_servers} --group {shlex.quote(group_id)}"
-    if aim is None:
-        return f"{base} --reset-offsets --all-topics --from-file offsets.csv --execute"
-    numbers = ",".join(map(str, sorted(aim.partitions)))
-    topic = f"{aim.topic}:{numbers}" if numbers else aim.topic
-    scope = f"--topic {shlex.quote(topic)}" if aim.topic else "--all-topics"
-    moment = datetime.fromtimestamp(aim.at_ms / 1_000, UTC).strftime("%Y-%m-%dT%H:%M:%S.") + f"{aim.at_ms % 1_000:03d}"
-    to = {
-        Kind.EARLIEST: "--to-earliest",
-        Kind.LATEST: "--to-latest",
-        Kind.TIME: f"--to-datetime {moment}",
-        Kind.OFFSET: f"--to-offset {aim.value}",
-        Kind.SHIFT: f"--shift-by {aim.value}",
-    }[aim.kind]
-    return f"{base} --reset-offsets {scope} {to} --execute"
+    put = [move for move in reset.moves if move.new is not None]
+    steps = []
+    if len(put) == 1:
+        ((topic, partition),) = (move.place for move in put)
+        steps.append(f"{base} --reset-offsets --topic {topic}:{partition} --to-offset {put[0].new} --execute")
+    elif put:
+        lines = "\n".join(f"{move.place[0]},{move.place[1]},{move.new}" for move in put)
+        steps += ["cat > offsets.csv <<'END'", lines, "END"]
+        steps.append(f"{base} --reset-offsets --from-file offsets.csv --execute")
+    for topic, partitions in _nested((move.place, None) for move in reset.moves if move.new is None).items():
+        steps.append(f"{base} --delete-offsets --topic {topic}:{','.join(partitions)}")
+    return "\n".join(steps)
 
 
 def flat(nested: Mapping[str, Mapping[str, int | None]]) -> dict[Place, int | None]:

@@ -9,6 +9,7 @@ register_converter(GroupNameConverter, "group")
 
 urlpatterns = [
     path("", views.group_list, name="consumers"),
+    path("+prepare/", change_views.prepare, name="group-prepare"),
     path("<group:group>/", views.group_page, name="group"),
     path("<group:group>/+reset/", change_views.reset, name="group-reset"),
     path("<group:group>/+delete/", change_views.delete, name="group-delete"),

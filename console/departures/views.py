@@ -22,7 +22,7 @@ from console.processes.models import ManagedProcess
 MOVES_SHOWN = 200
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def departure(request: HttpRequest, name: str) -> HttpResponse:
     """What is under way is seen by everybody on the page of the process."""
     process = _broker(request, name)

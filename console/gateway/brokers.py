@@ -32,6 +32,7 @@ from broker.security.membership import Membership
 from console.gateway.broker_views import BrokerSetting, LogDirView, RequestTimes, Software
 from console.gateway.errors import ClusterUnreachableError, GatewayError, refusal
 from console.gateway.membership import ConsoleMembership
+from console.gateway.setting_rules import choices_of
 
 logger = logging.getLogger(__name__)
 
@@ -181,6 +182,7 @@ def _setting(answer: DescribeConfigsResourceResult) -> BrokerSetting:
         source=_SOURCES.get(answer.config_source, "default"),
         default=said.get("default", known and known.default_text),
         meaning=known.meaning if known else answer.documentation or "",
+        choices=choices_of(known),
         is_read_only=answer.read_only,
         is_sensitive=answer.is_sensitive,
         said=said,

@@ -158,15 +158,21 @@ class KafkaGateway:
         return ask_outlook(self._bootstrap_servers, topics, self._membership, self._timeout)
 
     def oldest_records(self, places: Collection[tuple[str, int]]) -> Mapping[tuple[str, int], int | None]:
+        # The first record that is not older than time itself.
+        return self._times(places, OffsetSpec.for_timestamp(0))
+
+    def newest_records(self, places: Collection[tuple[str, int]]) -> Mapping[tuple[str, int], int | None]:
+        return self._times(places, OffsetSpec.max_timestamp())
+
+    def _times(self, places: Collection[tuple[str, int]], spec: OffsetSpec) -> dict[tuple[str, int], int | None]:
         found: dict[tuple[str, int], int | None] = {}
         for names in _batches(iter(places), PARTITIONS_PER_OFFSET_REQUEST):
-            # The first record that is not older than time itself.
-            for partition, future in self._ask_offsets(names, OffsetSpec.for_timestamp(0)).items():
+            for partition, future in self._ask_offsets(names, spec).items():
                 try:
                     answer = self._wait(future, self._timeout)
                     found[partition.topic, partition.partition] = _known(answer.timestamp)
                 except GatewayError as error:
-                    logger.debug("no oldest record of %s-%s: %s", partition.topic, partition.partition, error)
+                    logger.debug("no time of a record of %s-%s: %s", partition.topic, partition.partition, error)
         return found
 
     def topic_settings(self, topic: str) -> tuple[SettingView, ...]:

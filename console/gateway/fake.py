@@ -103,9 +103,15 @@ class FakeGateway:
         return {topic: self.preview_retention(topic, {}) for topic in topics if topic in self._topics}
 
     def oldest_records(self, places: Collection[tuple[str, int]]) -> Mapping[tuple[str, int], int | None]:
+        return self._times(places, lambda span: span.first)
+
+    def newest_records(self, places: Collection[tuple[str, int]]) -> Mapping[tuple[str, int], int | None]:
+        return self._times(places, lambda span: span.next - 1)
+
+    def _times(self, places: Collection[tuple[str, int]], offset_in: Callable[[OffsetSpan], int]) -> dict:
         spans = {topic: self.record_spans(topic, False) for topic in {each[0] for each in places} & self._topics.keys()}
         return {
-            (topic, partition): self.written_at_ms(topic, partition, spans[topic][partition].first)
+            (topic, partition): self.written_at_ms(topic, partition, offset_in(spans[topic][partition]))
             if spans[topic][partition].next > spans[topic][partition].first
             else None
             for topic, partition in places
@@ -173,6 +179,13 @@ class FakeGateway:
             for each in topic.partitions
         ]
         self._topics[name] = replace(topic, partitions=tuple(grown))
+
+    def join_segments(self, name: str, partition: int) -> None:
+        """As if no segment had been begun between what was appended: all is one, as old as its newest record."""
+        segments = self._states[name].segments[partition]
+        newest = segments[-1]
+        size = sum(each.size_bytes for each in segments)
+        segments[:] = [FakeSegment(segments[0].first_offset, newest.last_offset, size, newest.newest_at_ms)]
 
     def place_replicas(self, name: str, partition: int, replicas: tuple[int, ...]) -> None:
         """As a move does when it begins and when it ends."""

@@ -9,6 +9,7 @@ from broker.config.definition import ConfigError, UpdateMode, render_value
 from broker.config.dynamic import read_broker_change, update_mode
 from console.gateway.broker_views import BrokerSetting, LogDirView, ReplicaSizes, RequestTimes, Software
 from console.gateway.errors import ClusterUnreachableError, refusal
+from console.gateway.setting_rules import choices_of
 
 VOLUME_BYTES = 1_000_000_000
 
@@ -86,4 +87,4 @@ def _setting(name: str, layers: Mapping[str, Mapping[str, str]]) -> BrokerSettin
     said["default"] = key.default_text
     source, value = next(iter(said.items()))
     is_read_only = update_mode(name) is UpdateMode.READ_ONLY
-    return BrokerSetting(name, value, source, key.default_text, key.meaning, is_read_only, False, said)
+    return BrokerSetting(name, value, source, key.default_text, key.meaning, choices_of(key), is_read_only, False, said)

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from broker.spark.ledger_names import LEDGER_PREFIX
+
 #: A topic and the number of one of its partitions.
 Place = tuple[str, int]
 
@@ -85,6 +87,11 @@ class OffsetRefusals:
     """Places that were refused, each with a sentence why; every other one was done."""
 
     why: Mapping[Place, str] = field(default_factory=dict)
+
+
+def is_ledger(group_id: str) -> bool:
+    """What a stream job has written is kept as a group of this name; its offsets are nobody's to change."""
+    return group_id.startswith(LEDGER_PREFIX)
 
 
 class GroupGateway(Protocol):

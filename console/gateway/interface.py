@@ -134,6 +134,10 @@ class ClusterGateway(Protocol):
         """When the first record of each was written, ms since the epoch; None without one, silent ones are missing."""
         ...
 
+    def newest_records(self, places: Collection[tuple[str, int]]) -> Mapping[tuple[str, int], int | None]:
+        """As `oldest_records`: the time of the record with the latest one."""
+        ...
+
     def topic_settings(self, topic: str) -> tuple[SettingView, ...]:
         """Every setting of the topic as it counts, sorted by name."""
         ...

@@ -14,6 +14,8 @@ class SettingView:
     #: Kafka's default and what the setting is for; empty where our table does not know it.
     default: str | None = None
     meaning: str = ""
+    #: Every value it can have, where they are few.
+    choices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

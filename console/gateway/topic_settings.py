@@ -6,6 +6,7 @@ from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, C
 
 from broker.config.topic import BY_NAME
 from console.gateway.retention_views import SettingView
+from console.gateway.setting_rules import choices_of
 
 _SOURCES = {
     ConfigSource.DYNAMIC_TOPIC_CONFIG.value: "topic",
@@ -17,7 +18,8 @@ _SOURCES = {
 
 def setting_view(name: str, value: str | None, source: str) -> SettingView:
     known = BY_NAME.get(name)
-    return SettingView(name, value, source, known and known.default_text, known.meaning if known else "")
+    meaning = known.meaning if known else ""
+    return SettingView(name, value, source, known and known.default_text, meaning, choices_of(known))
 
 
 class TopicAdministration:

@@ -61,7 +61,9 @@ def topic_events(before: Mapping[str, TopicRow], changes: TopicChanges) -> list[
         events.append(Event("topic", name, f"{name} was deleted", "warning"))
     for name, row in created.items():
         count = _count(len(row.partitions), "partition")
-        events.append(Event("topic", name, f"{name} was created with {count}, {row.replication_factor} replicas each"))
+        events.append(
+            Event("topic", name, f"{name} was created with {count}, replication factor {row.replication_factor}")
+        )
     for row, _ in changes.changed:
         events += _changed_topic(before[row.name], row)
     return shortened(events)
@@ -105,7 +107,7 @@ def _changed_partition(topic: str, before: PartitionRow, after: PartitionRow) ->
         elif before.leader is None:
             sentence, tone = f"{name} is led by broker {after.leader} again", "ok"
         else:
-            sentence, tone = f"{name} is led by broker {after.leader}, before by {before.leader}", "plain"
+            sentence, tone = f"{name} is led by broker {after.leader}, previously by {before.leader}", "plain"
         yield Event("leader", topic, sentence, tone, after.partition)
     if set(before.isr) != set(after.isr):
         gone, come = sorted(set(before.isr) - set(after.isr)), sorted(set(after.isr) - set(before.isr))
@@ -114,7 +116,7 @@ def _changed_partition(topic: str, before: PartitionRow, after: PartitionRow) ->
         tone = "warning" if len(after.isr) < len(after.replicas) else "ok"
         yield Event("isr", topic, f"{name}: {', '.join(words)}; in sync {_ids(after.isr)}", tone, after.partition)
     if before.replicas != after.replicas:
-        sentence = f"{name} has its replicas on {_ids(after.replicas)}, before on {_ids(before.replicas)}"
+        sentence = f"{name} has its replicas on {_ids(after.replicas)}, previously on {_ids(before.replicas)}"
         yield Event("replicas", topic, sentence, "plain", after.partition)
 
 

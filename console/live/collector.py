@@ -22,6 +22,7 @@ from console.history.record import write_events
 from console.live import announce, store
 from console.live.broker_rows import BrokerRow, ReplicaCounts, broker_rows, count_replicas
 from console.live.clock import now_ms
+from console.live.last_records import LastRecords
 from console.live.rates import RateWindow
 from console.live.rows import compare, topic_rows, total_rate
 from console.placement.watch import MoveWatch
@@ -74,6 +75,7 @@ class Collector:
         self._rate_history: list[float] = []
         self._sampler = ClusterSampler()
         self._sizes: ReplicaSizes = {}
+        self._last_records = LastRecords(gateway)
 
     def beat(self) -> None:
         """Say that the collector lives, and how old each tier's data is."""
@@ -105,6 +107,7 @@ class Collector:
         views = self._gateway.describe_topics()
         at_ms = self._now_ms()
         after = topic_rows(views, self._topics, self._rates, at_ms, self._sizes)
+        after |= self._last_records.found_for(after)
         changes = compare(self._topics, after)
         keys = store.apply_topic_changes(changes) if changes else {}
         if changes and self._has_seen_topics:

@@ -40,7 +40,7 @@ TOPICS_FOUND = 25
 ACTIONS = {"": MOVE, "undo": UNDO, "drain": DRAIN, "spread": SPREAD, "factor": FACTOR}
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def move(request: HttpRequest) -> HttpResponse:
     """Choose, see the plan, confirm: what is confirmed are the replicas shown, not the wish again."""
     require(request.user, Right.OPERATE)
@@ -57,7 +57,7 @@ def move(request: HttpRequest) -> HttpResponse:
     return render(request, "placement/move.html", context, status=status)
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def call_off(request: HttpRequest) -> HttpResponse:
     """`place`, as topic:partition and as often as wanted, chooses; without one everything under way is meant."""
     require(request.user, Right.OPERATE)

@@ -65,7 +65,7 @@ def _file(request: HttpRequest, search: str, shows_internal: bool) -> HttpRespon
             return csv_response(request, "placement", PARTITION_TITLES, partition_rows(partitions))
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def elect(request: HttpRequest) -> HttpResponse:
     require(request.user, Right.OPERATE)
     election = election_plan(reach_of(request.user))

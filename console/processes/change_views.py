@@ -26,7 +26,7 @@ from console.processes.surroundings import broker_spec_of, look_around, replicas
 KEPT_SHOWN = 5
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def add_broker(request: HttpRequest) -> HttpResponse:
     """The form, then the plan it makes, then the broker: a post with the plan's digest confirms it."""
     require(request.user, Right.OPERATE)
@@ -71,7 +71,7 @@ def _removed_brokers(user) -> list[KeptInverse]:
     return gone[:KEPT_SHOWN]
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def remove(request: HttpRequest, name: str) -> HttpResponse:
     process = access_process(request.user, name, Right.OPERATE)
     if process.kind == ManagedProcess.Kind.STREAM:
@@ -92,7 +92,7 @@ def remove(request: HttpRequest, name: str) -> HttpResponse:
     return _planned(request, process, plan, f"Remove {name}", do, "processes")
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def kill(request: HttpRequest, name: str) -> HttpResponse:
     process = access_process(request.user, name, Right.OPERATE)
     plan = kill_plan(process, stop_sentence(process))

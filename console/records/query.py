@@ -10,7 +10,7 @@ from broker.common.limits import PARTITIONS_PER_TOPIC_MAX
 from console.live.clock import moment_of
 
 PLACES = {"newest": "Newest", "oldest": "Oldest", "offset": "From offset", "time": "From time"}
-SHOWN_AS = {"auto": "as it is", "string": "string", "json": "JSON", "hex": "hex"}
+SHOWN_AS = {"auto": "auto", "string": "raw text", "json": "JSON", "tree": "JSON tree", "hex": "hex"}
 SEARCHED = {"any": "anywhere", "key": "in the key", "value": "in the value", "header": "in headers"}
 LIMITS = (25, 50, 100, 200)
 SEARCH_LENGTH_MAX = 200

@@ -5,7 +5,7 @@ slow or paused page reads nothing more and holds nothing more than the library's
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from console.gateway.interface import ClusterGateway
@@ -15,7 +15,12 @@ from console.records.query import RecordQuery, write_cursor
 from console.records.reading import Stretch, find_stretch, matcher, open_scan
 from console.records.scan import Budget, Progress, Stop
 
-SEARCH_BUDGET = Budget(found_max=500, bytes_max=512 * 1024 * 1024, milliseconds=60_000)
+#: What one search may read; it ends with the records a page shows.
+SEARCH_BYTES_MAX = 512 * 1024 * 1024
+SEARCH_MILLISECONDS = 60_000
+#: A file of what was found holds no more than this, in records and in bytes.
+FILE_FOUND_MAX = 10_000
+FILE_BYTES_MAX = 32 * 1024 * 1024
 TAIL_READ_SECONDS = 0.4
 TAIL_RECORDS_PER_TURN = 100
 #: A tail that is further behind than this goes to the end and says how much it left out.
@@ -25,7 +30,7 @@ TAIL_MILLISECONDS_MAX = 30 * 60_000
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """`records` in the order they are to be shown; with `ended` it was the last, `cursor` is where to go on."""
+    """`records` in the order they are to be shown; with `ended` it was the last. `cursor`: where to go on."""
 
     records: tuple[RecordView, ...]
     progress: Progress | None = None
@@ -35,15 +40,30 @@ class Turn:
 
 
 class Reel(Protocol):
+    #: Where a tail has begun, so that one that drops at once comes back to it.
+    cursor: str
+
     def turn(self) -> Turn: ...
 
     def close(self) -> None: ...
 
 
 class SearchReel:
-    def __init__(self, gateway: ClusterGateway, topic: str, partition_count: int, query: RecordQuery):
+    """Up to `found_max` records that match; the query's limit if nothing else is asked for."""
+
+    cursor = ""
+
+    def __init__(
+        self,
+        gateway: ClusterGateway,
+        topic: str,
+        partition_count: int,
+        query: RecordQuery,
+        found_max: int | None = None,
+    ):
         stretch = find_stretch(gateway, topic, partition_count, query)
-        self._scan, self.close = open_scan(gateway, topic, query, stretch, SEARCH_BUDGET)
+        budget = Budget(found_max or query.limit, SEARCH_BYTES_MAX, SEARCH_MILLISECONDS)
+        self._scan, self.close = open_scan(gateway, topic, query, stretch, budget)
         self._starts = stretch.starts
 
     def turn(self) -> Turn:
@@ -54,8 +74,26 @@ class SearchReel:
         return Turn(tuple(found), self._scan.progress, ended=str(stop or ""), cursor=cursor)
 
 
+def search_for_file(
+    gateway: ClusterGateway, topic: str, partition_count: int, query: RecordQuery
+) -> tuple[list[RecordView], bool]:
+    """What a search finds, at most FILE_FOUND_MAX records, and whether that is all of it. Raises GatewayError."""
+    reel = SearchReel(gateway, topic, partition_count, query, FILE_FOUND_MAX)
+    found: list[RecordView] = []
+    found_bytes = 0
+    try:
+        while True:
+            turn = reel.turn()
+            found += turn.records
+            found_bytes += sum(each.size_bytes for each in turn.records)
+            if turn.ended or found_bytes > FILE_BYTES_MAX:
+                return found, turn.ended == Stop.END
+    finally:
+        reel.close()
+
+
 class TailReel:
-    """From the end on, what matches the search if there is one."""
+    """From the end on, or from where a tail that dropped has been; what matches the search if there is one."""
 
     def __init__(
         self,
@@ -69,7 +107,13 @@ class TailReel:
         self._matches = matcher(query.search, query.searched)
         self._now_ms = clock_ms
         self._began_ms = clock_ms()
-        self._stream = self._open(self._look().ends)
+        look = self._look()
+        resumed = {each: min(offset, look.ends[each]) for each, offset in query.cursor if each in look.ends}
+        self._stream = self._open({each: resumed.get(each, end) for each, end in look.ends.items()})
+
+    @property
+    def cursor(self) -> str:
+        return write_cursor(dict(self._stream.positions))
 
     def turn(self) -> Turn:
         if self._now_ms() - self._began_ms >= TAIL_MILLISECONDS_MAX:
@@ -77,7 +121,7 @@ class TailReel:
         records = self._stream.read(TAIL_READ_SECONDS, TAIL_RECORDS_PER_TURN)
         skipped = self._catch_up() if len(records) == TAIL_RECORDS_PER_TURN else 0
         shown = sorted((each for each in records if self._matches(each)), key=lambda each: each.at_ms or 0)
-        return Turn(tuple(shown), skipped=skipped)
+        return Turn(tuple(shown), skipped=skipped, cursor=self.cursor if records else "")
 
     def close(self) -> None:
         self._stream.close()
@@ -93,7 +137,8 @@ class TailReel:
         return behind
 
     def _look(self) -> Stretch:
-        return find_stretch(self._gateway, self._topic, self._partition_count, self._query)
+        everything = replace(self._query, place="oldest", cursor=())
+        return find_stretch(self._gateway, self._topic, self._partition_count, everything)
 
     def _open(self, starts: dict[int, int]):
         return self._gateway.open_records(self._topic, starts, self._query.committed_only)

@@ -35,3 +35,7 @@ class Seats:
         with self._lock:
             self._taken[person] -= 1
             self._taken += Counter()
+
+
+#: Of this web process.
+SEATS = Seats()

@@ -33,7 +33,8 @@ class ShownRecord:
 
 
 def shown_records(records: Iterable[RecordView], shown_as: str) -> list[ShownRecord]:
-    return [ShownRecord(record, shown_as) for record in records]
+    """For the rows of a table, where a tree is shown as laid out JSON."""
+    return [ShownRecord(record, "json" if shown_as == "tree" else shown_as) for record in records]
 
 
 def record_rows(records: Iterable[RecordView], shown_as: str) -> Iterator[tuple]:

@@ -1,8 +1,8 @@
 """A search or a live tail, over a websocket of its own, opened by the messages tab.
 
-The server says `{began}` when it has found the place, then sends `{rows, status, ended, error, cursor}` with escaped
-HTML. The page answers `{"taken": 1}` to each of those, and `{"pause": true|false}` when it likes. Without an answer
-nothing more is read.
+The server says `{began, cursor}` when it has found the place, then sends `{rows, status, ended, error, cursor}` with
+escaped HTML. The page answers `{"taken": 1}` to each of those, and `{"pause": true|false}` when it likes. Without an
+answer nothing more is read. A tail that dropped is asked for again with the last cursor, and goes on there.
 """
 
 import asyncio
@@ -25,13 +25,12 @@ from console.live.person_socket import CLOSE_FORBIDDEN, CLOSE_UNKNOWN_PAGE, Brow
 from console.records.actions import count_reading
 from console.records.query import RecordQuery
 from console.records.reels import Reel, SearchReel, TailReel, Turn
-from console.records.seats import READERS_MAX, Seats
+from console.records.seats import READERS_MAX, SEATS
 from console.records.shown import shown_records
 from console.topics.models import Topic
 
 logger = logging.getLogger(__name__)
 
-SEATS = Seats()
 #: Sent and not yet taken: enough that the way there and back costs no time.
 UNTAKEN_MAX = 2
 #: A page that takes nothing for so long, and has not paused, has gone.
@@ -117,7 +116,7 @@ class RecordsConsumer(PersonSocket):
     async def play(self, reel_of: type, topic: Topic, query: RecordQuery) -> None:
         reel: Reel = await self.in_thread(reel_of, cluster_gateway(), topic.name, topic.partition_count, query)
         in_use = threading.Lock()
-        await self.say(began="yes")
+        await self.say(began="yes", cursor=reel.cursor)
         try:
             is_over = False
             while not is_over:

@@ -3,23 +3,44 @@
 Nothing is run, and nothing is marked as safe: the templates escape it.
 """
 
-import json
-from dataclasses import dataclass
+import re
+import zlib
+from dataclasses import dataclass, replace
+
+from console.records.json_layout import Line, is_document, laid_out, tree
 
 #: Characters of a key or value shown in a row, and of one opened.
 PREVIEW_LENGTH = 160
 TEXT_LENGTH_MAX = 64 * 1024
+#: Of a record asked for whole: beyond it a browser is busy for seconds, and the bytes can be downloaded.
+WHOLE_LENGTH_MAX = 4 * 1024 * 1024
+#: What is longer is neither parsed nor unpacked: a parsed document holds some thirty times its bytes.
+WORKED_BYTES_MAX = 2 * 1024 * 1024
+#: And where little is shown, in rows, not so much more than that.
+WORKED_PER_SHOWN = 32
+TREE_LINES_MAX = 20_000
+#: Control characters up to one in so many are escaped; more are no text.
+LETTERS_PER_CONTROL = 8
 _HEX_BYTES_PER_LINE = 16
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+_GZIP = b"\x1f\x8b\x08"
+#: Confluent's wire format: a zero, the id of the schema in four bytes, then the message.
+_FRAME_BYTES = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """`kind` is null, empty, string, json or hex; `is_cut` says that there is more than is shown."""
+    """`kind` is null, empty, string, json or hex; `is_cut` says that there is more than is shown, `note` what it is.
+
+    `tree` are the lines of JSON that was asked for as a tree, if it can be shown as one.
+    """
 
     kind: str
     text: str
     size_bytes: int
     is_cut: bool = False
+    note: str = ""
+    tree: tuple[Line, ...] = ()
 
     @property
     def preview(self) -> str:
@@ -33,43 +54,86 @@ class Text:
 
 
 def text_of(data: bytes | None, shown_as: str, length_max: int = TEXT_LENGTH_MAX) -> Text:
-    """`data` as `shown_as` says (auto, string, json, hex); asked for as JSON, what is no JSON is a string."""
+    """`data` as `shown_as` says (auto, string, json, tree, hex); asked for as JSON, what is no JSON is a string."""
     if data is None:
         return Text("null", "null", 0)
     if not data:
         return Text("empty", "empty", 0)
     if shown_as == "hex":
         return _hex(data, length_max)
-    if shown_as in ("auto", "json") and data[:64].lstrip()[:1] in (b"{", b"[") and (found := _json(data, length_max)):
-        return found
-    if shown_as == "auto" and not _is_readable(data[:length_max]):
-        return _hex(data, length_max)
-    return Text("string", data[:length_max].decode(errors="replace"), len(data), len(data) > length_max)
+    if shown_as == "string":
+        return _string(data, length_max)
+    note, inner = _unwrapped(data, length_max)
+    found = _json(inner, shown_as, length_max) or _plain(inner, shown_as, length_max)
+    if note and found.kind == "hex":
+        found = _hex(data, length_max)
+    return replace(found, size_bytes=len(data), note="; ".join(each for each in (note, found.note) if each))
 
 
-def _json(data: bytes, length_max: int) -> Text | None:
-    """Objects and arrays over several lines; a number or word alone stays a string. None for what is no JSON."""
-    if len(data) > length_max:
+def _unwrapped(data: bytes, length_max: int) -> tuple[str, bytes]:
+    """What `data` is wrapped in, and what it holds: itself, if it is not wrapped."""
+    if data.startswith(_GZIP):
+        unpacking = zlib.decompressobj(wbits=31)
+        try:
+            inner = unpacking.decompress(data, max(length_max, _worked_max(length_max)) + 1)
+        except zlib.error:
+            return "", data
+        return ("gzip, unpacked", inner) if inner else ("", data)
+    schema_id = int.from_bytes(data[1:_FRAME_BYTES])
+    # Eight bytes are Java's serialised long, and no schema has the id 0.
+    if data[0] == 0 and schema_id and len(data) > _FRAME_BYTES and len(data) != 8:
+        return f"Confluent wire format, schema id {schema_id}", data[_FRAME_BYTES:]
+    return "", data
+
+
+def _worked_max(length_max: int) -> int:
+    return min(WORKED_BYTES_MAX, WORKED_PER_SHOWN * length_max)
+
+
+def _json(data: bytes, shown_as: str, length_max: int) -> Text | None:
+    """Objects and arrays over several lines; None for what is no JSON, or too long to be parsed."""
+    if len(data) > _worked_max(length_max) or data[:64].lstrip()[:1] not in (b"{", b"["):
         return None
     try:
-        value = json.loads(data)
-        text = json.dumps(value, indent=2, ensure_ascii=False)
-    except (ValueError, RecursionError):
+        written = data.decode()
+    except UnicodeDecodeError:
         return None
-    if not isinstance(value, dict | list):
+    if not is_document(written):
         return None
-    return Text("json", text[:length_max], len(data), len(text) > length_max)
+    text, is_cut = laid_out(written, length_max)
+    if shown_as != "tree":
+        return Text("json", text, len(data), is_cut)
+    lines = tree(written, TREE_LINES_MAX)
+    if lines:
+        return Text("json", text, len(data), is_cut, tree=lines)
+    return Text("json", text, len(data), is_cut, "too deep or too much for a tree; no tree is shown")
+
+
+def _plain(data: bytes, shown_as: str, length_max: int) -> Text:
+    if shown_as == "auto" and not _is_readable(data[:length_max]):
+        return _hex(data, length_max)
+    return _string(data, length_max)
+
+
+def _string(data: bytes, length_max: int) -> Text:
+    text, count = _CONTROL.subn(_escaped, data[:length_max].decode(errors="replace"))
+    note = f"{count} control character{'s' * (count > 1)}, as \\xNN" if count else ""
+    return Text("string", text, len(data), len(data) > length_max, note)
+
+
+def _escaped(control: re.Match) -> str:
+    return f"\\x{ord(control[0]):02x}"
 
 
 def _is_readable(data: bytes) -> bool:
-    """UTF-8 without control characters but white space. The last character may be cut in two."""
+    """UTF-8 with hardly a control character but white space. The last character may be cut in two."""
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
         if error.start < len(data) - 3 or error.reason != "unexpected end of data":
             return False
         text = data[: error.start].decode()
-    return all(letter.isprintable() or letter in "\t\r\n" for letter in text)
+    return len(_CONTROL.findall(text)) * LETTERS_PER_CONTROL <= len(text)
 
 
 def _hex(data: bytes, length_max: int) -> Text:

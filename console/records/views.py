@@ -20,8 +20,10 @@ from console.records.actions import count_reading, do_produce
 from console.records.forms import ProduceForm
 from console.records.query import LIMITS, PLACES, SEARCHED, SHOWN_AS, RecordQuery
 from console.records.reading import RecordPage, read_page
+from console.records.reels import search_for_file
+from console.records.seats import SEATS
 from console.records.shown import TITLES, ShownRecord, record_rows, shown_records
-from console.records.text import TEXT_LENGTH_MAX
+from console.records.text import TEXT_LENGTH_MAX, WHOLE_LENGTH_MAX
 from console.topics.models import Topic
 
 #: Partitions offered one by one.
@@ -33,6 +35,8 @@ def record_list(request: HttpRequest, name: str) -> HttpResponse:
     topic = access_records(request.user, name)
     query = RecordQuery.parse(request.GET)
     page, error = None, ""
+    if query.search and wants_csv(request):
+        return _file_of_search(request, topic, query)
     if not query.search:
         try:
             page = read_page(cluster_gateway(), topic.name, topic.partition_count, query)
@@ -43,6 +47,22 @@ def record_list(request: HttpRequest, name: str) -> HttpResponse:
     if page is not None and wants_csv(request):
         return csv_response(request, f"records-{topic.name}", TITLES, record_rows(page.records, query.shown_as))
     return _list_page(request, topic, query, page, error, ProduceForm(topic.partition_count))
+
+
+def _file_of_search(request: HttpRequest, topic: Topic, query: RecordQuery) -> HttpResponse:
+    """All that is found, not only what the page shows; its name says if the search ended before it was through."""
+    if no_seat := SEATS.take(request.user.pk):
+        return _list_page(request, topic, query, None, no_seat, ProduceForm(topic.partition_count), status=429)
+    try:
+        found, is_all = search_for_file(cluster_gateway(), topic.name, topic.partition_count, query)
+    except GatewayError as refusal:
+        return _list_page(request, topic, query, None, str(refusal), ProduceForm(topic.partition_count), status=503)
+    finally:
+        SEATS.give_back(request.user.pk)
+    partitions = range(topic.partition_count) if query.partition is None else (query.partition,)
+    count_reading(request.user, topic, partitions)
+    name = f"records-{topic.name}-found" if is_all else f"records-{topic.name}-found-partial"
+    return csv_response(request, name, TITLES, record_rows(found, query.shown_as))
 
 
 @require_safe
@@ -63,10 +83,12 @@ def record_page(request: HttpRequest, name: str, partition: int, offset: int) ->
     if request.GET.get("part") in ("key", "value"):
         return _bytes_of(topic, record, request.GET["part"])
     shown_as = RecordQuery.parse(request.GET).shown_as
+    is_whole = request.GET.get("whole") == "on"
     context = {
         "topic": topic,
         "record": record,
-        "shown": ShownRecord(record, shown_as, TEXT_LENGTH_MAX),
+        "shown": ShownRecord(record, shown_as, WHOLE_LENGTH_MAX if is_whole else TEXT_LENGTH_MAX),
+        "is_whole": is_whole,
         "shown_as": shown_as,
         "views": SHOWN_AS,
         "previous": offset - 1 if offset else None,

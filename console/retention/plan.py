@@ -54,8 +54,10 @@ def change_plan(
     changes: Iterable[Difference],
     loses_records: bool,
     bootstrap_servers: str,
+    loses_later: bool = False,
 ) -> Plan:
-    """The change as it is shown, confirmed and kept. `loses_records`: it deletes what would stay otherwise."""
+    """The change as it is shown, confirmed and kept. `loses_records`: it deletes what would stay otherwise, at once;
+    `loses_later`: as soon as a segment rolls or nothing is written for a while."""
     changes = tuple(changes)
     known = {each.name: each for each in settings}
     return Plan(
@@ -71,11 +73,22 @@ def change_plan(
             for each in changes
         ),
         read=tuple(f"{name}={known[name].value}@{known[name].source}" for name in KEYS if name in known),
-        losses=("Records will be deleted, and cannot be brought back.",) if loses_records else (),
+        losses=_loss_sentences(loses_records, loses_later),
         undo="the old values can be put back; records that were deleted by then stay deleted.",
         command=_command(topic, changes, bootstrap_servers),
-        typed_name=topic if loses_records else "",
+        typed_name=topic if loses_records or loses_later else "",
     )
+
+
+def _loss_sentences(at_once: bool, later: bool) -> tuple[str, ...]:
+    if at_once:
+        return ("Records will be deleted, and cannot be brought back.",)
+    if later:
+        return (
+            "Nothing more goes this moment, but records beyond the new limits lie in segments that stay only for now: "
+            "they go when the segment rolls or nothing is written for a while, and cannot be brought back.",
+        )
+    return ()
 
 
 def _command(topic: str, changes: Iterable[Difference], bootstrap_servers: str) -> str:
@@ -115,7 +128,7 @@ def totals(view: RetentionView) -> Totals:
 
 
 def deletes_more(now: Totals, then: Totals) -> bool:
-    """True if the change deletes what would stay otherwise, or nobody can say."""
+    """True if the change deletes at once what would stay otherwise, or nobody can say."""
     goes_now, goes_then = now.records + now.compacted_records, then.records + then.compacted_records
     return goes_then > goes_now or then.unknown_partitions > 0
 
@@ -125,13 +138,16 @@ def losses(view: RetentionView, committed: CommittedView) -> tuple[Loss, ...]:
 
     What lies below the log start of now is lost already and not counted.
     """
+    starts = {each.partition: each.new_first_offset for each in view.partitions if not each.error}
+    return losses_below(starts, view, committed)
+
+
+def losses_below(starts: Mapping[int, int], view: RetentionView, committed: CommittedView) -> tuple[Loss, ...]:
+    """As `losses`, if the log of each partition in `starts` began there."""
+    first = {each.partition: each.first_offset for each in view.partitions}
     found = []
     for group, offsets in committed.offsets.items():
-        lost = [
-            each.new_first_offset - max(offsets[each.partition], each.first_offset)
-            for each in view.partitions
-            if not each.error and each.partition in offsets and offsets[each.partition] < each.new_first_offset
-        ]
+        lost = [start - max(offsets[each], first[each]) for each, start in starts.items() if each in offsets]
         lost = [count for count in lost if count > 0]
         if lost:
             found.append(Loss(group, len(lost), sum(lost)))

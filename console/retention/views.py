@@ -4,7 +4,8 @@ The one page that asks the brokers while it is drawn: the answer hangs on what w
 and shows what did not answer.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from urllib.parse import urlencode
 
@@ -20,11 +21,13 @@ from console.access.reach import Reach, Resource
 from console.access.rights import Right, reach_of
 from console.gateway.connect import cluster_gateway
 from console.gateway.errors import GatewayError
+from console.gateway.interface import ClusterGateway
 from console.gateway.retention_views import CommittedView, RetentionView
 from console.live.clock import now_ms
 from console.plans.plan import Confirmation, NotConfirmedError
 from console.retention.actions import do_change_retention
 from console.retention.forms import RetentionForm
+from console.retention.later import Later, is_overdue, later
 from console.retention.plan import KEYS, Loss, Totals, change_plan, deletes_more, differences, losses, totals
 from console.retention.timeline import Timeline, timeline
 from console.topics.models import Topic
@@ -37,6 +40,8 @@ class Outlook:
     view: RetentionView
     committed: CommittedView
     reach: Reach
+    #: partition → the first offset that is young enough to stay, None: none is.
+    young_from: Mapping[int, int | None]
 
     @cached_property
     def totals(self) -> Totals:
@@ -45,12 +50,24 @@ class Outlook:
     @cached_property
     def losses(self) -> tuple[Loss, ...]:
         """Of the groups in reach."""
-        found = losses(self.view, self.committed)
+        return self._within(losses(self.view, self.committed))
+
+    @cached_property
+    def later(self) -> tuple[Later, ...]:
+        """What goes in the end, with the groups in reach."""
+        found = later(self.view, self.committed, self.young_from)
+        return tuple(replace(each, losses=self._within(each.losses)) for each in found)
+
+    def _within(self, found: tuple[Loss, ...]) -> tuple[Loss, ...]:
         return tuple(each for each in found if Right.VIEW in self.reach.rights_on(Resource.GROUP, each.group))
 
     @cached_property
     def timeline(self) -> Timeline | None:
         return timeline(self.view, now_ms())
+
+
+#: What ends an active segment.
+ROLL_KEYS = ("segment.ms", "segment.bytes")
 
 
 @require_safe
@@ -98,23 +115,37 @@ def _page(
 
 def _facts(topic: Topic, wanted: dict[str, str], reach: Reach) -> dict:
     gateway = cluster_gateway()
-    known = [each for each in gateway.topic_settings(topic.name) if each.name in KEYS]
+    settings = {each.name: each for each in gateway.topic_settings(topic.name)}
+    known = [each for name, each in settings.items() if name in KEYS]
     changes = differences(known, wanted)
     committed = gateway.committed_offsets(topic.name)
-    now = Outlook(gateway.preview_retention(topic.name, {}), committed, reach)
-    asked = {each.name: each.new for each in changes}
-    then = Outlook(gateway.preview_retention(topic.name, asked), committed, reach) if changes else None
+
+    def look(asked: Mapping[str, str | None]) -> Outlook:
+        view = gateway.preview_retention(topic.name, asked)
+        return Outlook(view, committed, reach, _young_from(gateway, topic.name, view))
+
+    now = look({})
+    then = look({each.name: each.new for each in changes}) if changes else None
     loses_records = then is not None and deletes_more(now.totals, then.totals)
+    loses_later = then is not None and is_overdue(then.later) and not is_overdue(now.later)
     return {
         "settings": known,
-        "plan": change_plan(topic.name, known, changes, loses_records, django_settings.BOOTSTRAP_SERVERS),
+        "plan": change_plan(topic.name, known, changes, loses_records, django_settings.BOOTSTRAP_SERVERS, loses_later),
         "fields": [(name.replace(".", "_"), text) for name, text in wanted.items()],
         "differences": changes,
         "now": now,
         "then": then,
         "outlook": then or now,
+        "rolls": [settings[name] for name in ROLL_KEYS if name in settings],
         "silent_brokers": committed.silent_brokers,
     }
+
+
+def _young_from(gateway: ClusterGateway, topic: str, view: RetentionView) -> Mapping[int, int | None]:
+    if view.retention_ms < 0 or "delete" not in view.cleanup_policy:
+        return {}
+    asked = [each.partition for each in view.partitions if not each.error]
+    return gateway.offsets_at(topic, max(0, now_ms() - view.retention_ms), asked)
 
 
 def _undo(request: HttpRequest) -> str:

@@ -7,7 +7,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from console.access.reach import Reach, Resource
-from console.access.rights import Right, reach_of, require
+from console.access.rights import Right, reach_of, require, require_somewhere
 from console.plans.digest import digest_of
 from console.processes.access import require_operating_all, why_not_all
 from console.rolling.actions import AlreadyUnderWay, do_begin, do_cancel, do_pause, do_resume
@@ -23,7 +23,7 @@ NOT_ACCEPTED = "Some partitions have no replica to spare. Accept that they pause
 
 @require_safe
 def rolling_restart(request: HttpRequest) -> HttpResponse:
-    require(request.user, Right.VIEW)
+    require_somewhere(request.user, Resource.PROCESS, Right.VIEW)
     return _page(request)
 
 

@@ -30,7 +30,7 @@ def choose_job(request: HttpRequest) -> HttpResponse:
     return render(request, "streams/choose.html", {"jobs": list_jobs()})
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def add(request: HttpRequest, job: str) -> HttpResponse:
     """The form, then the properties file it makes, then the job: a post with the plan's digest confirms it."""
     require(request.user, Right.ADMINISTER)
@@ -81,7 +81,7 @@ def start(request: HttpRequest, name: str) -> HttpResponse:
     )
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def reset(request: HttpRequest, name: str) -> HttpResponse:
     process = access_stream(request.user, name, Right.OPERATE)
     asked = request.POST if request.method == "POST" else request.GET
@@ -106,7 +106,7 @@ def _why_no_reset(process: ManagedProcess) -> str:
     return ""
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def remove(request: HttpRequest, name: str) -> HttpResponse:
     process = access_stream(request.user, name, Right.ADMINISTER)
     plan = removal_plan(process)

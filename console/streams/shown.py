@@ -129,7 +129,8 @@ class ShownStream:
 
     @property
     def watermark(self) -> str:
-        return (self.facts.get("watermark") or "").replace("T", " ").removesuffix(".000Z").removesuffix("Z")
+        written = (self.facts.get("watermark") or "").replace("T", " ").removesuffix(".000Z").removesuffix("Z")
+        return written and f"{written} UTC"
 
     @property
     def batch_ms(self) -> int | None:

@@ -30,7 +30,7 @@ from console.topics.queries import groups_of
 _REPLICAS_WISE = 3
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def topic_create(request: HttpRequest) -> HttpResponse:
     """The form, then the plan it makes, then the topic: a post with the plan's digest confirms it."""
     require_somewhere(request.user, Resource.TOPIC, Right.OPERATE)
@@ -57,7 +57,7 @@ def topic_create(request: HttpRequest) -> HttpResponse:
     return render(request, "topics/create.html", context, status=status)
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def topic_delete(request: HttpRequest, name: str) -> HttpResponse:
     """With `undo`, the number of a creation that is kept: taken back while the topic is still empty."""
     topic = access_topic(request.user, name, Right.OPERATE)
@@ -78,7 +78,7 @@ def topic_delete(request: HttpRequest, name: str) -> HttpResponse:
     return render(request, "topics/delete.html", context, status=status)
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def topic_add_partitions(request: HttpRequest, name: str) -> HttpResponse:
     """The form, then the plan it makes, then the change: a post with the plan's digest confirms it."""
     topic = access_topic(request.user, name, Right.OPERATE)

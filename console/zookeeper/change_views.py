@@ -24,7 +24,7 @@ VERBS = {Kind.GROW: "Grow the ensemble", Kind.SHRINK: "Shrink the ensemble", Kin
 TOO_LATE = "It cannot be called off any more: the members may have changed already."
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def change(request: HttpRequest) -> HttpResponse:
     require(request.user, Right.OPERATE)
     fields = request.POST if request.method == "POST" else request.GET

@@ -1,9 +1,7 @@
-// A moment is typed in the reader's zone and travels in UTC: the visible field writes the hidden one beside it.
-
-const local = (moment) => new Date(moment.getTime() - moment.getTimezoneOffset() * 60000).toISOString().slice(0, 16);
+// A moment is typed in UTC, as all are shown; a browser's own field knows no zone, so the one beside it travels.
 
 document.querySelectorAll("input[data-moment]").forEach((field) => {
   const hidden = field.form.elements[field.dataset.moment];
-  if (hidden.value) field.value = local(new Date(hidden.value));
-  field.addEventListener("input", () => { hidden.value = field.value ? new Date(field.value).toISOString() : ""; });
+  if (hidden.value) field.value = new Date(hidden.value).toISOString().slice(0, 16);
+  field.addEventListener("input", () => { hidden.value = field.value ? `${field.value}Z` : ""; });
 });

@@ -4,6 +4,9 @@
 import { whenReleased } from "./hold.js";
 
 const ROWS_MAX = 500;
+// A tail that dropped is opened again after so long, twice as long each time it fails.
+const RETRY_MS = 1000;
+const RETRY_MS_MAX = 30000;
 const live = document.getElementById("records-live");
 if (live) begin();
 
@@ -14,21 +17,32 @@ function begin() {
   let socket = null;
   let mode = "";
   let isPaused = false;
+  let position = "";
+  let retryMs = RETRY_MS;
+  let retry = 0;
 
   const say = (text) => { part("state").textContent = text; };
 
   function open(wanted) {
-    socket?.close();
     mode = wanted;
+    position = "";
+    part("status").textContent = "";
+    if (mode === "tail") rows.replaceChildren();
+    connect();
+  }
+
+  // Begins, or goes on where a tail that dropped has been.
+  function connect() {
+    clearTimeout(retry);
+    socket?.close();
     setPaused(false);
     live.hidden = false;
     part("stop").hidden = part("pause").hidden = false;
     part("go-on").hidden = true;
-    part("status").textContent = "";
-    if (mode === "tail") rows.replaceChildren();
     say("Looking for the place to begin…");
     const parameters = mode === "search" ? new URLSearchParams(location.search) : new URLSearchParams(new FormData(filters));
     if (mode === "tail") parameters.delete("cursor");
+    if (position) parameters.set("cursor", position);
     parameters.set("topic", live.dataset.topic);
     parameters.set("mode", mode);
     const current = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}${document.body.dataset.root}ws/records/?${parameters}`);
@@ -39,6 +53,7 @@ function begin() {
     };
     current.onclose = (event) => {
       if (socket !== current) return;
+      if (mode === "tail" && event.code < 4000) { comeBack(); return; }
       over({ 4401: "You are logged out.", 4402: "Choose a password of your own first.", 4403: "You have no right to read this topic.", 4404: "There is no such topic.", 4409: "Your rights changed: load the page again." }[event.code]
         ?? "The connection dropped.");
     };
@@ -46,8 +61,17 @@ function begin() {
 
   const doing = () => (mode === "search" ? "Searching…" : "Following: what is written from now on appears here.");
 
+  function comeBack() {
+    socket = null;
+    part("pause").hidden = true;
+    say(`The connection dropped; trying again in ${Math.round(retryMs / 1000)} s.`);
+    retry = setTimeout(connect, retryMs);
+    retryMs = Math.min(2 * retryMs, RETRY_MS_MAX);
+  }
+
   function take(message) {
-    if (message.began) { say(doing()); return; }
+    if (mode === "tail" && message.cursor) position = message.cursor;
+    if (message.began) { retryMs = RETRY_MS; say(doing()); return; }
     if (message.rows) show(message.rows);
     if (message.status !== undefined && message.status.trim()) part("status").innerHTML = message.status;
     socket.send(JSON.stringify({ taken: 1 }));
@@ -55,7 +79,7 @@ function begin() {
     const isSearch = mode === "search";
     over(message.error || (isSearch ? `Search over: ${message.ended}.` : `Stopped: ${message.ended}.`));
     if (isSearch && !rows.children.length) rows.append(noRow("Nothing was found."));
-    if (!message.cursor) return;
+    if (!isSearch || !message.cursor) return;
     const further = new URLSearchParams(location.search);
     further.set("cursor", message.cursor);
     part("go-on").href = `?${further}`;
@@ -84,6 +108,7 @@ function begin() {
 
   function over(text) {
     const ended = socket;
+    clearTimeout(retry);
     socket = null;
     ended?.close();
     part("stop").hidden = part("pause").hidden = true;
@@ -104,7 +129,7 @@ function begin() {
   });
   part("stop").addEventListener("click", () => over("Stopped by you."));
   document.querySelector("[data-follow]").addEventListener("click", () => open("tail"));
-  addEventListener("pagehide", () => { socket?.close(); });
+  addEventListener("pagehide", () => { clearTimeout(retry); const left = socket; socket = null; left?.close(); });
   if (live.dataset.mode) open(live.dataset.mode);
 }
 

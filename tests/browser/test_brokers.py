@@ -25,7 +25,7 @@ def change(page, product, value: str) -> None:
     page.get_by_label("New value").fill(value)
     page.get_by_role("button", name="Preview").click()
     expect(page.get_by_text("--entity-type brokers --entity-name 1")).to_be_visible()
-    page.get_by_role("button", name="Change it").click()
+    page.get_by_role("button", name="Change setting").click()
     expect(page.get_by_text(f"{SETTING} of broker 1 was changed.")).to_be_visible()
 
 
@@ -51,7 +51,7 @@ def test_a_change_of_one_broker_is_drift_on_the_others_until_it_is_put_back(page
     expect(page.get_by_text("Elsewhere: 16000 on broker 1.")).to_be_visible()
     page.goto(f"{product.console}/brokers/1/settings/?undo={SETTING}&undo_value=default")
     page.get_by_role("link", name="plan the undo…").click()
-    page.get_by_role("button", name="Change it").click()
+    page.get_by_role("button", name="Change setting").click()
     expect(page.get_by_text(f"{SETTING} of broker 1 was changed.")).to_be_visible()
     page.goto(f"{product.console}/brokers/2/settings/")
     expect(page.get_by_text("no drift")).to_be_visible()

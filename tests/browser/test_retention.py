@@ -38,7 +38,7 @@ def test_retention_is_previewed_changed_and_taken_back(page, product, topic, chr
     page.goto(f"{product.console}/topics/")
     page.get_by_role("link", name=topic, exact=True).click()
     page.get_by_label("Views of this topic").get_by_role("link", name="Retention").click()
-    expect(page.get_by_text("(7 d)")).to_be_visible()
+    expect(page.get_by_text("(7 d)").first).to_be_visible()
     expect(page.get_by_text(re.compile("^Nothing: no segment"))).to_be_visible()
     page.get_by_label("retention.ms").fill(str(3 * DAY_MS + DAY_MS // 2))
     page.get_by_role("button", name="Preview").click()
@@ -49,11 +49,11 @@ def test_retention_is_previewed_changed_and_taken_back(page, product, topic, chr
     take_pictures(chromium, product, "plan", {"retention": address})
 
     page.get_by_label(re.compile("Type the topic")).fill(topic)
-    page.get_by_role("button", name="Change it").click()
+    page.get_by_role("button", name="Change retention").click()
     expect(page.get_by_text(f"Retention of {topic} was changed.")).to_be_visible()
     expect(page.get_by_text("(3.5 d)")).to_be_visible()
 
     page.get_by_role("link", name="plan the undo").click()
-    page.get_by_role("button", name="Change it").click()
+    page.get_by_role("button", name="Change retention").click()
     expect(page.get_by_text("(7 d)").first).to_be_visible()
     take_pictures(chromium, product, "now", {"retention": f"/topics/{TOPIC}/+retention/"})

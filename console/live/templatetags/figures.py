@@ -124,7 +124,7 @@ def age(at_ms: int) -> str:
 
 @register.filter
 def moment(at: int | datetime) -> SafeString | str:
-    """A moment in UTC that the page's script rewrites to the reader's zone. Takes ms since the epoch or a datetime."""
+    """A moment in UTC, the one zone of all pages. Takes ms since the epoch or a datetime."""
     if not at:
         return UNKNOWN
     when = at if isinstance(at, datetime) else datetime.fromtimestamp(at / 1000, UTC)
@@ -133,16 +133,18 @@ def moment(at: int | datetime) -> SafeString | str:
 
 @register.filter
 def short_moment(at_ms: int) -> SafeString | str:
-    """As `moment`, for a narrow column: the page's script writes the time of day, or the day if it is another."""
+    """As `moment`, for a narrow column: the time of day, or the day if it is not today (in UTC)."""
     if not at_ms:
         return UNKNOWN
     when = datetime.fromtimestamp(at_ms / 1000, UTC)
-    return format_html('<time data-short datetime="{}">{}</time>', when.isoformat(), when.strftime("%H:%M:%S UTC"))
+    is_today = when.date() == datetime.fromtimestamp(now_ms() / 1000, UTC).date()
+    text = when.strftime("%H:%M:%S UTC" if is_today else "%Y-%m-%d")
+    return format_html('<time datetime="{}">{}</time>', when.isoformat(), text)
 
 
 @register.filter
 def utc_time(at_ms: int) -> str:
-    """For the tip over a chart, where no element can stand: the page's script writes the reader's time instead."""
+    """For the tip over a chart, where no element can stand."""
     return f"{datetime.fromtimestamp(at_ms / 1000, UTC):%H:%M UTC}"
 
 
@@ -150,3 +152,21 @@ def utc_time(at_ms: int) -> str:
 def facts(values: dict) -> str:
     """A small dictionary on one line: `partition_count 3, replication_factor 1`."""
     return ", ".join(f"{name} {value}" for name, value in values.items())
+
+
+#: Values that a row shows at once; what has more of them, or longer ones, is folded.
+FACTS_SHOWN = 6
+FACTS_LENGTH_SHOWN = 300
+
+
+@register.filter
+def is_long(values: dict) -> bool:
+    """True if `facts` would fill more of a row than a person reads in passing."""
+    return len(values) > FACTS_SHOWN or len(facts(values)) > FACTS_LENGTH_SHOWN
+
+
+@register.filter
+def first_fact(values: dict) -> str:
+    """The first of `facts`, cut to a line."""
+    text = facts(dict(list(values.items())[:1]))
+    return text if len(text) <= FACTS_LENGTH_SHOWN // 3 else f"{text[: FACTS_LENGTH_SHOWN // 3]}…"

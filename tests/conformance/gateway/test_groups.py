@@ -134,6 +134,15 @@ def test_offsets_of_an_empty_group_are_set(gateway, topic, committed):
     assert dict(seen.committed) == {(topic, 1): 5, (topic, 0): 0}
 
 
+def test_a_group_that_nobody_has_joined_is_given_offsets(gateway, topic):
+    before_its_start = f"prepared-for-{topic}"
+    assert gateway.groups.describe_one(before_its_start).state == "Dead"
+    assert gateway.groups.commit_offsets(before_its_start, {(topic, 1): 5}).why == {}
+
+    seen = eventually(lambda: gateway.groups.describe_one(before_its_start), lambda found: bool(found.committed))
+    assert (seen.state, dict(seen.committed)) == ("Empty", {(topic, 1): 5})
+
+
 @pytest.mark.usefixtures("member")
 def test_offsets_of_a_group_with_members_are_refused(gateway, topic, group):
     eventually(lambda: gateway.groups.describe_one(group), lambda found: found.state == "Stable")

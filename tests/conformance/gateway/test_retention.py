@@ -120,3 +120,12 @@ def test_the_oldest_record_has_a_time_and_an_empty_partition_none(gateway, topic
 
     assert oldest[topic.name, 0] is None
     assert before_ms - 5_000 <= oldest[topic.name, 1] <= time.time_ns() // 1_000_000 + 5_000
+
+
+def test_the_newest_record_has_a_time_too(gateway, topic, append):
+    append(topic.name, 1, 3)
+    places = [(topic.name, 0), (topic.name, 1)]
+    newest = gateway.newest_records(places)
+
+    assert newest[topic.name, 0] is None
+    assert newest[topic.name, 1] >= gateway.oldest_records(places)[topic.name, 1]

@@ -5,6 +5,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import URLPattern, get_resolver, reverse
 
+from console.access.wrong_method import PAGES
 from console.brokers.models import Broker
 from console.consumers.models import ConsumerGroup
 from console.processes.models import ManagedProcess
@@ -85,6 +86,7 @@ FOR_OPERATORS = {
     "group-reset",
     "group-delete",
     "group-forget",
+    "group-prepare",
 }
 FOR_READERS = {"topic-records", "topic-record"}
 FOR_ADMINISTRATORS = {"read-only", "audit", "audit-verify", "stream-choose", "stream-add", "stream-remove"} | {
@@ -142,14 +144,35 @@ def test_nobody_is_sent_to_the_login_from_everywhere(method):
 @pytest.mark.parametrize("method", ["get", "post", "put", "patch", "delete"])
 def test_an_outsider_gets_in_nowhere(method, outsider, client_of):
     ask = getattr(client_of(outsider), method)
-    assert set(statuses([name for name in CLOSED if name not in OWN], ask).values()) <= {403, 405}
+    seen = statuses([name for name in CLOSED if name not in OWN], ask)
+    led_back = {name for name in seen if method == "get" and name in PAGES}
+    assert {seen.pop(name) for name in led_back} <= {302}
+    assert set(seen.values()) <= {403, 405}
 
 
 def test_a_viewer_reads_what_is_not_for_others(viewer, client_of):
     seen = statuses(CLOSED, client_of(viewer).get)
     closed = FOR_READERS | FOR_OPERATORS | FOR_ADMINISTRATORS
     wanted = {name: 403 if name in closed else 200 for name in CLOSED}
-    assert seen == wanted | dict.fromkeys(CHANGES.keys() - FOR_OPERATORS - FOR_ADMINISTRATORS - {"own-password"}, 405)
+    assert seen == wanted | dict.fromkeys(PAGES, 302)
+
+
+@pytest.mark.parametrize("method", ["get", "head"])
+def test_an_address_that_is_only_posted_to_leads_to_the_page_of_its_form(method, administrator, client_of):
+    """Reloaded after a refusal, or opened from the history of a browser."""
+    client = client_of(administrator)
+    ask = getattr(client, method)
+    posted = {name for name, status in statuses(CLOSED, client.delete).items() if status == 405}
+    assert {name for name in posted if ask(address_of(name)).status_code == 405} == set()
+    pages = {name: ask(address_of(name)).headers["Location"] for name in PAGES}
+    assert {name: ask(page).status_code for name, page in pages.items()} == dict.fromkeys(PAGES, 200)
+    assert pages["topic-set"] == "/topics/orders/+settings/"
+
+
+def test_who_asks_for_the_head_of_a_page_is_answered_as_who_asks_for_the_page(administrator, client_of):
+    client = client_of(administrator)
+    assert statuses(CLOSED, client.head) == statuses(CLOSED, client.get)
+    assert Client().head("/login/").status_code == 200
 
 
 def test_a_viewer_changes_nothing(viewer, client_of):

@@ -139,7 +139,7 @@ def test_an_object_out_of_reach_is_refused_as_one_that_is_not_there(method, limi
             response = getattr(client, method)(reverse(name, kwargs=each))
             answers.append((response.status_code, response.content.decode().count("Your rights do not reach this")))
         refusal = (403, 0 if name in FOR_ADMINISTRATORS else 1)
-        assert answers in ([refusal] * 2, [(405, 0)] * 2), name
+        assert answers in ([refusal] * 2, [(302 if method == "get" else 405, 0)] * 2), name
     assert Topic.objects.filter(name=HIDDEN).exists()
 
 

@@ -46,3 +46,14 @@ def test_the_file_has_the_filters_of_the_page_and_every_seal(administrator, clie
     (row,) = (dict(zip(titles, each, strict=True)) for each in rows)
     event = AuditEvent.objects.get(object_type="process")
     assert (row["object"], row["after"], row["seal"]) == ("'=broker-1", "desired=running", event.seal)
+
+
+def test_a_row_of_many_values_is_folded(administrator, operator, client_of):
+    many = {f"orders-{n}": [1, 2, 3] for n in range(94)}
+    record_event(operator, "move partitions", "cluster", "cluster", before=many, after=many)
+    record_event(operator, "create topic", "topic", "orders", after={"partition_count": 3})
+
+    text = client_of(administrator).get("/audit/").content.decode()
+    assert text.count("<details") == 2
+    assert "94 values, such as" in text
+    assert "orders-93 [1, 2, 3]" in text

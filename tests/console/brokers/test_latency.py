@@ -38,8 +38,13 @@ def test_a_broker_that_started_anew_is_not_compared_with_its_earlier_life():
 
 def test_the_most_asked_comes_first_and_what_was_never_asked_does_not_come():
     window = LatencyWindow()
-    found = window.observe([*times((1_000, 1)), *times((1_000, 9), api="Fetch"), *times(api="EndTxn")], 0)
-    assert [each.api for each in found] == ["Fetch", "Produce"]
+    found = window.observe([*times((1_000, 1)), *times((1_000, 9), api="Metadata"), *times(api="EndTxn")], 0)
+    assert [each.api for each in found] == ["Metadata", "Produce"]
+
+
+def test_what_waits_for_records_or_members_comes_last_however_often_it_is_asked():
+    asked = [*times((500_000, 900), api="Fetch"), *times((9_000_000, 5), api="JoinGroup"), *times((1_000, 1))]
+    assert [each.api for each in LatencyWindow().observe(asked, 0)] == ["Produce", "Fetch", "JoinGroup"]
 
 
 def test_a_percentile_is_never_above_the_longest():

@@ -137,3 +137,17 @@ def test_the_report_of_a_forgotten_broker_goes_with_it(look):
 def test_a_broker_nobody_has_seen_is_not_found(viewer, client_of, outsider):
     assert client_of(viewer).get("/brokers/9/").status_code == 404
     assert client_of(outsider).get("/brokers/9/").status_code == 403
+
+
+def test_a_request_that_waits_for_records_is_marked_as_one(viewer, client_of, collect):
+    collect()
+    report, _ = BrokerReport.objects.get_or_create(broker_id=1)
+    slow = {"per_second": 2.0, "p50_ms": 503.0, "p95_ms": 503.0, "p99_ms": 503.0, "max_ms": 503.0, "count": 9}
+    report.requests = [slow | {"api": "Fetch", "error_count": 0}, slow | {"api": "Produce", "error_count": 0}]
+    report.save()
+    text = client_of(viewer).get("/brokers/1/").content.decode()
+    fetch, produce = (text[text.index(f">{api}</span>") :][:80] for api in ("Fetch", "Produce"))
+    assert ">waits<" in text
+    assert text.count(">waits<") == 1
+    assert "badge" in fetch
+    assert "badge" not in produce

@@ -134,7 +134,8 @@ def test_a_setting_changed_by_somebody_else_in_the_meantime_is_not_changed(chang
     assert AuditEvent.objects.get().result == "refused"
 
 
-def test_a_value_the_broker_does_not_take_is_told(change, cluster):
+def test_a_refused_value_that_only_the_broker_knows_of_is_told(change, cluster, monkeypatch):
+    monkeypatch.setattr("console.brokers.settings_views.broker_value_refusal", lambda name, text: "")
     response = change("log.cleaner.backoff.ms", "soon")
     assert response.status_code == 422
     assert "is not a whole number" in response.content.decode()
@@ -203,3 +204,15 @@ def test_a_secret_is_masked_everywhere_and_changed_nowhere(cluster, operator, cl
     asked = client.get(PAGE, {"setting": "ssl.key.password", "value": "hunter2"}).content.decode()
     assert "changed at a shell" in asked
     assert 'name="digest"' not in asked
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"), [("message.max.bytes", "abc"), ("unclean.leader.election.enable", "maybe")]
+)
+def test_a_value_no_broker_takes_is_told_before_a_plan_is_shown(setting, value, operator, client_of, cluster):
+    client, asked = client_of(operator), {"setting": setting, "value": value, "scope": "all"}
+    for response in (client.get(PAGE, asked), client.post(CHANGE, asked | {"digest": "0" * 32})):
+        assert response.status_code == 422
+        assert f"{setting}=" in response.content.decode()
+        assert 'class="apply"' not in response.content.decode()
+    assert value_of(cluster, 1, setting)[1] == "default"

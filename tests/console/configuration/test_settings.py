@@ -100,11 +100,77 @@ def test_the_digest_of_somebody_else_changes_nothing(operator, administrator, cl
     assert settings_of(cluster)["max.message.bytes"][1] == "default"
 
 
-def test_a_value_the_broker_does_not_take_is_told(change, cluster):
+@pytest.mark.parametrize(
+    ("setting", "value", "said"),
+    [
+        ("segment.ms", "soon", "segment.ms=&#x27;soon&#x27; is not a whole number."),
+        ("max.message.bytes", "abc", "is not a whole number"),
+        ("max.message.bytes", "10 parsecs", "is not a whole number"),
+        ("compression.type", "zipp", "must be one of uncompressed, zstd"),
+        ("min.insync.replicas", "0", "must be at least 1"),
+        ("unclean.leader.election.enable", "yes", "is not true or false"),
+    ],
+)
+def test_a_value_no_broker_takes_is_told_before_a_plan_is_shown(setting, value, said, operator, client_of, cluster):
+    client, asked = client_of(operator), {"setting": setting, "value": value}
+    before = settings_of(cluster)
+    for response in (client.get(PAGE, asked), client.post(CHANGE, asked | {"digest": "0" * 32})):
+        text = response.content.decode()
+        assert response.status_code == 422
+        assert said in text
+        assert 'class="apply"' not in text
+    assert settings_of(cluster) == before
+
+
+def test_a_refused_value_that_only_the_broker_knows_of_is_told(change, cluster, monkeypatch):
+    monkeypatch.setattr("console.configuration.views.topic_value_refusal", lambda name, text: "")
     response = change("segment.ms", "soon")
     assert response.status_code == 422
     assert settings_of(cluster)["segment.ms"] == ("60000", "topic")
     assert AuditEvent.objects.get().result == "refused"
+
+
+@pytest.mark.parametrize(
+    ("setting", "typed", "set_to"), [("max.message.bytes", "10 MB", "10000000"), ("segment.ms", "1.5 h", "5400000")]
+)
+def test_an_amount_may_be_typed_with_its_unit(setting, typed, set_to, change, cluster):
+    change(setting, typed)
+    assert settings_of(cluster)[setting] == (set_to, "topic")
+
+
+@pytest.mark.parametrize(
+    ("setting", "choices"),
+    [
+        ("unclean.leader.election.enable", ["true", "false", "default"]),
+        ("message.timestamp.type", ["CreateTime", "LogAppendTime", "default"]),
+    ],
+)
+def test_where_values_are_few_they_are_chosen(setting, choices, operator, client_of):
+    text = client_of(operator).get(PAGE, {"setting": setting}).content.decode()
+    field = re.search(r'<select name="value">(.*?)</select>', text, re.DOTALL)[1]
+    assert re.findall(r">(\w+)</option>", field) == choices
+
+
+def test_an_unclean_election_is_allowed_only_by_who_types_the_name(change, operator, client_of, cluster):
+    asked = {"setting": "unclean.leader.election.enable", "value": "true"}
+    assert "acknowledged records too" in client_of(operator).get(PAGE, asked).content.decode()
+    assert change(*asked.values()).status_code == 422
+    assert settings_of(cluster)["unclean.leader.election.enable"][0] == "false"
+
+
+@pytest.mark.parametrize(
+    ("least", "said"),
+    [
+        ("4", "No acks=all producer can write any more: a partition has 3 replicas, not 4."),
+        ("3", "one dead broker stops every acks=all producer"),
+        ("1", "while one broker alone holds it"),
+    ],
+)
+def test_what_a_minimum_of_replicas_comes_to_is_said(least, said, operator, client_of):
+    Topic.objects.update(replication_factor=3)
+    asked = {"setting": "min.insync.replicas", "value": least}
+    assert said in client_of(operator).get(PAGE, asked).content.decode()
+    assert said not in client_of(operator).get(PAGE, asked | {"value": "2"}).content.decode()
 
 
 def test_a_value_that_is_there_already_changes_nothing(operator, client_of):

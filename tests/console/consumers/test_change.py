@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from console.access.models import NameRule
 from console.audit.models import AuditEvent
 from console.gateway.errors import ClusterUnreachableError
 from console.plans.models import KeptInverse
@@ -47,7 +48,8 @@ def test_the_plan_shows_old_and_new_before_anything_is_done(cluster, operator, c
 
     assert re.search(r"orders-0</td><td[^>]*>60</td><td[^>]*><strong>0<", text)
     assert "70 records will be read a second time." in text
-    assert "--reset-offsets --all-topics --to-earliest --execute" in html.unescape(text)
+    assert "orders,0,0\norders,1,0\n" in html.unescape(text)
+    assert "--reset-offsets --from-file offsets.csv --execute" in html.unescape(text)
     assert committed(cluster) == {0: 60, 1: 10}
 
 
@@ -250,3 +252,43 @@ def test_a_failure_in_the_middle_keeps_what_takes_it_back(cluster, operator, cli
     assert client.post(RESET, form).status_code == 422
     assert AuditEvent.objects.get().result == "failed"
     assert KeptInverse.objects.get().values == {"orders": {"0": 60, "1": 10}}
+
+
+def test_a_partition_without_a_commit_is_given_an_offset(cluster, operator, client_of):
+    cluster.groups.delete_offsets("readers", [("orders", 1)])
+    client = client_of(operator)
+    _, form = planned(client, f"{RESET}?to=latest&topic=orders")
+    client.post(RESET, form)
+
+    assert committed(cluster) == {0: 100, 1: 50}
+
+
+def test_a_group_is_given_offsets_before_its_first_start(cluster, operator, client_of):
+    client = client_of(operator)
+    page = client.get("/consumers/+prepare/", {"name": "not yet/there"}, follow=True)
+    assert "There is no group not yet/there yet." in page.content.decode()
+    address = page.redirect_chain[-1][0]
+    text, form = planned(client, f"{address}?to=offset&value=7&topic=orders&partitions=1")
+    assert "There is no such group yet" in text
+    client.post(address, form)
+
+    assert cluster.groups.describe_one("not yet/there").committed == {("orders", 1): 7}
+
+
+def test_the_ledger_of_a_stream_job_is_nobodys_to_reset(operator, client_of):
+    assert client_of(operator).get("/consumers/barnabas-sink-demo/+reset/").status_code == 404
+
+
+def test_a_topic_out_of_reach_is_none_for_a_reset(cluster, operator, client_of, collect):
+    cluster.create_topic("salaries", 1, 1)
+    collect()
+    NameRule.objects.create(user=operator, resource="topic", pattern="salaries", level="nothing")
+    client = client_of(operator)
+    for topic in ("salaries", "no-such-topic"):
+        response = client.get(f"{RESET}?to=latest&topic={topic}")
+        assert response.status_code == 422
+        assert "There is no such topic that you may see." in response.content.decode()
+
+
+def test_who_operates_nothing_prepares_nothing(viewer, client_of):
+    assert client_of(viewer).get("/consumers/+prepare/").status_code == 403

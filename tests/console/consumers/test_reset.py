@@ -112,18 +112,36 @@ def test_offsets_that_are_none_are_refused(nonsense):
         flat(nonsense)
 
 
-@pytest.mark.parametrize(
-    ("aim", "end"),
-    [
-        (Aim(Kind.EARLIEST), "--reset-offsets --all-topics --to-earliest --execute"),
-        (Aim(Kind.SHIFT, "orders", value=-3), "--reset-offsets --topic orders --shift-by -3 --execute"),
-        (Aim(Kind.OFFSET, "orders", frozenset({2, 0}), 7), "--topic orders:0,2 --to-offset 7 --execute"),
-        (Aim(Kind.TIME, at_ms=1_500), "--to-datetime 1970-01-01T00:00:01.500 --execute"),
-        (None, "--from-file offsets.csv --execute"),
-    ],
-)
-def test_the_command_does_the_same(aim, end):
-    command = reset_command("my group", aim, "127.0.0.1:9092")
+BASE = "kafka-consumer-groups.sh --bootstrap-server 127.0.0.1:9092 --group 'my group'"
 
-    assert command.startswith("kafka-consumer-groups.sh --bootstrap-server 127.0.0.1:9092 --group 'my group' ")
-    assert command.endswith(end)
+
+def command(who: GroupView, wanted: dict) -> str:
+    return reset_command("my group", reset_to(who, wanted, BOUNDS), "127.0.0.1:9092")
+
+
+def test_the_command_of_one_partition_names_it_and_its_offset():
+    assert command(group(a=40, b=40), {A: 15}) == f"{BASE} --reset-offsets --topic orders:0 --to-offset 15 --execute"
+
+
+def test_the_command_of_many_writes_exactly_what_the_plan_does():
+    """Not what stays, and no kind that the tool would work out again."""
+    told = command(group(a=40, b=40, c=5), {A: 15, B: 50, C: 5})
+    assert told == (
+        "cat > offsets.csv <<'END'\norders,0,15\norders,1,50\nEND\n"
+        f"{BASE} --reset-offsets --from-file offsets.csv --execute"
+    )
+
+
+def test_the_command_takes_away_what_the_plan_does():
+    told = command(group(a=40, b=40, c=5), {A: None, B: None, C: None})
+    assert told.splitlines() == [
+        f"{BASE} --delete-offsets --topic orders:0,1",
+        f"{BASE} --delete-offsets --topic payments:0",
+    ]
+
+
+def test_a_group_that_is_not_there_yet_is_said_to_begin():
+    nobody = group("Dead")
+    plan = reset_plan(nobody, reset_to(nobody, {A: 100}, BOUNDS), "")
+    assert any("There is no such group yet" in each for each in plan.touches)
+    assert plan.obstacle == ""

@@ -38,7 +38,7 @@ def test_nothing_that_moves_offsets_only_is_an_event():
 @pytest.mark.parametrize(
     ("before", "after", "sentence", "tone"),
     [
-        (1, 2, "orders-0 is led by broker 2, before by 1", "plain"),
+        (1, 2, "orders-0 is led by broker 2, previously by 1", "plain"),
         (1, None, "orders-0 has no leader; it was broker 1", "critical"),
         (None, 3, "orders-0 is led by broker 3 again", "ok"),
     ],
@@ -69,13 +69,13 @@ def test_moved_replicas_and_new_partitions_are_told():
     events = told([topic(partition(0))], [topic(partition(0, replicas=(1, 2, 4), isr=(1, 2, 3)), partition(1))])
     assert sentences(events) == [
         "orders has 1 partition more",
-        "orders-0 has its replicas on 1, 2, 4, before on 1, 2, 3",
+        "orders-0 has its replicas on 1, 2, 4, previously on 1, 2, 3",
     ]
 
 
 def test_a_topic_deleted_and_created_again_under_its_name_is_both():
     events = told([topic(partition(0), topic_id="a")], [topic(partition(0), topic_id="b")])
-    assert sentences(events) == ["orders was deleted", "orders was created with 1 partition, 3 replicas each"]
+    assert sentences(events) == ["orders was deleted", "orders was created with 1 partition, replication factor 3"]
 
 
 def test_many_partitions_of_a_topic_are_one_event():

@@ -72,7 +72,7 @@ async def test_the_password_of_ones_own_opens_them(path, query, reader, orders):
 
     assert await websocket.connect()
     await sync_to_async(send_now)([(groups.HEARTBEAT, "<p>beat</p>")])
-    assert await websocket.receive_text() == ("<p>beat</p>" if "live" in path else '{"began": "yes"}')
+    assert await websocket.receive_text() == ("<p>beat</p>" if "live" in path else '{"began": "yes", "cursor": ""}')
     await websocket.disconnect()
 
 

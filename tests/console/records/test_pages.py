@@ -2,13 +2,16 @@
 
 import csv
 import io
+import json
 import re
 from datetime import UTC, datetime
 
 import pytest
 
+from console.audit.models import Tally
 from console.records.query import RecordQuery
 from console.records.reading import read_page
+from console.records.seats import Seats
 from console.topics.models import Topic
 
 EVIL = b"<script>alert(1)</script>"
@@ -131,6 +134,52 @@ def test_a_search_is_left_to_the_websocket(ask):
     response = ask("?search=5&place=oldest")
     assert response.context["page"] is None
     assert 'data-mode="search"' in response.content.decode()
+
+
+def file_of(response) -> list[dict]:
+    return list(csv.DictReader(io.StringIO(b"".join(response.streaming_content).decode())))
+
+
+def test_what_a_search_found_is_a_file_of_all_of_it(ask):
+    response = ask("?search=5&place=oldest&limit=25&format=csv")
+    found = [each["value"] for each in file_of(response)]
+    assert sorted(found) == sorted([str(n) for n in range(60) if "5" in str(n)] * 2)
+    assert 'filename="records-orders-found.csv"' in response["Content-Disposition"]
+    assert Tally.objects.get().action == "read records"
+
+
+def test_a_file_of_a_search_that_broke_off_says_so_in_its_name(ask, monkeypatch):
+    monkeypatch.setattr("console.records.reels.FILE_FOUND_MAX", 3)
+    response = ask("?search=5&place=oldest&format=csv")
+    assert len(file_of(response)) == 3
+    assert 'filename="records-orders-found-partial.csv"' in response["Content-Disposition"]
+
+
+def test_a_file_of_a_search_takes_a_seat_as_a_search_does(ask, monkeypatch):
+    monkeypatch.setattr("console.records.views.SEATS", Seats(seats_max=0))
+    response = ask("?search=5&format=csv")
+    assert response.status_code == 429
+    assert "in use" in response.content.decode()
+
+
+def test_the_page_of_a_search_offers_its_file(ask):
+    assert "format=csv" in ask("?search=5").content.decode()
+
+
+def test_a_long_record_is_shown_whole_for_the_asking(ask, cluster):
+    document = json.dumps({f"key-{n}": n for n in range(10_000)}).encode()
+    cluster.produce_record("orders", 1, b"k", document)
+    client = ask().client
+    cut = client.get("/topics/orders/+records/1/60/").content.decode()
+    assert "Show all" in cut
+    assert "&quot;key-1&quot;: 1,\n" in cut
+    assert "key-9999" not in cut
+    whole = client.get("/topics/orders/+records/1/60/?whole=on").content.decode()
+    assert "&quot;key-9999&quot;: 9999" in whole
+    assert "Show all" not in whole
+    tree = client.get("/topics/orders/+records/1/60/?shown=tree").content.decode()
+    assert "key-9999" in tree
+    assert 'class="log json-tree"' in tree
 
 
 def test_an_outsider_reads_no_record(outsider, client_of, topic):

@@ -43,7 +43,7 @@ async def next_of(websocket: Websocket) -> dict:
 
 async def begun(websocket: Websocket) -> Websocket:
     assert await websocket.connect()
-    assert json.loads(await websocket.receive_text()) == {"began": "yes"}
+    assert json.loads(await websocket.receive_text())["began"] == "yes"
     return websocket
 
 
@@ -65,11 +65,32 @@ async def test_a_search_tells_what_it_found_and_why_it_stopped(topic, reader, pa
     assert messages[-1]["cursor"] == ""
 
 
-async def test_a_search_that_found_enough_says_where_to_go_on(topic, reader, page, monkeypatch):
-    monkeypatch.setattr(reels, "SEARCH_BUDGET", reels.Budget(5, 10**9, 60_000))
-    messages = await until_over(await begun(page(reader, "search", "search=1&place=oldest")))
+async def test_a_search_that_found_as_many_as_the_page_shows_says_where_to_go_on(topic, reader, page):
+    messages = await until_over(await begun(page(reader, "search", "search=1&place=oldest&limit=25")))
 
-    assert (messages[-1]["ended"], messages[-1]["cursor"]) == ("limit reached", "0:14,1:0")
+    assert "".join(each["rows"] for each in messages).count("<tr") == 25
+    assert (messages[-1]["ended"], messages[-1]["cursor"]) == ("limit reached", "0:106,1:0")
+
+
+async def test_a_tail_that_dropped_goes_on_where_it_was(topic, reader, page, cluster):
+    websocket = page(reader, "tail")
+    assert await websocket.connect()
+    began = json.loads(await websocket.receive_text())
+    await websocket.disconnect()
+    cluster.produce_record(topic, 1, b"k", b"while nobody was connected")
+
+    again = await begun(page(reader, "tail", f"cursor={began['cursor']}"))
+    message = await next_of(again)
+    assert "while nobody was connected" in message["rows"]
+    assert message["cursor"] == "0:300,1:1"
+    await again.disconnect()
+
+
+def test_a_tail_is_resumed_no_further_than_the_end(cluster, topic):
+    reel = TailReel(cluster, topic, 2, RecordQuery(cursor=((0, 10**9), (7, 3))))
+    cluster.append(topic, 0, 1)
+    assert [each.offset for each in reel.turn().records] == [300]
+    reel.close()
 
 
 async def test_the_tail_shows_what_arrives(topic, reader, page, cluster):

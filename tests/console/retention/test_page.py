@@ -1,5 +1,7 @@
 import pytest
 
+from console.topics.models import Topic
+
 ADDRESS = "/topics/orders/+retention/"
 
 
@@ -24,7 +26,7 @@ def test_now_nothing_goes_and_the_settings_are_shown_with_their_source(viewer, c
     assert "Nothing: no segment is older than retention.ms" in text
     assert "86400000" in text
     assert "(1 d)" in text
-    assert "Change it" not in text
+    assert "Change retention" not in text
 
 
 def test_a_shorter_time_shows_segments_bytes_records_and_the_new_start(viewer, client_of):
@@ -80,3 +82,29 @@ def test_an_outsider_learns_nothing(outsider, client_of):
 
     assert response.status_code == 403
     assert b"billing" not in response.content
+
+
+def test_old_records_of_a_segment_that_is_written_to_are_told_of_though_nothing_goes_now(
+    cluster, viewer, client_of, clock, monkeypatch
+):
+    """A segment that holds records of an hour, its newest written just now: retention deletes none of it yet."""
+    monkeypatch.setattr("console.retention.views.now_ms", clock.now_ms)
+    cluster.create_topic("clicks", 1, 1)
+    cluster.produce_record("clicks", 0, None, b"old")
+    clock.advance(3_600_000)
+    cluster.produce_record("clicks", 0, None, b"young")
+    cluster.join_segments("clicks", 0)
+    cluster.commit("billing", "clicks", 0, 0)
+    Topic.objects.create(name="clicks", partition_count=1)
+    response = client_of(viewer).get("/topics/clicks/+retention/?retention_ms=60000")
+    text = response.content.decode()
+
+    assert response.context["then"].totals.records == 0
+    assert [(each.cause, each.records, each.lost_records) for each in response.context["then"].later] == [
+        ("overdue", 1, 1),
+        ("silence", 2, 2),
+    ]
+    assert "nothing is written for 1\u202fmin: records that are older than that already" in text
+    assert "segment.ms 604800000 (7 d)" in text
+    assert "Nothing more goes this moment" in text
+    assert response.context["plan"].typed_name == "clicks"
