@@ -68,7 +68,7 @@ def _facts(restart: RollingRestart, rows: list[RestartedBroker], processes: dict
         seen_at_ms=0 if state.topics_error else state.topics_at_ms,
         lacking_count=lacking_count,
         lacking=lacking,
-        gaps=Counter(gap.broker_id for gap in find_gaps()),
+        gaps=Counter(gap.broker_id for gap in find_gaps(row.broker_id for row in rows)),
         accepts_gaps=restart.accepts_gaps,
         is_paused=restart.state == RollingRestart.State.PAUSED,
     )

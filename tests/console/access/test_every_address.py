@@ -78,6 +78,8 @@ FOR_OPERATORS = {
     "process-question",
     "process-no-question",
     "departure",
+    "process-stop",
+    "process-restart",
     "process-kill",
     "process-remove",
     "process-add-broker",

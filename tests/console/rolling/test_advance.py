@@ -99,7 +99,7 @@ def test_the_plan_names_partitions_without_a_replica_to_spare(stage):
     plan = restart_plan()
     assert [(gap.name, gap.broker_id, gap.meaning) for gap in plan.gaps if gap.broker_id == 2] == [
         ("single-0", 2, "offline"),
-        ("tight-0", 2, "refuses writes with acks=all"),
+        ("tight-0", 2, "below min.insync.replicas: acks=all is refused"),
     ]
     assert plan.partitions_without_spare == 2, "tight-0 pauses three times, and is one partition"
     assert [each.name for each in plan.brokers] == ["broker-2", "broker-3", "broker-1"]
