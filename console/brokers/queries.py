@@ -35,12 +35,12 @@ class HeldPartition:
     def role(self) -> str:
         """A word, and the tone beside it in `tone`."""
         if self.broker_id not in self.partition.isr:
-            return "out of sync"
+            return "copying" if self.broker_id in self.partition.adding else "out of sync"
         return "leads" if self.partition.leader == self.broker_id else "follows"
 
     @property
     def tone(self) -> str:
-        return {"out of sync": "critical", "leads": "ok"}.get(self.role, "plain")
+        return {"out of sync": "critical", "copying": "busy", "leads": "ok"}.get(self.role, "plain")
 
     @property
     def size(self) -> int | None:

@@ -150,4 +150,5 @@ def _as_trouble(partition: Partition) -> TroubledPartition:
         tuple(partition.isr),
         partition.partition,
         min(partition.topic.min_insync_replicas or 1, len(partition.replicas)),
+        tuple(partition.adding),
     )

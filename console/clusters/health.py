@@ -29,6 +29,8 @@ class TroubledPartition:
     partition: int = 0
     #: min.insync.replicas of its topic, 1 while nobody has said.
     min_isr: int = 1
+    #: Of the replicas, those a move brings.
+    adding: tuple[int, ...] = ()
 
     @property
     def is_under_min_isr(self) -> bool:
@@ -36,7 +38,8 @@ class TroubledPartition:
 
     @property
     def out_of_sync(self) -> frozenset[int]:
-        return frozenset(self.replicas) - frozenset(self.isr)
+        """Without what a move is still copying."""
+        return frozenset(self.replicas) - frozenset(self.isr) - frozenset(self.adding)
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,15 +80,18 @@ def busiest_topics(reach: Reach = EVERYTHING) -> list[Topic]:
 def troubled_partitions(reach: Reach = EVERYTHING) -> list[Partition]:
     """Partitions without leader or short of replicas, the worst first, at most TROUBLED_PARTITIONS_MAX.
 
-    Whatever is left out is no worse than what is in.
+    Whatever is left out is no worse than what is in. A replica that a move is still copying is no trouble.
     """
     of_topics = Q(topic__leaderless_count__gt=0) | Q(topic__under_replicated_count__gt=0)
-    counted = Partition.objects.alias(in_sync_count=ListLength("isr"), replica_count=ListLength("replicas"))
+    lengths = {"in_sync_count": "isr", "replica_count": "replicas", "adding_count": "adding"}
+    counted = Partition.objects.alias(**{name: ListLength(column) for name, column in lengths.items()})
     in_trouble = counted.filter(
         of_topics & within(reach, Resource.TOPIC, "topic__name"),
         Q(leader=None) | Q(in_sync_count__lt=F("replica_count")),
     )
     is_under_min_isr = Q(in_sync_count__lt=Coalesce("topic__min_insync_replicas", 1))
-    severity = Case(When(leader=None, then=0), When(is_under_min_isr, then=1), default=2)
+    lacks = Q(in_sync_count__lt=F("replica_count") - F("adding_count"))
+    severity = Case(When(leader=None, then=0), When(is_under_min_isr, then=1), When(lacks, then=2), default=3)
     worst = in_trouble.order_by(severity, "topic__is_internal", "topic__name", "partition")
-    return list(worst.select_related("topic")[:TROUBLED_PARTITIONS_MAX])
+    found = worst.select_related("topic")[:TROUBLED_PARTITIONS_MAX]
+    return [each for each in found if each.leader is None or each.is_under_min_isr or each.is_under_replicated]

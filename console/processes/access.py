@@ -4,12 +4,12 @@ from collections.abc import Iterable
 
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
-from django.shortcuts import get_object_or_404
+from django.http import Http404
 
 from console.access.filters import within
 from console.access.reach import Resource
 from console.access.rights import Right, has_right, reach_of, require_on, require_somewhere
-from console.processes.models import ManagedProcess
+from console.processes.models import ManagedProcess, WithdrawnProcess
 
 BEYOND = "This concerns processes that your rights do not reach, so it is not yours to do."
 
@@ -23,7 +23,12 @@ def access_processes(user) -> QuerySet[ManagedProcess]:
 def access_process(user, name: str, right: Right = Right.VIEW) -> ManagedProcess:
     """The process called `name`. PermissionDenied without `right`, Http404 if there is none."""
     require_on(user, Resource.PROCESS, name, right)
-    return get_object_or_404(ManagedProcess, name=name)
+    process = ManagedProcess.objects.filter(name=name).first()
+    if process is not None:
+        return process
+    if WithdrawnProcess.objects.filter(name=name).exists():
+        raise Http404(f"{name} was removed here. Its files stay, and it can be added again.")
+    raise Http404(f"There is no process {name}.")
 
 
 def may_read_log(user, process: ManagedProcess) -> bool:

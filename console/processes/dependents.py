@@ -1,4 +1,4 @@
-"""Which stream jobs and connect workers read and write which topics, by what they are told to, and who hangs on whom."""
+"""Which stream jobs and connect workers read and write which topics, by their settings, and who hangs on whom."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

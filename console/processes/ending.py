@@ -1,4 +1,4 @@
-"""Stop, restart and kill as plans: what they mean to others, and what has to be typed where somebody is refused. Pure."""
+"""Stop, restart and kill as plans: what they mean to others, and what is typed where somebody is refused. Pure."""
 
 from console.plans.plan import Line, Plan
 
