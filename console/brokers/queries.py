@@ -40,7 +40,7 @@ class HeldPartition:
 
     @property
     def tone(self) -> str:
-        return {"out of sync": "critical", "copying": "busy", "leads": "ok"}.get(self.role, "plain")
+        return {"out of sync": "critical", "leads": "ok"}.get(self.role, "plain")
 
     @property
     def size(self) -> int | None:

@@ -8,6 +8,7 @@ from console.access.objects import topics_within
 from console.access.reach import EVERYTHING, Reach, Resource
 from console.brokers.models import Broker
 from console.clusters.facts import health_facts, shown_processes
+from console.clusters.health import Health
 from console.clusters.models import DEFAULT_CLUSTER, ClusterState
 from console.clusters.reasons import assess
 from console.history.queries import recent_changes
@@ -44,8 +45,7 @@ def overview_facts(reach: Reach = EVERYTHING) -> dict:
     state = state_within(reach)
     brokers = list(Broker.objects.all())
     totals = topic_totals(reach)
-    troubles = (totals["leaderless"], totals["under_replicated"], totals["under_min_isr"])
-    troubled = troubled_partitions(reach) if any(troubles) else []
+    troubled = troubled_partitions(reach) if _is_troubled(totals) else []
     processes = shown_processes(reach)
     return {
         "cluster": state,
@@ -60,6 +60,17 @@ def overview_facts(reach: Reach = EVERYTHING) -> dict:
         "busiest": busiest_topics(reach),
         "recent_changes": recent_changes(reach),
     }
+
+
+def health_within(reach: Reach) -> Health:
+    """As the overview shows it."""
+    troubled = troubled_partitions(reach) if _is_troubled(topic_totals(reach)) else []
+    brokers = list(Broker.objects.all())
+    return assess(health_facts(state_within(reach), brokers, troubled, shown_processes(reach), reach))
+
+
+def _is_troubled(totals: dict[str, int]) -> bool:
+    return any(totals[each] for each in ("leaderless", "under_replicated", "under_min_isr"))
 
 
 def state_within(reach: Reach) -> ClusterState:

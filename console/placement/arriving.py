@@ -1,5 +1,6 @@
-"""Replicas that are still being copied by a move: a plan, and no trouble. Neither brokers nor pages count them as out of
-sync (as Kafka's UnderReplicatedPartitions does not, KIP-455).
+"""Replicas that are still being copied by a move: a plan, and no trouble.
+
+They do not count as out of sync, as they do not in Kafka's UnderReplicatedPartitions (KIP-455).
 """
 
 from collections import defaultdict

@@ -94,7 +94,7 @@ class Partition(models.Model):
             return "critical"
         if self.is_under_replicated:
             return "warning"
-        return "busy" if self.copying else "ok"
+        return "plain" if self.copying else "ok"
 
     @property
     def isr_state(self) -> str:

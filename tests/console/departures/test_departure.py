@@ -278,7 +278,9 @@ def forget_process_now(broker: ManagedProcess) -> bool:
     return forget_process(broker)
 
 
-def test_a_drain_from_its_first_copy_to_the_end_raises_no_alarm(broker, cluster, collector, collect, operator, client_of):
+def test_a_drain_from_its_first_copy_to_the_end_raises_no_alarm(
+    broker, cluster, collector, collect, operator, client_of
+):
     begin(client_of(operator))
     step()
     collector.collect_topics()  # the moves themselves have not been looked at yet
@@ -308,7 +310,9 @@ def test_a_replica_that_falls_out_while_others_are_copied_is_an_alarm(broker, cl
     assert any("under-replicated" in each or "no leader" in each for each in alarms())
 
 
-def test_a_move_that_was_asked_for_long_ago_and_is_not_seen_hides_nothing(broker, cluster, collect, operator, client_of):
+def test_a_move_that_was_asked_for_long_ago_and_is_not_seen_hides_nothing(
+    broker, cluster, collect, operator, client_of
+):
     begin(client_of(operator))
     step()
     OngoingMove.objects.all().delete()
