@@ -7,6 +7,7 @@ from console.access.filters import within
 from console.access.objects import topics_within
 from console.access.reach import EVERYTHING, Reach, Resource
 from console.brokers.models import Broker
+from console.brokers.words import with_words
 from console.clusters.facts import health_facts, shown_processes
 from console.clusters.health import Health
 from console.clusters.models import DEFAULT_CLUSTER, ClusterState
@@ -43,7 +44,7 @@ def topic_totals(reach: Reach = EVERYTHING) -> dict[str, int]:
 def overview_facts(reach: Reach = EVERYTHING) -> dict:
     """Everything the overview's partials show, for the page and for the push alike, of the topics in reach."""
     state = state_within(reach)
-    brokers = list(Broker.objects.all())
+    brokers = with_words(Broker.objects.all(), reach)
     totals = topic_totals(reach)
     troubled = troubled_partitions(reach) if _is_troubled(totals) else []
     processes = shown_processes(reach)

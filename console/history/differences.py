@@ -53,7 +53,7 @@ def controller_events(before: int | None, after: int | None) -> list[Event]:
         return [
             Event("controller", "controller", f"Broker {before} is the controller no more; there is none", "critical")
         ]
-    since = "there was none" if before is None else f"before it was broker {before}"
+    since = "there was none" if before is None else f"was broker {before}"
     return [Event("controller", "controller", f"Broker {after} is the controller; {since}", "ok")]
 
 
@@ -108,16 +108,16 @@ def _changed_partition(topic: str, before: PartitionRow, after: PartitionRow) ->
         elif before.leader is None:
             sentence, tone = f"{name} is led by broker {after.leader} again", "ok"
         else:
-            sentence, tone = f"{name} is led by broker {after.leader}, before by {before.leader}", "plain"
+            sentence, tone = f"{name} is led by broker {after.leader}, was broker {before.leader}", "plain"
         yield Event("leader", topic, sentence, tone, after.partition)
     if set(before.isr) != set(after.isr):
         gone, come = sorted(set(before.isr) - set(after.isr)), sorted(set(after.isr) - set(before.isr))
         words = [f"{_ids(gone)} fell out of sync"] if gone else []
         words += [f"{_ids(come)} came in sync"] if come else []
         tone = "warning" if len(after.isr) < len(after.replicas) else "ok"
-        yield Event("isr", topic, f"{name}: {', '.join(words)}; in sync {_ids(after.isr)}", tone, after.partition)
+        yield Event("isr", topic, f"{name}: {', '.join(words)}; in sync: {sorted(after.isr)}", tone, after.partition)
     if before.replicas != after.replicas:
-        sentence = f"{name} has its replicas on {_ids(after.replicas)}, before on {_ids(before.replicas)}"
+        sentence = f"{name} has its replicas on {_ids(after.replicas)}, was on {_ids(before.replicas)}"
         yield Event("replicas", topic, sentence, "plain", after.partition)
 
 

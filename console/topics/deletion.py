@@ -95,7 +95,7 @@ def _touches(topic: DoomedTopic) -> Iterable[str]:
     if topic.records_per_second:
         yield (
             f"Somebody is writing to it now: {rate(topic.records_per_second)} records per second. "
-            "Where topics are created by themselves, the next record brings back an empty one."
+            "With auto.create.topics.enable=true the next record brings back an empty one."
         )
 
 

@@ -38,7 +38,7 @@ def test_nothing_that_moves_offsets_only_is_an_event():
 @pytest.mark.parametrize(
     ("before", "after", "sentence", "tone"),
     [
-        (1, 2, "orders-0 is led by broker 2, before by 1", "plain"),
+        (1, 2, "orders-0 is led by broker 2, was broker 1", "plain"),
         (1, None, "orders-0 has no leader; it was broker 1", "critical"),
         (None, 3, "orders-0 is led by broker 3 again", "ok"),
     ],
@@ -56,9 +56,9 @@ def test_replicas_that_fall_out_and_come_back_are_named():
     assert (shrunk.kind, shrunk.tone, shrunk.sentence) == (
         "isr",
         "warning",
-        "orders-0: 2, 3 fell out of sync; in sync 1",
+        "orders-0: 2, 3 fell out of sync; in sync: [1]",
     )
-    assert (grown.tone, grown.sentence) == ("ok", "orders-0: 2, 3 came in sync; in sync 1, 2, 3")
+    assert (grown.tone, grown.sentence) == ("ok", "orders-0: 2, 3 came in sync; in sync: [1, 2, 3]")
 
 
 def test_another_order_of_the_same_isr_is_no_event():
@@ -69,7 +69,7 @@ def test_moved_replicas_and_new_partitions_are_told():
     events = told([topic(partition(0))], [topic(partition(0, replicas=(1, 2, 4), isr=(1, 2, 3)), partition(1))])
     assert sentences(events) == [
         "orders has 1 partition more",
-        "orders-0 has its replicas on 1, 2, 4, before on 1, 2, 3",
+        "orders-0 has its replicas on 1, 2, 4, was on 1, 2, 3",
     ]
 
 
@@ -111,7 +111,7 @@ def test_brokers_come_go_and_move():
 
 def test_the_controller_changes_goes_and_comes():
     assert controller_events(1, 1) == []
-    assert sentences(controller_events(1, 2)) == ["Broker 2 is the controller; before it was broker 1"]
+    assert sentences(controller_events(1, 2)) == ["Broker 2 is the controller; was broker 1"]
     assert sentences(controller_events(None, 2)) == ["Broker 2 is the controller; there was none"]
     (event,) = controller_events(1, None)
     assert (event.tone, event.kind) == ("critical", "controller")
