@@ -17,7 +17,7 @@ _KINDS = {
 
 
 class QuietForm(forms.Form):
-    kind = forms.ChoiceField(label="What is said of it", widget=forms.RadioSelect)
+    kind = forms.ChoiceField(label="What is said of it")
     hours = forms.TypedChoiceField(label="Until", coerce=int, choices=list(SPANS.items()), initial=24)
     why = forms.CharField(max_length=QUIET_WHY_LENGTH_MAX, label="Why")
 

@@ -43,6 +43,11 @@ def may_operate_all(user, names: Iterable[str]) -> bool:
     return all(Right.OPERATE in reach.rights_on(Resource.PROCESS, name) for name in names)
 
 
+def may_still_operate(actor, names: Iterable[str]) -> bool:
+    """For what goes on in the name of somebody who began it: an account may be closed or lose its rights meanwhile."""
+    return actor is not None and may_operate_all(actor, names)
+
+
 def why_not_all(user, names: Iterable[str]) -> str:
     """What a disabled button tells who may operate the cluster, but not each of these processes; empty: may."""
     return BEYOND if has_right(user, Right.OPERATE) and not may_operate_all(user, names) else ""

@@ -70,7 +70,7 @@ def course_sentences(absence: Absence, may_name_group: MayName = everybody) -> I
 def role_sentences(absence: Absence, may_name_group: MayName = everybody) -> Iterator[str]:
     """Which of the cluster's offices it holds."""
     if absence.is_controller:
-        yield "It is the controller: the other brokers elect another one."
+        yield "It is the controller: the others have to elect another one."
     if absence.groups or absence.group_shards:
         yield (
             f"It is the group coordinator of {_count(absence.group_shards, 'partition')} of {GROUPS_TOPIC}"

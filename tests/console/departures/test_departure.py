@@ -324,3 +324,15 @@ def test_a_move_that_was_asked_for_long_ago_and_is_not_seen_hides_nothing(
 def test_the_plan_says_which_offices_the_broker_has(broker, collect, operator, client_of):
     ClusterState.objects.update(controller_id=3)
     assert "It is the controller" in client_of(operator).get(ADDRESS).content.decode()
+
+
+def test_nothing_moves_in_the_name_of_who_may_not_any_more(broker, cluster, operator, administrator, client_of):
+    begin(client_of(operator))
+    operator.groups.clear()
+    paused = step()
+    assert paused.state == State.PAUSED
+    assert "operator may not do this any more" in paused.sentence
+    assert cluster.moves.under_way() == {}
+    client_of(administrator).post(f"{ADDRESS}resume")
+    step()
+    assert len(cluster.moves.under_way()) == 4

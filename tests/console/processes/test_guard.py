@@ -88,7 +88,7 @@ def test_offices_are_told():
     shards = (hosted("__consumer_offsets", leader=1), hosted("__transaction_state", leader=1))
     groups = {1: ["a", "b", "c", "d"]}
     told = " ".join(course(1, *shards, groups=groups))
-    assert "It is the controller: the other brokers elect another one." in told
+    assert "It is the controller: the others have to elect another one." in told
     assert "group coordinator of 1 partition of __consumer_offsets, with 4 groups (a, b, c and 1 more)" in told
     assert "transaction coordinator of 1 partition of __transaction_state" in told
     assert "coordinator" not in " ".join(course(2, *shards, groups=groups))
