@@ -48,7 +48,7 @@ def kill_broker(page, product, broker_id: int) -> None:
     """For longer than the console would leave it dead: it is told not to start it again."""
     page.goto(f"{product.console}/processes/broker-{broker_id}/")
     page.get_by_role("button", name="Turn auto-restart off").click()
-    expect(page.get_by_text("Restart: never")).to_be_visible()
+    expect(page.get_by_text("Auto-restart: off")).to_be_visible()
     page.goto(f"{product.console}/processes/")
     row = page.locator(f"#process-broker-{broker_id}")
     expect(row).to_have_attribute("data-state", "running")
