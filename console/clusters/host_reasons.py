@@ -21,7 +21,9 @@ def crowded_reasons(crowded: Iterable[CrowdedBroker]) -> Iterable[Reason]:
         )
         action = Action("Raise the limit (ulimit -Hn, LimitNOFILE= of systemd), then restart it", "processes")
         evidence = f"{each.open_files:,} of {each.limit:,} are open"
-        yield Reason(Level.WARNING, f"Broker {each.broker_id}", text, action, evidence)
+        yield Reason(
+            Level.WARNING, f"Broker {each.broker_id}", text, action, evidence, key=f"open files:{each.broker_id}"
+        )
 
 
 def _offline(directory: TightDirectory) -> Reason:

@@ -161,7 +161,7 @@ def test_every_reason_names_its_object_and_a_next_action():
     )
 
     assert len(health.reasons) == 8
-    assert all(each.subject and each.text and each.action.text for each in health.reasons)
+    assert all(each.subject and each.text and each.action.text and each.key for each in health.reasons)
 
 
 def test_a_process_that_is_not_as_wanted_is_named_with_its_own_sentence():
