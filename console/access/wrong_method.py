@@ -22,8 +22,7 @@ PAGES = {
     "departure-resume": "departure",
     "departure-call-off": "departure",
     "stream-start": "stream",
-    **dict.fromkeys(("process-start", "process-stop", "process-restart"), "process"),
-    **dict.fromkeys(("process-restart-always", "process-restart-never"), "process"),
+    **dict.fromkeys(("process-start", "process-restart-always", "process-restart-never"), "process"),
     **{f"rolling-restart-{each}": "rolling-restart" for each in ("begin", "pause", "resume", "cancel")},
 }
 #: Their pages are one for all: no argument of the address is theirs.

@@ -38,7 +38,7 @@ class BrokerAnnouncer:
 
     def _partitions_of(self, broker: Broker) -> list[tuple[str, str]]:
         """Pages that list its partitions fetch themselves when it holds or leads others than before."""
-        held = (broker.leader_count, broker.replica_count, broker.out_of_sync_count)
+        held = (broker.leader_count, broker.replica_count, broker.out_of_sync_count + broker.copying_count)
         known = self._held.get(broker.broker_id)
         self._held[broker.broker_id] = held
         if known in (None, held):

@@ -17,14 +17,14 @@ REQUEST_TITLES = ("api", "per_second", "p50_ms", "p95_ms", "p99_ms", "max_ms", "
 
 
 def broker_rows(brokers: Iterable[Broker]) -> Iterator[tuple]:
+    """Of brokers `with_words`."""
     for each in brokers:
-        state = "registered" if each.is_registered else "missing"
         since = datetime.fromtimestamp(each.changed_at_ms / 1000, UTC) if each.changed_at_ms else None
         counts = (each.leader_count, each.replica_count, each.out_of_sync_count)
         flow = (each.size_bytes, each.records_per_second, each.bytes_per_second)
         yield (
             each.broker_id,
-            state,
+            each.word,
             each.host,
             each.port,
             each.rack,

@@ -66,6 +66,8 @@ class Broker(models.Model):
     leader_count = models.IntegerField(default=0)
     replica_count = models.IntegerField(default=0)
     out_of_sync_count = models.IntegerField(default=0)
+    #: Replicas that a move brings and that are not complete yet; none of them is out of sync.
+    copying_count = models.IntegerField(default=0)
     #: Partitions whose first replica it holds, and those of them it leads.
     preferred_count = models.IntegerField(default=0)
     preferred_led_count = models.IntegerField(default=0)

@@ -12,6 +12,7 @@ from console.access.filters import within
 from console.access.objects import topics_within
 from console.access.reach import EVERYTHING, Reach, Resource
 from console.brokers.models import Broker, BrokerReport
+from console.brokers.words import with_words
 from console.clusters.queries import cluster_state
 from console.placement.queries import Balance, balances
 from console.processes.models import ManagedProcess
@@ -35,7 +36,7 @@ class HeldPartition:
     def role(self) -> str:
         """A word, and the tone beside it in `tone`."""
         if self.broker_id not in self.partition.isr:
-            return "out of sync"
+            return "copying" if self.broker_id in self.partition.adding else "out of sync"
         return "leads" if self.partition.leader == self.broker_id else "follows"
 
     @property
@@ -78,6 +79,7 @@ def process_of(broker_id: int, reach: Reach = EVERYTHING) -> ManagedProcess | No
 def broker_facts(broker: Broker, reach: Reach = EVERYTHING) -> dict:
     """Everything its page shows, for the page and for the push alike, of the topics and processes in reach."""
     process = process_of(broker.broker_id, reach)
+    with_words([broker], reach)
     return {
         "broker": broker,
         "cluster": cluster_state(),

@@ -24,15 +24,17 @@ from console.brokers.queries import (
     partition_page,
     report_of,
 )
+from console.brokers.words import with_words
 from console.exports.csv_table import csv_response, wants_csv
 
 
 @require_safe
 def broker_list(request: HttpRequest) -> HttpResponse:
     require(request.user, Right.VIEW)
+    brokers = with_words(Broker.objects.all(), reach_of(request.user))
     if wants_csv(request):
-        return csv_response(request, "brokers", TITLES, broker_rows(Broker.objects.all()))
-    return render(request, "brokers/list.html", {"brokers": Broker.objects.all()})
+        return csv_response(request, "brokers", TITLES, broker_rows(brokers))
+    return render(request, "brokers/list.html", {"brokers": brokers})
 
 
 @require_safe

@@ -14,12 +14,17 @@ _NAME_LENGTH_MAX = 40
 def group_reasons(groups: Sequence[TroubledGroup], count: int) -> Iterable[Reason]:
     """`groups` are the worst of `count`."""
     ordered = sorted(groups, key=lambda each: (each.expires_in_ms is None, each.expires_in_ms or 0))
-    for each in ordered[:NAMED_MAX]:
-        yield _expiring(each) if each.expires_in_ms is not None else _badly_read(each)
+    yield from map(group_reason, ordered[:NAMED_MAX])
     more = count - min(NAMED_MAX, len(groups))
     if more > 0:
         text = f"{grouped(more)} more consumer {'group is' if more == 1 else 'groups are'} in trouble."
-        yield Reason(Level.WARNING, "Consumer groups", text, Action("See those in trouble", "consumers"))
+        action = Action("See those in trouble", "consumers")
+        yield Reason(Level.WARNING, "Consumer groups", text, action, key="more groups", weight=more)
+
+
+def group_reason(group: TroubledGroup) -> Reason:
+    """What is worst about one group."""
+    return _expiring(group) if group.expires_in_ms is not None else _badly_read(group)
 
 
 def _expiring(group: TroubledGroup) -> Reason:
@@ -28,21 +33,39 @@ def _expiring(group: TroubledGroup) -> Reason:
         f"Group {name} will lose records: the oldest it has not read may be deleted in {duration(group.expires_in_ms)}."
     )
     action = Action("Start its consumers, or keep the records longer", "group", group.name)
-    return Reason(Level.WARNING, f"Group {name}", text, action, _evidence(group))
+    return _reason("expires", group, text, action)
 
 
 def _badly_read(group: TroubledGroup) -> Reason:
     name = _short(group.name)
     if not group.member_count and group.lag:
+        trouble = "unread"
         text = f"Group {name} has no members and {grouped(group.lag)} unread {_records(group.lag)}{_lost_too(group)}."
         action = Action("Start its consumers, or delete it if it is retired", "group", group.name)
     elif group.lost:
+        trouble = "lost"
         text = f"Group {name} lost {grouped(group.lost)} records: they were deleted before it read them."
         action = Action("Find out why it fell behind; reset its offsets", "group", group.name)
     else:
+        trouble = group.verdict
         text = f"Group {name} does not get on ({group.verdict}): {_as_clause(group.meaning)}"
         action = Action("See which partition and which member", "group", group.name)
-    return Reason(Level.WARNING, f"Group {name}", text, action, _evidence(group))
+    return _reason(trouble, group, text, action)
+
+
+def _reason(trouble: str, group: TroubledGroup, text: str, action: Action) -> Reason:
+    return Reason(
+        Level.WARNING,
+        f"Group {_short(group.name)}",
+        text,
+        action,
+        _evidence(group),
+        key=f"group:{trouble}:{group.name}",
+        weight=group.lost,
+        about="group",
+        name=group.name,
+        may_retire=not group.member_count,
+    )
 
 
 def _evidence(group: TroubledGroup) -> str:

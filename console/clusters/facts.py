@@ -1,7 +1,8 @@
 """Gathering what health is worked out from, out of what the collector wrote."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
+from django.db.models import Q
 from django.utils import timezone
 
 from console.access.filters import within
@@ -11,12 +12,14 @@ from console.brokers.open_files import OpenFiles
 from console.clusters.health import (
     CrowdedBroker,
     Facts,
+    Level,
+    Quiet,
     TightDirectory,
     TroubledGroup,
     TroubledPartition,
     TroubledProcess,
 )
-from console.clusters.models import ClusterState
+from console.clusters.models import QUIET_MAX, ClusterState, QuietReason
 from console.consumers.models import ConsumerGroup
 from console.consumers.queries import groups_in_trouble
 from console.live.clock import now_ms
@@ -39,7 +42,9 @@ def health_facts(
 ) -> Facts:
     at_ms = now_ms()
     missing = {broker.broker_id: broker.changed_at_ms for broker in brokers if not broker.is_registered}
-    groups, groups_count = troubled_groups(reach)
+    said = quiet_reasons(at_ms, reach)
+    quiet_names = {each.name for each in said if each.about == Resource.GROUP}
+    groups, groups_count = troubled_groups(reach, quiet_names)
     return Facts(
         is_seen=bool(state.brokers_at_ms),
         brokers_error=state.brokers_error,
@@ -54,6 +59,9 @@ def health_facts(
         zookeeper_count=len(state.zookeeper),
         groups=groups,
         groups_count=groups_count,
+        quiet_groups=tuple(_as_group(each) for each in groups_in_trouble(at_ms, reach).filter(name__in=quiet_names)),
+        quiets=tuple(map(_as_quiet, said)),
+        now_ms=at_ms,
         directories=tight_directories({each.broker_id for each in brokers if each.is_registered}),
         crowded=crowded_brokers({each.broker_id for each in brokers if each.is_registered}),
         processes=_troubled_processes(reach),
@@ -65,9 +73,18 @@ def shown_processes(reach: Reach = EVERYTHING) -> list[Shown]:
     return [Shown(each, now, reach) for each in ManagedProcess.objects.filter(within(reach, Resource.PROCESS, "name"))]
 
 
-def troubled_groups(reach: Reach) -> tuple[tuple[TroubledGroup, ...], int]:
+def quiet_reasons(at_ms: int, reach: Reach = EVERYTHING) -> list[QuietReason]:
+    """What is said of reasons of health and not over, of objects in reach; at most QUIET_MAX."""
+    lasting = QuietReason.objects.filter(Q(until_ms=None) | Q(until_ms__gt=at_ms))
+    seen = ~Q(about__in=(Resource.GROUP, Resource.PROCESS))
+    for resource in (Resource.GROUP, Resource.PROCESS):
+        seen |= Q(about=resource) & within(reach, resource, "name")
+    return list(lasting.filter(seen)[:QUIET_MAX])
+
+
+def troubled_groups(reach: Reach, but: Collection[str] = ()) -> tuple[tuple[TroubledGroup, ...], int]:
     """The worst of those that read badly or will lose records, and how many there are of both."""
-    found = groups_in_trouble(now_ms(), reach)
+    found = groups_in_trouble(now_ms(), reach).exclude(name__in=but)
     return tuple(_as_group(each) for each in found[:TROUBLED_GROUPS_MAX]), found.count()
 
 
@@ -142,6 +159,11 @@ def _as_group(group: ConsumerGroup) -> TroubledGroup:
     )
 
 
+def _as_quiet(row: QuietReason) -> Quiet:
+    level, parts = Level(row.level), tuple(row.parts)
+    return Quiet(row.key, row.kind, level, row.weight, parts, row.until_ms, row.actor_name, row.why)
+
+
 def _as_trouble(partition: Partition) -> TroubledPartition:
     return TroubledPartition(
         partition.topic.name,
@@ -150,4 +172,5 @@ def _as_trouble(partition: Partition) -> TroubledPartition:
         tuple(partition.isr),
         partition.partition,
         min(partition.topic.min_insync_replicas or 1, len(partition.replicas)),
+        tuple(partition.adding),
     )

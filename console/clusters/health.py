@@ -15,7 +15,7 @@ class Level(StrEnum):
 
     @property
     def label(self) -> str:
-        return {"unknown": "No data yet", "ok": "Healthy", "warning": "Degraded", "critical": "Broken"}[self.value]
+        return {"unknown": "No data yet", "ok": "Healthy", "warning": "Degraded", "critical": "Critical"}[self.value]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +29,12 @@ class TroubledPartition:
     partition: int = 0
     #: min.insync.replicas of its topic, 1 while nobody has said.
     min_isr: int = 1
+    #: Of the replicas, those a move brings.
+    adding: tuple[int, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return f"{self.topic}-{self.partition}"
 
     @property
     def is_under_min_isr(self) -> bool:
@@ -36,7 +42,8 @@ class TroubledPartition:
 
     @property
     def out_of_sync(self) -> frozenset[int]:
-        return frozenset(self.replicas) - frozenset(self.isr)
+        """Without what a move is still copying."""
+        return frozenset(self.replicas) - frozenset(self.isr) - frozenset(self.adding)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +114,10 @@ class Facts:
     #: The worst first, and how many there are in all.
     groups: tuple[TroubledGroup, ...] = ()
     groups_count: int = 0
+    #: Those that somebody has said something of; they are not among `groups`.
+    quiet_groups: tuple[TroubledGroup, ...] = ()
+    quiets: tuple["Quiet", ...] = ()
+    now_ms: int = 0
     directories: tuple[TightDirectory, ...] = ()
     crowded: tuple[CrowdedBroker, ...] = ()
 
@@ -125,8 +136,29 @@ class Action:
 
 
 @dataclass(frozen=True, slots=True)
+class Quiet:
+    """What somebody said of the reason with this `key`, when it was of this level, weight and parts.
+
+    `kind` is one of quiet.Kind; `until_ms` None: until it is taken back.
+    """
+
+    key: str
+    kind: str
+    level: Level
+    weight: int
+    parts: tuple[str, ...]
+    until_ms: int | None
+    by: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class Reason:
-    """`subject` is the object, `text` what is wrong with it and why, `evidence` what says so."""
+    """`subject` is the object, `text` what is wrong with it and why, `evidence` what says so.
+
+    `key` says which trouble of what it is, as long as it lasts; `weight` and `parts` how much of it there is and which
+    partitions it is of. `name` is the group's or process's it is about, of the resource `about`.
+    """
 
     level: Level
     subject: str
@@ -134,9 +166,32 @@ class Reason:
     action: Action
     evidence: str = ""
     since_ms: int | None = None
+    key: str = ""
+    weight: int = 0
+    parts: tuple[str, ...] = ()
+    about: str = "cluster"
+    name: str = ""
+    #: A group without members: it can be told that nobody will read for it any more.
+    may_retire: bool = False
+    quiet: Quiet | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Health:
+    """`muted` reasons are true too, and somebody has said that they do not count."""
+
     level: Level
     reasons: tuple[Reason, ...]
+    muted: tuple[Reason, ...] = ()
+
+    @property
+    def muted_count(self) -> int:
+        return sum(each.quiet.kind == "muted" for each in self.muted)
+
+    @property
+    def retired_count(self) -> int:
+        return len(self.muted) - self.muted_count
+
+    def find(self, key: str) -> Reason | None:
+        """The reason with this key, muted or not."""
+        return next((each for each in (*self.reasons, *self.muted) if key and each.key == key), None)

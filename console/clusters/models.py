@@ -41,6 +41,38 @@ class ClusterState(models.Model):
         return now_ms() - self.heartbeat_at_ms > SILENCE_MS
 
 
+#: What may be quiet at a time: more would be a list that nobody reads.
+QUIET_MAX = 100
+QUIET_KEY_LENGTH_MAX = 700
+QUIET_WHY_LENGTH_MAX = 200
+
+
+class QuietReason(models.Model):
+    """What somebody said of a reason of health, and of which one: as `quiet.Quiet` says."""
+
+    key = models.CharField(max_length=QUIET_KEY_LENGTH_MAX, unique=True)
+    kind = models.CharField(max_length=12)
+    #: Whose rights it takes: cluster, or the group or process called `name`.
+    about = models.CharField(max_length=10)
+    name = models.CharField(max_length=255, blank=True)
+    #: The reason as it was then.
+    text = models.CharField(max_length=500)
+    level = models.CharField(max_length=10)
+    weight = models.BigIntegerField(default=0)
+    parts = models.JSONField(default=list)
+    actor_name = models.CharField(max_length=150)
+    why = models.CharField(max_length=QUIET_WHY_LENGTH_MAX)
+    since_ms = models.BigIntegerField()
+    #: None: until it is taken back.
+    until_ms = models.BigIntegerField(null=True)
+
+    class Meta:
+        ordering = ["id"]
+
+    def __str__(self) -> str:
+        return f"{self.key} {self.kind}"
+
+
 class ClusterSample(models.Model):
     """The cluster at a moment; None where nothing was known."""
 

@@ -7,7 +7,9 @@ from console.access.filters import within
 from console.access.objects import topics_within
 from console.access.reach import EVERYTHING, Reach, Resource
 from console.brokers.models import Broker
+from console.brokers.words import with_words
 from console.clusters.facts import health_facts, shown_processes
+from console.clusters.health import Health
 from console.clusters.models import DEFAULT_CLUSTER, ClusterState
 from console.clusters.reasons import assess
 from console.history.queries import recent_changes
@@ -42,10 +44,9 @@ def topic_totals(reach: Reach = EVERYTHING) -> dict[str, int]:
 def overview_facts(reach: Reach = EVERYTHING) -> dict:
     """Everything the overview's partials show, for the page and for the push alike, of the topics in reach."""
     state = state_within(reach)
-    brokers = list(Broker.objects.all())
+    brokers = with_words(Broker.objects.all(), reach)
     totals = topic_totals(reach)
-    troubles = (totals["leaderless"], totals["under_replicated"], totals["under_min_isr"])
-    troubled = troubled_partitions(reach) if any(troubles) else []
+    troubled = troubled_partitions(reach) if _is_troubled(totals) else []
     processes = shown_processes(reach)
     return {
         "cluster": state,
@@ -60,6 +61,17 @@ def overview_facts(reach: Reach = EVERYTHING) -> dict:
         "busiest": busiest_topics(reach),
         "recent_changes": recent_changes(reach),
     }
+
+
+def health_within(reach: Reach) -> Health:
+    """As the overview shows it."""
+    troubled = troubled_partitions(reach) if _is_troubled(topic_totals(reach)) else []
+    brokers = list(Broker.objects.all())
+    return assess(health_facts(state_within(reach), brokers, troubled, shown_processes(reach), reach))
+
+
+def _is_troubled(totals: dict[str, int]) -> bool:
+    return any(totals[each] for each in ("leaderless", "under_replicated", "under_min_isr"))
 
 
 def state_within(reach: Reach) -> ClusterState:
@@ -80,15 +92,18 @@ def busiest_topics(reach: Reach = EVERYTHING) -> list[Topic]:
 def troubled_partitions(reach: Reach = EVERYTHING) -> list[Partition]:
     """Partitions without leader or short of replicas, the worst first, at most TROUBLED_PARTITIONS_MAX.
 
-    Whatever is left out is no worse than what is in.
+    Whatever is left out is no worse than what is in. A replica that a move is still copying is no trouble.
     """
     of_topics = Q(topic__leaderless_count__gt=0) | Q(topic__under_replicated_count__gt=0)
-    counted = Partition.objects.alias(in_sync_count=ListLength("isr"), replica_count=ListLength("replicas"))
+    lengths = {"in_sync_count": "isr", "replica_count": "replicas", "adding_count": "adding"}
+    counted = Partition.objects.alias(**{name: ListLength(column) for name, column in lengths.items()})
     in_trouble = counted.filter(
         of_topics & within(reach, Resource.TOPIC, "topic__name"),
         Q(leader=None) | Q(in_sync_count__lt=F("replica_count")),
     )
     is_under_min_isr = Q(in_sync_count__lt=Coalesce("topic__min_insync_replicas", 1))
-    severity = Case(When(leader=None, then=0), When(is_under_min_isr, then=1), default=2)
+    lacks = Q(in_sync_count__lt=F("replica_count") - F("adding_count"))
+    severity = Case(When(leader=None, then=0), When(is_under_min_isr, then=1), When(lacks, then=2), default=3)
     worst = in_trouble.order_by(severity, "topic__is_internal", "topic__name", "partition")
-    return list(worst.select_related("topic")[:TROUBLED_PARTITIONS_MAX])
+    found = worst.select_related("topic")[:TROUBLED_PARTITIONS_MAX]
+    return [each for each in found if each.leader is None or each.is_under_min_isr or each.is_under_replicated]

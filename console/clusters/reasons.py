@@ -2,10 +2,12 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
-from console.clusters.client_reasons import group_reasons
+from console.clusters.client_reasons import group_reason, group_reasons
 from console.clusters.health import Action, Facts, Health, Level, Reason, TroubledPartition
 from console.clusters.host_reasons import crowded_reasons, directory_reasons, process_reasons
+from console.clusters.quiet import Kind, quiet_of
 
 #: A topic's name may have 249 characters; a reason is one sentence.
 NAME_LENGTH_MAX = 40
@@ -14,21 +16,27 @@ EXAMPLES_MAX = 3
 
 
 def assess(facts: Facts) -> Health:
-    """The worst level of all reasons; OK without any."""
-    reasons = sorted(_reasons(facts), key=lambda reason: list(Level).index(reason.level), reverse=True)
+    """The worst level of all reasons that nobody has muted; OK without any."""
+    said = {each.key: each for each in facts.quiets}
+    found = [replace(each, quiet=quiet_of(each, said, facts.now_ms)) for each in _reasons(facts)]
+    found.sort(key=lambda reason: list(Level).index(reason.level), reverse=True)
+    muted = tuple(each for each in found if each.quiet is not None and Kind(each.quiet.kind).is_silent)
+    reasons = tuple(each for each in found if each not in muted)
     if reasons:
-        return Health(reasons[0].level, tuple(reasons))
-    return Health(Level.OK if facts.is_seen else Level.UNKNOWN, ())
+        return Health(reasons[0].level, reasons, muted)
+    return Health(Level.OK if facts.is_seen else Level.UNKNOWN, (), muted)
 
 
 def _reasons(facts: Facts) -> Iterable[Reason]:
     yield from _zookeeper_reasons(facts)
     if facts.brokers_error:
         text = f"The brokers cannot be asked: {facts.brokers_error}"
-        yield Reason(Level.CRITICAL, "Brokers", text, Action("See which brokers run and start one", "processes"))
+        action = Action("See which brokers run and start one", "processes")
+        yield Reason(Level.CRITICAL, "Brokers", text, action, key="brokers unreachable")
     elif facts.topics_error:
         text = f"The topics cannot be read: {facts.topics_error}"
-        yield Reason(Level.CRITICAL, "Topics", text, Action("Read the log of the brokers", "processes"))
+        action = Action("Read the log of the brokers", "processes")
+        yield Reason(Level.CRITICAL, "Topics", text, action, key="topics unreadable")
     if facts.is_seen and not facts.brokers_error and facts.controller_id is None:
         yield _no_controller(facts)
     for broker_id, times in sorted(facts.flapping.items()):
@@ -40,6 +48,7 @@ def _reasons(facts: Facts) -> Iterable[Reason]:
     yield from crowded_reasons(facts.crowded)
     yield from process_reasons(each for each in facts.processes if each.broker_id not in facts.missing)
     yield from group_reasons(facts.groups, facts.groups_count)
+    yield from map(group_reason, facts.quiet_groups)
 
 
 def _zookeeper_reasons(facts: Facts) -> Iterable[Reason]:
@@ -49,7 +58,8 @@ def _zookeeper_reasons(facts: Facts) -> Iterable[Reason]:
     for address, error in sorted(facts.zookeeper_errors.items()):
         text = f"ZooKeeper {address} {error}{meaning}."
         evidence = f"{serving} of {facts.zookeeper_count} servers serve"
-        yield Reason(level, f"ZooKeeper {address}", text, Action("Start it, before any broker", "processes"), evidence)
+        action = Action("Start it, before any broker", "processes")
+        yield Reason(level, f"ZooKeeper {address}", text, action, evidence, key=f"zookeeper:{address}")
 
 
 def _no_controller(facts: Facts) -> Reason:
@@ -58,7 +68,7 @@ def _no_controller(facts: Facts) -> Reason:
         action = Action("Start ZooKeeper first; a controller is elected when it serves", "processes")
     else:
         action = Action("Wait a few seconds for the election; if none comes, read the brokers' logs", "processes")
-    return Reason(Level.CRITICAL, "Controller", text, action, "No broker names one in its metadata")
+    return Reason(Level.CRITICAL, "Controller", text, action, "No broker names one in its metadata", key="controller")
 
 
 def _flapping(broker_id: int, times: int, facts: Facts) -> Reason:
@@ -69,22 +79,18 @@ def _flapping(broker_id: int, times: int, facts: Facts) -> Reason:
         f"Broker {broker_id} comes and goes: each time leaders move and replicas have to catch up.",
         action,
         f"Left the cluster {times} times within 10 minutes",
+        key=f"flapping:{broker_id}",
+        weight=times,
     )
 
 
 def _missing_broker(broker_id: int, troubled: list[TroubledPartition], facts: Facts) -> Reason:
     leaderless = [each for each in troubled if not each.has_leader]
     refusing = [each for each in troubled if each.is_under_min_isr]
-    lagging = [each for each in troubled if each.has_leader and broker_id not in each.isr]
-    effects = []
-    if leaderless:
-        effects.append(f"{_partitions(leaderless)} {_has(leaderless)} no leader")
-    if refusing:
-        effects.append(f"{_partitions(refusing)} {_is(refusing)} below min.insync.replicas and {_refuse(refusing)}")
-    if lagging:
-        effects.append(f"{_partitions(lagging)} {_is(lagging)} under-replicated")
+    lagging = [each for each in troubled if each.has_leader and broker_id in each.out_of_sync]
+    effects = (leaderless, refusing, lagging)
     text = f"Broker {broker_id} is not registered"
-    text += f": {'; '.join(effects)}." if effects else "."
+    text += f": {told}." if (told := "; ".join(_effects(*effects))) else "."
     return Reason(
         Level.CRITICAL if leaderless or refusing else Level.WARNING,
         f"Broker {broker_id}",
@@ -92,7 +98,24 @@ def _missing_broker(broker_id: int, troubled: list[TroubledPartition], facts: Fa
         _process_action(f"Start broker {broker_id}", broker_id, facts),
         _with_process(broker_id, facts, _examples(leaderless or refusing or lagging)),
         facts.missing_since_ms.get(broker_id),
+        key=f"missing:{broker_id}",
+        parts=_names(effects),
     )
+
+
+def _effects(leaderless: list, refusing: list, lagging: list) -> Iterable[str]:
+    if leaderless:
+        yield f"{_partitions(leaderless)} {_has(leaderless)} no leader"
+    if refusing:
+        yield f"{_partitions(refusing)} {_is(refusing)} below min.insync.replicas and {_refuse(refusing)}"
+    if lagging:
+        yield f"{_partitions(lagging)} {_is(lagging)} under-replicated"
+
+
+def _names(effects: Iterable[Iterable[TroubledPartition]]) -> tuple[str, ...]:
+    """What a partition suffers is part of its name here: one that lagged and has no leader now is another."""
+    words = ("no leader", "below min", "under-replicated")
+    return tuple(sorted(f"{each.name} {word}" for word, found in zip(words, effects, strict=True) for each in found))
 
 
 def _with_process(broker_id: int, facts: Facts, evidence: str) -> str:
@@ -110,28 +133,32 @@ def _process_action(text: str, broker_id: int, facts: Facts) -> Action:
 def _other_partitions(troubled: list[TroubledPartition]) -> Iterable[Reason]:
     leaderless = [each for each in troubled if not each.has_leader]
     refusing = [each for each in troubled if each.is_under_min_isr]
-    lagging = [each for each in troubled if each.has_leader and not each.is_under_min_isr]
+    lagging = [each for each in troubled if each.has_leader and not each.is_under_min_isr and each.out_of_sync]
     if leaderless:
         text = f"{_partitions(leaderless)} {_has(leaderless)} no leader, though every replica's broker is registered."
         action = Action("Wait for the last broker of the ISR to recover its log; read that broker's log", "processes")
-        yield Reason(Level.CRITICAL, _subject(leaderless), text, action, _examples(leaderless))
+        yield _of_partitions("leaderless", Level.CRITICAL, leaderless, text, action, _examples(leaderless))
     if refusing:
         text = (
             f"{_partitions(refusing)} {_is(refusing)} below min.insync.replicas and {_refuse(refusing)}, "
             "though every replica's broker is registered."
         )
-        yield Reason(Level.CRITICAL, _subject(refusing), text, _WAIT_FOR_REPLICAS, _examples(refusing))
+        yield _of_partitions("below", Level.CRITICAL, refusing, text, _WAIT_FOR_REPLICAS, _examples(refusing))
     if lagging:
         text = f"{_partitions(lagging)} {_is(lagging)} under-replicated: a replica is out of sync."
         evidence = f"{_out_of_sync(lagging)} · {_examples(lagging)}"
-        yield Reason(Level.WARNING, _subject(lagging), text, _WAIT_FOR_REPLICAS, evidence)
+        yield _of_partitions("under-replicated", Level.WARNING, lagging, text, _WAIT_FOR_REPLICAS, evidence)
+
+
+def _of_partitions(
+    key: str, level: Level, found: Sequence[TroubledPartition], text: str, action: Action, evidence: str
+) -> Reason:
+    subject = "Partition" if len(found) == 1 else "Partitions"
+    parts = tuple(sorted(each.name for each in found))
+    return Reason(level, subject, text, action, evidence, key=key, parts=parts)
 
 
 _WAIT_FOR_REPLICAS = Action("Let the replicas catch up; stop no other broker meanwhile", "brokers")
-
-
-def _subject(partitions: Sequence[TroubledPartition]) -> str:
-    return "Partition" if len(partitions) == 1 else "Partitions"
 
 
 def _out_of_sync(partitions: Sequence[TroubledPartition]) -> str:
@@ -142,19 +169,15 @@ def _out_of_sync(partitions: Sequence[TroubledPartition]) -> str:
 
 
 def _examples(partitions: Sequence[TroubledPartition]) -> str:
-    """`orders-0: in sync 1 of 1, 2, 3`, the first few."""
+    """`orders-0: in sync: [1], replicas: [1, 2, 3]`, the first few: ids of brokers, no counts."""
     if not partitions:
         return ""
     named = [
-        f"{_short(each.topic)}-{each.partition}: in sync {_ids(each.isr)} of {_ids(each.replicas)}"
+        f"{_short(each.topic)}-{each.partition}: in sync: {list(each.isr)}, replicas: {list(each.replicas)}"
         for each in partitions[:EXAMPLES_MAX]
     ]
     more = len(partitions) - len(named)
     return " · ".join(named) + (f" · {more} more" if more else "")
-
-
-def _ids(broker_ids: Iterable[int]) -> str:
-    return ", ".join(map(str, broker_ids)) or "none"
 
 
 def _partitions(partitions: Sequence[TroubledPartition]) -> str:

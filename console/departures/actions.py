@@ -51,6 +51,8 @@ def do_drain(departure: Departure, move: MovePlan, bootstrap_servers: str) -> No
 
 
 def do_resume(actor, departure: Departure) -> None:
+    """From now on it goes on in the name of `actor`."""
+    Departure.objects.filter(pk=departure.pk, state=State.PAUSED).update(actor=actor)
     _change(actor, departure, "resume departure", (State.PAUSED,), State.DRAINING, "Goes on.")
 
 

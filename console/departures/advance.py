@@ -6,6 +6,8 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
+from console.access.reach import Resource
+from console.access.rights import reach_of
 from console.clusters.queries import cluster_state
 from console.departures.actions import do_drain
 from console.departures.decide import Decision, Do, Facts, decide
@@ -17,6 +19,7 @@ from console.placement.models import OPEN, OngoingMove, Reassignment
 from console.placement.moving import drain_proposal, partitions_on, planned
 from console.placement.words import count_of
 from console.plans.plan import NotConfirmedError
+from console.processes.access import may_still_operate
 from console.processes.actions import do_remove
 from console.processes.models import ManagedProcess
 from console.processes.states import without_last_line
@@ -58,6 +61,8 @@ def _facts(departure: Departure, process: ManagedProcess | None) -> Facts:
 
 def _do(departure: Departure, process: ManagedProcess | None, decision: Decision) -> tuple[str, str]:
     """State and sentence from now on, unless somebody is quicker. Raises GatewayError, NotConfirmedError."""
+    if decision.do in (Do.DRAIN, Do.REMOVE) and not _may_go_on(departure):
+        return State.PAUSED, f"Paused: {departure.actor_name} may not do this any more. Who may resumes it."
     match decision.do:
         case Do.FINISH:
             return State.DONE, decision.sentence
@@ -68,6 +73,13 @@ def _do(departure: Departure, process: ManagedProcess | None, decision: Decision
         case Do.DRAIN:
             return _drain(departure, decision)
     return departure.state, decision.sentence
+
+
+def _may_go_on(departure: Departure) -> bool:
+    actor = departure.actor
+    if not may_still_operate(actor, [departure.name]):
+        return False
+    return not reach_of(actor).is_limited(Resource.TOPIC)
 
 
 def _drain(departure: Departure, decision: Decision) -> tuple[str, str]:

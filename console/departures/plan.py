@@ -1,6 +1,6 @@
 """A departure as a plan: every replica that moves, and the broker's end. Pure."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from console.placement.move import MovePlan
 from console.plans.plan import Line, Plan
@@ -10,8 +10,11 @@ ACTION = "drain and remove broker"
 NAMED_MAX = 3
 
 
-def departure_plan(process, move: MovePlan, stuck: Mapping, bootstrap_servers: str) -> Plan:
-    """`move` empties the broker; `stuck` are partitions that have nowhere to go, with why."""
+def departure_plan(
+    process, move: MovePlan, stuck: Mapping, bootstrap_servers: str, offices: Iterable[str] = ()
+) -> Plan:
+    """`move` empties the broker; `stuck` are partitions that have nowhere to go, with why; `offices` are sentences on
+    what else of the cluster hangs on it: it holds nothing when it is stopped, so no partition does."""
     moving = move.as_plan(bootstrap_servers)
     end = Line(process.name, process.state, None, is_told=True)
     return Plan(
@@ -23,7 +26,8 @@ def departure_plan(process, move: MovePlan, stuck: Mapping, bootstrap_servers: s
         touches=(
             *moving.touches,
             f"When it holds nothing any more {process.name} is stopped in order and the console forgets it. Its files "
-            f"stay, in {process.data_dir}.",
+            f"stay, in {process.data_dir}. No partition goes offline or below its minimum by that.",
+            *offices,
         ),
         undo="while it is drained it can be called off, and what has moved be moved back on the placement page; "
         "afterwards the broker can be added again, empty.",

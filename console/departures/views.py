@@ -5,17 +5,18 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
-from console.access.rights import Right, require_all_topics
+from console.access.reach import Resource
+from console.access.rights import Right, reach_of, require_all_topics, require_on
 from console.departures.actions import do_call_off, do_depart, do_resume
 from console.departures.models import Departure
-from console.departures.pages import open_departure
+from console.departures.pages import ended_departure, open_departure
 from console.departures.plan import departure_plan
 from console.gateway.errors import GatewayError
 from console.placement.forms import ThrottleForm
 from console.placement.moving import drain_proposal, planned
 from console.plans.plan import Confirmation, NotConfirmedError
 from console.processes.access import access_process
-from console.processes.consequences import broker_id_of
+from console.processes.consequences import broker_id_of, meaning_of_removal
 from console.processes.models import ManagedProcess
 
 #: Partitions listed one by one on the plan.
@@ -24,12 +25,13 @@ MOVES_SHOWN = 200
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def departure(request: HttpRequest, name: str) -> HttpResponse:
-    """What is under way is seen by everybody on the page of the process."""
-    process = _broker(request, name)
-    found = open_departure(name)
-    context = {"process": process, "departure": found, "error": ""}
+    """What is under way is seen by everybody on the page of the process; its end is told here, where it was begun."""
+    _require(request, name)
+    found = open_departure(name) or ended_departure(name)
+    context = {"name": name, "departure": found, "error": ""}
     if found is not None:
         return render(request, "departures/page.html", context)
+    process = _broker(request, name)
     status = 200
     try:
         if _plan(request, process, context):
@@ -47,7 +49,8 @@ def _plan(request: HttpRequest, process: ManagedProcess, context: dict) -> bool:
     rate = form.rate if form.is_valid() else None
     proposal = drain_proposal(broker_id_of(process))
     move = planned(proposal.targets, rate)
-    plan = departure_plan(process, move, proposal.stuck, settings.BOOTSTRAP_SERVERS)
+    offices = meaning_of_removal(process, reach_of(request.user))
+    plan = departure_plan(process, move, proposal.stuck, settings.BOOTSTRAP_SERVERS, offices)
     context |= {"form": form, "plan": plan, "move": move, "shown": move.moves[:MOVES_SHOWN], "is_cut": proposal.is_cut}
     context["hidden_count"] = max(0, len(move.moves) - MOVES_SHOWN)
     context["fields"] = [("throttle", form.data.get("throttle", ""))]
@@ -57,11 +60,16 @@ def _plan(request: HttpRequest, process: ManagedProcess, context: dict) -> bool:
     return True
 
 
+def _require(request: HttpRequest, name: str) -> None:
+    require_on(request.user, Resource.PROCESS, name, Right.OPERATE)
+    require_all_topics(request.user)
+
+
 def _broker(request: HttpRequest, name: str) -> ManagedProcess:
+    _require(request, name)
     process = access_process(request.user, name, Right.OPERATE)
     if process.kind != ManagedProcess.Kind.BROKER:
         raise Http404(f"{name} is no broker.")
-    require_all_topics(request.user)
     return process
 
 

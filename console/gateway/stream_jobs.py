@@ -31,6 +31,10 @@ OFFERED = (
 )
 
 
+#: How the keys of topics that are written begin.
+_WRITTEN = ("output.", "dead.letter.")
+
+
 class NoSuchJobError(Exception):
     """There is no such job, or its file cannot be run; one sentence."""
 
@@ -94,6 +98,24 @@ def describe(name: str) -> JobView:
         tuple(said["reads"]),
         tuple(said["writes"]),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class TopicKeys:
+    """Names of the properties that are topics."""
+
+    reads: tuple[str, ...]
+    writes: tuple[str, ...]
+
+
+def topic_keys(name: str, properties: Mapping[str, str]) -> TopicKeys:
+    """Of the job `name`. No file is run: of a user's job it is told by the names, as its template has them."""
+    if name in BUILT_IN:
+        job = find_job(name, None)
+        return TopicKeys(tuple(job.reads), tuple(job.writes))
+    topics = [key for key in properties if key.endswith(".topic")]
+    writes = tuple(key for key in topics if key.startswith(_WRITTEN))
+    return TopicKeys(tuple(key for key in topics if key not in writes), writes)
 
 
 def why_wrong(job: JobView, name: str, text: str) -> str:

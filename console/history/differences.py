@@ -40,6 +40,9 @@ def broker_events(before: Mapping[int, BrokerRow], after: Mapping[int, BrokerRow
             events.append(_broker(broker_id, "left the cluster", "critical"))
         elif row.is_registered and (row.host, row.port) != (known.host, known.port):
             events.append(_broker(broker_id, f"moved from {known.host}:{known.port} to {row.host}:{row.port}"))
+    for broker_id in sorted(before.keys() - after.keys()):
+        if before[broker_id].is_registered:
+            events.append(_broker(broker_id, "left the cluster, as planned: it holds no replica and was removed"))
     return events
 
 
@@ -50,7 +53,7 @@ def controller_events(before: int | None, after: int | None) -> list[Event]:
         return [
             Event("controller", "controller", f"Broker {before} is the controller no more; there is none", "critical")
         ]
-    since = "there was none" if before is None else f"before it was broker {before}"
+    since = "there was none" if before is None else f"was broker {before}"
     return [Event("controller", "controller", f"Broker {after} is the controller; {since}", "ok")]
 
 
@@ -114,7 +117,7 @@ def _changed_partition(topic: str, before: PartitionRow, after: PartitionRow) ->
         words = [f"{_ids(gone)} fell out of sync"] if gone else []
         words += [f"{_ids(come)} came in sync"] if come else []
         tone = "warning" if len(after.isr) < len(after.replicas) else "ok"
-        yield Event("isr", topic, f"{name}: {', '.join(words)}; in sync {_ids(after.isr)}", tone, after.partition)
+        yield Event("isr", topic, f"{name}: {', '.join(words)}; in sync: {sorted(after.isr)}", tone, after.partition)
     if before.replicas != after.replicas:
         sentence = f"{name} has its replicas on {_ids(after.replicas)}, previously on {_ids(before.replicas)}"
         yield Event("replicas", topic, sentence, "plain", after.partition)

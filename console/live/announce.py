@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from django.template.loader import render_to_string
 
 from console.brokers.models import Broker
+from console.brokers.words import with_words
 from console.clusters.charts import SPANS, overview_charts
 from console.clusters.queries import cluster_state, overview_facts
 from console.clusters.samples import newest_sample_ms
@@ -86,7 +87,7 @@ class Announcer:
         return [(groups.CLUSTER_OVERVIEW, render_to_string(template, each)) for each in drawn]
 
     def _brokers(self) -> list[tuple[str, str]]:
-        context = {"brokers": list(Broker.objects.all()), "cluster": cluster_state()}
+        context = {"brokers": with_words(Broker.objects.all()), "cluster": cluster_state()}
         return self._if_new(groups.BROKERS, "broker-table", "brokers/partials/broker-table.html", context)
 
     def _if_new(self, group: str, name: str, template: str, context: dict) -> list[tuple[str, str]]:

@@ -30,6 +30,8 @@ class ReplicaCounts:
     leader_count: int = 0
     replica_count: int = 0
     out_of_sync_count: int = 0
+    #: Of those that a move brings, the ones that are not complete yet.
+    copying_count: int = 0
     #: Partitions whose first replica it holds, and those of them it leads.
     preferred_count: int = 0
     preferred_led_count: int = 0
@@ -76,7 +78,8 @@ def count_replicas(topics: Iterable[TopicRow]) -> dict[int, ReplicaCounts]:
             if partition.records_per_second is not None:
                 rates[partition.leader] = rates.get(partition.leader, 0.0) + partition.records_per_second
         counts["replica_count"].update(partition.replicas)
-        counts["out_of_sync_count"].update(each for each in partition.replicas if each not in partition.isr)
+        counts["out_of_sync_count"].update(partition.out_of_sync)
+        counts["copying_count"].update(partition.copying)
         preferred = partition.replicas[:1]
         counts["preferred_count"].update(preferred)
         counts["preferred_led_count"].update(each for each in preferred if each == partition.leader)

@@ -25,6 +25,7 @@ from console.live.clock import now_ms
 from console.live.last_records import LastRecords
 from console.live.rates import RateWindow
 from console.live.rows import compare, topic_rows, total_rate
+from console.placement.arriving import arriving_replicas
 from console.placement.watch import MoveWatch
 from console.retention.announce import RetentionAnnouncer
 from console.retention.sweep import RetentionSweep
@@ -106,7 +107,7 @@ class Collector:
     def collect_topics(self) -> None:
         views = self._gateway.describe_topics()
         at_ms = self._now_ms()
-        after = topic_rows(views, self._topics, self._rates, at_ms, self._sizes)
+        after = topic_rows(views, self._topics, self._rates, at_ms, self._sizes, arriving_replicas())
         after |= self._last_records.found_for(after)
         changes = compare(self._topics, after)
         keys = store.apply_topic_changes(changes) if changes else {}

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from console.gateway.broker_views import ReplicaSizes
+from console.gateway.group_views import Place
 from console.gateway.interface import PartitionView, TopicView
 from console.live.rates import RateWindow
 
@@ -25,6 +26,17 @@ class PartitionRow:
     records_per_second: float | None
     #: (broker, bytes) of each replica whose broker has said, sorted.
     sizes: tuple[tuple[int, int], ...] = ()
+    #: Of the replicas, those a move brings.
+    adding: tuple[int, ...] = ()
+
+    @property
+    def out_of_sync(self) -> list[int]:
+        """Without those that are still being copied by a move."""
+        return [each for each in self.replicas if each not in self.isr and each not in self.adding]
+
+    @property
+    def copying(self) -> list[int]:
+        return [each for each in self.adding if each not in self.isr]
 
     @property
     def record_count(self) -> int:
@@ -56,7 +68,7 @@ class TopicRow:
 
     @property
     def under_replicated_count(self) -> int:
-        return sum(len(each.isr) < len(each.replicas) for each in self.partitions)
+        return sum(bool(each.out_of_sync) for each in self.partitions)
 
     @property
     def under_min_isr_count(self) -> int:
@@ -105,8 +117,11 @@ def topic_rows(
     rates: RateWindow,
     at_ms: int,
     sizes: ReplicaSizes = MappingProxyType({}),
+    arriving: Mapping[Place, frozenset[int]] = MappingProxyType({}),
 ) -> dict[str, TopicRow]:
-    """The rows that follow from a look at the cluster, by topic name. `sizes` come from another, rarer look."""
+    """The rows that follow from a look at the cluster, by topic name. `sizes` come from another, rarer look, and so do
+    the replicas that are `arriving` by a move.
+    """
     rows = {}
     for view in views:
         previous = before.get(view.name)
@@ -122,7 +137,7 @@ def topic_rows(
             topic_id=view.topic_id,
             is_internal=view.is_internal,
             partitions=tuple(
-                _partition_row(view, partition, known.get(partition.partition), rates, at_ms, sizes)
+                _partition_row(view, partition, known.get(partition.partition), rates, at_ms, sizes, arriving)
                 for partition in view.partitions
             ),
             min_insync_replicas=settings.min_insync_replicas,
@@ -150,6 +165,7 @@ def _partition_row(
     rates: RateWindow,
     at_ms: int,
     sizes: ReplicaSizes,
+    arriving: Mapping[Place, frozenset[int]],
 ) -> PartitionRow:
     records_per_second = None
     first_offset, next_offset, leader_epoch = view.first_offset, view.next_offset, view.leader_epoch
@@ -167,6 +183,7 @@ def _partition_row(
         next_offset=next_offset,
         records_per_second=records_per_second,
         sizes=_sizes_of(view, sizes.get((topic.name, view.partition), {}), known),
+        adding=tuple(sorted(arriving.get((topic.name, view.partition), frozenset()).intersection(view.replicas))),
     )
 
 

@@ -9,7 +9,7 @@ from console.brokers.models import Broker
 from console.clusters.models import DEFAULT_CLUSTER, ClusterState
 from console.live.broker_rows import BrokerRow, ReplicaCounts
 from console.live.rows import PartitionRow, TopicChanges, TopicRow
-from console.processes.models import WithdrawnProcess
+from console.processes.models import ManagedProcess, WithdrawnProcess
 from console.topics.models import Partition, Topic
 
 _TOPIC_FIELDS = [
@@ -33,6 +33,7 @@ _PARTITION_FIELDS = [
     "leader_epoch",
     "replicas",
     "isr",
+    "adding",
     "first_offset",
     "next_offset",
     "records_per_second",
@@ -62,6 +63,7 @@ def load_topics() -> dict[str, TopicRow]:
             each.next_offset,
             each.records_per_second,
             tuple((broker_id, size) for broker_id, size in each.sizes),
+            tuple(each.adding),
         )
         partitions.setdefault(each.topic_id, []).append(row)
     return {
@@ -137,8 +139,10 @@ def _partition(topic: Topic, row: PartitionRow) -> Partition:
 
 
 def removed_brokers() -> set[int]:
-    """Brokers whose process an operator removed, and did not add again."""
-    names = WithdrawnProcess.objects.filter(name__startswith="broker-").values_list("name", flat=True)
+    """Brokers whose process an operator removed, or is removing, and did not add again."""
+    withdrawn = WithdrawnProcess.objects.filter(name__startswith="broker-").values_list("name", flat=True)
+    leaving = ManagedProcess.objects.filter(kind=ManagedProcess.Kind.BROKER, is_leaving=True)
+    names = [*withdrawn, *leaving.values_list("name", flat=True)]
     return {int(number) for name in names if (number := name.rpartition("-")[2]).isdecimal()}
 
 

@@ -17,6 +17,7 @@ from console.access.objects import access_topic, topics_within
 from console.access.reach import Resource
 from console.access.rights import Right, reach_of, require
 from console.brokers.models import Broker
+from console.brokers.words import with_words
 from console.gateway.connect import cluster_gateway
 from console.gateway.errors import GatewayError
 from console.gateway.group_views import Place
@@ -90,7 +91,10 @@ def _ask(request: HttpRequest, context: dict) -> int:
     if context["kind"]:
         return _propose(request, context)
     if "topic" not in request.GET:
-        context |= {"topics": _topics_found(request, context), "brokers": Broker.objects.all()}
+        context |= {
+            "topics": _topics_found(request, context),
+            "brokers": with_words(Broker.objects.all(), reach_of(request.user)),
+        }
         return 200
     topic = access_topic(request.user, request.GET["topic"], Right.OPERATE)
     form = MoveForm(_offered(request, topic), request.POST or None)

@@ -10,6 +10,7 @@ from console.access.objects import topics_within
 from console.access.reach import EVERYTHING, Reach, Resource
 from console.access.roles import Right
 from console.brokers.models import Broker
+from console.brokers.words import with_words
 from console.placement.election import ElectionPlan, plan_election
 from console.placement.models import OngoingMove, Reassignment
 from console.topics.models import Partition, Topic
@@ -98,14 +99,14 @@ def _cell(broker_id: int, partitions: list[Partition]) -> Cell:
 def _square(broker_id: int, partition: Partition) -> Square:
     role = "follower"
     if broker_id not in partition.isr:
-        role = "out"
+        role = "copying" if broker_id in partition.adding else "out"
     elif broker_id == partition.leader:
         role = "leader"
     return Square(partition.partition, role, broker_id == partition.preferred_leader)
 
 
-def balances() -> list[Balance]:
-    brokers = list(Broker.objects.all())
+def balances(reach: Reach = EVERYTHING) -> list[Balance]:
+    brokers = with_words(Broker.objects.all(), reach)
     registered = sum(broker.is_registered for broker in brokers)
     leaders = sum(broker.leader_count for broker in brokers)
     replicas = sum(broker.replica_count for broker in brokers)
@@ -126,9 +127,9 @@ def _skew(count: int, total: int, broker_count: int) -> int | None:
     return round(100 * (count * broker_count - total) / total) if total else None
 
 
-def placement_facts() -> dict:
+def placement_facts(reach: Reach = EVERYTHING) -> dict:
     """The balance panel, for the page and for the push alike."""
-    shown = balances()
+    shown = balances(reach)
     preferred = sum(each.broker.preferred_count for each in shown)
     led = sum(each.broker.preferred_led_count for each in shown)
     return {"balances": shown, "preferred_count": preferred, "preferred_led_count": led, "movable": preferred - led}

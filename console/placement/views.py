@@ -8,6 +8,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from console.access.rights import Right, reach_of, require
 from console.brokers.models import Broker
+from console.brokers.words import with_words
 from console.exports.csv_table import csv_response, wants_csv
 from console.gateway.errors import GatewayError
 from console.placement.actions import do_elect_preferred_leaders
@@ -42,10 +43,10 @@ def placement(request: HttpRequest) -> HttpResponse:
     context = {
         "page": page,
         "rows": matrix_rows(list(page)),
-        "brokers": Broker.objects.all(),
+        "brokers": with_words(Broker.objects.all(), reach),
         "search": search,
         "shows_internal": shows_internal,
-        **placement_facts(),
+        **placement_facts(reach),
         **moves_facts(reach),
     }
     return render(request, "placement/page.html", context)

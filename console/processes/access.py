@@ -4,12 +4,12 @@ from collections.abc import Iterable
 
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
-from django.shortcuts import get_object_or_404
+from django.http import Http404
 
 from console.access.filters import within
 from console.access.reach import Resource
 from console.access.rights import Right, has_right, reach_of, require_on, require_somewhere
-from console.processes.models import ManagedProcess
+from console.processes.models import ManagedProcess, WithdrawnProcess
 
 BEYOND = "This concerns processes that your rights do not reach, so it is not yours to do."
 
@@ -23,7 +23,12 @@ def access_processes(user) -> QuerySet[ManagedProcess]:
 def access_process(user, name: str, right: Right = Right.VIEW) -> ManagedProcess:
     """The process called `name`. PermissionDenied without `right`, Http404 if there is none."""
     require_on(user, Resource.PROCESS, name, right)
-    return get_object_or_404(ManagedProcess, name=name)
+    process = ManagedProcess.objects.filter(name=name).first()
+    if process is not None:
+        return process
+    if WithdrawnProcess.objects.filter(name=name).exists():
+        raise Http404(f"{name} was removed here. Its files stay, and it can be added again.")
+    raise Http404(f"There is no process {name}.")
 
 
 def may_read_log(user, process: ManagedProcess) -> bool:
@@ -36,6 +41,11 @@ def may_operate_all(user, names: Iterable[str]) -> bool:
     """True if `user` may operate each of these processes, whether it is there already or not."""
     reach = reach_of(user)
     return all(Right.OPERATE in reach.rights_on(Resource.PROCESS, name) for name in names)
+
+
+def may_still_operate(actor, names: Iterable[str]) -> bool:
+    """For what goes on in the name of somebody who began it: an account may be closed or lose its rights meanwhile."""
+    return actor is not None and may_operate_all(actor, names)
 
 
 def why_not_all(user, names: Iterable[str]) -> str:

@@ -11,11 +11,18 @@ from console.plans.apply import carry_out
 from console.plans.inverse import keep_inverse
 from console.plans.plan import Confirmation, Plan
 from console.processes import tasks
+from console.processes.ending import KILL, RESTART, STOP
 from console.processes.models import ManagedProcess
 from console.processes.pages import push_process
 from console.processes.registry import add_process
 from console.processes.restarts import Policy
 from console.processes.states import Desired, Request
+
+_ENDS = {
+    STOP: (Desired.STOPPED, Request.STOP, tasks.stop),
+    RESTART: (Desired.RUNNING, Request.RESTART, tasks.restart),
+    KILL: (Desired.STOPPED, Request.KILL, tasks.kill),
+}
 
 
 def do_start(actor, process: ManagedProcess) -> None:
@@ -31,11 +38,6 @@ def do_stop(actor, process: ManagedProcess) -> None:
 def do_restart(actor, process: ManagedProcess) -> None:
     """End it and start it again as soon as it has gone."""
     _wish(actor, process, "restart", Desired.RUNNING, Request.RESTART, tasks.restart)
-
-
-def do_kill(actor, process: ManagedProcess) -> None:
-    """End it and whatever it started at once (SIGKILL) and leave it stopped: nothing is handed over or flushed."""
-    _wish(actor, process, "kill", Desired.STOPPED, Request.KILL, tasks.kill)
 
 
 def do_set_restart(actor, process: ManagedProcess, policy: Policy) -> None:
@@ -74,9 +76,10 @@ def do_remove_as_planned(actor, plan: Plan, process: ManagedProcess, confirmatio
     carry_out(actor, plan, confirmation, remove)
 
 
-def do_kill_as_planned(actor, plan: Plan, process: ManagedProcess, confirmation: Confirmation) -> None:
-    """SIGKILL, as planned. Raises NotConfirmedError."""
-    carry_out(actor, plan, confirmation, lambda: _wish(actor, process, "", Desired.STOPPED, Request.KILL, tasks.kill))
+def do_end_as_planned(actor, plan: Plan, process: ManagedProcess, confirmation: Confirmation) -> None:
+    """Stop, restart or kill it, whichever was planned. Raises NotConfirmedError."""
+    wish, request, task = _ENDS[plan.action]
+    carry_out(actor, plan, confirmation, lambda: _wish(actor, process, "", wish, request, task))
 
 
 def do_shut_down(process: ManagedProcess) -> None:

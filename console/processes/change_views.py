@@ -1,4 +1,4 @@
-"""Pages that plan a change to a process: add a broker, remove a process, kill it; and its restart policy."""
+"""Pages that plan a change to a process: add a broker, remove a process; and its restart policy."""
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -7,19 +7,20 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
 from console.access.reach import Resource
-from console.access.rights import Right, require, require_all_topics, require_on
+from console.access.rights import Right, reach_of, require, require_all_topics, require_on
 from console.gateway.errors import GatewayError
 from console.plans.models import KeptInverse
 from console.plans.plan import Confirmation, NotConfirmedError
 from console.processes.access import access_process, may_operate_all
-from console.processes.actions import do_add_broker, do_kill_as_planned, do_remove_as_planned, do_set_restart
+from console.processes.actions import do_add_broker, do_remove_as_planned, do_set_restart
 from console.processes.addition import addition_plan, name_of
-from console.processes.consequences import broker_id_of, stop_sentence
+from console.processes.consequences import broker_id_of, meaning_of_removal
 from console.processes.forms import AddBrokerForm
 from console.processes.kinds import broker as broker_kind
 from console.processes.kinds.spec import SpecError
 from console.processes.models import ManagedProcess
-from console.processes.removal import REMOVE, kill_plan, removal_plan
+from console.processes.planned import planned
+from console.processes.removal import REMOVE, removal_plan
 from console.processes.restarts import Policy
 from console.processes.surroundings import broker_spec_of, look_around, replicas_of, suggested_broker
 
@@ -83,39 +84,14 @@ def remove(request: HttpRequest, name: str) -> HttpResponse:
         holds = replicas_of(broker_id_of(process)) if process.kind == ManagedProcess.Kind.BROKER else []
     except GatewayError as error:
         unknown = str(error)
-    plan = removal_plan(process, holds, unknown)
+    plan = removal_plan(process, holds, unknown, meaning_of_removal(process, reach_of(request.user)))
 
     def do(confirmation: Confirmation) -> None:
         do_remove_as_planned(request.user, plan, process, confirmation)
         messages.success(request, f"{name} is being removed.")
 
-    return _planned(request, process, plan, f"Remove {name}", do, "processes")
-
-
-@require_http_methods(["GET", "HEAD", "POST"])
-def kill(request: HttpRequest, name: str) -> HttpResponse:
-    process = access_process(request.user, name, Right.OPERATE)
-    plan = kill_plan(process, stop_sentence(process))
-    return _planned(
-        request, process, plan, f"Kill {name}", lambda c: do_kill_as_planned(request.user, plan, process, c), "process"
-    )
-
-
-def _planned(request: HttpRequest, process: ManagedProcess, plan, verb: str, do, then: str) -> HttpResponse:
-    """The plan, or its carrying out and the page `then`."""
-    error, status = "", 200
-    if request.method == "POST":
-        try:
-            do(Confirmation.parse(request.POST))
-        except NotConfirmedError as refusal:
-            error, status = str(refusal), refusal.status
-        else:
-            return redirect(then, *([process.name] if then == "process" else []))
-    context = {"process": process, "plan": plan, "verb": verb, "error": error}
-    if plan.action == REMOVE and process.kind == ManagedProcess.Kind.BROKER:
-        context["drain_address"] = reverse("departure", args=[process.name])
-    context |= {"address": request.path, "back": reverse("process", args=[process.name])}
-    return render(request, "processes/plan.html", context, status=status)
+    drain = reverse("departure", args=[name]) if process.kind == ManagedProcess.Kind.BROKER else ""
+    return planned(request, process, plan, f"Remove {name}", do, "processes", drain)
 
 
 @require_POST

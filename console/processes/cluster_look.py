@@ -30,4 +30,5 @@ def note_look() -> None:
 
 
 def _seen(broker: Broker) -> BrokerSeen:
-    return BrokerSeen(broker.is_registered, broker.replica_count, broker.replica_count - broker.out_of_sync_count)
+    incomplete = broker.out_of_sync_count + broker.copying_count
+    return BrokerSeen(broker.is_registered, broker.replica_count, broker.replica_count - incomplete)

@@ -1,38 +1,119 @@
-"""What stopping a process means, in one honest sentence, from what the collector last saw."""
+"""What ending a process means to others, gathered from what the collector last saw; the guard and its words decide."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from django.db.models import Q
+
+from console.access.reach import EVERYTHING, Reach, Resource
+from console.access.rights import Right
+from console.brokers.models import Broker
+from console.clusters.models import ClusterState
 from console.clusters.queries import cluster_state
+from console.consumers.models import ConsumerGroup
 from console.live.clock import now_ms
+from console.processes.dependents import dependents_of, dependents_sentences
+from console.processes.guard import Hosted, World, absence_of
+from console.processes.guard_words import course_sentences, harm_sentences, role_sentences
 from console.processes.kinds import kind_named
 from console.processes.models import ManagedProcess
-from console.processes.pages import name_duration
+from console.processes.states import Observed, Request
+from console.topics.list_length import ListLength
 from console.topics.models import Partition
 
-#: The collector looks at topics every few seconds.
-FRESH_MS = 15_000
+_COLUMNS = ("topic__name", "partition", "replicas", "isr", "leader", "topic__min_insync_replicas")
+_ENDS = (Request.STOP, Request.RESTART, Request.KILL)
 
 
-@dataclass(frozen=True)
-class Hosted:
-    """One partition as far as stopping a broker matters to it."""
+@dataclass(frozen=True, slots=True)
+class Consequence:
+    """`harms`: who is refused or cut off meanwhile; `course`: what goes on. `confirmed` is what an assent hangs on."""
 
-    replicas: tuple[int, ...]
-    isr: tuple[int, ...]
-    leader: int | None
+    course: tuple[str, ...]
+    harms: tuple[str, ...] = ()
+    confirmed: tuple[str, ...] = ()
+
+    @property
+    def is_harmful(self) -> bool:
+        return bool(self.harms)
 
 
-def stop_sentence(process: ManagedProcess) -> str:
+def consequence_of(process: ManagedProcess, reach: Reach = EVERYTHING) -> Consequence:
+    """Of ending it now, naming only what is in `reach`."""
+    if process.kind == ManagedProcess.Kind.BROKER:
+        return _of_broker(process, reach)
     if process.kind == ManagedProcess.Kind.ZOOKEEPER and process.ports:
-        state = cluster_state()
-        return stop_zookeeper_sentence(process.ports[0], state.zookeeper) or kind_named(process.kind).STOP_MEANS
-    if sentence := kind_named(process.kind).STOP_MEANS:
-        return sentence
-    broker_id = broker_id_of(process)
-    rows = Partition.objects.values_list("replicas", "isr", "leader").iterator()
-    sentence = stop_broker_sentence(broker_id, (Hosted(tuple(r), tuple(i), leader) for r, i, leader in rows))
-    return f"{sentence} {age_sentence(now_ms(), cluster_state().topics_at_ms)}".strip()
+        sentence = stop_zookeeper_sentence(process.ports[0], cluster_state().zookeeper)
+        return Consequence((sentence or kind_named(process.kind).STOP_MEANS,))
+    dependents = dependents_of(process)
+    told = dependents_sentences(dependents, reach)
+    return Consequence((kind_named(process.kind).STOP_MEANS, *told), confirmed=dependents.confirmed)
+
+
+def _of_broker(process: ManagedProcess, reach: Reach) -> Consequence:
+    if process.pid is None and process.waits_for_restart:
+        return Consequence(("It does not run now: nothing changes but that it is not started again.",))
+    absence = absence_of(broker_id_of(process), world_now())
+    return Consequence(
+        tuple(course_sentences(absence, may_see(reach, Resource.GROUP))),
+        tuple(harm_sentences(absence, may_see(reach, Resource.TOPIC))),
+        absence.confirmed,
+    )
+
+
+def meaning_of_removal(process: ManagedProcess, reach: Reach = EVERYTHING) -> tuple[str, ...]:
+    """Of ending it for good; a broker holds no replica any more by then, and may still have an office."""
+    if process.kind != ManagedProcess.Kind.BROKER:
+        return tuple(dependents_sentences(dependents_of(process), reach))
+    absence = absence_of(broker_id_of(process), world_now(partitions=()))
+    return tuple(role_sentences(absence, may_see(reach, Resource.GROUP)))
+
+
+def world_now(partitions: Iterable[Hosted] | None = None) -> World:
+    """As the collector last saw the cluster and the reconcile the processes; with `partitions` instead of all."""
+    state = cluster_state()
+    return World(
+        now_ms=now_ms(),
+        seen_at_ms=min(state.topics_at_ms, state.brokers_at_ms),
+        error=_error_of(state),
+        partitions=hosted_partitions() if partitions is None else partitions,
+        controller_id=state.controller_id,
+        away=brokers_away(),
+        groups=_coordinated(),
+    )
+
+
+def hosted_partitions(chosen: Q | None = None) -> Iterable[Hosted]:
+    """All, or those `chosen` by columns and by `replica_count`."""
+    counted = Partition.objects.alias(replica_count=ListLength("replicas"))
+    rows = counted.filter(chosen or Q()).order_by("topic__is_internal", "topic__name", "partition")
+    for topic, partition, replicas, isr, leader, min_isr in rows.values_list(*_COLUMNS).iterator(chunk_size=2_000):
+        yield Hosted(topic, partition, tuple(replicas), tuple(isr), leader, min_isr)
+
+
+def brokers_away() -> frozenset[int]:
+    """Those that the cluster misses, and those whose process does not run, hangs, or was asked to end."""
+    processes = ManagedProcess.objects.filter(kind=ManagedProcess.Kind.BROKER)
+    not_there = ~Q(observed=Observed.RUNNING) | Q(request__in=_ENDS)
+    missing = Broker.objects.filter(is_registered=False).values_list("broker_id", flat=True)
+    return frozenset(missing) | {broker_id_of(each) for each in processes.filter(not_there)}
+
+
+def may_see(reach: Reach, resource: Resource):
+    """A question for each name: whether who has `reach` may be told it."""
+    return lambda name: Right.VIEW in reach.rights_on(resource, name)
+
+
+def _error_of(state: ClusterState) -> str:
+    return state.brokers_error or state.topics_error
+
+
+def _coordinated() -> dict[int, list[str]]:
+    found: dict[int, list[str]] = defaultdict(list)
+    for name, broker_id in ConsumerGroup.objects.order_by("name").values_list("name", "coordinator"):
+        found[broker_id].append(name)
+    return found
 
 
 def stop_zookeeper_sentence(port: int, servers: Iterable[Mapping]) -> str:
@@ -50,42 +131,5 @@ def stop_zookeeper_sentence(port: int, servers: Iterable[Mapping]) -> str:
     return f"Stops one of {len(voters)} ZooKeeper members: the others go on, {more}.{election}"
 
 
-def age_sentence(now: int, seen: int) -> str:
-    """How old the knowledge is, both moments in ms; nothing is said of what is fresh."""
-    if not seen:
-        return "The collector has not seen the cluster yet, so this may be wrong."
-    if now - seen <= FRESH_MS:
-        return ""
-    return f"This was seen {name_duration((now - seen) / 1000)} ago and may have changed."
-
-
 def broker_id_of(process: ManagedProcess) -> int:
     return process.spec.get("broker_id", int(process.name.rpartition("-")[2]))
-
-
-def stop_broker_sentence(broker_id: int, partitions: Iterable[Hosted]) -> str:
-    """Which partitions go offline, which only lose a replica. A replica outside the ISR does not take over."""
-    offline = moved = thinner = 0
-    for partition in partitions:
-        if broker_id not in partition.replicas:
-            continue
-        survivors = set(partition.isr) - {broker_id}
-        if partition.leader == broker_id and not survivors:
-            offline += 1
-        elif partition.leader == broker_id:
-            moved += 1
-        else:
-            thinner += 1
-    parts = []
-    if offline:
-        have = "has no other replica in sync" if offline == 1 else "have no other replica in sync"
-        parts.append(f"{_count(offline, 'partition')} it leads {have} and will be offline until it is back")
-    if moved:
-        parts.append(f"{_count(moved, 'partition')} will be led by another broker")
-    if thinner:
-        parts.append(f"{_count(thinner, 'partition')} will have one replica less")
-    return f"Stops broker {broker_id}: " + ("; ".join(parts) if parts else "it holds no partition") + "."
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" + ("" if number == 1 else "s")

@@ -1,17 +1,18 @@
-"""Ending a process for good, or at once, as a plan: what it costs and what is in the way. Pure."""
+"""Ending a process for good as a plan: what it costs and what is in the way. Pure."""
 
 from collections.abc import Iterable
 
 from console.plans.plan import Line, Plan
 from console.processes.restarts import Policy
 
-REMOVE, KILL = "remove process", "kill process"
+REMOVE = "remove process"
 #: Partitions named as examples.
 NAMED_MAX = 3
 
 
-def removal_plan(process, holds: Iterable[str] = (), unknown: str = "") -> Plan:
-    """`holds`: partitions with a replica on it, as the cluster itself says; `unknown`: why it could not be asked."""
+def removal_plan(process, holds: Iterable[str] = (), unknown: str = "", meaning: Iterable[str] = ()) -> Plan:
+    """`holds`: partitions with a replica on it, as the cluster itself says; `unknown`: why it could not be asked;
+    `meaning`: what its end means to others."""
     held = sorted(holds)
     runs = process.pid is not None
     stops = f"{process.name} is stopped first, in order (SIGTERM)." if runs else f"{process.name} does not run."
@@ -21,7 +22,7 @@ def removal_plan(process, holds: Iterable[str] = (), unknown: str = "") -> Plan:
         object_name=process.name,
         lines=(Line(process.name, process.state, None, is_told=True),),
         read=(process.name, str(process.spec), f"holds={held}", f"unknown={unknown}", f"runs={runs}"),
-        touches=(f"{stops} Then the console forgets it.", f"Its files stay, in {process.data_dir}."),
+        touches=(f"{stops} Then the console forgets it.", f"Its files stay, in {process.data_dir}.", *meaning),
         undo="add it again with the same settings; they are kept.",
         typed_name=process.name,
         obstacle=_why_not_removed(process, held, unknown),
@@ -45,29 +46,8 @@ def _why_not_removed(process, held: list[str], unknown: str) -> str:
     return ""
 
 
-def kill_plan(process, consequence: str) -> Plan:
-    """`consequence` is what stopping it means to others."""
-    again = "It stays stopped until somebody starts it"
-    return Plan(
-        action=KILL,
-        object_type="process",
-        object_name=process.name,
-        lines=(Line("process", f"{process.state}, pid {process.pid}", "killed (SIGKILL)", is_told=True),),
-        read=(process.name, str(process.pid), process.run_token),
-        touches=(consequence,),
-        losses=(
-            "Nothing is handed over, flushed or closed: others find out when it does not answer any more, and its next "
-            f"start checks what it left behind. {again}; Stop ends it in order.",
-        ),
-        undo="start it again.",
-        command=f"kill -9 {process.pid}",
-        typed_name=process.name,
-        obstacle="" if process.pid is not None else f"{process.name} does not run.",
-    )
-
-
 def restart_words(policy: str) -> str:
     """What the policy means, for the page."""
     if policy == Policy.ALWAYS:
-        return "started again by itself when it ended by itself: after 1 s, then 2, 4 … 60 s"
-    return "not started again by itself, whatever it ended from"
+        return "started again when it ended by itself: after 1 s, then 2, 4 … 60 s"
+    return "not started again, whatever it ended from"

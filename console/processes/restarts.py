@@ -42,7 +42,7 @@ class Restart:
 def plan_restart(policy: Policy, deaths_in_a_row: int, exit_status: int | None, now: datetime) -> Restart:
     """What follows a death; `deaths_in_a_row` counts it too."""
     if policy is Policy.NEVER:
-        return Restart(None, "it is not started again by itself (restart: never)")
+        return Restart(None, "it is not started again: auto-restart is off")
     if exit_status == MISCONFIGURED_STATUS and deaths_in_a_row >= MISCONFIGURED_TRIES:
         return Restart(None, f"gave up after {deaths_in_a_row} tries: somebody has to change something", gave_up=True)
     delay_s = restart_delay_s(deaths_in_a_row)

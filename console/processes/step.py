@@ -190,23 +190,17 @@ def _columns(process: ManagedProcess) -> dict:
 
 #: What an operator writes; a step changes nothing of it but the request it has carried out.
 _WISHES = {"desired", "request", "restart", "is_leaving"}
-#: States that nobody asked for and that the life of the process alone does not show.
-_NOTABLE = {State.FLAPPING, State.UNREGISTERED, State.DEAD_REGISTERED}
+_WELL = {State.REGISTERED, State.CATCHING_UP, State.HEALTHY}
 
 
 def _events(process: ManagedProcess, before: dict) -> list[Event]:
-    events = []
-    if process.observed != before["observed"]:
-        events.append(_event(process, process.observed, process.sentence, before["observed"]))
-    if process.state != before["state"] and process.state in _NOTABLE:
-        events.append(_event(process, process.state, process.state_sentence, before["state"]))
-    return events
-
-
-def _event(process: ManagedProcess, word: str, sentence: str, before: str) -> Event:
-    words = sentence.removeprefix(word).lstrip(": ")
+    """The word is the one of all pages. While the cluster cannot be asked nothing has happened to the process."""
+    word, was = State(process.state), State(before["state"])
+    if word is was or (State.RUNNING in (word, was) and _WELL & {word, was}):
+        return []
+    words = process.state_sentence.removeprefix(word).lstrip(": ")
     now = f"{word} ({words})" if words else word
-    return Event("process", process.name, f"{process.name} is {now}, before {before}", TONES[State(process.state)])
+    return [Event("process", process.name, f"{process.name} is {now}; was {was}", TONES[word])]
 
 
 def _save(process: ManagedProcess, before: dict, facts: Facts, decision: Decision) -> None:

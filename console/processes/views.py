@@ -4,7 +4,7 @@ A button answers with nothing but the closed question: what changed arrives by p
 """
 
 from django.conf import settings
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -14,8 +14,7 @@ from console.access.rights import NOT_EVERYTHING, Right, reach_of, require
 from console.departures.pages import open_departure
 from console.exports.csv_table import csv_response, wants_csv
 from console.processes.access import access_process, access_processes, may_read_log
-from console.processes.actions import do_restart, do_start, do_stop
-from console.processes.consequences import stop_sentence
+from console.processes.actions import do_start
 from console.processes.export import TITLES, process_rows
 from console.processes.log_files import TAIL_LINES, tail_lines
 from console.processes.models import ManagedProcess
@@ -65,22 +64,6 @@ def _log_of(request: HttpRequest, process: ManagedProcess) -> dict:
 
 
 @require_safe
-def process_question(request: HttpRequest, name: str, action: str) -> HttpResponse:
-    """What stopping or restarting would mean, with the button that does it."""
-    process = access_process(request.user, name, Right.OPERATE)
-    if action not in ("stop", "restart"):
-        raise Http404(f"nothing is asked before {action}")
-    context = {
-        "process": process,
-        "action": action,
-        "verb": action.capitalize(),
-        "sentence": stop_sentence(process),
-        "address": reverse(f"process-{action}", args=[name]),
-    }
-    return render(request, "processes/question.html", context)
-
-
-@require_safe
 def no_question(request: HttpRequest) -> HttpResponse:
     """Takes the question off the page."""
     require(request.user, Right.OPERATE)
@@ -93,18 +76,6 @@ def start(request: HttpRequest, name: str) -> HttpResponse:
     if process.kind == ManagedProcess.Kind.STREAM:
         return _asked_again(reverse("stream-start", args=[name]))  # records may be gone before it has read them
     do_start(request.user, process)
-    return _done(request, name)
-
-
-@require_POST
-def stop(request: HttpRequest, name: str) -> HttpResponse:
-    do_stop(request.user, access_process(request.user, name, Right.OPERATE))
-    return _done(request, name)
-
-
-@require_POST
-def restart(request: HttpRequest, name: str) -> HttpResponse:
-    do_restart(request.user, access_process(request.user, name, Right.OPERATE))
     return _done(request, name)
 
 

@@ -39,6 +39,8 @@ def do_pause(actor, restart: RollingRestart) -> None:
 
 
 def do_resume(actor, restart: RollingRestart) -> None:
+    """From now on it goes on in the name of `actor`."""
+    RollingRestart.objects.filter(pk=restart.pk, state=State.PAUSED).update(actor=actor)
     _change(actor, restart, "resume rolling restart", State.PAUSED, State.RUNNING, "Goes on.")
 
 

@@ -16,6 +16,7 @@ from console.audit.record import record_event
 from console.brokers.models import Broker
 from console.clusters.queries import cluster_state
 from console.live.clock import now_ms
+from console.processes.access import may_still_operate
 from console.processes.actions import do_restart
 from console.processes.models import ManagedProcess
 from console.processes.states import Observed
@@ -29,6 +30,7 @@ logger = logging.getLogger(__name__)
 
 #: Partitions named in a sentence.
 NAMED_MAX = 3
+_NOT_ALLOWED = "{} may not restart these brokers any more. Who may resumes it in their own name."
 _ENDED = (Observed.EXITED, Observed.FAILED, Observed.STOPPED)
 
 
@@ -39,6 +41,8 @@ def advance(restart: RollingRestart, now: datetime | None = None) -> Decision:
     processes = {each.name: each for each in ManagedProcess.objects.filter(name__in=[row.name for row in rows])}
     _note_who_is_back(rows, processes, now)
     decision = decide(_facts(restart, rows, processes))
+    if decision.do is Do.RESTART and not may_still_operate(restart.actor, [row.name for row in rows]):
+        decision = Decision(Do.PAUSE, f"Paused before {decision.name}: {_NOT_ALLOWED.format(restart.actor_name)}")
     with transaction.atomic():
         locked = RollingRestart.objects.select_for_update().get(pk=restart.pk)
         if not locked.is_open or locked.state != restart.state:  # somebody was quicker
@@ -68,7 +72,7 @@ def _facts(restart: RollingRestart, rows: list[RestartedBroker], processes: dict
         seen_at_ms=0 if state.topics_error else state.topics_at_ms,
         lacking_count=lacking_count,
         lacking=lacking,
-        gaps=Counter(gap.broker_id for gap in find_gaps()),
+        gaps=Counter(gap.broker_id for gap in find_gaps(row.broker_id for row in rows)),
         accepts_gaps=restart.accepts_gaps,
         is_paused=restart.state == RollingRestart.State.PAUSED,
     )

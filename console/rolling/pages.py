@@ -15,5 +15,6 @@ def push_restart(restart: RollingRestart) -> None:
     read_only = why_read_only()
     for can_operate in (True, False):
         context = {"restart": restart, "can_operate": can_operate and not read_only, "can_brake": can_operate}
+        context["shown_brokers"] = list(restart.brokers.all())
         context["read_only"] = read_only
         push_partial(groups.processes(can_operate), "rolling/progress.html", context)

@@ -13,12 +13,12 @@ from console.processes.access import require_operating_all, why_not_all
 from console.rolling.actions import AlreadyUnderWay, do_begin, do_cancel, do_pause, do_resume
 from console.rolling.models import RollingRestart
 from console.rolling.pages import open_restart
-from console.rolling.plan import GAPS_SHOWN, Gap, RestartPlan, restart_plan
+from console.rolling.plan import GAPS_SHOWN, TYPED_NAME, Gap, RestartPlan, restart_plan
 
 #: Those that are over, on the page.
 EARLIER_SHOWN = 5
 MOVED_ON = "The cluster has changed since the plan was shown. This is the plan for how it is now; nothing was begun."
-NOT_ACCEPTED = "Some partitions have no replica to spare. Accept that they pause, or give them one more replica first."
+NOT_TYPED = f"Nothing was begun: type {TYPED_NAME} to accept what is refused meanwhile."
 
 
 @require_safe
@@ -32,13 +32,14 @@ def begin(request: HttpRequest) -> HttpResponse:
     require(request.user, Right.OPERATE)
     plan = restart_plan()
     require_operating_all(request.user, plan.broker_names)
-    accepts_gaps = request.POST.get("accepts_gaps") == "on"
     if request.POST.get("digest") != digest_of(plan, request.user):
         return _page(request, MOVED_ON, 409)
-    if plan.gaps and not accepts_gaps:
-        return _page(request, NOT_ACCEPTED, 422)
+    if plan.obstacle:
+        return _page(request, plan.obstacle, 409)
+    if plan.typed_name and request.POST.get("typed_name") != plan.typed_name:
+        return _page(request, NOT_TYPED, 422)
     try:
-        do_begin(request.user, plan, accepts_gaps)
+        do_begin(request.user, plan, accepts_gaps=bool(plan.gaps))
     except AlreadyUnderWay as error:
         return _page(request, str(error), 409)
     return redirect("rolling-restart")
@@ -85,15 +86,19 @@ def _named_gaps(plan: RestartPlan, reach: Reach) -> list[Gap]:
 
 
 def _page(request: HttpRequest, error: str = "", status: int = 200) -> HttpResponse:
-    restart = open_restart()
+    restart, reach = open_restart(), reach_of(request.user)
     plan = None if restart else restart_plan()
-    gaps = _named_gaps(plan, reach_of(request.user)) if plan else []
+    gaps = _named_gaps(plan, reach) if plan else []
+    brokers = list(restart.brokers.all() if restart else plan.brokers)
+    shown = [each for each in brokers if Right.VIEW in reach.rights_on(Resource.PROCESS, each.name)]
     context = {
         "restart": restart,
         "plan": plan,
-        "why_not": why_not_all(request.user, (restart or plan).broker_names),
+        "shown_brokers": shown,
+        "hidden_broker_count": len(brokers) - len(shown),
+        "why_not": why_not_all(request.user, [each.name for each in brokers]),
         "gaps": gaps,
-        "hides_names": reach_of(request.user).is_limited(Resource.TOPIC),
+        "hides_names": reach.is_limited(Resource.TOPIC) or len(shown) < len(brokers),
         "hidden_gap_count": len(plan.gaps) - len(gaps) if plan else 0,
         "earlier": RollingRestart.objects.exclude(state__in=("running", "paused"))[:EARLIER_SHOWN],
         "error": error,

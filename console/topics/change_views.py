@@ -18,6 +18,7 @@ from console.gateway.connect import cluster_gateway
 from console.gateway.errors import GatewayError
 from console.plans.inverse import find_inverse
 from console.plans.plan import Confirmation, NotConfirmedError, Plan
+from console.processes.dependents import users_of
 from console.topics.actions import do_add_partitions, do_create_topic, do_delete_topic
 from console.topics.creation import CREATE, creation_plan
 from console.topics.deletion import DoomedTopic, deletion_plan, undo_creation_plan
@@ -105,8 +106,8 @@ def _check_creation(name: str, number: str) -> None:
 
 def _deletion(topic: Topic, reach: Reach, *, is_undo: bool) -> Plan:
     """Raises GatewayError if it hangs on how much is written now and nobody says."""
-    named = {field: getattr(topic, field) for field in DoomedTopic.__slots__ if field != "groups"}
-    doomed = DoomedTopic(**named, groups=groups_of(topic.name, reach))
+    named = {field: getattr(topic, field) for field in DoomedTopic.__slots__ if field not in ("groups", "users")}
+    doomed = DoomedTopic(**named, groups=groups_of(topic.name, reach), users=users_of(topic.name, reach))
     if not is_undo:
         return deletion_plan(doomed, settings.BOOTSTRAP_SERVERS)
     spans = cluster_gateway().record_spans(topic.name, committed_only=False)

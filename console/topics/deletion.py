@@ -28,6 +28,8 @@ class DoomedTopic:
     is_internal: bool
     #: Groups that have committed an offset in it.
     groups: Sequence[str] = ()
+    #: What running stream jobs and connect workers do with it, a clause each: `stream job clicks reads it`.
+    users: Sequence[str] = ()
 
 
 def deletion_plan(topic: DoomedTopic, bootstrap_servers: str) -> Plan:
@@ -37,7 +39,7 @@ def deletion_plan(topic: DoomedTopic, bootstrap_servers: str) -> Plan:
         object_type="topic",
         object_name=topic.name,
         lines=_lines(topic),
-        read=(topic.topic_id, f"partitions={topic.partition_count}", *sorted(topic.groups)),
+        read=(topic.topic_id, f"partitions={topic.partition_count}", *sorted(topic.groups), *topic.users),
         touches=tuple(_touches(topic)),
         losses=tuple(_losses(topic)),
         command=_command(topic.name, bootstrap_servers),
@@ -74,6 +76,8 @@ def _losses(topic: DoomedTopic) -> Iterable[str]:
     if topic.groups:
         count = len(topic.groups)
         yield f"{count} consumer group{' loses its' if count == 1 else 's lose their'} place: {_some(topic.groups)}."
+    for clause in topic.users:
+        yield f"{clause[0].upper()}{clause[1:]} and is running: stop it first, or it waits and fails without its topic."
     if topic.is_internal:
         yield "This topic is Kafka's own. Without it groups lose their positions, or producers their transactions."
 

@@ -47,6 +47,8 @@ class Partition(models.Model):
     leader_epoch = models.IntegerField(null=True)
     replicas = models.JSONField(default=list)
     isr = models.JSONField(default=list)
+    #: Of the replicas, those a move brings; while they are copied they are not out of sync.
+    adding = models.JSONField(default=list)
     #: The last known ones; None: never answered.
     first_offset = models.BigIntegerField(null=True)
     next_offset = models.BigIntegerField(null=True)
@@ -63,7 +65,12 @@ class Partition(models.Model):
 
     @property
     def is_under_replicated(self) -> bool:
-        return len(self.isr) < len(self.replicas)
+        return not set(self.replicas) <= {*self.isr, *self.adding}
+
+    @property
+    def copying(self) -> list[int]:
+        """Brokers that a move gives a replica and that do not have all of it yet."""
+        return [each for each in self.replicas if each in self.adding and each not in self.isr]
 
     @property
     def is_under_min_isr(self) -> bool:
@@ -85,7 +92,9 @@ class Partition(models.Model):
         """The colour beside the words of `isr_state`."""
         if self.leader is None or self.is_under_min_isr:
             return "critical"
-        return "warning" if self.is_under_replicated else "ok"
+        if self.is_under_replicated:
+            return "warning"
+        return "plain" if self.copying else "ok"
 
     @property
     def isr_state(self) -> str:
@@ -95,6 +104,8 @@ class Partition(models.Model):
             return f"{len(self.isr)} in sync, below min {self.topic.min_insync_replicas}"
         if self.is_under_replicated:
             return f"{len(self.isr)} of {len(self.replicas)} in sync"
+        if self.copying:
+            return f"in sync, copied to {', '.join(map(str, self.copying))}"
         return "all in sync"
 
     @property
@@ -106,6 +117,7 @@ class Partition(models.Model):
                 "broker_id": broker_id,
                 "is_leader": broker_id == self.leader,
                 "is_in_sync": broker_id in self.isr,
+                "is_copying": broker_id in self.copying,
                 "size": sizes.get(broker_id),
             }
             for broker_id in self.replicas

@@ -19,7 +19,7 @@ from console.zookeeper.settings_plan import said_by_all, settings_plan
 VALUE_LENGTH_MAX = 20
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def settings(request: HttpRequest) -> HttpResponse:
     """Without values the form alone; with them the plan."""
     require(request.user, Right.OPERATE)

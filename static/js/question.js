@@ -8,7 +8,7 @@ document.addEventListener("htmx:afterSettle", (event) => {
   if (event.detail.target.id !== PLACE) return;
   const no = noButton();
   if (no) {
-    askedBy = event.detail.requestConfig.elt.id;
+    askedBy = event.detail.requestConfig.elt.id || askedBy; // a question that is asked anew was asked by its own form
     no.focus();
   } else if (askedBy) {
     const button = document.getElementById(askedBy);

@@ -47,8 +47,8 @@ def open_live(page, address: str) -> None:
 def kill_broker(page, product, broker_id: int) -> None:
     """For longer than the console would leave it dead: it is told not to start it again."""
     page.goto(f"{product.console}/processes/broker-{broker_id}/")
-    page.get_by_role("button", name="Never restart it by itself").click()
-    expect(page.get_by_text("Restart: never")).to_be_visible()
+    page.get_by_role("button", name="Turn auto-restart off").click()
+    expect(page.get_by_text("Auto-restart: off")).to_be_visible()
     page.goto(f"{product.console}/processes/")
     row = page.locator(f"#process-broker-{broker_id}")
     expect(row).to_have_attribute("data-state", "running")
@@ -61,7 +61,7 @@ def start_broker(page, product, broker_id: int) -> None:
     expect(row).to_have_attribute("data-state", "exited")
     row.get_by_role("button", name="Start", exact=True).click()
     page.goto(f"{product.console}/processes/broker-{broker_id}/")
-    page.get_by_role("button", name="Always restart it by itself").click()
+    page.get_by_role("button", name="Turn auto-restart on").click()
 
 
 def cell(page, region: str, name: str):

@@ -37,12 +37,12 @@ def test_a_process_that_dies_is_started_again_and_the_page_says_why(page, produc
 
 def test_a_process_that_is_never_restarted_stays_dead_until_somebody_starts_it(page, product):
     go(page, product, "/processes/demo/")
-    page.get_by_role("button", name="Never restart it by itself").click()
-    expect(page.get_by_text("Restart: never")).to_be_visible()
+    page.get_by_role("button", name="Turn auto-restart off").click()
+    expect(page.get_by_text("Auto-restart: off")).to_be_visible()
     os.kill(int(pid_of(page).inner_text()), signal.SIGKILL)
     expect(page.locator("[data-cell=state]")).to_have_text("exited")
-    expect(page.locator("main")).to_contain_text("it is not started again by itself")
-    page.get_by_role("button", name="Always restart it by itself").click()
+    expect(page.locator("main")).to_contain_text("auto-restart is off")
+    page.get_by_role("button", name="Turn auto-restart on").click()
     expect(page.locator("[data-cell=state]")).to_have_text("healthy")
 
 

@@ -3,7 +3,7 @@
 from django import template
 
 from console.access.reach import Resource
-from console.access.rights import Right, reach_of
+from console.access.rights import CLUSTER, Right, reach_of
 
 register = template.Library()
 
@@ -12,3 +12,12 @@ register = template.Library()
 def is_process_operable_by(name: str, user) -> bool:
     """A row that is pushed is drawn for nobody: it reaches only those whose rights have no exceptions."""
     return not user or Right.OPERATE in reach_of(user).rights_on(Resource.PROCESS, name)
+
+
+@register.filter
+def is_quiet_changeable_by(row, user) -> bool:
+    """Whether `user` may take back what is said of a reason of health: who operates what it is about."""
+    reach = reach_of(user)
+    if not row.name and reach.is_limited_somewhere:
+        return False
+    return Right.OPERATE in reach.rights_on(Resource(row.about), row.name or CLUSTER)

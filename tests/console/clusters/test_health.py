@@ -111,7 +111,7 @@ def test_a_partition_below_min_isr_is_critical_though_it_is_led():
 
     assert reason.level == Level.CRITICAL
     assert "1 partition of orders is below min.insync.replicas and refuses acks=all" in reason.text
-    assert reason.evidence == "orders-4: in sync 1 of 1, 2"
+    assert reason.evidence == "orders-4: in sync: [1], replicas: [1, 2]"
 
 
 def test_min_isr_is_missed_also_when_every_broker_is_registered():
@@ -125,7 +125,9 @@ def test_min_isr_is_missed_also_when_every_broker_is_registered():
 def test_a_lagging_replica_is_named_with_its_broker():
     (reason,) = assess(facts(troubled=(lagging("orders", (1, 2, 3), (1, 2)),) * 5)).reasons
 
-    assert reason.evidence.startswith("Out of sync: broker 3 (5 replicas) · orders-0: in sync 1, 2 of 1, 2, 3")
+    assert reason.evidence.startswith(
+        "Out of sync: broker 3 (5 replicas) · orders-0: in sync: [1, 2], replicas: [1, 2, 3]"
+    )
     assert reason.evidence.endswith("2 more")
 
 
@@ -159,13 +161,13 @@ def test_every_reason_names_its_object_and_a_next_action():
     )
 
     assert len(health.reasons) == 8
-    assert all(each.subject and each.text and each.action.text for each in health.reasons)
+    assert all(each.subject and each.text and each.action.text and each.key for each in health.reasons)
 
 
 def test_a_process_that_is_not_as_wanted_is_named_with_its_own_sentence():
     failed = TroubledProcess("clicks", "failed", "gave up after 3 tries", is_lost=True)
     health = assess(facts(processes=(failed,)))
-    assert (health.level, health.reasons[0].text) == (Level.CRITICAL, "clicks is meant to run and is failed.")
+    assert (health.level, health.reasons[0].text) == (Level.CRITICAL, "clicks should be running and has failed.")
     assert (health.reasons[0].action.argument, health.reasons[0].evidence) == ("clicks", "gave up after 3 tries")
 
 

@@ -43,7 +43,7 @@ def test_a_missing_broker_is_the_first_thing_to_read(cluster, collect, viewer, c
     collect()
     text = page(client_of, viewer)
 
-    assert "Broken" in text
+    assert "Critical" in text
     assert "Broker 2 is not registered: 1 partition of orders has no leader." in text
     assert text.index("Broker 2 is not registered") < text.index('id="tiles"')
 
@@ -98,7 +98,7 @@ def test_a_minimum_above_the_number_of_replicas_asks_for_all_of_them(cluster, co
     collect()
     text = page(client_of, viewer)
 
-    assert "Broken" not in text
+    assert "Critical" not in text
     assert "none below min ISR" in text
 
 
@@ -128,7 +128,7 @@ def test_groups_disks_and_processes_in_trouble_are_named_where_one_looks_first(
 
     assert "Group readers will lose records" in text
     assert "The volume of broker 2 is nearly full" in text
-    assert "demo is meant to run and is exited." in text
+    assert "demo should be running and has exited." in text
 
 
 def test_what_people_did_is_for_administrators(administrator, viewer, client_of):

@@ -3,15 +3,22 @@
 import re
 
 import pytest
+from django.utils import timezone
 
 from console.audit.models import AuditEvent
+from console.brokers.models import Broker
+from console.clusters.models import ClusterState
+from console.clusters.queries import overview_facts
 from console.departures import advance as advancing
 from console.departures.actions import do_call_off
 from console.departures.advance import advance
 from console.departures.models import Departure
+from console.history.models import Change
+from console.placement.arriving import SEEN_WITHIN, arriving_replicas
 from console.placement.models import OngoingMove, Reassignment
 from console.processes import tasks
 from console.processes.models import ManagedProcess
+from console.processes.registry import forget_process
 from console.processes.states import Desired
 from console.topics.models import Partition
 
@@ -234,3 +241,98 @@ def test_partitions_that_were_last_seen_on_the_move_are_not_moved_again(broker, 
     assert {len(each) for each in cluster.moves.assignments(["orders"]).values()} == {2}
     collect()
     assert step().state == State.STOPPING
+
+
+def alarms() -> list[str]:
+    return [each.text for each in overview_facts()["health"].reasons]
+
+
+def test_drain_ends_on_a_page_that_says_so(broker, cluster, collect, operator, client_of):
+    client = client_of(operator)
+    begin(client)
+    step()
+    cluster.moves.arrive(*cluster.moves.under_way())
+    collect()
+    step()
+    broker.refresh_from_db()
+    assert forget_process_now(broker)
+    for _ in range(2):  # before and after the beat that sees that it has gone
+        page = client.get(ADDRESS)
+        assert page.status_code == 200
+        assert 'id="departure-broker-3"' in page.content.decode()
+        step()
+    text = client.get(ADDRESS).content.decode()
+    assert "It has been stopped and is not managed here any more; its files stay." in text
+    assert 'data-state="done"' in text
+    assert client.post(f"{ADDRESS}resume").status_code == 404
+    gone = client.get("/processes/broker-3/")
+    assert gone.status_code == 404
+    assert "broker-3 was removed here" in gone.content.decode()
+    ManagedProcess.objects.create(name="broker-3", kind="broker", spec={"broker_id": 3})
+    assert "Drain and remove it" in client.get(ADDRESS).content.decode()
+
+
+def forget_process_now(broker: ManagedProcess) -> bool:
+    """What the reconcile does once it has stopped."""
+    ManagedProcess.objects.filter(pk=broker.pk).update(observed="stopped", request="", pid=None)
+    return forget_process(broker)
+
+
+def test_a_drain_from_its_first_copy_to_the_end_raises_no_alarm(
+    broker, cluster, collector, collect, operator, client_of
+):
+    begin(client_of(operator))
+    step()
+    collector.collect_topics()  # the moves themselves have not been looked at yet
+    assert alarms() == []
+    collect()
+    assert alarms() == []
+    assert overview_facts()["totals"]["under_replicated"] == 0
+    assert sum(Broker.objects.values_list("out_of_sync_count", flat=True)) == 0
+    assert sum(Broker.objects.values_list("copying_count", flat=True)) == 4
+    cluster.moves.arrive(*cluster.moves.under_way())
+    collect()
+    step()
+    assert ManagedProcess.objects.get().is_leaving
+    cluster.stop_broker(3)
+    collect()
+    assert alarms() == []
+    assert not Broker.objects.filter(broker_id=3).exists()
+    assert "left the cluster, as planned" in Change.objects.get(kind="broker", object_name="broker-3").sentence
+
+
+def test_a_replica_that_falls_out_while_others_are_copied_is_an_alarm(broker, cluster, collect, operator, client_of):
+    begin(client_of(operator))
+    step()
+    collect()
+    cluster.stop_broker(1)
+    collect()
+    assert any("under-replicated" in each or "no leader" in each for each in alarms())
+
+
+def test_a_move_that_was_asked_for_long_ago_and_is_not_seen_hides_nothing(
+    broker, cluster, collect, operator, client_of
+):
+    begin(client_of(operator))
+    step()
+    OngoingMove.objects.all().delete()
+    assert len(arriving_replicas()) == 4
+    Reassignment.objects.update(began_at=timezone.now() - 2 * SEEN_WITHIN)
+    assert arriving_replicas() == {}
+
+
+def test_the_plan_says_which_offices_the_broker_has(broker, collect, operator, client_of):
+    ClusterState.objects.update(controller_id=3)
+    assert "It is the controller" in client_of(operator).get(ADDRESS).content.decode()
+
+
+def test_nothing_moves_in_the_name_of_who_may_not_any_more(broker, cluster, operator, administrator, client_of):
+    begin(client_of(operator))
+    operator.groups.clear()
+    paused = step()
+    assert paused.state == State.PAUSED
+    assert "operator may not do this any more" in paused.sentence
+    assert cluster.moves.under_way() == {}
+    client_of(administrator).post(f"{ADDRESS}resume")
+    step()
+    assert len(cluster.moves.under_way()) == 4

@@ -56,9 +56,9 @@ def test_replicas_that_fall_out_and_come_back_are_named():
     assert (shrunk.kind, shrunk.tone, shrunk.sentence) == (
         "isr",
         "warning",
-        "orders-0: 2, 3 fell out of sync; in sync 1",
+        "orders-0: 2, 3 fell out of sync; in sync: [1]",
     )
-    assert (grown.tone, grown.sentence) == ("ok", "orders-0: 2, 3 came in sync; in sync 1, 2, 3")
+    assert (grown.tone, grown.sentence) == ("ok", "orders-0: 2, 3 came in sync; in sync: [1, 2, 3]")
 
 
 def test_another_order_of_the_same_isr_is_no_event():
@@ -111,7 +111,7 @@ def test_brokers_come_go_and_move():
 
 def test_the_controller_changes_goes_and_comes():
     assert controller_events(1, 1) == []
-    assert sentences(controller_events(1, 2)) == ["Broker 2 is the controller; before it was broker 1"]
+    assert sentences(controller_events(1, 2)) == ["Broker 2 is the controller; was broker 1"]
     assert sentences(controller_events(None, 2)) == ["Broker 2 is the controller; there was none"]
     (event,) = controller_events(1, None)
     assert (event.tone, event.kind) == ("critical", "controller")

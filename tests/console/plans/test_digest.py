@@ -30,10 +30,12 @@ from console.placement.move import DRAIN, MOVE, MovePlan, PartitionMove
 from console.plans.digest import DIGEST_LENGTH, digest_of
 from console.plans.plan import Line, Plan
 from console.processes.addition import Surroundings, addition_plan
-from console.processes.removal import kill_plan, removal_plan
+from console.processes.consequences import Consequence
+from console.processes.ending import KILL, RESTART, STOP, ending_plan
+from console.processes.removal import removal_plan
 from console.retention.plan import Difference
 from console.retention.plan import change_plan as retention_plan
-from console.rolling.plan import Gap, Planned, RestartPlan
+from console.rolling.plan import OFFLINE, REFUSES, Gap, Planned, RestartPlan
 from console.streams.checkpoint_plan import EARLIEST, LATEST, Loss, start_plan
 from console.streams.checkpoint_plan import reset_plan as checkpoint_plan
 from console.streams.submission import Submission, submission_plan
@@ -135,15 +137,15 @@ def called_off(place=("orders", 0), replicas=(1, 2, 3), adding=(3,), removing=(1
 
 def process(**changed):
     facts = {"name": "broker-3", "spec": {"a": 1}, "pid": 5, "state": "running", "data_dir": "/d", "kind": "broker"}
-    return SimpleNamespace(**(facts | {"is_leaving": False, "run_token": "t"} | changed))
+    return SimpleNamespace(**(facts | {"is_leaving": False, "run_token": "t", "grace_s": 20} | changed))
 
 
 def removed(holds=(), unknown="", **changed):
     return removal_plan(process(**changed), holds, unknown)
 
 
-def killed(**changed):
-    return kill_plan(process(**changed), "")
+def ended(action=STOP, harms=(), confirmed=(), **changed):
+    return ending_plan(action, process(**changed), Consequence((), harms, confirmed))
 
 
 def departed(stuck=(), name="broker-3", **changed):
@@ -192,8 +194,8 @@ def ensemble(kind=Kind.REPLACE, version=5, replaced=2, leader=1, **offered):
     return plan_change(kind, present, (server(4, **offered),), replaced).plan
 
 
-def restarted(name="broker-1", topic="orders", is_offline=True):
-    return RestartPlan((Planned(name, 1, False, 5, (Gap(topic, 0, 1, is_offline),)),))
+def restarted(name="broker-1", topic="orders", meaning=OFFLINE, away=(), doubt=""):
+    return RestartPlan((Planned(name, 1, False, 5, (Gap(topic, 0, 1, meaning),)),), away, doubt)
 
 
 def account_created(name="ada", role="viewer"):
@@ -220,15 +222,18 @@ MAKERS = [
     (departed, {"name", "topic", ("new", (2, 4)), ("rate", 5), ("stuck", (("b", 0),))}),
     (broker_added, {"directory", "rack", "zookeeper", ("broker_id", 5), ("port", 1), ("metrics_port", 1)}),
     (removed, {"name", "spec", "unknown", ("pid", None), ("holds", ("orders-0",))}),
-    (killed, {"name", "run_token", ("pid", 6)}),
+    (ended, {"name", "run_token", ("pid", 6), ("harms", ("a-0",)), ("confirmed", ("a-0",)), ("action", RESTART)}),
     (stream_added, {"name", "directory", ("has_checkpoint", True)}),
     (started_after_loss, {"name", "topic", ("position", 4), ("log_start", 8)}),
     (checkpoint_reset, {"name", "obstacle", ("position", 6), ("target", LATEST)}),
     (ensemble, {"directory", ("kind", Kind.GROW), ("version", 6), ("replaced", 3), ("leader", 3), ("client_port", 1)}),
-    (restarted, {"name", "topic", ("is_offline", False)}),
+    (restarted, {"name", "topic", "doubt", ("meaning", REFUSES), ("away", (3,))}),
     (account_created, {"name", ("role", "admin")}),
     (read_only_switched, {"by_name", ("scope", CLUSTER)}),
-    (lambda **changed: deletion_plan(replace(DOOMED, **changed), ""), {"name", "topic_id", ("groups", ("g", "h"))}),
+    (
+        lambda **changed: deletion_plan(replace(DOOMED, **changed), ""),
+        {"name", "topic_id", "users", ("groups", ("g", "h"))},
+    ),
     (lambda **changed: undo_creation_plan(replace(DOOMED, **changed), {}, ""), {"name", "topic_id", ("groups", ())}),
     # What sets and mappings hold cannot stand in the sets above.
     (lambda each=1: broker_added(log_dirs=[f"/data/{each}"]), {"each"}),
@@ -254,7 +259,7 @@ def test_whatever_differs_from_what_was_shown_gives_another_digest(make, changes
 def test_what_goes_on_changing_by_itself_keeps_the_digest():
     grown = replace(DOOMED, record_count=101, size_bytes=2_000, records_per_second=0.5)
     assert digest_of(deletion_plan(grown, ""), ADA) == digest_of(deletion_plan(DOOMED, ""), ADA)
-    assert digest_of(killed(state="in trouble"), ADA) == digest_of(killed(), ADA)
+    assert digest_of(ended(KILL, state="in trouble"), ADA) == digest_of(ended(KILL), ADA)
 
 
 def test_what_differs_between_accounts_gives_another_digest(viewer, operator):

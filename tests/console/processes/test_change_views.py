@@ -293,7 +293,7 @@ def test_viewer_sees_four_truths_and_no_buttons_that_work(viewer, client, make_p
     make_process(port_says="port 9092 answers", cluster_says="it is registered in ZooKeeper", restart_count=2)
     client.force_login(viewer)
     page = text_of(client.get(reverse("process", args=["demo"])))
-    for text in ("Wanted", "port 9092 answers", "it is registered in ZooKeeper", "2 times", "Restart: always"):
+    for text in ("Wanted", "port 9092 answers", "it is registered in ZooKeeper", "2 times", "Auto-restart: on"):
         assert text in page
     assert "hx-post" not in page
     assert reverse("process-kill", args=["demo"]) not in page

@@ -118,7 +118,7 @@ TABLE = [
     (
         {"exit_status": 1, "restart": Policy.NEVER, "last_words": "server: port 9092 is taken"},
         Observed.EXITED,
-        "exited: ended by itself with status 1 at 12:03:04 UTC; it is not started again by itself (restart: never); "
+        "exited: ended by itself with status 1 at 12:03:04 UTC; it is not started again: auto-restart is off; "
         "its last line: server: port 9092 is taken",
         Do.NOTHING,
     ),

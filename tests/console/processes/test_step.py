@@ -263,6 +263,6 @@ def test_every_state_of_a_process_is_in_the_history(make_process):
     row = start(make_process())
     wish(row, Request.STOP, Desired.STOPPED)
     told = [change.sentence for change in Change.objects.order_by("id")]
-    assert any(f"{row.name} is running (" in sentence for sentence in told)
+    assert any(f"{row.name} is healthy (" in sentence for sentence in told)
     assert told[-1].startswith(f"{row.name} is stopped (")
     assert set(Change.objects.values_list("kind", "object_name")) == {("process", row.name)}

@@ -100,7 +100,7 @@ def test_question_tells_what_stopping_a_broker_means(operator, client, make_proc
         Partition.objects.create(topic=topic, partition=number, leader=2, replicas=[2], isr=[2])
     client.force_login(operator)
     html = client.get(reverse("process-question", args=["broker-2", "stop"])).content.decode()
-    assert "4 partitions it leads have no other replica in sync and will be offline" in html
+    assert "4 partitions go offline until broker 2 is back, for no other replica is in sync: orders-0" in html
     assert reverse("process-stop", args=["broker-2"]) in html
 
 

@@ -23,7 +23,9 @@ class Cluster:
     """Three brokers, 1 the controller; one topic with three replicas, a minimum of two in sync."""
 
     def __init__(self):
-        self.state = ClusterState.objects.create(name=DEFAULT_CLUSTER, controller_id=1, topics_at_ms=now_ms())
+        self.state = ClusterState.objects.create(
+            name=DEFAULT_CLUSTER, controller_id=1, topics_at_ms=now_ms(), brokers_at_ms=now_ms()
+        )
         for number in (1, 2, 3):
             Broker.objects.create(broker_id=number, leader_count=1)
             started_at = timezone.now() - timedelta(hours=1)

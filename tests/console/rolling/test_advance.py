@@ -2,6 +2,7 @@
 
 import pytest
 
+from console.access.models import NameRule
 from console.audit.models import AuditEvent
 from console.rolling.actions import AlreadyUnderWay, do_begin, do_cancel, do_pause, do_resume
 from console.rolling.advance import advance
@@ -99,7 +100,31 @@ def test_the_plan_names_partitions_without_a_replica_to_spare(stage):
     plan = restart_plan()
     assert [(gap.name, gap.broker_id, gap.meaning) for gap in plan.gaps if gap.broker_id == 2] == [
         ("single-0", 2, "offline"),
-        ("tight-0", 2, "refuses writes with acks=all"),
+        ("tight-0", 2, "below min.insync.replicas: acks=all is refused"),
     ]
     assert plan.partitions_without_spare == 2, "tight-0 pauses three times, and is one partition"
     assert [each.name for each in plan.brokers] == ["broker-2", "broker-3", "broker-1"]
+
+
+@pytest.mark.parametrize("lost", ["role", "account", "rule", "person"])
+def test_nobody_is_restarted_in_the_name_of_who_may_not_any_more(lost, stage, restart, operator, administrator):
+    match lost:
+        case "role":
+            operator.groups.clear()
+        case "account":
+            operator.is_active = False
+            operator.save()
+        case "rule":
+            NameRule.objects.create(user=operator, resource="process", pattern="broker-3", level="nothing")
+        case "person":
+            operator.delete()
+    restart = RollingRestart.objects.get()
+    advance(restart)
+    restart.refresh_from_db()
+    assert (restart.state, stage.wished()) == ("paused", [])
+    assert "operator may not restart these brokers any more" in restart.sentence
+    do_resume(administrator, restart)
+    restart = RollingRestart.objects.get()
+    advance(restart)
+    assert stage.wished() == ["broker-2"]
+    assert AuditEvent.objects.get(action="restart").actor == administrator

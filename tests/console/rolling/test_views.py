@@ -2,13 +2,18 @@
 
 import pytest
 from django.contrib.auth.models import Group
+from django.template.loader import render_to_string
 from django.urls import reverse
 
 from console.access.models import NameRule
+from console.brokers.models import Broker
+from console.clusters.models import ClusterState
+from console.live.templatetags.figures import moment
 from console.plans.digest import digest_of
-from console.rolling.actions import do_begin, do_pause
+from console.processes.models import ManagedProcess
+from console.rolling.actions import do_begin, do_cancel, do_pause
 from console.rolling.models import RollingRestart
-from console.rolling.plan import restart_plan
+from console.rolling.plan import TYPED_NAME, restart_plan
 
 
 def begin(client, **fields):
@@ -44,13 +49,61 @@ def test_a_plan_that_no_longer_holds_is_refused_and_shown_anew(stage, operator, 
     assert not RollingRestart.objects.exists()
 
 
-def test_partitions_without_a_replica_to_spare_must_be_accepted(stage, operator, client_of):
-    stage.add_topic("single", [2], 1)
+@pytest.mark.parametrize("replicas", [[2], [1, 2]])
+def test_partitions_without_a_replica_to_spare_are_accepted_by_typing(replicas, stage, operator, client_of):
+    stage.add_topic("emoji.zoo", replicas, 2)
     client = client_of(operator)
     refused = begin(client)
     assert refused.status_code == 422
-    assert b"single-0" in refused.content
-    assert begin(client, accepts_gaps="on").status_code == 302
+    assert b"emoji.zoo-0" in refused.content
+    assert begin(client, typed_name=TYPED_NAME).status_code == 302
+    assert RollingRestart.objects.get().accepts_gaps
+
+
+@pytest.mark.parametrize("gone", [{"observed": "stopped"}, {"request": "stop"}])
+def test_with_a_broker_away_it_says_so_and_is_not_begun(gone, stage, operator, client_of):
+    client = client_of(operator)
+    ManagedProcess.objects.filter(name="broker-3").update(**gone)
+    page = client.get(reverse("rolling-restart")).content.decode()
+    assert "Broker 3 is away already, and one broker is away at a time" in page
+    assert begin(client, typed_name=TYPED_NAME).status_code == 409
+    assert not RollingRestart.objects.exists()
+
+
+def test_a_broker_that_went_since_the_plan_was_shown_makes_another_plan_of_it(stage, operator, client_of):
+    client = client_of(operator)
+    digest = digest_of(restart_plan(), operator)
+    Broker.objects.filter(broker_id=3).update(is_registered=False)
+    answer = client.post(reverse("rolling-restart-begin"), {"digest": digest, "typed_name": TYPED_NAME})
+    assert answer.status_code == 409
+    assert not RollingRestart.objects.exists()
+
+
+def test_a_plan_from_old_knowledge_says_so_and_is_accepted_by_typing(stage, operator, client_of):
+    ClusterState.objects.update(topics_at_ms=1)
+    client = client_of(operator)
+    assert b"may be wrong: the collector has not looked since" in client.get(reverse("rolling-restart")).content
+    assert begin(client).status_code == 422
+    assert begin(client, typed_name=TYPED_NAME).status_code == 302
+
+
+@pytest.mark.parametrize(("state", "word"), [("cancelled", "called off"), ("done", "finished")])
+def test_one_that_is_over_says_when_it_began_and_ended(state, word, stage, operator):
+    restart = do_begin(operator, restart_plan(), accepts_gaps=False)
+    do_cancel(operator, restart)
+    restart.refresh_from_db()
+    restart.state = state
+    context = {"restart": restart, "shown_brokers": []}
+    html = render_to_string("rolling/progress.html", context)
+    assert f"Begun by operator, {moment(restart.started_at)}; {word} {moment(restart.ended_at)}." in html
+    assert "ago" not in html
+
+
+def test_who_may_see_no_process_reads_no_name_of_one(stage, viewer, client_of):
+    NameRule.objects.create(user=viewer, resource="process", pattern="*", level="nothing")
+    page = client_of(viewer).get(reverse("rolling-restart")).content.decode()
+    assert "3 brokers" in page
+    assert "broker-" not in page
 
 
 @pytest.mark.parametrize("button", ["pause", "resume", "cancel"])

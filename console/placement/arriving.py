@@ -1,0 +1,29 @@
+"""Replicas that are still being copied by a move: a plan, and no trouble.
+
+They do not count as out of sync, as they do not in Kafka's UnderReplicatedPartitions (KIP-455).
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from datetime import timedelta
+
+from django.utils import timezone
+
+from console.gateway.group_views import Place
+from console.placement.models import OPEN, OngoingMove, Reassignment
+from console.placement.move import flat
+
+#: A move is seen in the cluster within a look or two; until then what was asked for stands for it, no longer.
+SEEN_WITHIN = timedelta(seconds=15)
+
+
+def arriving_replicas() -> Mapping[Place, frozenset[int]]:
+    """By partition, the brokers a move gives a replica: of those under way, and of those begun a moment ago."""
+    found: dict[Place, frozenset[int]] = defaultdict(frozenset)
+    for each in OngoingMove.objects.all():
+        found[each.topic, each.partition] |= frozenset(each.adding)
+    for each in Reassignment.objects.filter(state__in=OPEN, began_at__gt=timezone.now() - SEEN_WITHIN):
+        former = flat(each.former)
+        for place, target in flat(each.wanted).items():
+            found[place] |= frozenset(target) - frozenset(former.get(place, ()))
+    return dict(found)

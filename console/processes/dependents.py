@@ -1,0 +1,112 @@
+"""Which stream jobs and connect workers read and write which topics, by their settings, and who hangs on whom."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from console.access.objects import places_within
+from console.access.reach import EVERYTHING, Reach, Resource
+from console.access.rights import Right
+from console.gateway.stream_jobs import topic_keys
+from console.processes.models import ManagedProcess
+
+#: Names in a sentence; the rest are counted.
+NAMED_MAX = 3
+_TOPIC = "topic"
+
+
+@dataclass(frozen=True, slots=True)
+class Wiring:
+    """What one process reads and writes. `label` is its kind and name: stream job clicks-by-page."""
+
+    name: str
+    label: str
+    runs: bool
+    reads: frozenset[str] = frozenset()
+    writes: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Dependents:
+    """Of a process: the topics it fills, and the running processes and the groups that read them."""
+
+    topics: tuple[str, ...] = ()
+    processes: tuple[Wiring, ...] = ()
+    groups: tuple[str, ...] = ()
+
+    @property
+    def confirmed(self) -> tuple[str, ...]:
+        names = [each.name for each in self.processes]
+        return (f"fills={list(self.topics)}", f"feeds={names}", f"groups={list(self.groups)}")
+
+
+def wirings() -> list[Wiring]:
+    """Of every process that is a client of the cluster."""
+    kinds = (ManagedProcess.Kind.STREAM, ManagedProcess.Kind.CONNECT)
+    rows = ManagedProcess.objects.filter(kind__in=kinds).select_related("progress").order_by("name")
+    return [wiring_of(each) for each in rows]
+
+
+def wiring_of(process: ManagedProcess) -> Wiring:
+    """By its properties, and by the topics its driver last said it reads."""
+    properties = process.spec.get("properties", {})
+    reads: set[str] = set()
+    writes: set[str] = set()
+    if process.kind == ManagedProcess.Kind.CONNECT:
+        named = {f"{each.strip()}.{_TOPIC}" for each in properties.get("connectors", "").split(",")}
+        writes = {topic for key, topic in properties.items() if key in named}
+    elif process.kind == ManagedProcess.Kind.STREAM:
+        keys = topic_keys(properties.get("job", ""), properties)
+        reads = {properties[key] for key in keys.reads if key in properties}
+        writes = {properties[key] for key in keys.writes if key in properties}
+        progress = getattr(process, "progress", None)
+        reads |= set((progress.facts.get("lags") or {}) if progress else ())
+    label = f"{process.get_kind_display()} {process.name}"
+    return Wiring(process.name, label, process.pid is not None, frozenset(reads), frozenset(writes))
+
+
+def dependents_of(process: ManagedProcess) -> Dependents:
+    """Who stands still, or waits, when `process` ends."""
+    own = wiring_of(process)
+    fed = tuple(each for each in wirings() if each.runs and each.name != own.name and each.reads & own.writes)
+    places = places_within(EVERYTHING).filter(topic__in=own.writes, committed__isnull=False)
+    groups = places.order_by("group__name").values_list("group__name", flat=True).distinct()
+    return Dependents(tuple(sorted(own.writes)), fed, tuple(groups))
+
+
+def dependents_sentences(dependents: Dependents, reach: Reach = EVERYTHING) -> Iterable[str]:
+    """Naming only what is in `reach`."""
+    if dependents.topics:
+        yield f"Nothing new comes to {_listed(dependents.topics, Resource.TOPIC, 'topic', reach)} meanwhile."
+    if dependents.processes:
+        names = [each.name for each in dependents.processes]
+        verb = "reads" if len(names) == 1 else "read"
+        yield f"{_listed(names, Resource.PROCESS, 'process', reach)} {verb} what it writes, and will wait."
+    if dependents.groups:
+        verb = "reads" if len(dependents.groups) == 1 else "read"
+        yield f"{_listed(dependents.groups, Resource.GROUP, 'consumer group', reach)} {verb} what it writes."
+
+
+def users_of(topic: str, reach: Reach = EVERYTHING) -> tuple[str, ...]:
+    """What the running processes do with `topic`, a clause each: `stream job clicks reads it`."""
+    found = []
+    for each in wirings():
+        does = _verbs(topic, each)
+        if each.runs and does:
+            may_name = Right.VIEW in reach.rights_on(Resource.PROCESS, each.name)
+            found.append(f"{each.label if may_name else 'a process that your rights do not reach'} {does} it")
+    return tuple(found)
+
+
+def _verbs(topic: str, wiring: Wiring) -> str:
+    verbs = [verb for verb, topics in (("reads", wiring.reads), ("writes", wiring.writes)) if topic in topics]
+    return " and ".join(verbs)
+
+
+def _listed(names: Sequence[str], resource: Resource, noun: str, reach: Reach) -> str:
+    """`a, b and 3 more`, or `2 topics` where none of them may be named."""
+    named = [each for each in names if Right.VIEW in reach.rights_on(resource, each)][:NAMED_MAX]
+    if not named:
+        plural = "" if len(names) == 1 else "es" if noun.endswith("s") else "s"
+        return f"{len(names)} {noun}{plural}"
+    more = len(names) - len(named)
+    return ", ".join(named) + (f" and {more} more" if more else "")

@@ -1,0 +1,52 @@
+"""Stop, restart and kill as plans: what they mean to others, and what is typed where somebody is refused. Pure."""
+
+from console.plans.plan import Line, Plan
+
+STOP, RESTART, KILL = "stop", "restart", "kill process"
+_OUTCOMES = {STOP: "stopped", RESTART: "restarted", KILL: "killed (SIGKILL)"}
+
+
+def ending_plan(action: str, process, consequence) -> Plan:
+    """`consequence` is what ending it means, as `consequences` found it just now.
+
+    Whoever confirms it has seen which partitions go offline or fall below their minimum, and that it is this very
+    process: what has become otherwise since is another plan.
+    """
+    is_typed = action == KILL or consequence.is_harmful
+    return Plan(
+        action=action,
+        object_type="process",
+        object_name=process.name,
+        lines=(Line("process", _now(process), _OUTCOMES[action], is_told=True),),
+        read=(process.name, str(process.pid), process.run_token, *consequence.confirmed),
+        touches=(*consequence.course, _how(action, process)),
+        losses=(*consequence.harms, *((_KILLED,) if action == KILL else ())),
+        undo="" if action == RESTART else "start it again.",
+        command=f"kill {'-9 ' if action == KILL else ''}{process.pid}" if process.pid is not None else "",
+        typed_name=process.name if is_typed else "",
+        obstacle=_obstacle(action, process),
+    )
+
+
+_KILLED = (
+    "Nothing is handed over, flushed or closed: others find out when it does not answer any more, and its next start "
+    "checks what it left behind. It stays stopped until somebody starts it; Stop ends it in order."
+)
+
+
+def _now(process) -> str:
+    return f"{process.state}, pid {process.pid}" if process.pid is not None else process.state
+
+
+def _how(action: str, process) -> str:
+    if action == KILL:
+        return "It is ended at once (SIGKILL)."
+    again = " It is started again as soon as it has gone." if action == RESTART else ""
+    return f"It is asked to end (SIGTERM), and killed if it has not after {process.grace_s} s.{again}"
+
+
+def _obstacle(action: str, process) -> str:
+    """One that waits to be started again has no process to kill, and can be told to stay stopped."""
+    if process.pid is not None or (action != KILL and process.waits_for_restart):
+        return ""
+    return f"{process.name} does not run."

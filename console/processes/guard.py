@@ -1,0 +1,158 @@
+"""The one guard before a broker goes: what is offline without it, what falls below min.insync.replicas. Pure.
+
+Stop, restart, kill, rolling restart and departure all ask it, so that none of them knows less than another. A partition
+is judged by who would be in sync without the broker and without those that are away already: an ISR is cut only when
+somebody has noticed. What is not known is never taken for harmless.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+#: The collector looks at brokers and topics every second or two; what is older than that is said to be old.
+FRESH_MS = 15_000
+#: Kafka's own topics whose leaders coordinate: a group, or the transactions of a producer.
+GROUPS_TOPIC, TRANSACTIONS_TOPIC = "__consumer_offsets", "__transaction_state"
+
+
+@dataclass(frozen=True, slots=True)
+class Hosted:
+    """One partition as far as a broker's absence matters to it. `min_isr` None: the cluster has not said."""
+
+    topic: str
+    partition: int
+    replicas: tuple[int, ...]
+    isr: tuple[int, ...]
+    leader: int | None
+    min_isr: int | None
+
+    @property
+    def name(self) -> str:
+        return f"{self.topic}-{self.partition}"
+
+    @property
+    def needed(self) -> int | None:
+        """Replicas in sync that acks=all asks for; never more than there are replicas, as since Kafka 3.7."""
+        return None if self.min_isr is None else min(self.min_isr, len(self.replicas))
+
+
+class Fate(StrEnum):
+    """What a partition comes to."""
+
+    UNTOUCHED = "untouched"
+    THINNER = "one replica less in sync"
+    MOVED = "led by another broker"
+    UNKNOWN = "min.insync.replicas not known"
+    BELOW = "below min.insync.replicas"
+    OFFLINE = "offline"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class World:
+    """What is known now. `seen_at_ms`: when the oldest part of it was seen, 0 for never; `error`: why it may be wrong.
+
+    `away`: brokers that are not registered, do not run or are asked to end. `groups`: broker → groups it coordinates.
+    """
+
+    now_ms: int
+    seen_at_ms: int
+    partitions: Iterable[Hosted]
+    error: str = ""
+    controller_id: int | None = None
+    away: frozenset[int] = frozenset()
+    groups: dict[int, Sequence[str]] = field(default_factory=dict)
+
+    @property
+    def is_doubtful(self) -> bool:
+        return bool(self.error) or not self.seen_at_ms or self.now_ms - self.seen_at_ms > FRESH_MS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Absence:
+    """What it means that `broker_id` is away. Partitions stand in one of the lists, in the order they were read.
+
+    `below` fall below their minimum with it, `already` are below it, or offline, before.
+    """
+
+    broker_id: int
+    offline: tuple[Hosted, ...] = ()
+    below: tuple[Hosted, ...] = ()
+    unknown: tuple[Hosted, ...] = ()
+    moved: int = 0
+    thinner: int = 0
+    already: int = 0
+    is_controller: bool = False
+    #: Partitions it leads of each topic whose leaders coordinate, and the groups known to be coordinated by it.
+    group_shards: int = 0
+    transaction_shards: int = 0
+    groups: tuple[str, ...] = ()
+    #: Others that are away.
+    away: tuple[int, ...] = ()
+    seen_at_ms: int = 0
+    now_ms: int = 0
+    error: str = ""
+    is_doubtful: bool = False
+
+    @property
+    def is_harmful(self) -> bool:
+        """Somebody is refused meanwhile, or nobody can say that nobody is."""
+        return bool(self.offline or self.below or self.unknown or self.is_doubtful)
+
+    @property
+    def confirmed(self) -> tuple[str, ...]:
+        """All that a confirmation of it hangs on, one text each; figures that go on moving are not among it."""
+        lists = {"offline": self.offline, "below": self.below, "unknown": self.unknown}
+        named = (f"{word}={sorted(each.name for each in found)}" for word, found in lists.items())
+        roles = f"controller={self.is_controller}", f"coordinates={self.group_shards},{self.transaction_shards}"
+        return (*named, *roles, f"away={list(self.away)}", f"doubtful={self.is_doubtful}")
+
+
+def fate_of(partition: Hosted, broker_id: int, away: frozenset[int]) -> Fate:
+    """What becomes of `partition` when `broker_id` goes; `away` are others that are gone already."""
+    before = set(partition.isr) - (away - {broker_id})
+    after = before - {broker_id}
+    if broker_id not in before:
+        return Fate.UNTOUCHED
+    if not after:
+        return Fate.OFFLINE
+    if partition.needed is None:
+        return Fate.UNKNOWN
+    if len(after) < partition.needed <= len(before):
+        return Fate.BELOW
+    return Fate.MOVED if partition.leader == broker_id else Fate.THINNER
+
+
+def absence_of(broker_id: int, world: World) -> Absence:
+    """What everybody would notice of `broker_id` being away."""
+    others = world.away - {broker_id}
+    fates: dict[Fate, list[Hosted]] = {fate: [] for fate in Fate}
+    already, shards = 0, {GROUPS_TOPIC: 0, TRANSACTIONS_TOPIC: 0}
+    for each in world.partitions:
+        if broker_id not in each.replicas:
+            continue
+        fates[fate_of(each, broker_id, others)].append(each)
+        already += _is_short(each, others)
+        if each.topic in shards:
+            shards[each.topic] += each.leader == broker_id
+    return Absence(
+        broker_id=broker_id,
+        offline=tuple(fates[Fate.OFFLINE]),
+        below=tuple(fates[Fate.BELOW]),
+        unknown=tuple(fates[Fate.UNKNOWN]),
+        moved=len(fates[Fate.MOVED]),
+        thinner=len(fates[Fate.THINNER]),
+        already=already,
+        is_controller=broker_id == world.controller_id,
+        group_shards=shards[GROUPS_TOPIC],
+        transaction_shards=shards[TRANSACTIONS_TOPIC],
+        groups=tuple(world.groups.get(broker_id, ())),
+        away=tuple(sorted(others)),
+        seen_at_ms=world.seen_at_ms,
+        now_ms=world.now_ms,
+        error=world.error,
+        is_doubtful=world.is_doubtful,
+    )
+
+
+def _is_short(partition: Hosted, away: frozenset[int]) -> bool:
+    return len(set(partition.isr) - away) < (partition.needed or 1)

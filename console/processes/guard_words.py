@@ -1,0 +1,129 @@
+"""What the guard found, in sentences: first what is refused or lost meanwhile, then who takes over. Pure."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from console.live.templatetags.figures import duration
+from console.processes.guard import GROUPS_TOPIC, TRANSACTIONS_TOPIC, Absence, Hosted
+
+#: Partitions and groups named one by one; the rest are counted.
+NAMED_MAX = 3
+_NAME_LENGTH_MAX = 60
+
+#: Whether a name may be told to who reads the sentence.
+MayName = Callable[[str], bool]
+
+
+def everybody(_name: str) -> bool:
+    return True
+
+
+def harm_sentences(absence: Absence, may_name_topic: MayName = everybody) -> Iterator[str]:
+    """What makes it harmful; nothing if it is not."""
+    if absence.is_doubtful:
+        yield doubt_sentence(absence)
+    if absence.offline:
+        yield (
+            f"{_partitions(absence.offline)} {_go(absence.offline)} offline until broker {absence.broker_id} is back, "
+            f"for no other replica is in sync: {_named(absence.offline, may_name_topic)}."
+        )
+    if absence.below:
+        yield (
+            f"{_partitions(absence.below)} {_fall(absence.below)} below min.insync.replicas, and producers with "
+            f"acks=all are refused there: {_named(absence.below, may_name_topic)}."
+        )
+    if absence.unknown:
+        yield (
+            f"min.insync.replicas of {_partitions(absence.unknown)} is not known, so nobody can say whether producers "
+            f"with acks=all are refused there: {_named(absence.unknown, may_name_topic)}."
+        )
+
+
+def doubt_sentence(absence: Absence) -> str:
+    """Why what is told may be wrong."""
+    if not absence.seen_at_ms:
+        return "The collector has not seen the cluster yet, so nobody can say what goes offline or refuses writes."
+    if absence.error:
+        return f"The cluster cannot be asked just now, so this may be wrong: {absence.error}"
+    age = duration(absence.now_ms - absence.seen_at_ms)
+    return f"This was seen {age} ago and may be wrong: the collector has not looked since."
+
+
+def course_sentences(absence: Absence, may_name_group: MayName = everybody) -> Iterator[str]:
+    """What goes on elsewhere, and how much nearer to trouble it is."""
+    parts = [
+        f"{_count(absence.moved, 'partition')} will be led by another broker" if absence.moved else "",
+        f"{_count(absence.thinner, 'partition')} will have one replica less in sync" if absence.thinner else "",
+    ]
+    if told := "; ".join(filter(None, parts)):
+        yield f"{told[0].upper()}{told[1:]}."
+    elif not (absence.offline or absence.below or absence.unknown or absence.is_doubtful):
+        yield f"Broker {absence.broker_id} has no replica in sync: no partition changes."
+    if absence.away:
+        others = ", ".join(map(str, absence.away))
+        is_away = "is" if len(absence.away) == 1 else "are"
+        yield f"Broker{'' if len(absence.away) == 1 else 's'} {others} {is_away} away already."
+    if absence.already:
+        yield f"{_count(absence.already, 'partition')} it holds {_is(absence.already)} below the minimum already."
+    yield from role_sentences(absence, may_name_group)
+
+
+def role_sentences(absence: Absence, may_name_group: MayName = everybody) -> Iterator[str]:
+    """Which of the cluster's offices it holds."""
+    if absence.is_controller:
+        yield "It is the controller: the others have to elect another one."
+    if absence.groups or absence.group_shards:
+        yield (
+            f"It is the group coordinator of {_count(absence.group_shards, 'partition')} of {GROUPS_TOPIC}"
+            f"{_groups(absence.groups, may_name_group)}: members look for the next one before they commit again."
+        )
+    if absence.transaction_shards:
+        yield (
+            f"It is the transaction coordinator of {_count(absence.transaction_shards, 'partition')} of "
+            f"{TRANSACTIONS_TOPIC}: producers look for the next one before they commit again."
+        )
+
+
+def _groups(groups: Sequence[str], may_name: MayName) -> str:
+    if not groups:
+        return ""
+    named = [_short(each) for each in groups if may_name(each)][:NAMED_MAX]
+    return f", with {_count(len(groups), 'group')}" + (f" ({_listed(named, len(groups))})" if named else "")
+
+
+def _named(partitions: Sequence[Hosted], may_name: MayName) -> str:
+    named: list[str] = []
+    for each in partitions:
+        if may_name(each.topic):
+            named.append(f"{_short(each.topic)}-{each.partition}")
+        if len(named) == NAMED_MAX:
+            break
+    return _listed(named, len(partitions)) if named else "in topics that your rights do not reach"
+
+
+def _listed(named: Sequence[str], count: int) -> str:
+    more = count - len(named)
+    return ", ".join(named) + (f" and {more:,} more" if more else "")
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= _NAME_LENGTH_MAX else f"{name[:_NAME_LENGTH_MAX]}…"
+
+
+def _partitions(partitions: Sequence) -> str:
+    return _count(len(partitions), "partition")
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+def _go(partitions: Sequence) -> str:
+    return "goes" if len(partitions) == 1 else "go"
+
+
+def _fall(partitions: Sequence) -> str:
+    return "falls" if len(partitions) == 1 else "fall"
+
+
+def _is(number: int) -> str:
+    return "is" if number == 1 else "are"

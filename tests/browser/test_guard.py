@@ -1,0 +1,101 @@
+"""The question before a stop in a real browser: it is asked anew in its place, and goes when it was answered."""
+
+import itertools
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import DEADLINE_MS, SCREENSHOTS, THEMES, WIDTHS, log_in
+from tests.browser.web_process import web_process
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
+#: Three brokers, the third stopped; a group that nobody reads for; a broker that has left.
+WORLD = """
+from django.conf import settings
+from django.utils import timezone
+from console.brokers.models import Broker
+from console.clusters.models import ClusterState, QuietReason
+from console.consumers.models import ConsumerGroup
+from console.departures.models import Departure
+from console.live.clock import now_ms
+from console.processes.models import ManagedProcess
+from console.rolling.models import RollingRestart
+from console.topics.models import Partition, Topic
+far = now_ms() + 600_000
+ClusterState.objects.create(name="default", controller_id=1, topics_at_ms=far, brokers_at_ms=far, heartbeat_at_ms=far)
+running = {"observed": "running", "state": "healthy", "desired": "running", "started_at": timezone.now()}
+stopped = {"observed": "stopped", "state": "stopped"}
+for number in (1, 2, 3):
+    Broker.objects.create(broker_id=number, is_registered=number < 3, replica_count=13, copying_count=number == 2)
+    seen = running | {"pid": 4_000 + number} if number < 3 else stopped
+    ManagedProcess.objects.create(name=f"broker-{number}", kind="broker", host=settings.HOST_NAME, **seen)
+orders = Topic.objects.create(name="orders", partition_count=12, min_insync_replicas=2, under_replicated_count=12)
+for number in range(12):
+    Partition.objects.create(topic=orders, partition=number, leader=1, replicas=[1, 2, 3], isr=[1, 2])
+for name in ("billing-old", "a.group.with.a.name.that.is.quite.long." * 4):
+    ConsumerGroup.objects.create(name=name, state="Empty", coordinator=2, lag=45_880, verdict="stopped", severity=99)
+now = timezone.now()
+Departure.objects.create(name="broker-4", broker_id=4, state="done", held=94, actor_name="admin", ended_at=now,
+    sentence="It has been stopped and is not managed here any more; its files stay.")
+RollingRestart.objects.create(actor_name="admin", state="done", ended_at=now, sentence="All 3 brokers restarted.")
+"""
+
+
+@pytest.fixture(scope="module")
+def console(tmp_path_factory):
+    with web_process(tmp_path_factory.mktemp("guard"), WORLD) as port:
+        yield f"http://127.0.0.1:{port}"
+
+
+@pytest.fixture
+def page(chromium, console):
+    context = chromium.new_context()
+    context.set_default_timeout(DEADLINE_MS)
+    page = context.new_page()
+    log_in(page, console)
+    yield page
+    context.close()
+
+
+def test_a_stop_that_takes_writers_down_is_asked_anew_until_the_name_is_typed(page, console):
+    page.goto(f"{console}/processes/")
+    page.locator("#connection[data-state=live]").wait_for()
+    page.locator("#broker-2-stop").click()
+    question = page.get_by_role("alertdialog")
+    expect(question).to_contain_text("12 partitions fall below min.insync.replicas")
+    question.get_by_role("button", name="Stop broker-2").click()
+    expect(question.get_by_role("alert")).to_contain_text("type the name exactly, broker-2")
+    question.get_by_label("Type the name to confirm").fill("broker-2")
+    question.get_by_role("button", name="Stop broker-2").click()
+    expect(question).to_have_count(0)
+    expect(page.locator("#process-broker-2")).to_contain_text("stop requested")
+
+
+def test_a_group_is_retired_where_health_says_why(page, console):
+    page.get_by_role("link", name="Acknowledge or mute…").first.click()
+    page.get_by_role("row", name="billing-old").get_by_role("link").click()
+    page.get_by_label("Why").fill("The service is gone.")
+    page.get_by_role("button", name="Say it").click()
+    expect(page.locator("#quiet-reasons")).to_contain_text("The service is gone.")
+    page.goto(console)
+    expect(page.locator("#health")).to_contain_text("1 group retired")
+
+
+def test_pages_of_the_guard_can_be_looked_at(page, console):
+    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+    pages = {
+        "overview": "/",
+        "health": "/health/",
+        "quiet": "/health/quiet?key=group:unread:billing-old",
+        "stop": "/processes/broker-1/stop",
+        "rolling": "/processes/+rolling-restart/",
+        "departure": "/processes/+departures/broker-4/",
+        "brokers": "/brokers/",
+    }
+    for (name, path), theme, width in itertools.product(pages.items(), THEMES, WIDTHS):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.emulate_media(color_scheme=theme)
+        page.goto(console + path)
+        page.screenshot(path=SCREENSHOTS / f"guard-{name}-{theme}-{width}.png", full_page=True)
+        wider = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        assert wider <= 0, (name, theme, width)
