@@ -118,10 +118,10 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
     "console.access.one_time.OneTimePasswordMiddleware",
     "console.access.read_only_guard.ReadOnlyMiddleware",
-    "console.access.wrong_method.WrongMethodMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "console.access.wrong_method.WrongMethodMiddleware",
 ]
 
 TEMPLATES = [

@@ -13,6 +13,7 @@ from console.access.read_only_guard import SAFE_METHODS
 #: Route that is posted to → the route of its page, which takes the same arguments or fewer.
 PAGES = {
     "logout": "overview",
+    "health-undo": "health",
     "read-only-switch": "read-only",
     "topic-configure": "topic-retention",
     "topic-produce": "topic-records",
@@ -26,7 +27,7 @@ PAGES = {
     **{f"rolling-restart-{each}": "rolling-restart" for each in ("begin", "pause", "resume", "cancel")},
 }
 #: Their pages are one for all: no argument of the address is theirs.
-_ARGUMENTLESS = {"zookeeper", "rolling-restart"}
+_ARGUMENTLESS = {"health", "zookeeper", "rolling-restart"}
 
 
 class WrongMethodMiddleware:

@@ -110,7 +110,7 @@ def _changed_partition(topic: str, before: PartitionRow, after: PartitionRow) ->
         elif before.leader is None:
             sentence, tone = f"{name} is led by broker {after.leader} again", "ok"
         else:
-            sentence, tone = f"{name} is led by broker {after.leader}, previously by {before.leader}", "plain"
+            sentence, tone = f"{name} is led by broker {after.leader}, previously by broker {before.leader}", "plain"
         yield Event("leader", topic, sentence, tone, after.partition)
     if set(before.isr) != set(after.isr):
         gone, come = sorted(set(before.isr) - set(after.isr)), sorted(set(after.isr) - set(before.isr))

@@ -15,6 +15,7 @@ SUPPORT = {
     "current_leader",
     "named_once",
     "ask_controller",
+    "broker_loggers",
 }
 
 

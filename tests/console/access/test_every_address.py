@@ -56,6 +56,7 @@ CHANGES = {
     "process-remove": "operator",
     "process-add-broker": "operator",
     "ensemble-change": "operator",
+    "zookeeper-settings": "operator",
     "ensemble-call-off": "operator",
     "departure": "operator",
     "departure-resume": "operator",
@@ -73,6 +74,7 @@ CHANGES = {
 }
 FOR_OPERATORS = {
     "ensemble-change",
+    "zookeeper-settings",
     "elect-leaders",
     "move-partitions",
     "call-off-moves",

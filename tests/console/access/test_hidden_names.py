@@ -42,7 +42,12 @@ def _objects(cluster, collect, settings, tmp_path):
     for name, kind in (("broker-1", "broker"), ("zookeeper", "zookeeper"), (HIDDEN_PROCESS, "stream")):
         told = {"state": "failed", "state_sentence": ended, "sentence": ended}
         running = ManagedProcess.objects.create(
-            name=name, kind=kind, spec={"broker_id": 1}, host=settings.HOST_NAME, desired="running", **told
+            name=name,
+            kind=kind,
+            spec={"broker_id": 1, "directory": f"/data/{name}"},
+            host=settings.HOST_NAME,
+            desired="running",
+            **told,
         )
         log = running.log_path
         log.parent.mkdir(parents=True, exist_ok=True)

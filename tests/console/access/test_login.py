@@ -196,6 +196,7 @@ def test_login_needs_the_csrf_token(viewer):
 def test_logout_is_a_post_and_ends_the_session(viewer, client_of):
     client = client_of(viewer)
 
-    assert client.get("/logout/").status_code == 405
+    assert client.get("/logout/").url == "/"
+    assert client.get("/").status_code == 200
     assert client.post("/logout/").url == "/login/"
     assert client.get("/").status_code == 302

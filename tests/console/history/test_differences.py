@@ -38,7 +38,7 @@ def test_nothing_that_moves_offsets_only_is_an_event():
 @pytest.mark.parametrize(
     ("before", "after", "sentence", "tone"),
     [
-        (1, 2, "orders-0 is led by broker 2, previously by 1", "plain"),
+        (1, 2, "orders-0 is led by broker 2, previously by broker 1", "plain"),
         (1, None, "orders-0 has no leader; it was broker 1", "critical"),
         (None, 3, "orders-0 is led by broker 3 again", "ok"),
     ],

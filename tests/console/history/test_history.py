@@ -38,7 +38,7 @@ def test_a_broker_that_stops_leaves_its_trail(cluster, collect, pushed):
 
     assert told(kind="broker") == ["Broker 1 left the cluster"]
     assert told(kind="controller") == ["Broker 2 is the controller; was broker 1"]
-    assert told(kind="leader") == ["orders-0 is led by broker 2, previously by 1"]
+    assert told(kind="leader") == ["orders-0 is led by broker 2, previously by broker 1"]
     assert len(told(kind="isr")) == 2
     assert {groups.HISTORY, groups.topic("orders")} == set(pushed)
 
@@ -58,7 +58,7 @@ def test_a_change_while_no_collector_ran_is_told_by_the_next(cluster, collect, z
     later.collect_topics()
 
     assert "Broker 1 left the cluster" in told(kind="broker")
-    assert told(kind="leader") == ["orders-0 is led by broker 2, previously by 1"]
+    assert told(kind="leader") == ["orders-0 is led by broker 2, previously by broker 1"]
 
 
 def test_topics_come_and_go(cluster, collect):
@@ -83,7 +83,9 @@ AT_0312 = int(datetime(2026, 11, 21, 3, 12, tzinfo=UTC).timestamp() * 1000)
 @pytest.fixture
 def night(db) -> None:
     write_events([Event("broker", "broker-2", "Broker 2 left the cluster", "critical")], AT_0312 - 60_000)
-    write_events([Event("leader", "orders", "orders-0 is led by broker 3, previously by 2", "plain", 0)], AT_0312)
+    write_events(
+        [Event("leader", "orders", "orders-0 is led by broker 3, previously by broker 2", "plain", 0)], AT_0312
+    )
     write_events([Event("isr", "payments", "payments-0: 2 came in sync", "ok", 0)], AT_0312 + 3_600_000)
 
 
@@ -108,7 +110,7 @@ def test_a_topic_has_its_own_history(viewer, client_of, cluster, collect):
     cluster.create_topic("orders", 1, 1)
     collect()
     page = client_of(viewer).get("/topics/orders/+history/").context["page"]
-    assert [each.sentence for each in page] == ["orders-0 is led by broker 3, previously by 2"]
+    assert [each.sentence for each in page] == ["orders-0 is led by broker 3, previously by broker 2"]
 
 
 @pytest.mark.usefixtures("night")
@@ -116,7 +118,7 @@ def test_history_is_a_file_with_the_filters_of_the_page(viewer, client_of):
     response = client_of(viewer).get("/history/?kind=leader&format=csv")
     _, *rows = csv.reader(io.StringIO(b"".join(response.streaming_content).decode()))
     assert rows == [
-        ["2026-11-21T03:12:00+00:00", "leader", "orders", "0", "orders-0 is led by broker 3, previously by 2"]
+        ["2026-11-21T03:12:00+00:00", "leader", "orders", "0", "orders-0 is led by broker 3, previously by broker 2"]
     ]
 
 

@@ -71,10 +71,11 @@ def test_button_needs_the_csrf_token(operator, make_process):
     assert strict.post(reverse("process-start", args=["demo"])).status_code == 403
 
 
-def test_button_does_not_answer_to_get(operator, client, make_process):
-    make_process()
+def test_a_button_opened_as_an_address_does_nothing(operator, client, make_process):
+    before = make_process().desired
     client.force_login(operator)
-    assert client.get(reverse("process-start", args=["demo"])).status_code == 405
+    assert client.get(reverse("process-start", args=["demo"])).url == reverse("process", args=["demo"])
+    assert ManagedProcess.objects.get(name="demo").desired == before
 
 
 def test_shut_down_leaves_it_wanted_for_the_next_start(make_process, sent, pushed):
