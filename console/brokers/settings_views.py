@@ -32,7 +32,7 @@ from console.retention.plan import DEFAULT
 VALUE_LENGTH_MAX = 2_000
 SHOWN = {
     "": "all",
-    "changed": "set in server.properties or while running",
+    "changed": "set in the file or live",
     "drift": "drifting",
     "changeable": "changeable while running",
 }

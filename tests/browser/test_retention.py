@@ -44,7 +44,7 @@ def test_retention_is_previewed_changed_and_taken_back(page, product, topic, chr
     page.get_by_role("button", name="Preview").click()
     expect(page.get_by_text("What would be deleted then")).to_be_visible()
     expect(page.locator(".timeline .doomed").first).to_be_attached()
-    expect(page.get_by_role("cell", name="journey.slow")).to_be_visible()
+    expect(page.get_by_role("cell", name="journey.slow", exact=True)).to_be_visible()
     address = page.url.removeprefix(product.console)
     take_pictures(chromium, product, "plan", {"retention": address})
 

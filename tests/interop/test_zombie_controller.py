@@ -21,7 +21,7 @@ def cluster(tmp_path, zookeeper):
 
 
 @pytest.fixture
-def zookeeper(cluster):
+def znodes(cluster):
     observer = KazooClient(cluster.zookeeper.connect)
     observer.start()
     yield observer
@@ -29,11 +29,11 @@ def zookeeper(cluster):
     observer.close()
 
 
-def controller(zookeeper) -> tuple[int, int]:
+def controller(znodes) -> tuple[int, int]:
     """Who is controller, and under which epoch; -1 while there is none."""
-    epoch = int(zookeeper.get("/controller_epoch")[0])
+    epoch = int(znodes.get("/controller_epoch")[0])
     try:
-        return json.loads(zookeeper.get("/controller")[0])["brokerid"], epoch
+        return json.loads(znodes.get("/controller")[0])["brokerid"], epoch
     except NoNodeError:
         return -1, epoch
 
@@ -43,28 +43,26 @@ def create(cluster, topic: str, brokers) -> None:
     admin.create_topics([NewTopic(topic, 3, 3 if len(brokers) == 3 else 2)])[topic].result(20)
 
 
-def test_controller_that_wakes_up_too_late_decides_nothing_any_more(cluster, zookeeper):
+def test_controller_that_wakes_up_too_late_decides_nothing_any_more(cluster, znodes):
     create(cluster, "before", cluster.brokers)
-    zombie_id, epoch = controller(zookeeper)
+    zombie_id, epoch = controller(znodes)
     zombie = cluster.broker(zombie_id)
     others = [broker for broker in cluster.brokers if broker is not zombie]
     zombie.process.send_signal(signal.SIGSTOP)
     try:
-        await_true(lambda: controller(zookeeper)[0] in ALL - {zombie_id}, "another controller")
-        successor_id, next_epoch = controller(zookeeper)
+        await_true(lambda: controller(znodes)[0] in ALL - {zombie_id}, "another controller")
+        successor_id, next_epoch = controller(znodes)
         assert next_epoch == epoch + 1
         await_true(lambda: all(controller_by(broker) == successor_id for broker in others), "clients are sent to it")
         create(cluster, "meanwhile", others)
     finally:
         zombie.process.send_signal(signal.SIGCONT)
-    await_true(
-        lambda: f"event=registered broker_epoch={registered(zookeeper, zombie_id)}" in log_of(zombie), "it is back"
-    )
+    await_true(lambda: f"event=registered broker_epoch={registered(znodes, zombie_id)}" in log_of(zombie), "it is back")
     await_true(lambda: all(known_to(broker) == ALL for broker in cluster.brokers), "everybody knows it is back")
-    assert controller(zookeeper) == (successor_id, next_epoch)
+    assert controller(znodes) == (successor_id, next_epoch)
     create(cluster, "after", cluster.brokers)
     await_true(lambda: isr_of(cluster, "before") == ALL, "in sync with it again")
-    for topic, partition, state in states(zookeeper):
+    for topic, partition, state in states(znodes):
         assert state["controller_epoch"] <= next_epoch
         await_true(lambda: leader_of(cluster, topic, partition) == state["leader"], "clients are told so")  # noqa: B023
     assert log_of(zombie).count('event="acting as controller"') == 1
@@ -75,8 +73,8 @@ def controller_by(broker) -> int:
     return AdminClient({"bootstrap.servers": f"127.0.0.1:{broker.port}"}).list_topics(timeout=20).controller_id
 
 
-def registered(zookeeper, broker_id: int) -> int:
-    znode = zookeeper.exists(f"/brokers/ids/{broker_id}")
+def registered(znodes, broker_id: int) -> int:
+    znode = znodes.exists(f"/brokers/ids/{broker_id}")
     return znode.czxid if znode else 0
 
 
@@ -88,8 +86,8 @@ def log_of(broker) -> str:
     return broker.log_path.read_text()
 
 
-def states(zookeeper):
-    for topic in zookeeper.get_children("/brokers/topics"):
-        for partition in zookeeper.get_children(f"/brokers/topics/{topic}/partitions"):
+def states(znodes):
+    for topic in znodes.get_children("/brokers/topics"):
+        for partition in znodes.get_children(f"/brokers/topics/{topic}/partitions"):
             path = f"/brokers/topics/{topic}/partitions/{partition}/state"
-            yield topic, int(partition), json.loads(zookeeper.get(path)[0])
+            yield topic, int(partition), json.loads(znodes.get(path)[0])

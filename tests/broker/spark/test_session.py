@@ -12,7 +12,9 @@ pytestmark = [pytest.mark.spark, pytest.mark.timeout(300)]
 
 
 def java_of_this_process() -> psutil.Process:
-    return next(child for child in psutil.Process().children(recursive=True) if "java" in child.name())
+    """Spark's; the worker of these tests may run a ZooKeeper server as well."""
+    children = psutil.Process().children(recursive=True)
+    return next(child for child in children if "java" in child.name() and "--properties-file" in child.cmdline())
 
 
 def test_settings_are_in_a_file_of_its_owner_and_on_no_command_line(spark):
