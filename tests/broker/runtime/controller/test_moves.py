@@ -114,7 +114,7 @@ async def test_preferred_leader_is_elected_on_request_and_by_znode(cluster):
     await eventually(lambda: two.broker.requests(ApiKey.LEADER_AND_ISR), "2 follows")
     await _count_in(one, 1, 2)
     await _elect_until_done(one)
-    assert two.broker.leads == {T0: 2}
+    await eventually(lambda: two.broker.leads == {T0: 2}, "the leader elected is told")
     await two.store.session.create(admin_znodes.ELECTION_REQUEST, admin_znodes.encode_election_request([T0]))
     await until(lambda: _data(one, admin_znodes.ELECTION_REQUEST), None, "the request is done with")
 
