@@ -83,14 +83,25 @@ FETCH_SESSION_EVICTION_MS = 120_000
 #: (socket.request.max.bytes).
 REQUEST_BYTES_MAX = 1024 * 1024
 
-#: Elements all arrays of such a request may have together, counted before they are read. Decoded, which is done in one
-#: go, each takes half a kilobyte and half a microsecond: 10 ms. What is done about each, 10 to 50 microseconds, and its
-#: part of the answer, one or two, are done in turns.
+#: Elements all arrays of such a request may have together, counted before they are read. Decoded, each takes half a
+#: kilobyte and half a microsecond: 10 ms. That, what is done about each, 10 to 50 microseconds, and its part of the
+#: answer, one or two, are done in turns.
 REQUEST_ENTRIES_MAX = 20_000
 
 #: Bytes of a request that is handled as soon as it is read: a millisecond or two, whatever it names. One that is larger
 #: queues until others have had their turn, batches of records apart.
 BYTES_AT_ONCE_MAX = 4 * 1024
+
+#: Bytes of a request that is decoded in one go: an element takes two at least, so some 5 ms.
+BYTES_DECODED_AT_ONCE_MAX = 16 * 1024
+
+#: Elements of a longer one that are decoded before it is asked whether others are to have their turn: half a
+#: millisecond at most.
+ENTRIES_DECODED_IN_A_TURN = 500
+
+#: Strangers' long requests that are decoded at a time, others wait: half decoded, each takes what it takes decoded, and
+#: is not yet counted.
+LONG_REQUESTS_DECODED_MAX = 4
 
 #: Of many things that one request asks for, as many are done before others have their turn: a few milliseconds. Fewer
 #: if they take longer than a slice (`net/turns.py`).

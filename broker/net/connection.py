@@ -279,9 +279,13 @@ class Connection:
         if self._has_turn:
             self._has_turn = False
             return True
+        self.ask_again(frame)
+        return False
+
+    def ask_again(self, frame: memoryview) -> None:
+        """The request being handled needs another turn: it comes again, before all others of this connection."""
         self._frames.appendleft(frame.obj)
         self._waits_for_turn = True
-        return False
 
     def hold_until(self, done: asyncio.Future) -> None:
         """Begin no other request before: what the one being handled does later must not be overtaken."""

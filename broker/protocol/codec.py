@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator
 from typing import Any, TypeVar
 
 from broker.common.errors import ProtocolError
-from broker.protocol.decoder_source import compile_decoder
+from broker.protocol.decoder_source import compile_decoder, compile_stepwise_decoder
 from broker.protocol.encoder_source import compile_encoder, compile_stepwise_encoder
 from broker.protocol.primitives import Buffer
 from broker.protocol.schema import Message
@@ -17,6 +17,7 @@ from broker.protocol.schema import Message
 AnyMessage = TypeVar("AnyMessage", bound=Message)
 
 Decoder = Callable[[Any, int], Any]
+StepwiseDecoder = Callable[[Any, int], Generator[None, None, Any]]
 Encoder = Callable[[Message, Callable[[Any], None]], None]
 StepwiseEncoder = Callable[[Message, Callable[[Any], None]], Generator[None, None, bool]]
 
@@ -27,6 +28,7 @@ INEXPRESSIBLE = (ProtocolError, struct.error, AttributeError, TypeError, Unicode
 _encoders: dict[tuple[type[Message], int], Encoder] = {}
 _stepwise_encoders: dict[tuple[type[Message], int], StepwiseEncoder] = {}
 _decoders: dict[tuple[type[Message], int, bool, int | None], Decoder] = {}
+_stepwise_decoders: dict[tuple[type[Message], int, bool, int | None], StepwiseDecoder] = {}
 
 
 def decode(message_class: type[AnyMessage], buffer: Buffer, version: int, *, ignore_rest: bool = False) -> AnyMessage:
@@ -69,6 +71,18 @@ def decoder_of(
     if decoder is None:
         _check_version(message_class, version)
         decoder = _decoders[key] = compile_decoder(message_class, version, ignore_rest, entries_max)
+    return decoder
+
+
+def stepwise_decoder_of(
+    message_class: type[Message], version: int, *, ignore_rest: bool = False, entries_max: int | None = None
+) -> StepwiseDecoder:
+    """What `decoder_of` gives, in steps of ENTRIES_DECODED_IN_A_TURN; it returns the message."""
+    key = (message_class, version, ignore_rest, entries_max)
+    decoder = _stepwise_decoders.get(key)
+    if decoder is None:
+        _check_version(message_class, version)
+        decoder = _stepwise_decoders[key] = compile_stepwise_decoder(message_class, version, ignore_rest, entries_max)
     return decoder
 
 

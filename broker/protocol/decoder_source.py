@@ -6,12 +6,13 @@ structs are loops in the same function, not calls. Messages without byte fields 
 memoryview so that their byte fields are slices of the frame.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from functools import cache
 from struct import Struct as Layout
 from struct import calcsize
 from typing import Any
 
+from broker.common.limits import ENTRIES_DECODED_IN_A_TURN
 from broker.protocol import primitives
 from broker.protocol.primitives import WIDTHS, Array, Primitive, bytes_, records, string, uuid
 from broker.protocol.schema import Declaration, Field, Message
@@ -36,6 +37,18 @@ def compile_decoder(
     writer = _DecoderSource(message, version, ignore_rest, entries_max)
     writer.write()
     return writer.load(f"decoder of {message.__name__} version {version}")["decode"]
+
+
+def compile_stepwise_decoder(
+    message: type[Message], version: int, ignore_rest: bool, entries_max: int | None = None
+) -> Callable[[Any, int], Generator[None, None, Message]]:
+    """The same as a generator that pauses after every ENTRIES_DECODED_IN_A_TURN elements and returns the message.
+
+    Integers are no elements: an array of them is read at once, some 20 ns each.
+    """
+    writer = _DecoderSource(message, version, ignore_rest, entries_max, in_steps=True)
+    writer.write()
+    return writer.load(f"decoder in steps of {message.__name__} version {version}")["decode"]
 
 
 def has_bytes(struct: Any, version: int) -> bool:
@@ -70,7 +83,15 @@ def _element(kind: Any) -> Any:
 
 
 class _DecoderSource(Source):
-    def __init__(self, message: type[Message], version: int, ignore_rest: bool, entries_max: int | None):
+    def __init__(
+        self,
+        message: type[Message],
+        version: int,
+        ignore_rest: bool,
+        entries_max: int | None,
+        *,
+        in_steps: bool = False,
+    ):
         super().__init__(
             new=object.__new__,
             read_uvarint=primitives.read_uvarint,
@@ -96,17 +117,22 @@ class _DecoderSource(Source):
         #: Fixed-width reads not yet written: (where the value goes, its layout).
         self._run: list[tuple[str, str]] = []
         self._tag_readers: list[tuple[str, Any]] = []
+        self._in_steps = in_steps
 
     def write(self) -> None:
         with self.block("def decode(data, at):"):
             self.line("data = memoryview(data)" if self._has_bytes else "data = bytes(data)")
             self.line("size = len(data)")
             self._begin_counting()
+            if self._in_steps:
+                self.line(f"left = {ENTRIES_DECODED_IN_A_TURN}")
+                self.line("if not left: yield")  # whatever follows, it is a generator
             self._struct(self._message, "o", depth=0)
             self._flush()
             with self.block("if at > size:" if self._ignore_rest else "if at != size:"):
                 self.line("refuse_size(at, size)")
             self.line("return o")
+        self._in_steps = False  # what is in tagged fields is little
         while self._tag_readers:
             self._tag_reader(*self._tag_readers.pop())
 
@@ -229,6 +255,11 @@ class _DecoderSource(Source):
                 self._struct(element, f"o{depth}", depth)
             self._flush()
             self.line(f"a{depth}.append(o{depth})")
+            if self._in_steps:
+                self.line("left -= 1")
+                with self.block("if not left:"):
+                    self.line("yield")
+                    self.line(f"left = {ENTRIES_DECODED_IN_A_TURN}")
 
     def _begin_counting(self) -> None:
         if self._entries_max is not None:

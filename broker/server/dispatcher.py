@@ -24,6 +24,7 @@ from broker.protocol.response_frame import Framed
 from broker.protocol.schema import Message
 from broker.runtime.in_turns import InOrder, in_turns, steps_in_turns
 from broker.security.membership import is_member
+from broker.server.long_requests import LongRequests
 from broker.server.metrics import RequestMetrics
 from broker.server.refusals import Refusals
 from broker.server.route import Route
@@ -41,6 +42,7 @@ class Dispatcher:
         self._routes: dict[tuple[int, int], Route] = {}
         #: Apart, so that who may ask need not be looked at for what everybody may.
         self._member_routes: dict[tuple[int, int], Route] = {}
+        self._long_requests = LongRequests(services.turns)
         self._refusals = Refusals(services.clock)
         self._long_answers = asyncio.Semaphore(LONG_ANSWERS_ENCODED_MAX)
         self._cancelling: set[asyncio.Task] = set()
@@ -56,12 +58,15 @@ class Dispatcher:
             route = self._routes.get((api_key, version)) or self._find_route(connection, header, frame, body_at)
             if route is None:
                 return
-            if len(frame) > route.bytes_at_once and not _may_begin(connection, frame, route):
-                return
-            try:
-                request = route.decode(frame, body_at)
-            except MALFORMED as error:
-                raise ProtocolError(f"{route.api.name} request of version {version} is malformed: {error}") from None
+            if len(frame) > route.bytes_at_once:
+                request = self._long_requests.decode(connection, frame, body_at, route)
+                if request is None:
+                    return
+            else:
+                try:
+                    request = route.decode(frame, body_at)
+                except MALFORMED as error:
+                    raise route.malformed(error) from None
             metrics = self._metrics
             metrics.requests[route.api] += 1
             metrics.bytes_in += len(frame)
@@ -89,6 +94,7 @@ class Dispatcher:
 
     def on_closed(self, connection: Connection) -> None:
         """Cancels what still works for the connection: in turns. A task that never began could not clean up now."""
+        self._long_requests.forget(connection)
         if works := self._working.pop(connection, None):
             cancelling = asyncio.ensure_future(self._cancel(works))
             self._cancelling.add(cancelling)
@@ -213,13 +219,4 @@ def _refused(route: Route, frame: memoryview, body_at: int) -> Message:
     try:
         return route.refuse(route.decode(frame, body_at))
     except MALFORMED as error:
-        raise ProtocolError(f"{route.api.name} request of version {route.version} is malformed: {error}") from None
-
-
-def _may_begin(connection: Connection, frame: memoryview, route: Route) -> bool:
-    """Whether a request that may take long is handled now; if not, it comes again. ProtocolError if it is too large."""
-    if len(frame) > route.request_bytes_max:
-        raise ProtocolError(
-            f"{route.api.name} request of {len(frame)} bytes, at most {route.request_bytes_max}; ask for less at once"
-        )
-    return connection.may_take_long(frame)
+        raise route.malformed(error) from None

@@ -3,9 +3,10 @@
 from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
+from broker.common.errors import ProtocolError
 from broker.handlers.handler import Handler, Reply, RequestContext
 from broker.protocol.answered_errors import error_check
-from broker.protocol.codec import decoder_of
+from broker.protocol.codec import decoder_of, stepwise_decoder_of
 from broker.protocol.messages import MESSAGES
 from broker.protocol.primitives import Buffer
 from broker.protocol.response_frame import Framed, body_framer, response_framer, stepwise_framer
@@ -17,6 +18,8 @@ class Route:
     """How requests of one API and version are decoded, handled and answered."""
 
     __slots__ = (
+        "_entries_max",
+        "_request_class",
         "api",
         "bytes_at_once",
         "decode",
@@ -39,10 +42,11 @@ class Route:
         messages = MESSAGES[handler.api]
         self.api = handler.api
         self.version = version
-        self.request_bytes_max, entries_max, *others = handler.budget_of(version)
+        self._request_class = messages.request
+        self.request_bytes_max, self._entries_max, *others = handler.budget_of(version)
         self.bytes_at_once, self.decoded_factor, self.long_answers_from = others
         self.decode: Callable[[memoryview, int], Message] = decoder_of(
-            messages.request, version, ignore_rest=True, entries_max=entries_max
+            messages.request, version, ignore_rest=True, entries_max=self._entries_max
         )
         self.handle: Callable[[Any, RequestContext], Reply] = handler.handle
         self.is_for_members = handler.is_for_members(version)
@@ -57,6 +61,15 @@ class Route:
         self.frame_in_steps: Callable[[Message, int], Generator[None, None, Framed]] = stepwise_framer(
             messages.response, version
         )
+
+    def decode_in_steps(self, frame: memoryview, body_at: int) -> Generator[None, None, Message]:
+        """What `decode` does, for a request that is long."""
+        decode = stepwise_decoder_of(self._request_class, self.version, ignore_rest=True, entries_max=self._entries_max)
+        return decode(frame, body_at)
+
+    def malformed(self, error: Exception) -> ProtocolError:
+        """For the log; the client is told by the end of its connection."""
+        return ProtocolError(f"{self.api.name} request of version {self.version} is malformed: {error}")
 
     def frame_of(self, response: Message | bytes | Framed | None, correlation_id: int) -> Sequence[Buffer]:
         """Whatever came of a handler: a message, the bytes of its body, all of its frame, or nothing."""

@@ -1,16 +1,17 @@
 """The rules of the wire format, each on a message made for it."""
 
 import inspect
+import struct
 from struct import pack
 from uuid import UUID
 
 import pytest
 
 from broker.common.errors import ProtocolError
-from broker.common.limits import TAGGED_FIELDS_MAX
+from broker.common.limits import ENTRIES_DECODED_IN_A_TURN, TAGGED_FIELDS_MAX
 from broker.protocol import codec
 from broker.protocol.api_keys import ApiKey
-from broker.protocol.codec import decode, decoder_of, encode
+from broker.protocol.codec import decode, decoder_of, encode, stepwise_decoder_of
 from broker.protocol.primitives import read_uvarint, uvarint
 from broker.protocol.schema import (
     Message,
@@ -301,3 +302,33 @@ def test_generated_functions_are_made_once_and_show_their_source():
     encode(Payload(), CLASSIC)
     assert codec._encoders[Payload, CLASSIC] is first
     assert "o.records" in inspect.getsource(first)
+
+
+def in_steps(steps):
+    """In how many steps, and what came of them."""
+    for count in range(1, 1_000):
+        try:
+            next(steps)
+        except StopIteration as end:
+            return count, end.value
+    raise AssertionError("it does not end")
+
+
+@pytest.mark.parametrize("version", [CLASSIC, FLEXIBLE])
+@pytest.mark.parametrize("field", ["lists", "names"])
+def test_many_elements_are_decoded_in_steps(version, field):
+    many = 3 * ENTRIES_DECODED_IN_A_TURN + 1
+    sent = Nested(**{field: [Inner() if field == "lists" else "n"] * many})
+    decode_in_steps = stepwise_decoder_of(Nested, version)
+    assert in_steps(decode_in_steps(encode(sent, version), 0)) == (4, sent)
+    assert stepwise_decoder_of(Nested, version) is decode_in_steps
+
+
+@pytest.mark.parametrize("version", [CLASSIC, FLEXIBLE])
+def test_what_is_malformed_is_refused_at_its_step(version):
+    body = encode(Nested(names=["n"] * 2 * ENTRIES_DECODED_IN_A_TURN), version)
+    steps = stepwise_decoder_of(Nested, version, entries_max=2 * ENTRIES_DECODED_IN_A_TURN)(body[:-1], 0)
+    with pytest.raises((ProtocolError, IndexError, struct.error)):
+        in_steps(steps)
+    with pytest.raises(ProtocolError, match="more than 999 elements"):
+        next(stepwise_decoder_of(Nested, version, entries_max=999)(body, 0))

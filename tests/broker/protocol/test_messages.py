@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from broker.common.errors import ProtocolError
 from broker.protocol.api_keys import ApiKey
-from broker.protocol.codec import decode, encode
+from broker.protocol.codec import MALFORMED, decode, encode, stepwise_decoder_of
 from broker.protocol.messages import MESSAGES
 from tests.examples import examples
 
@@ -31,6 +31,7 @@ def test_message_survives_encoding_and_decoding(message, sample):
         for seed in range(6):
             sent = sample(message, version, seed)
             assert decode(message, encode(sent, version), version) == sent, version
+            assert _decode_in_steps(message, encode(sent, version), version) == sent, version
 
 
 @every_message
@@ -88,11 +89,26 @@ def test_noise_is_decoded_or_refused(message_version, noise):
     _decode_or_refuse(message_version[0], noise, message_version[1])
 
 
+def _decode_in_steps(message, body, version):
+    steps = stepwise_decoder_of(message, version)(body, 0)
+    try:
+        while True:
+            next(steps)
+    except StopIteration as end:
+        return end.value
+    except MALFORMED:
+        raise ProtocolError from None
+
+
 def _decode_or_refuse(message, body, version):
+    """In steps and in one go alike."""
     try:
         decoded = decode(message, body, version)
     except ProtocolError:
+        with pytest.raises(ProtocolError):
+            _decode_in_steps(message, body, version)
         return
+    assert encode(_decode_in_steps(message, body, version), version) == encode(decoded, version)
     again = encode(decoded, version)
     # Compared as bytes: a quota may be NaN, which does not equal itself.
     assert encode(decode(message, again, version), version) == again
