@@ -6,6 +6,7 @@ A checker that has never said no proves nothing. Each defect undoes one mend, in
 from collections.abc import Callable
 
 from broker.coordinator.outcome import Turn
+from broker.log.compaction.log_cleaner import LogCleaner
 from broker.replication.partition import Partition
 from broker.runtime.coordinators import coordinator_runtime
 from broker.runtime.coordinators.coordinator_runtime import CoordinatorRuntime
@@ -60,9 +61,15 @@ def _loaded_once_or_never() -> None:
     coordinator_runtime.load = load_once
 
 
+def _clean_in_vain() -> None:
+    """A log with a transaction that ends in its active segment is the filthiest for ever, and no other has its turn."""
+    LogCleaner._waits = lambda cleaner, partition, plan: False
+
+
 DEFECTS: dict[str, Callable[[], None]] = {
     "coordinators-below-min-isr": _coordinate_below_min_isr,
     "readers-below-min-isr": _commit_below_min_isr,
     "heartbeats-wait": _everything_waits,
     "loaded-once-or-never": _loaded_once_or_never,
+    "passes-in-vain": _clean_in_vain,
 }

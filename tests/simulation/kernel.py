@@ -12,6 +12,7 @@ import socket
 from collections.abc import Callable, Iterator
 from unittest import mock
 
+from broker.log.compaction.log_cleaner import LogCleaner
 from broker.log.log import Log
 from broker.net import turns
 from tests.simulation.sockets import SimulatedSocket
@@ -21,8 +22,8 @@ _STEP_S_MAX = 0.001
 
 
 @contextlib.contextmanager
-def simulated_kernel(seed: int, syscalls: Syscalls, appended: Callable = lambda *what, **how: None) -> Iterator[None]:
-    """`appended` is told of what every log takes, see `Holdings.appended`."""
+def simulated_kernel(seed: int, syscalls: Syscalls, appended: Callable, cleaned: Callable) -> Iterator[None]:
+    """`appended` is told of what every log takes (`Holdings.appended`), `cleaned` of each pass (`Passes.cleaned`)."""
     if os.environ.get("PYTHONHASHSEED") != "0":
         raise RuntimeError("a run repeats only with PYTHONHASHSEED=0")
     entropy = random.Random(f"entropy {seed}")
@@ -34,8 +35,18 @@ def simulated_kernel(seed: int, syscalls: Syscalls, appended: Callable = lambda 
         mock.patch.object(turns, "monotonic", _Stopwatch(seed).read),
         mock.patch.object(Log, "append", _watched(Log.append, appended, by_leader=True)),
         mock.patch.object(Log, "append_as_follower", _watched(Log.append_as_follower, appended, by_leader=False)),
+        mock.patch.object(LogCleaner, "clean", _watched_pass(LogCleaner.clean, cleaned)),
     ):
         yield
+
+
+def _watched_pass(clean: Callable, cleaned: Callable) -> Callable:
+    def watched(cleaner: LogCleaner, target, plan):
+        stats = clean(cleaner, target, plan)
+        cleaned(target, plan, stats)
+        return stats
+
+    return watched
 
 
 def _watched(append: Callable, appended: Callable, *, by_leader: bool) -> Callable:

@@ -21,7 +21,12 @@ def run_seed(seed: int, kept: Sequence[int] | None = None) -> World:
     syscalls = Syscalls(disk)
     with (
         tempfile.TemporaryDirectory(dir=_SHARED_MEMORY, prefix="simulation-") as directory,
-        simulated_kernel(seed, syscalls, lambda *what, **how: world.holdings.appended(*what, **how)),
+        simulated_kernel(
+            seed,
+            syscalls,
+            lambda *what, **how: world.holdings.appended(*what, **how),
+            lambda *what: world.passes.cleaned(*what),
+        ),
     ):
         world = World(seed, Path(directory), disk, syscalls)
         record_logs(world.history, directory, world.is_in_disk_trouble)

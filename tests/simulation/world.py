@@ -31,6 +31,7 @@ from tests.simulation.holders import Holders
 from tests.simulation.holdings import Holdings
 from tests.simulation.load import Load, min_insync
 from tests.simulation.network import Network
+from tests.simulation.passes import Passes
 from tests.simulation.served import Service
 from tests.simulation.settings import SESSION_TIMEOUT_MS, draw_brokers, draw_settings
 from tests.simulation.sockets import Machine
@@ -68,6 +69,7 @@ class World:
         self.holdings = Holdings(
             self.history, lambda: self.timeline.now_us, lambda topic: min_insync(topic, self.settings)
         )
+        self.passes = Passes(self.history)
         self.internet: dict[str, Machine] = {}
         self.network = Network(self.timeline, self._fork())
         self.ensemble = Ensemble(self.timeline)

@@ -32,6 +32,9 @@ class LogCleaner:
         self.settings = settings
         self._checkpoints: dict[Path, CleanerCheckpoint] = {}
         self._uncleanable: dict[TopicPartition, str] = {}
+        #: How far the plan went of each log whose last pass cleaned nothing: a transaction is open there whose marker
+        #: lies in no sealed segment yet.
+        self._waiting: dict[TopicPartition, int] = {}
 
     @property
     def uncleanable(self) -> Mapping[TopicPartition, str]:
@@ -63,7 +66,7 @@ class LogCleaner:
         """
         candidates = {target.partition: target for target in targets if target.partition not in self._uncleanable}
         plans = {partition: self._plan_or_quarantine(target) for partition, target in candidates.items()}
-        chosen = choose_filthiest({partition: plan for partition, plan in plans.items() if plan is not None})
+        chosen = choose_filthiest({each: plan for each, plan in plans.items() if plan and not self._waits(each, plan)})
         return None if chosen is None else self.clean(candidates[chosen], plans[chosen])
 
     def clean(self, target: LogToClean, plan: CompactionPlan) -> PassStats | None:
@@ -76,12 +79,21 @@ class LogCleaner:
         except Exception as error:
             self._note_failure(target, error)
             return None
+        if stats.end_offset > plan.first_dirty_offset:
+            self._waiting.pop(target.partition, None)
+        else:
+            self._waiting[target.partition] = plan.end_offset
         _log.info("log compacted", **stats.facts())
         return stats
+
+    def _waits(self, partition: TopicPartition, plan: CompactionPlan) -> bool:
+        """Whether a pass would read all that it read last time, and clean nothing again."""
+        return self._waiting.get(partition) == plan.end_offset
 
     def release(self, partition: TopicPartition) -> None:
         """Take it out of quarantine."""
         self._uncleanable.pop(partition, None)
+        self._waiting.pop(partition, None)
 
     def truncate(self, log_dir: Path, ends: Mapping[TopicPartition, int]) -> None:
         """Logs are about to be cut at these offsets, deleted or made (0): what was damaged may be gone too.

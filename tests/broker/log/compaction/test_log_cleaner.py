@@ -52,6 +52,50 @@ def test_dirtiest_log_comes_first(logs):
     assert cleaner.clean_filthiest(targets(logs)).partition == TWO
 
 
+def begin_transaction(compacted) -> None:
+    options = {"producer_id": 7, "producer_epoch": 0, "base_sequence": 0, "is_transactional": True}
+    compacted.append((b"k0", b"open"), **options)
+
+
+def end_transaction(compacted) -> None:
+    options = {"producer_id": 7, "producer_epoch": 0, "base_sequence": 1, "is_transactional": True}
+    compacted.append((b"\0\0\0\1", b"\0\0\0\0\0\0"), is_control=True, **options)
+
+
+def test_a_log_waits_for_the_marker_of_a_transaction_and_keeps_nobody_waiting(logs):
+    """It ends in the active segment, of which a pass reads nothing: to try again would read all and clean nothing."""
+    cleaner = logs[ONE].cleaner
+    while cleaner.clean_filthiest(targets(logs)):
+        pass
+    begin_transaction(logs[ONE])
+    logs[ONE].seal()
+    end_transaction(logs[ONE])
+    logs[TWO].append(*[(b"k0", b"x")] * 3)
+    logs[TWO].seal()
+    logs[TWO].seal()
+    ends = {ONE: [], TWO: []}
+    while stats := cleaner.clean_filthiest(targets(logs)):
+        ends[stats.partition].append(stats.end_offset)
+    assert ends[TWO] == [logs[TWO].log.segments[-1].base_offset]
+    assert len(ends[ONE]) == 2  # up to the transaction, and no further
+    assert len(set(ends[ONE])) == 1
+    logs[ONE].seal()
+    stats = cleaner.clean_filthiest(targets(logs))
+    assert (stats.partition, stats.end_offset) == (ONE, logs[ONE].log.segments[-1].base_offset)
+
+
+def test_a_log_that_waited_is_tried_again_when_it_was_cut(logs):
+    cleaner = logs[ONE].cleaner
+    while cleaner.clean_filthiest(targets(logs)):
+        pass
+    begin_transaction(logs[ONE])
+    logs[ONE].seal()
+    while cleaner.clean_filthiest(targets(logs)):
+        pass
+    cleaner.truncate(logs[ONE].directory.parent, {ONE: 0})
+    assert cleaner.clean_filthiest(targets(logs)).partition == ONE
+
+
 def test_damaged_log_is_quarantined_with_the_reason_and_the_others_go_on(logs):
     damage(logs[TWO])
     before = sorted(path.name for path in logs[TWO].directory.iterdir())
