@@ -272,8 +272,8 @@ class ClusterStore:
 
     async def request_topic_deletion(self, name: str) -> None:
         """Ask the controller to delete the topic; asking again is no error. ApiError when there is no such topic."""
-        if await self.session.exists(znodes.topic_path(name)) is None:
-            raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"Topic '{name}' does not exist.")
+        if not is_topic_name(name) or await self.session.exists(znodes.topic_path(name)) is None:
+            raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"Topic '{name:.300}' does not exist.")
         with contextlib.suppress(NodeExists):
             await self.session.create(znodes.delete_topic_path(name))
 

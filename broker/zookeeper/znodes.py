@@ -19,7 +19,7 @@ from broker.controller.cluster import (
     TopicAssignment,
 )
 from broker.security.membership import SECRET_BYTES
-from broker.zookeeper.errors import MalformedZnode
+from broker.zookeeper.errors import MalformedZnode, OperationRefused
 from broker.zookeeper.json_fields import decode_fields as _decode
 from broker.zookeeper.json_fields import encode_fields as _encode
 from broker.zookeeper.json_fields import int32
@@ -61,15 +61,15 @@ def broker_path(broker_id: int) -> str:
 
 
 def topic_path(topic: str) -> str:
-    return f"{TOPICS}/{topic}"
+    return _child(TOPICS, topic)
 
 
 def partitions_path(topic: str) -> str:
-    return f"{TOPICS}/{topic}/partitions"
+    return f"{topic_path(topic)}/partitions"
 
 
 def partition_path(partition: TopicPartition) -> str:
-    return f"{TOPICS}/{partition.topic}/partitions/{partition.partition}"
+    return f"{partitions_path(partition.topic)}/{partition.partition}"
 
 
 def state_path(partition: TopicPartition) -> str:
@@ -78,11 +78,18 @@ def state_path(partition: TopicPartition) -> str:
 
 def config_path(entity_type: str, name: str) -> str:
     """`entity_type` is Kafka's plural: topics, brokers, clients, users, ips."""
-    return f"/config/{entity_type}/{name}"
+    return _child(f"/config/{entity_type}", name)
 
 
 def delete_topic_path(topic: str) -> str:
-    return f"{DELETE_TOPICS}/{topic}"
+    return _child(DELETE_TOPICS, topic)
+
+
+def _child(parent: str, name: str) -> str:
+    """Whatever name somebody gave, its path is that of a child of `parent`; otherwise OperationRefused."""
+    if name in ("", ".", "..") or "/" in name or "\0" in name:
+        raise OperationRefused(f"{parent}/{name!r:.300}", "this is no name of a znode")
+    return f"{parent}/{name}"
 
 
 # -- /brokers/ids/N

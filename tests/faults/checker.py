@@ -24,6 +24,8 @@ FINAL = "final"
 _SHOWN_MAX = 20
 Place = tuple[str, int, int]
 
+#: What a client said stands in quotes, whatever it says.
+_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
 _TROUBLE = re.compile(r"Traceback|level=(error|critical)|exception=")
 
 
@@ -208,7 +210,7 @@ _INVARIANTS = (
 
 def faults_in_log(path: Path, told: tuple[str, ...] = ()) -> list[str]:
     """I10: lines of a broker's log that tell of an unhandled exception or an error, and match none of `told`."""
-    troubles = (line for line in path.read_text().splitlines() if _TROUBLE.search(line))
+    troubles = (line for line in path.read_text().splitlines() if _TROUBLE.search(_QUOTED.sub('""', line)))
     return [
         f"I10 {path.parent.name}: {line}" for line in troubles if not any(re.search(pattern, line) for pattern in told)
     ]

@@ -164,6 +164,16 @@ async def test_deletion_is_asked_for_once_and_only_of_what_exists(store):
     assert refusal.value.code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 
+@pytest.mark.parametrize("name", ["", ".", "..", "/", "a/b", "t/partitions", "../ids", "\0", "x" * 250, "é"])
+async def test_deletion_of_what_cannot_be_a_name_is_of_no_topic(store, name):
+    await store.create_topic("t", {0: (1,)}, {})
+    await store.session.create("/brokers/topics/t/partitions")
+    with pytest.raises(ApiError) as refusal:
+        await store.request_topic_deletion(name)
+    assert refusal.value.code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    assert await store.topics_to_delete() == []
+
+
 async def test_partition_exists_until_its_topic_is_to_be_deleted(store):
     await store.create_topic("t", {0: (1,), 1: (1,)}, {})
     await store.session.create("/brokers/topics/bad", b"garbage")

@@ -9,7 +9,7 @@ from broker.common.types import TopicPartition
 from broker.controller.cluster import BrokerEndpoint, BrokerRegistration, LeaderAndIsr, TopicAssignment
 from broker.controller.replica_assignment import ReplicaAssignment
 from broker.zookeeper import znodes
-from broker.zookeeper.errors import MalformedZnode
+from broker.zookeeper.errors import MalformedZnode, OperationRefused
 
 TOPIC_ID = UUID("7f3c6f5e-2f1a-4b7e-9a55-0c0d9e5f8a11")
 PLAINTEXT = BrokerEndpoint("PLAINTEXT", "127.0.0.1", 9092)
@@ -149,3 +149,15 @@ def test_partition_on_the_move_is_written_as_kafka_writes_it():
     assert znodes.decode_topic("t", znodes.encode_topic(topic)) == topic
     at_rest = topic.having({0: ReplicaAssignment((3,))})
     assert json.loads(znodes.encode_topic(at_rest))["adding_replicas"] == {}
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "a/b", "../ids", "a\0"])
+def test_a_name_never_leads_to_another_znode(name):
+    for path in (znodes.topic_path, znodes.partitions_path, znodes.delete_topic_path):
+        with pytest.raises(OperationRefused):
+            path(name)
+    with pytest.raises(OperationRefused):
+        znodes.state_path(TopicPartition(name, 0))
+    with pytest.raises(OperationRefused):
+        znodes.config_path("topics", name)
+    assert znodes.topic_path("a..b") == "/brokers/topics/a..b"
