@@ -21,6 +21,19 @@ STALL_MS = 50
 _LOOK_EVERY_S = 0.003
 
 
+class _Asked:
+    """The loop says itself how much it had computed by then: who watches it may wait for a processor to hear of it."""
+
+    def __init__(self) -> None:
+        self.is_answered = threading.Event()
+        self.computed_ns = 0
+
+    def answer(self) -> None:
+        """On the loop's thread."""
+        self.computed_ns = time.thread_time_ns()
+        self.is_answered.set()
+
+
 class LoopWatch:
     """A thread that asks the loop to do nothing, and looks at what it does instead when that takes long."""
 
@@ -34,17 +47,17 @@ class LoopWatch:
 
     def _look(self, loop: asyncio.AbstractEventLoop) -> None:
         while not loop.is_closed():
-            done = threading.Event()
+            asked = _Asked()
             began_ns, began = time.clock_gettime_ns(self._clock_id), time.monotonic()
             stack = ""
             try:
-                loop.call_soon_threadsafe(done.set)
+                loop.call_soon_threadsafe(asked.answer)
             except RuntimeError:
                 return
-            while not done.wait(_LOOK_EVERY_S):
+            while not asked.is_answered.wait(_LOOK_EVERY_S):
                 if not stack and time.clock_gettime_ns(self._clock_id) - began_ns > STALL_MS * 1_000_000:
                     stack = "".join(traceback.format_stack(sys._current_frames()[self._thread_id])[-8:])
-            computed_ms = (time.clock_gettime_ns(self._clock_id) - began_ns) / 1e6
+            computed_ms = (asked.computed_ns - began_ns) / 1e6
             if computed_ms > STALL_MS:
                 self._note(computed_ms, 1_000 * (time.monotonic() - began), stack)
             time.sleep(_LOOK_EVERY_S)

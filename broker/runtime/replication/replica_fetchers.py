@@ -305,9 +305,9 @@ class ReplicaFetcher:
                     self._heed_throttle(topic_partition, len(records), is_caught_up=is_caught_up)
         except ApiError as error:
             self._ask_later(topic_partition, error.message, _NOT_TAKEN_BACK_OFF_MS)
-        except Exception as error:  # what follows in the answer is taken all the same
+        except Exception:  # what follows in the answer is taken all the same
             _log.exception("not taken from the leader", partition=str(topic_partition), leader=self._leader)
-            self._ask_later(topic_partition, repr(error), _NOT_TAKEN_BACK_OFF_MS)
+            self.link.ask_later(topic_partition, self._clock.monotonic_ms() + _NOT_TAKEN_BACK_OFF_MS)
 
     def _took_records(self, hosted: HostedPartition) -> None:
         """The leader hears of it, when they are fsynced if the topic asks for that (flush.messages)."""
