@@ -14,9 +14,9 @@ from broker.config.broker import BrokerConfig, read_broker_config
 from broker.server.broker import Broker
 from broker.server.loop_watch import watching_the_loop
 
-#: What is alive after start lives for ever; collecting it again and again costs about 4 % of the request path. How many
-#: objects are new when the first generation is looked at, how often that happens before the second is, and so on: a look
-#: at a million objects takes 60 ms, so of the second there are 200,000, and all are looked at as seldom as by default.
+#: What is alive after start lives for ever; collecting it again and again costs about 4 % of the request path. So many
+#: objects are new when they are looked at; so often that happens before the middle-aged are, and that before all are. A
+#: look at a million takes 60 ms: of the middle-aged there are 200,000, and all are looked at as seldom as by default.
 _GC_THRESHOLDS = (50_000, 3, 30)
 _STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
