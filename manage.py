@@ -1,17 +1,7 @@
 #!/usr/bin/env python
-"""The door to every command of the console: `up`, `collect`, `migrate` …"""
+"""`python -m console` under the name that Django's people look for."""
 
-import os
-import sys
-
-
-def main() -> None:
-    os.umask(0o077)  # sessions, password hashes and records lie in what is made from here on
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "console.settings")
-    from django.core.management import execute_from_command_line
-
-    execute_from_command_line(sys.argv)
-
+from console.__main__ import main
 
 if __name__ == "__main__":
     main()

@@ -3,6 +3,7 @@
 import importlib
 import sys
 
+from broker import __version__
 from broker.common.errors import StartupError
 
 COMMANDS = {
@@ -27,6 +28,9 @@ def main(argv: list[str]) -> int:
         except StartupError as error:
             print(f"{argv[0]}: {error}", file=sys.stderr)
             return error.exit_status
+    if argv == ["--version"]:
+        print(f"barnabas {__version__}")
+        return 0
     print("usage: python -m broker COMMAND [--help]\n")
     for name, meaning in COMMANDS.items():
         print(f"  {name:<19}{meaning}")

@@ -8,10 +8,12 @@ import environ
 from django.utils.functional import lazy
 
 from console.access.proxy import read_networks, read_prefix
+from console.gateway.installation import CODE_DIR, IS_CHECKOUT, default_data_dir, jobs_dir
 from console.redis_urls import celery_url, default_socket_path
 from console.secret_files import load_or_create_secret
 
-BASE_DIR = Path(__file__).resolve().parent.parent
+#: Of templates/ and static/: beside the packages, or in a wheel inside of this one.
+ASSETS_DIR = CODE_DIR if IS_CHECKOUT else CODE_DIR / "console" / "_assets"
 env = environ.Env()
 
 
@@ -29,7 +31,7 @@ def read_switch(text: str, name: str) -> bool:
 
 
 # What a person may set ----------------------------------------------------------------------------------------------
-DATA_DIR = Path(env("BARNABAS_DATA", default=str(BASE_DIR / "data"))).expanduser().resolve()
+DATA_DIR = Path(env("BARNABAS_DATA", default="") or default_data_dir()).expanduser().resolve()
 LOG_DIR = DATA_DIR / "logs"
 RUN_DIR = DATA_DIR / "run"
 SECRETS_DIR = DATA_DIR / "secrets"
@@ -47,12 +49,14 @@ ZOOKEEPER_DIGEST_FILE = env(
     "BARNABAS_ZOOKEEPER_DIGEST_FILE",
     default="" if env("BARNABAS_ZOOKEEPER", default="") else str(SECRETS_DIR / "zookeeper-digest"),
 )
+if ZOOKEEPER_DIGEST_FILE:
+    ZOOKEEPER_DIGEST_FILE = str(Path(ZOOKEEPER_DIGEST_FILE).expanduser().resolve())
 #: Where brokers on this host may keep their logs besides DATA_DIR, comma separated.
 LOG_ROOTS = [Path(each).expanduser().resolve() for each in env.list("BARNABAS_LOG_ROOTS", default=[])]
 CONSOLE_PORT = read_port(env("BARNABAS_CONSOLE_PORT", default="8080"), "BARNABAS_CONSOLE_PORT")
 SPARK_MASTER = env("BARNABAS_SPARK_MASTER", default="local[2]")
 #: Where an administrator puts stream jobs of this host's own, NAME.py each; what lies there is run as it is.
-JOBS_DIR = Path(env("BARNABAS_JOBS", default=str(DATA_DIR / "jobs"))).expanduser().resolve()
+JOBS_DIR = jobs_dir()
 #: Stream jobs there may be: each takes about 1.5 GB of memory while it is busy.
 STREAM_JOBS_MAX = env.int("BARNABAS_STREAM_JOBS", default=6)
 #: The name of this host in Celery's queues: a process is run by the worker of the host it belongs to.
@@ -127,7 +131,7 @@ MIDDLEWARE = [
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
-        "DIRS": [BASE_DIR / "templates"],
+        "DIRS": [ASSETS_DIR / "templates"],
         "APP_DIRS": False,
         "OPTIONS": {
             "context_processors": [
@@ -162,6 +166,8 @@ USE_THOUSAND_SEPARATOR = False
 SQLITE = {"ENGINE": "django.db.backends.sqlite3", "NAME": str(DATA_DIR / "console.sqlite3")}
 DATABASES = {"default": env.db_url("BARNABAS_DATABASE_URL") if env("BARNABAS_DATABASE_URL", default="") else SQLITE}
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
+    if DATABASES["default"]["NAME"] != ":memory:":
+        DATABASES["default"]["NAME"] = str(DATA_DIR / DATABASES["default"]["NAME"])  # one file, wherever one starts
     DATABASES["default"]["OPTIONS"] = {
         "timeout": 20,
         "transaction_mode": "IMMEDIATE",
@@ -202,7 +208,7 @@ SECURE_HSTS_SECONDS = 365 * 24 * 3600 if SECURE else 0
 
 # Static files: served by the web process itself from where they are; no build step. ---------------------------------
 STATIC_URL = f"/{PATH_PREFIX}static/"
-STATICFILES_DIRS = [BASE_DIR / "static"]
+STATICFILES_DIRS = [ASSETS_DIR / "static"]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},

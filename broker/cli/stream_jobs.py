@@ -5,6 +5,7 @@ import json
 import textwrap
 from pathlib import Path
 
+from broker.common.installation import jobs_dir
 from broker.config.definition import Key
 from broker.spark.catalog import BUILT_IN, find_job, user_job_meaning, user_jobs
 from broker.spark.config import KEYS
@@ -16,10 +17,10 @@ def main(argv: list[str]) -> int:
     """0; raises StartupError when there is no such job, or a user's file cannot be run."""
     parser = argparse.ArgumentParser(prog="broker stream-jobs", description="Tell which stream jobs there are.")
     parser.add_argument("job", nargs="?", help="tell its parameters, the keys of its properties file")
-    parser.add_argument("--jobs-dir", type=Path, metavar="DIR", help="where an administrator put jobs of this host")
+    parser.add_argument("--jobs-dir", type=Path, default=jobs_dir(), metavar="DIR", help="of this host's (%(default)s)")
     parser.add_argument("--json", action="store_true", help="for a program")
     arguments = parser.parse_args(argv)
-    directory = arguments.jobs_dir.absolute() if arguments.jobs_dir else None
+    directory = arguments.jobs_dir.absolute()
     if arguments.job is None:
         _print_list(directory)
     elif arguments.json:
@@ -29,7 +30,7 @@ def main(argv: list[str]) -> int:
     return 0
 
 
-def _print_list(directory: Path | None) -> None:
+def _print_list(directory: Path) -> None:
     for name in BUILT_IN:
         print(f"  {name:<19}{find_job(name, None).meaning}")
     for name in user_jobs(directory):

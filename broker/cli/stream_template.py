@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from broker.common.errors import StartupError
+from broker.common.installation import jobs_dir
 from broker.spark.catalog import is_job_name
 from broker.spark.template import job_template
 
@@ -12,7 +13,7 @@ def main(argv: list[str]) -> int:
     """0 when the file was written; raises StartupError when it is there already or cannot be written."""
     parser = argparse.ArgumentParser(prog="broker stream-template", description="Write the beginning of a stream job.")
     parser.add_argument("name", help="lower-case letters, digits and _; the job's name and its file's")
-    parser.add_argument("--jobs-dir", type=Path, default=Path("data/jobs"), metavar="DIR", help="where to (data/jobs)")
+    parser.add_argument("--jobs-dir", type=Path, default=jobs_dir(), metavar="DIR", help="where to (%(default)s)")
     arguments = parser.parse_args(argv)
     if not is_job_name(arguments.name):
         raise StartupError(f"{arguments.name} cannot be a job's name: lower-case letters, digits and _, and not taken.")

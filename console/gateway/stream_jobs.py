@@ -4,14 +4,15 @@ An administrator's own file is run in a process of its own, and only to be asked
 """
 
 import json
+import os
 import subprocess
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from django.conf import settings
 
+from broker.common.installation import module_command, with_code_path
 from broker.config.definition import ConfigError, Key, parse_boolean, parse_int
 from broker.spark.catalog import BUILT_IN, find_job, user_job_meaning, user_jobs
 from broker.spark.checkpoint import read_checkpoint
@@ -136,10 +137,11 @@ def checkpoint_of(directory: Path) -> Mapping[tuple[str, int], int] | None:
 
 
 def _described_by_itself(name: str) -> dict:
-    command = [sys.executable, "-m", "broker", "stream-jobs", name, "--json", "--jobs-dir", str(settings.JOBS_DIR)]
+    command = module_command("broker", "stream-jobs", name, "--json", "--jobs-dir", str(settings.JOBS_DIR))
+    environment = with_code_path(os.environ)
     try:
         answer = subprocess.run(
-            command, cwd=settings.BASE_DIR, capture_output=True, text=True, timeout=DESCRIBE_TIMEOUT_S, check=False
+            command, env=environment, capture_output=True, text=True, timeout=DESCRIBE_TIMEOUT_S, check=False
         )
         if answer.returncode:
             said = answer.stderr.strip().splitlines()

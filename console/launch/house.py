@@ -43,7 +43,7 @@ class House:
 
     def __post_init__(self) -> None:
         environment = service_environment(self.setup)
-        self.supervisor = Supervisor(service_run_files(), environment, settings.BASE_DIR)
+        self.supervisor = Supervisor(service_run_files(), environment, settings.RUN_DIR)
 
     def open(self) -> Credentials:
         """Everything up, stage by stage. Raises SetupError, or Interrupted when somebody wants to stop already."""

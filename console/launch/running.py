@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from console.gateway.installation import IS_CHECKOUT
 from console.processes.file_lock import exclusive
 from console.processes.setup import SetupError
 
 WAIT_POLL_S = 0.1
+DOWN_COMMAND = "make down" if IS_CHECKOUT else "barnabas down"
 
 
 @contextmanager
@@ -19,7 +21,7 @@ def claim_house(run_directory: Path) -> Iterator[None]:
     with exclusive(_lock_path(run_directory), wait=False) as ours:
         if not ours:
             raise SetupError(
-                f"It is up already (pid {holder_pid(run_directory)}): use that one, or stop it with `make down`. "
+                f"It is up already (pid {holder_pid(run_directory)}): use that one, or stop it with `{DOWN_COMMAND}`. "
                 "A second one needs a BARNABAS_DATA of its own, and other ports."
             )
         _pid_path(run_directory).write_text(str(os.getpid()))

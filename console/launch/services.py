@@ -1,13 +1,13 @@
 """The console's own processes: Redis, web, worker (beat is a child of it), collector. Which commands they are."""
 
 import os
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 from django.conf import settings
 
 from console.celery import host_queue
+from console.gateway.installation import module_command
 from console.processes.setup import Setup
 
 #: Order of stop; of start it is the reverse but for the worker, which everything else waits for.
@@ -36,8 +36,7 @@ class Service:
 
 def console_services() -> list[Service]:
     """In order of start."""
-    python = sys.executable
-    celery = [python, "-m", "celery", "-A", "console.celery:app"]
+    celery = module_command("celery", "-A", "console.celery:app")
     worker = ["worker", "--concurrency=2", "--without-gossip", "--without-mingle", "--without-heartbeat"]
     # Forked from the worker beat shares its memory. A house has one worker that is given it; workers of other hosts are
     # not. Its schedule is in the code, so nothing of it needs a file that a kill could leave half written.
@@ -46,13 +45,14 @@ def console_services() -> list[Service]:
     named = [f"--queues={queue}", f"--hostname=barnabas@{settings.HOST_NAME}", "--loglevel=WARNING"]
     return [
         Service("worker", [*celery, *worker, *named, *beat], grace_s=10),
-        Service("web", [python, "-m", "console.launch.web", str(settings.CONSOLE_PORT)], grace_s=6),
-        Service("collector", [python, str(settings.BASE_DIR / "manage.py"), "collect"]),
+        Service("web", module_command("console.launch.web", str(settings.CONSOLE_PORT)), grace_s=6),
+        Service("collector", module_command("console", "collect")),
     ]
 
 
 def service_environment(setup: Setup) -> dict[str, str]:
-    """All of ours: the services are the console itself. The addresses of the cluster follow the setup."""
+    """All of ours: the services are the console itself. The addresses of the cluster follow the setup, and paths are
+    what they were for us: a service does not work where we do."""
     environment = {name: value for name, value in os.environ.items() if name not in _WITHHELD}
     return (
         _ALLOCATOR
@@ -61,5 +61,8 @@ def service_environment(setup: Setup) -> dict[str, str]:
             "BARNABAS_BOOTSTRAP_SERVERS": setup.bootstrap_servers,
             "BARNABAS_ZOOKEEPER": setup.zookeeper,
             "BARNABAS_ZOOKEEPER_DIGEST_FILE": settings.ZOOKEEPER_DIGEST_FILE,
+            "BARNABAS_DATA": str(settings.DATA_DIR),
+            "BARNABAS_JOBS": str(settings.JOBS_DIR),
+            "BARNABAS_LOG_ROOTS": ",".join(map(str, settings.LOG_ROOTS)),
         }
     )

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import psutil
 
+from console.gateway.installation import with_code_path
 from console.processes.log_files import bound_log
 
 TOKEN_VARIABLE = "BARNABAS_RUN_TOKEN"
@@ -87,7 +88,8 @@ _children: dict[Identity, subprocess.Popen] = {}
 def spawn(argv: list[str], env: dict[str, str], working_dir: Path, log_path: Path, token: str) -> Identity:
     """Start `argv` in a session of its own, so that nothing that happens to us reaches it. Raises OSError.
 
-    Output goes to the end of `log_path`; the environment is `child_environment(env)` and the token.
+    Output goes to the end of `log_path`; the environment is `child_environment(env)` and the token. Python finds this
+    code there, wherever `working_dir` is.
     """
     log_path.parent.mkdir(parents=True, exist_ok=True)
     bound_log(log_path)
@@ -95,7 +97,7 @@ def spawn(argv: list[str], env: dict[str, str], working_dir: Path, log_path: Pat
         child = subprocess.Popen(
             argv,
             cwd=working_dir,
-            env={**child_environment(env), TOKEN_VARIABLE: token},
+            env=with_code_path({**child_environment(env), TOKEN_VARIABLE: token}),
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=subprocess.STDOUT,

@@ -6,7 +6,6 @@ down): a lock per process lets one in after the other, and each starts from what
 
 import logging
 import secrets
-import sys
 import time
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -16,6 +15,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
+from console.gateway.installation import module_command
 from console.history.differences import Event
 from console.history.record import write_events
 from console.processes import os_process
@@ -121,7 +121,7 @@ def _spawn(process: ManagedProcess, facts: Facts, decision: Decision) -> Decisio
         process.restart_count += 1
     process.save(update_fields=["observed", "sentence", "run_token", "started_at", "pid", "create_time"])
     try:
-        identity = os_process.spawn(_argv(process), {}, settings.BASE_DIR, process.log_path, process.run_token)
+        identity = os_process.spawn(_argv(process), {}, settings.RUN_DIR, process.log_path, process.run_token)
     except (OSError, SpecError) as error:
         never_ran = replace(facts, deaths_in_a_row=process.deaths_in_a_row, running_since=None)
         failed = could_not_start(never_ran, str(error))
@@ -135,7 +135,7 @@ def _spawn(process: ManagedProcess, facts: Facts, decision: Decision) -> Decisio
 
 def _argv(process: ManagedProcess) -> list[str]:
     """Raises SpecError."""
-    return [sys.executable, "-m", "broker", *process.launch.arguments]
+    return module_command("broker", *process.launch.arguments)
 
 
 def _write_state(process: ManagedProcess, facts: Facts, before: dict, look: ClusterLook) -> None:

@@ -8,7 +8,7 @@ from console.processes.setup import read_setup
 
 def test_the_web_process_is_the_bounded_one_at_the_console_s_port():
     (argv,) = (service.argv for service in console_services() if service.name == "web")
-    assert argv[1:] == ["-m", "console.launch.web", str(settings.CONSOLE_PORT)]
+    assert argv[-3:] == ["-m", "console.launch.web", str(settings.CONSOLE_PORT)]
 
 
 def test_services_know_who_the_brokers_are_in_the_embedded_zookeeper(settings):
@@ -16,3 +16,16 @@ def test_services_know_who_the_brokers_are_in_the_embedded_zookeeper(settings):
     settings.ZOOKEEPER_DIGEST_FILE = "/data/secrets/zookeeper-digest"
     environment = service_environment(read_setup({}, ""))
     assert environment["BARNABAS_ZOOKEEPER_DIGEST_FILE"] == "/data/secrets/zookeeper-digest"
+
+
+def test_services_are_told_whole_paths(settings, monkeypatch, tmp_path):
+    """They work elsewhere: what is relative for whoever starts them would be another place for them."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("BARNABAS_DATA", "somewhere")
+    monkeypatch.setenv("BARNABAS_LOG_ROOTS", "here,there")
+    settings.DATA_DIR, settings.JOBS_DIR = tmp_path / "somewhere", tmp_path / "jobs"
+    settings.LOG_ROOTS = [tmp_path / "here", tmp_path / "there"]
+    environment = service_environment(read_setup({}, ""))
+    assert environment["BARNABAS_DATA"] == f"{tmp_path}/somewhere"
+    assert environment["BARNABAS_JOBS"] == f"{tmp_path}/jobs"
+    assert environment["BARNABAS_LOG_ROOTS"] == f"{tmp_path}/here,{tmp_path}/there"

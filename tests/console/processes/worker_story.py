@@ -35,7 +35,7 @@ def wait_for(observed: str) -> dict:
 
 def start_worker(token: str) -> os_process.Identity:
     worker = next(service for service in console_services() if service.name == "worker")
-    return os_process.spawn(worker.argv, dict(os.environ), settings.BASE_DIR, worker.log_path, token)
+    return os_process.spawn(worker.argv, dict(os.environ), settings.RUN_DIR, worker.log_path, token)
 
 
 def end_of_the_childless(worker: os_process.Identity) -> int | None:

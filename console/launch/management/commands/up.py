@@ -8,6 +8,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from console.data_directories import make_data_directories
+from console.gateway.installation import __version__
 from console.launch.first_user import Credentials
 from console.launch.house import House
 from console.launch.interrupts import Interrupted, Interrupts
@@ -33,7 +34,7 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from None
 
     def _run(self, house: House, progress: Progress) -> None:
-        progress.note(f"Barnabas, data in {shorten(settings.DATA_DIR)}")
+        progress.note(f"Barnabas {__version__}, data in {shorten(settings.DATA_DIR)} (BARNABAS_DATA moves it)")
         try:
             tell(progress, house.setup, house.open())
             house.stay()

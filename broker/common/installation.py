@@ -1,0 +1,38 @@
+"""Where this code lies, in a checkout or installed from a wheel, and what follows from it."""
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+CODE_DIR = Path(__file__).resolve().parents[2]
+#: A wheel brings no manage.py.
+IS_CHECKOUT = (CODE_DIR / "manage.py").is_file()
+
+
+def default_data_dir(environment: Mapping[str, str] = os.environ) -> Path:
+    """Where everything is kept if BARNABAS_DATA names nothing: in a checkout its data/, else the place of a person's
+    data by the XDG base directory specification, which ignores a relative XDG_DATA_HOME."""
+    if IS_CHECKOUT:
+        return CODE_DIR / "data"
+    named = Path(environment.get("XDG_DATA_HOME", ""))
+    return (named if named.is_absolute() else Path.home() / ".local" / "share") / "barnabas"
+
+
+def jobs_dir(environment: Mapping[str, str] = os.environ) -> Path:
+    """Where an administrator puts stream jobs, absolute."""
+    data = environment.get("BARNABAS_DATA") or default_data_dir(environment)
+    return Path(environment.get("BARNABAS_JOBS") or Path(data) / "jobs").expanduser().resolve()
+
+
+def module_command(module: str, *arguments: str) -> list[str]:
+    """The command line of another process of ours. A folder `broker` where it starts is not taken for ours (`-P`)."""
+    return [sys.executable, "-P", "-m", module, *arguments]
+
+
+def with_code_path(environment: Mapping[str, str]) -> dict[str, str]:
+    """`environment`, in which Python finds this code wherever it starts. Installed code it finds by itself."""
+    known = environment.get("PYTHONPATH", "")
+    if not IS_CHECKOUT or str(CODE_DIR) in known.split(os.pathsep):
+        return dict(environment)
+    return {**environment, "PYTHONPATH": os.pathsep.join(filter(None, (str(CODE_DIR), known)))}

@@ -1,0 +1,21 @@
+"""How processes of the broker, and of the console itself, are started from wherever the code lies."""
+
+from broker import __version__
+from broker.common.installation import (
+    CODE_DIR,
+    IS_CHECKOUT,
+    default_data_dir,
+    jobs_dir,
+    module_command,
+    with_code_path,
+)
+
+__all__ = [
+    "CODE_DIR",
+    "IS_CHECKOUT",
+    "__version__",
+    "default_data_dir",
+    "jobs_dir",
+    "module_command",
+    "with_code_path",
+]
