@@ -11,7 +11,7 @@ VENV := .venv
 STAMPS := $(VENV)/stamps
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-test up down test faults fuzz chaos simulate bench bench-console bench-streams lint clean-data lock
+.PHONY: help setup setup-test up down wheel test faults fuzz chaos simulate bench bench-console bench-streams lint clean-data lock
 
 help: ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -44,6 +44,10 @@ up: setup ## Start everything and stay in the foreground; Ctrl-C stops everythin
 down: ## End what runs here, also what a killed terminal left
 	@[ -x $(VENV)/bin/python ] || { echo "Nothing is installed here, so nothing is running."; exit 0; }; \
 	  exec $(VENV)/bin/python manage.py down
+
+# From an empty build/: what setuptools left there of files that are gone would go into the wheel.
+wheel: $(VENV)/bin/python ## Build dist/barnabas-….whl
+	@rm -rf build barnabas.egg-info && $(VENV)/bin/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist . && ls dist
 
 test: setup-test lint ## Run every check and the tests of the gate, some minutes
 	$(VENV)/bin/python -m pytest $(PYTEST) -m "not long"

@@ -1,0 +1,95 @@
+"""What documents say of the code is true of it: files they name exist, and their tables are whole."""
+
+import ast
+import re
+import typing
+
+import pytest
+
+from broker.controller import controller, effects, events
+from tests.tidy.sources import ROOT, product_files
+
+DOCUMENTS = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "tests/README.md")
+_FILE = re.compile(r"(?<![\w./-])((?:[\w-]+/)*[\w-]+\.(?:py|md|html|js|css|toml))\b")
+_FOLDER = re.compile(r"`((?:broker|console|tests|templates|static)/(?:[\w-]+/)*)`")
+#: Stand for a name of one's own.
+_PLACEHOLDERS = {"x.py", "NAME.py", "big_orders.py", "utils.py"}
+#: What a recipe makes.
+_MADE_BY_RECIPES = re.compile(r"restarts|describe_client_quotas|proxy\.py|copy\.py|cpu_source|pause_row")
+_LISTS = ("on_role", "on_append", "on_high_watermark", "on_marker", "on_config")
+
+
+def text_of(document: str) -> str:
+    return (ROOT / document).read_text()
+
+
+@pytest.fixture(scope="module")
+def there() -> list[str]:
+    """The repository's own files and folders, each with a slash before and folders with one behind."""
+    tops = ("broker", "console", "templates", "static", "tests", ".ci")
+    paths = [
+        *ROOT.glob("*.*"),
+        *(ROOT / top for top in tops),
+        *(path for top in tops for path in (ROOT / top).rglob("*")),
+    ]
+    own = (path for path in paths if "__pycache__" not in path.parts)
+    return [f"/{path.relative_to(ROOT)}{'/' * path.is_dir()}" for path in own]
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_every_file_a_document_names_is_there(document, there):
+    """By its path from the root, or by the end of it that says enough."""
+    made = _MADE_BY_RECIPES if document == "CONTRIBUTING.md" else re.compile(r"(?!)")
+    named = {name for name in _FILE.findall(text_of(document)) if not made.search(name)}
+    wanted = {name for name in named if name.rsplit("/", 1)[-1] not in _PLACEHOLDERS}
+    assert {name for name in wanted if not any(path.endswith(f"/{name}") for path in there)} == set()
+    folders = {name for name in _FOLDER.findall(text_of(document)) if not made.search(name)}
+    assert {name for name in folders if f"/{name}" not in there} == set()
+
+
+def controller_table() -> dict[str, tuple[str, str]]:
+    """Event -> the flows and effects of its row."""
+    rows = re.findall(r"^\| `(\w+)` \|[^|]*\|([^|]*)\|([^|]*)\|$", text_of("ARCHITECTURE.md"), re.MULTILINE)
+    return {event: (flows, told) for event, flows, told in rows}
+
+
+def test_the_controller_s_table_has_every_event_and_the_file_of_its_flow():
+    table = controller_table()
+    assert set(table) == {event.__name__ for event in typing.get_args(events.Event)}
+    flows = {event.__name__: flow.__module__.rsplit(".", 1)[-1] for event, flow in controller._FLOWS.items()}
+    flows["ReplicasDeleted"] = "topic_deletion"  # and another; the function that calls both has no file of its own
+    assert {event: flow for event, flow in flows.items() if f"`{flow}.py`" not in table[event][0]} == {}
+
+
+def test_the_controller_s_table_has_every_effect_and_nothing_else():
+    known = {effect.__name__ for effect in typing.get_args(effects.Effect)}
+    outcomes = {event.__name__ for event in typing.get_args(events.Event)}
+    named = {name for _, told in controller_table().values() for name in re.findall(r"`(\w+)`", told)}
+    assert named - outcomes == known
+
+
+def test_the_table_of_listeners_is_the_code_s():
+    """Who subscribes to which list of ReplicaManager."""
+    found = {
+        (node.func.value.attr, path.removeprefix("broker/runtime/"))
+        for path, tree in product_files().items()
+        for node in ast.walk(tree)
+        if path.startswith("broker/") and _is_subscription(node)
+    }
+    said, listed = set(), ""
+    for first, second in re.findall(r"^\|([^|]*)\|([^|]*)\|[^|]*\|$", text_of("ARCHITECTURE.md"), re.MULTILINE):
+        listed = next((each for each in _LISTS if f"`{each}`" in first), listed if not first.strip() else "")
+        said |= {(listed, file) for file in re.findall(r"`([\w/]+\.py)`", second) if listed}
+    assert said == found
+
+
+def _is_subscription(node: ast.AST) -> bool:
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "append"
+        and isinstance(node.func.value, ast.Attribute)
+        and node.func.value.attr in _LISTS
+        and isinstance(node.func.value.value, ast.Name)
+        and node.func.value.value.id == "replicas"
+    )
