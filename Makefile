@@ -45,9 +45,10 @@ down: ## End what runs here, also what a killed terminal left
 	@[ -x $(VENV)/bin/python ] || { echo "Nothing is installed here, so nothing is running."; exit 0; }; \
 	  exec $(VENV)/bin/python manage.py down
 
-# From an empty build/: what setuptools left there of files that are gone would go into the wheel.
-wheel: $(VENV)/bin/python ## Build dist/barnabas-….whl
-	@rm -rf build barnabas.egg-info && $(VENV)/bin/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist . && ls dist
+# What setuptools leaves in build/ would go into the next wheel, though its source were gone.
+wheel: setup ## Build dist/barnabas-….whl
+	@rm -rf build && $(VENV)/bin/python -m pip wheel --quiet --disable-pip-version-check --no-build-isolation --no-deps --wheel-dir dist . && \
+	  rm -rf build barnabas.egg-info && ls dist
 
 test: setup-test lint ## Run every check and the tests of the gate, some minutes
 	$(VENV)/bin/python -m pytest $(PYTEST) -m "not long"
