@@ -24,8 +24,9 @@ print(json.dumps({
 """
 
 
-def settings_in(data: Path) -> dict:
+def settings_in(data: Path, **variables: str) -> dict:
     environment = {"PATH": os.environ["PATH"], "BARNABAS_DATA": str(data), "DJANGO_SETTINGS_MODULE": "console.settings"}
+    environment |= variables
     answer = subprocess.run(
         [sys.executable, "-c", REPORT],
         cwd=ROOT,
@@ -125,3 +126,10 @@ def test_data_may_lie_where_no_address_could_point(tmp_path):
 
     assert kept["database"] == str(data / "console.sqlite3")
     assert not set(kept["redis"].removeprefix("unix://")) & set("#?%")
+
+
+def test_a_database_named_by_a_relative_path_is_one_file_wherever_a_process_works(tmp_path):
+    data = tmp_path / "data"
+    kept = settings_in(data, BARNABAS_DATABASE_URL="sqlite:///other.sqlite3")
+
+    assert kept["database"] == str(data / "other.sqlite3")

@@ -11,6 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from console.gateway.installation import __version__, module_command
 from console.processes import os_process
 from tests.console.processes.conftest import SLEEPER, STUBBORN
 
@@ -154,3 +155,12 @@ def test_memory_that_forks_share_counts_once(spawned, tmp_path):
     identity = spawned(code, log, "token-forks")
     wait_until(lambda: log.read_text().count("up") == 4)
     assert shared < os_process.measure(identity).memory_bytes < 2 * shared
+
+
+def test_a_process_of_ours_runs_this_code_wherever_it_works(tmp_path):
+    elsewhere, log = tmp_path / "elsewhere", tmp_path / "log"
+    (elsewhere / "broker").mkdir(parents=True)
+    (elsewhere / "broker" / "__init__.py").write_text("raise SystemExit('a stranger')")
+    identity = os_process.spawn(module_command("broker", "--version"), {}, elsewhere, log, "token-elsewhere")
+    wait_until(lambda: not os_process.look(identity).alive, deadline_s=60)
+    assert log.read_text() == f"barnabas {__version__}\n"
