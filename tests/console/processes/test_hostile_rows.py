@@ -14,6 +14,9 @@ from console.processes.os_process import Identity
 from console.processes.states import Desired, Observed, Request
 from console.processes.tasks import reconcile_host
 
+#: Ours, whatever is called `broker` where it starts.
+PYTHON = [sys.executable, "-P", "-m", "broker"]
+
 
 @pytest.fixture
 def spawned(monkeypatch):
@@ -44,7 +47,7 @@ def test_what_is_started_is_the_command_of_its_kind(row, spawned, settings):
     step.step(row().name)
     assert spawned == [
         (
-            [sys.executable, "-m", "broker", "connect", "--config", f"{settings.DATA_DIR}/demo/connect.properties"],
+            [*PYTHON, "connect", "--config", f"{settings.DATA_DIR}/demo/connect.properties"],
             {},
             settings.LOG_DIR / "demo.log",
         )
