@@ -173,7 +173,7 @@ class ControllerRuntime:
         self._queue.put_nowait((self._generation, event))
 
     def _deliver_last_seen(self, event: Event) -> None:
-        """What a list holds now replaces what it held before, if that has not been stepped yet: of topics that have gone
+        """What a list holds now replaces what it held before, unless that has been stepped: for topics that have gone
         meanwhile each reading would have ZooKeeper asked once more.
         """
         kind = type(event)

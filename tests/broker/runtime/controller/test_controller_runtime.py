@@ -16,7 +16,7 @@ from broker.runtime.controller.zookeeper_effects import ControllerZooKeeper
 from broker.zookeeper.election import read_controller, try_become_controller
 from broker.zookeeper.session import Create, Delete
 from broker.zookeeper.store import ClusterStore
-from broker.zookeeper.znodes import encode_topic
+from broker.zookeeper.znodes import delete_topic_path, encode_topic
 from tests.broker.runtime.controller.nodes import until
 from tests.eventually import eventually
 
@@ -94,8 +94,7 @@ async def test_many_deletions_cost_zookeeper_no_question_for_each_pair_of_topics
         await one.store.create_topic(name, {0: (1,)}, {})
     await eventually(lambda: len(one.broker.leads) == len(names), "leaders")
     monkeypatch.setattr(ControllerZooKeeper, "carry_out", carry_out_when_all_are_stopped)
-    for name in names:
-        await one.store.request_topic_deletion(name)
+    await one.store.session.multi([Create(delete_topic_path(name)) for name in names])
     await until(one.store.topic_names, [], "topics gone")
     await one.store.create_topic("next", {0: (1,)}, {})
     await eventually(lambda: one.broker.leads.keys() == {TopicPartition("next", 0)}, "the next one has a leader")
