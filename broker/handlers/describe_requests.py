@@ -4,6 +4,7 @@ from broker.handlers.handler import RequestContext, for_members
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.describe_requests import (
     DescribeRequestsBucket,
+    DescribeRequestsError,
     DescribeRequestsRequest,
     DescribeRequestsResponse,
     DescribeRequestsResult,
@@ -24,6 +25,7 @@ def _result(api: ApiKey, times: ApiTimes) -> DescribeRequestsResult:
         error_count=times.error_count,
         max_us=-(-durations.max_ns // 1_000),
         buckets=[DescribeRequestsBucket(up_to_us=up_to, count=count) for up_to, count in durations.buckets],
+        errors=[DescribeRequestsError(code=code, count=count) for code, count in sorted(times.errors.items())],
     )
 
 

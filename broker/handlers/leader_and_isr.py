@@ -1,6 +1,8 @@
 """LeaderAndIsr: the controller gives this broker its roles."""
 
-from broker.common.errors import ApiError
+from uuid import UUID
+
+from broker.common.errors import ApiError, ErrorCode
 from broker.handlers.handler import RequestContext, private
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.leader_and_isr import (
@@ -14,19 +16,19 @@ from broker.runtime.replication.role_changes import create_logs, take_roles, top
 
 async def handle_leader_and_isr(request: LeaderAndIsrRequest, context: RequestContext) -> LeaderAndIsrResponse:
     replicas = context.services.replicas
+
+    async def take() -> dict[UUID, dict[int, ErrorCode]]:
+        # Another controller may have spoken while others had their roles.
+        replicas.check_controller(request.controller_epoch, request.broker_epoch)
+        await create_logs(replicas, request)
+        configs = await context.services.topic_configs.log_configs(topics_new_here(replicas, request))
+        return await take_roles(replicas, request, configs)
+
     try:
         await context.services.controller_epochs.check(request.controller_epoch, request.broker_epoch)
+        outcomes = await replicas.taking_roles.to_the_end(take)
     except ApiError as error:
         return LeaderAndIsrResponse(error_code=error.code)
-    async with replicas.taking_roles:
-        try:
-            # Another controller may have spoken while others had their roles.
-            replicas.check_controller(request.controller_epoch, request.broker_epoch)
-            await create_logs(replicas, request)
-            configs = await context.services.topic_configs.log_configs(topics_new_here(replicas, request))
-            outcomes = await take_roles(replicas, request, configs)
-        except ApiError as error:
-            return LeaderAndIsrResponse(error_code=error.code)
     return LeaderAndIsrResponse(
         topics=[
             LeaderAndIsrTopicError(

@@ -1,6 +1,6 @@
 """StopReplica: the controller takes a partition away from this broker, with or without its files."""
 
-from broker.common.errors import ApiError
+from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.handlers.handler import RequestContext, private
 from broker.protocol.api_keys import ApiKey
@@ -19,12 +19,15 @@ async def handle_stop_replica(request: StopReplicaRequest, context: RequestConte
         for topic in request.topic_states
         for state in topic.partition_states
     ]
+
+    async def stop() -> dict[TopicPartition, ErrorCode]:
+        # Another controller may have spoken while others had their roles.
+        replicas.check_controller(request.controller_epoch, request.broker_epoch)
+        return await stop_replicas(replicas, stops)
+
     try:
         await context.services.controller_epochs.check(request.controller_epoch, request.broker_epoch)
-        async with replicas.taking_roles:
-            # Another controller may have spoken while others had their roles.
-            replicas.check_controller(request.controller_epoch, request.broker_epoch)
-            outcomes = await stop_replicas(replicas, stops)
+        outcomes = await replicas.taking_roles.to_the_end(stop)
     except ApiError as error:
         return StopReplicaResponse(error_code=error.code)
     return StopReplicaResponse(

@@ -15,6 +15,7 @@ from types import MappingProxyType
 
 from broker.common.errors import ApiError
 from broker.common.logs import logger
+from broker.common.troubles import Troubles
 from broker.common.types import TopicPartition
 from broker.log.directory import LogDirectory
 from broker.log.files import is_full
@@ -35,6 +36,8 @@ class HostedLogs:
         #: Why, of directories that could not even be locked.
         self._unusable: dict[Path, str] = {}
         self._failing = Lock()
+        #: Of checkpoints that cannot be written.
+        self._troubles = Troubles()
         #: Told of a directory that fails, and whether it was the last: then the broker must stop. Once for each,
         #: perhaps on a worker thread.
         self.on_directory_failed: Callable[[Path, bool], None] = lambda path, was_last: None
@@ -160,11 +163,13 @@ class HostedLogs:
         for directory in self._online():
             if not directory.is_loaded:
                 continue
+            checkpoint = checkpoint_of(directory)
             try:
-                checkpoint = checkpoint_of(directory)
                 checkpoint.store(partial(self._offsets_in, directory, checkpoint, offset_of))
+                self._troubles.is_over(checkpoint)
             except OSError as error:
-                _log.error("checkpoint not written", path=str(directory.path), reason=str(error))
+                if self._troubles.is_news(checkpoint, str(error), now_ms=0):
+                    _log.error("checkpoint not written", path=str(directory.path), reason=str(error))
                 if not is_full(error):
                     self._fail(directory, error)
 

@@ -80,6 +80,8 @@ class Log(FollowerLog, Truncation, TransactionLog, Durability, LogReader):
         #: More records than flush.messages are not fsynced; whoever has them fsynced says so.
         self.is_flush_due = False
         self._roll_timer = RollTimer()
+        #: Why the last append failed that did, and where.
+        self._append_trouble: tuple[str, int] | None = None
         self.before_cut: BeforeCut = lambda end_offset, log_start_offset: None
         self.config = config
 
@@ -246,7 +248,11 @@ class Log(FollowerLog, Truncation, TransactionLog, Durability, LogReader):
 
     def _append_failed(self, error: OSError) -> ApiError:
         """Take the partial write back; if even that fails, nothing may be written behind it, whatever the reason."""
-        _log.error("append failed", directory=str(self.directory), reason=str(error))
+        trouble = (str(error), self.log_end_offset)
+        if trouble != self._append_trouble:
+            # Not each time: who is refused tries again, as long as the disk is full.
+            _log.error("append failed", directory=str(self.directory), reason=str(error))
+        self._append_trouble = trouble
         active = self._segments.active
         try:
             active.cut_tail()

@@ -74,11 +74,11 @@ class _EncoderSource(Source):
     def write(self) -> None:
         with self.block("def encode(o, append):"):
             if self._in_steps:
-                self.line(f"has_error = False; left = {ENTRIES_ENCODED_IN_A_TURN}")
+                self.line(f"error_code = 0; left = {ENTRIES_ENCODED_IN_A_TURN}")
                 self.line("if not left: yield")  # whatever follows, it is a generator
             self._struct(self._message, "o", depth=0)
             self._flush()
-            self.line("return has_error" if self._in_steps else "return")
+            self.line("return error_code" if self._in_steps else "return")
         self._in_steps = False  # what is in tagged fields is little
         while self._tag_writers:
             self._tag_writer(*self._tag_writers.pop())
@@ -93,7 +93,7 @@ class _EncoderSource(Source):
                     self.line(f"refuse_absent({struct.__name__ + '.' + field.name!r})")
         for field in present:
             if self._in_steps and field.name == "error_code":
-                self.line(f"if {source}.error_code: has_error = True")
+                self.line(f"if {source}.error_code: error_code = error_code or {source}.error_code")
             if field.tag is None:
                 self._value(field.type, f"{source}.{field.name}", field.nullable_in(self._version), depth)
         if self._flexible:

@@ -47,10 +47,10 @@ def response_framer(message_class: type[Message], version: int) -> Callable[[Mes
 
 
 class Framed(NamedTuple):
-    """A response as it goes to the socket, and whether there is an error in it."""
+    """A response as it goes to the socket, and the first error in it, 0 if there is none."""
 
     parts: Sequence[Buffer]
-    has_error: bool
+    error_code: int
 
 
 def stepwise_framer(
@@ -64,21 +64,21 @@ def stepwise_framer(
     def frame(message: Message, correlation_id: int) -> Generator[None, None, Framed]:
         pieces: list[Buffer] = [room_for_head]
         parts: list[Buffer] = []
-        steps, has_error = stepwise_encoder_of(message_class, version)(message, pieces.append), None
-        while has_error is None:
+        steps, error_code = stepwise_encoder_of(message_class, version)(message, pieces.append), None
+        while error_code is None:
             try:
                 next(steps)
             except StopIteration as end:
-                has_error = end.value
+                error_code = end.value
             except INEXPRESSIBLE as error:
                 raise _inexpressible(message_class, version, error) from error
             if pieces:
                 parts += join(pieces)
                 pieces.clear()
-            if has_error is None:
+            if error_code is None:
                 yield
         head.pack_into(parts[0], 0, sum(map(len, parts)) - SIZE_BYTES, correlation_id)
-        return Framed(parts, has_error)
+        return Framed(parts, error_code)
 
     return frame
 

@@ -1,4 +1,4 @@
-"""How long this broker's answers took, by API, since it started."""
+"""How long this broker's answers took and which errors were in them, by API, since it started."""
 
 from collections.abc import Iterator
 
@@ -9,12 +9,19 @@ from broker.protocol.api_keys import ApiKey
 class ApiTimes:
     """Of one API; only the broker's loop changes it."""
 
-    __slots__ = ("durations", "error_count")
+    __slots__ = ("durations", "errors")
 
     def __init__(self) -> None:
         self.durations = Durations()
-        #: Answers with an error in them.
-        self.error_count = 0
+        #: Answers with an error in them, by the first one's code.
+        self.errors: dict[int, int] = {}
+
+    def note_error(self, code: int) -> None:
+        self.errors[code] = self.errors.get(code, 0) + 1
+
+    @property
+    def error_count(self) -> int:
+        return sum(self.errors.values())
 
 
 class RequestTimes:

@@ -60,7 +60,7 @@ from broker.server.coordination import Coordination
 from broker.server.coordinator_metrics import CoordinatorMetrics
 from broker.server.descriptors import connections_within, raise_descriptor_limit
 from broker.server.dispatcher import Dispatcher
-from broker.server.metrics import RequestMetrics, StateMetrics, new_registry
+from broker.server.metrics import ErrorMetrics, RequestMetrics, StateMetrics, new_registry
 from broker.server.metrics_endpoint import MetricsEndpoint
 from broker.server.registration import Registration
 from broker.server.replication_metrics import ReplicationMetrics
@@ -216,6 +216,7 @@ class Broker:
             ReplicationMetrics(replicas, self._feeds, self._fetchers, self._acks, self._isr),
             CoordinatorMetrics(self._coordination),
             ControllerMetrics(self._controller),
+            ErrorMetrics(self.services.request_times),
             StateMetrics(replicas, self._metadata, self._purgatory, fetch_sessions, self._listener, config),
         ):
             self._registry.register(metrics)
@@ -352,6 +353,7 @@ class Broker:
         if self._loading:
             await asyncio.gather(self._loading, return_exceptions=True)
         if self.services is not None:
+            await self.services.replicas.taking_roles.close()
             await self.services.replicas.logs.idle()
         if hasattr(self, "_logs"):
             # Most of it is waiting for the disk, which takes several at a time.

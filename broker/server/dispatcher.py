@@ -77,8 +77,8 @@ class Dispatcher:
             reply = route.handle(request, context)
             if reply.__class__ is route.response_class:
                 metrics.bytes_out += connection.answer(route.frame(reply, correlation_id))
-                if route.has_error(reply):
-                    route.times.error_count += 1
+                if error_code := route.error_in(reply):
+                    route.times.note_error(error_code)
             elif reply.__class__ is bytes:
                 metrics.bytes_out += connection.answer(route.frame_body(reply, correlation_id))
             elif reply is not None:
@@ -130,7 +130,7 @@ class Dispatcher:
         return route
 
     def _answer_refused(self, connection: Connection, route: Route, correlation_id: int, refusal: RefusedError) -> None:
-        route.times.error_count += 1
+        route.times.note_error(route.error_in(refusal.response))
         self._metrics.bytes_out += connection.answer(route.frame(refusal.response, correlation_id))
         if refusal.is_last:
             connection.close_when_answered(str(refusal))
@@ -190,8 +190,8 @@ class Dispatcher:
             if connection.is_open and not work.cancelled():
                 reply = work.result()
                 self._metrics.bytes_out += connection.fill(slot, route.frame_of(reply, header.correlation_id))
-                if route.is_error(reply):
-                    route.times.error_count += 1
+                if error_code := route.error_of(reply):
+                    route.times.note_error(error_code)
                 route.times.durations.add(perf_counter_ns() - began_ns)
         except CloseConnectionError as error:
             self._reject(connection.close, error)

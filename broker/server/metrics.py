@@ -9,6 +9,7 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.process_collector import ProcessCollector
 
+from broker.common.errors import ErrorCode
 from broker.config.broker import BrokerConfig
 from broker.handlers.registry import HANDLERS
 from broker.net.listener import Listener
@@ -17,6 +18,7 @@ from broker.replication.fetch_session import FetchSessions
 from broker.runtime.metadata_cache import MetadataCache
 from broker.runtime.purgatory import Purgatory
 from broker.runtime.replication.replica_manager import ReplicaManager
+from broker.runtime.request_times import RequestTimes
 from broker.runtime.topics.internal_topics import INTERNAL_TOPICS, replicas_asked_for
 
 _PREFIX = "barnabas_broker_"
@@ -42,6 +44,29 @@ class RequestMetrics:
         yield _counter("response_bytes", "Bytes of responses.", self.bytes_out)
         yield _counter("rejected_requests", "Connections closed because of what they sent.", self.rejected)
         yield _counter("failed_requests", "Requests that met a fault of ours.", self.failed)
+
+
+class ErrorMetrics:
+    """Answers by the error in them."""
+
+    def __init__(self, times: RequestTimes):
+        self._times = times
+
+    def collect(self) -> Iterable[Metric]:
+        name, meaning = _PREFIX + "request_errors", "Answers with an error in them, by the first one."
+        errors = CounterMetricFamily(name, meaning, labels=["api", "error"])
+        for api, times in self._times:
+            for code, count in times.errors.items():
+                errors.add_metric([api.name.lower(), _name_of(code)], count)
+        yield errors
+
+
+def _name_of(code: int) -> str:
+    """What another broker answered may be passed on."""
+    try:
+        return ErrorCode(code).name
+    except ValueError:
+        return str(code)
 
 
 class StateMetrics:

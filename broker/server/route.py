@@ -24,11 +24,11 @@ class Route:
         "bytes_at_once",
         "decode",
         "decoded_factor",
+        "error_in",
         "frame",
         "frame_body",
         "frame_in_steps",
         "handle",
-        "has_error",
         "is_for_members",
         "long_answers_from",
         "refuse",
@@ -52,7 +52,7 @@ class Route:
         self.is_for_members = handler.is_for_members(version)
         self.refuse = handler.refuse
         self.times = times
-        self.has_error = error_check(messages.response)
+        self.error_in = error_check(messages.response)
         self.response_class: type[Message] = messages.response
         self.frame: Callable[[Message, int], Sequence[Buffer]] = response_framer(messages.response, version)
         self.frame_body: Callable[[bytes, int], Sequence[Buffer]] = body_framer(messages.response, version)
@@ -79,8 +79,8 @@ class Route:
             return response.parts
         return (self.frame_body if response.__class__ is bytes else self.frame)(response, correlation_id)
 
-    def is_error(self, response: Message | bytes | Framed | None) -> bool:
-        """Whether what is framed has an error in it."""
+    def error_of(self, response: Message | bytes | Framed | None) -> int:
+        """The first error in what is framed, 0 if there is none."""
         if response.__class__ is Framed:
-            return response.has_error
-        return response.__class__ is self.response_class and self.has_error(response)
+            return response.error_code
+        return self.error_in(response) if response.__class__ is self.response_class else 0

@@ -16,6 +16,11 @@ class DescribeRequestsBucket(Struct):
     count: int = wire(int64)
 
 
+class DescribeRequestsError(Struct):
+    code: int = wire(int16)
+    count: int = wire(int64)
+
+
 class DescribeRequestsResult(Struct):
     """One API. The time of a request is from where its frame was taken up until its answer was handed to the socket."""
 
@@ -24,6 +29,8 @@ class DescribeRequestsResult(Struct):
     error_count: int = wire(int64)  #: answers with an error in them, perhaps for one partition of many
     max_us: int = wire(int64)
     buckets: list[DescribeRequestsBucket] = wire(array(DescribeRequestsBucket))  #: not empty ones, ascending
+    #: Answers by the first error in them; together they are `error_count`.
+    errors: list[DescribeRequestsError] = wire(array(DescribeRequestsError), tag=0)
 
 
 class DescribeRequestsResponse(Message, api=ApiKey.DESCRIBE_REQUESTS, versions=(0, 0), flexible_from=0):

@@ -95,7 +95,9 @@ class ControllerRuntime:
         self._machine = Controller(rebalance)
         self._questions = Questions()
         self._channels = ControllerChannels(broker_id, self._deliver, dialer)
-        self._queue: asyncio.Queue[tuple[int, Event | _Call]] = asyncio.Queue()
+        self._queue: asyncio.Queue[tuple[int, Event | type[Event] | _Call]] = asyncio.Queue()
+        #: What was last seen of each list in ZooKeeper whose kind is in the queue.
+        self._last_seen: dict[type[Event], Event] = {}
         #: Raised whenever what was queued before no longer counts.
         self._generation = 0
         self._is_acting = False
@@ -170,6 +172,15 @@ class ControllerRuntime:
     def _deliver(self, event: Event) -> None:
         self._queue.put_nowait((self._generation, event))
 
+    def _deliver_last_seen(self, event: Event) -> None:
+        """What a list holds now replaces what it held before, unless that has been stepped: for topics that have gone
+        meanwhile each reading would have ZooKeeper asked once more.
+        """
+        kind = type(event)
+        if kind not in self._last_seen:
+            self._queue.put_nowait((self._generation, kind))
+        self._last_seen[kind] = event
+
     async def _tick(self) -> None:
         await asyncio.sleep(_TICK_S)
         if self.is_controller and self._queue.empty():
@@ -194,6 +205,7 @@ class ControllerRuntime:
 
     def _drop_what_is_queued(self) -> None:
         self._generation += 1
+        self._last_seen.clear()
         self._questions.refuse_all()
 
     # -- the consumer
@@ -215,13 +227,15 @@ class ControllerRuntime:
             await asyncio.sleep(_START_OVER_S)
             self._call_look()
 
-    async def _handle(self, generation: int, item: Event | _Call) -> None:
+    async def _handle(self, generation: int, item: Event | type[Event] | _Call) -> None:
         if item is _Call.STEP_DOWN:
             self._step_down()
         elif item is _Call.LOOK:
             await self._look()
-        elif self._is_acting and generation == self._generation:
-            await self._step(item)
+        elif generation == self._generation:
+            event = self._last_seen.pop(item) if isinstance(item, type) else item
+            if self._is_acting:
+                await self._step(event)
 
     async def _look(self) -> None:
         """Be controller if nobody else is; if this broker is already, be sure to act."""
@@ -255,7 +269,7 @@ class ControllerRuntime:
         await self._step(Elected(term.epoch, **vars(seen)))
 
     def _watch(self, read: Callable, event_of: Callable[[Any], Event]) -> Watch:
-        return Watch(self._session, read, lambda seen: self._deliver(event_of(seen)))
+        return Watch(self._session, read, lambda seen: self._deliver_last_seen(event_of(seen)))
 
     def _watch_request(self, read: Callable, event_of: Callable[[Any], Event]) -> Watch:
         """A znode that is there only while something is asked."""

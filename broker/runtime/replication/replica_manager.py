@@ -30,6 +30,7 @@ from broker.runtime.disk.group_flushes import refusal_of
 from broker.runtime.purgatory import Purgatory
 from broker.runtime.replication.hosted_partition import HostedPartition, ProduceResult, ReadResult, RoleListeners, tell
 from broker.runtime.replication.replica_logs import ReplicaLogs
+from broker.runtime.replication.role_turns import RoleTurns
 
 _log = logger(__name__)
 
@@ -52,8 +53,7 @@ class ReplicaManager:
         #: czxid of our registration; what was meant for another incarnation of us is refused (KIP-380).
         self.broker_epoch = -1
         self.topic_names: dict[UUID, str] = {}
-        #: Held by whoever applies LeaderAndIsr, which may take a while.
-        self.taking_roles = asyncio.Lock()
+        self.taking_roles = RoleTurns()
         # No listener may raise: it would undo nothing of what it is told of. What one raises is logged (`tell`).
         #: Told of each partition whose role was set, and of those that are hosted no more (without a role then).
         self.on_role = RoleListeners(self._as_hosted_now)

@@ -70,7 +70,7 @@ def test_a_frame_made_in_steps_is_the_same_and_its_errors_are_seen(api, sample):
             _, framed = in_steps(sent, version)
             assert b"".join(framed.parts) == expected, version
             known = decode(response, encode(sent, version), version)
-            assert framed.has_error == error_check(response)(known), version
+            assert framed.error_code == error_check(response)(known), version
 
 
 def listed(count: int) -> ListGroupsResponse:

@@ -1,10 +1,11 @@
 """DescribeRequests over a socket: what was asked, how often, how long it took, and what was refused."""
 
+from broker.common.errors import ErrorCode
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.describe_requests import DescribeRequestsRequest
 from broker.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from broker.protocol.messages.heartbeat import HeartbeatRequest
-from broker.protocol.messages.metadata import MetadataRequest
+from broker.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
 from tests.broker.server.test_bad_input import batch_of, produce
 
 
@@ -33,6 +34,18 @@ async def test_an_answer_with_an_error_counts_as_one(served):
     await client.ask(produce(batch_of(b"x"), topic="missing"), 9)
     await client.ask(HeartbeatRequest(group_id="g", generation_id=1, member_id="nobody"), 4)
     assert await counted(client) == {ApiKey.PRODUCE: (1, 1), ApiKey.HEARTBEAT: (1, 1)}
+
+
+async def test_the_errors_are_told_by_their_codes(served):
+    client = await served.member()
+    for topic in ("missing", "missing", "x" * 300):
+        await client.ask(produce(batch_of(b"x"), topic=topic), 9)
+    await client.ask(MetadataRequest(topics=[MetadataRequestTopic(name="missing")]), 12)
+    results = (await client.ask(DescribeRequestsRequest(), 0)).results
+    errors = {ApiKey(each.api_key): {error.code: error.count for error in each.errors} for each in results}
+    assert errors[ApiKey.METADATA] == {ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: 1}
+    assert errors[ApiKey.PRODUCE][ErrorCode.UNKNOWN_TOPIC_OR_PARTITION] >= 2
+    assert all(sum(errors[each.api_key].values()) == each.error_count for each in results)
 
 
 async def test_a_request_that_waits_is_counted_with_its_wait(served):

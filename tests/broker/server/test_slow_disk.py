@@ -24,6 +24,7 @@ from broker.protocol.messages.stop_replica import (
 from broker.runtime.replication.role_changes import create_logs, take_roles
 from tests.broker.server.conftest import TOPIC_ID
 from tests.broker.server.test_bad_input import batch_of, produce
+from tests.eventually import eventually
 
 
 def leading(topic: str, partitions: int, controller_epoch: int = 1) -> LeaderAndIsrRequest:
@@ -175,6 +176,25 @@ async def test_others_are_served_while_a_topic_is_deleted_and_it_is_made_anew_af
     made = await another.answer(ApiKey.LEADER_AND_ISR, 7)
     assert {each.error_code for each in made.topics[0].partition_errors} == {ErrorCode.NONE}
     assert served.replicas.get("old", 0).log.log_end_offset == 0
+
+
+async def test_a_deletion_whose_asker_goes_away_is_done_all_the_same(served, disk):
+    disk.may_go_on.set()
+    controller, another = await served.member(), await served.member()
+    await controller.ask(leading("old", 2), 7)
+    disk.may_go_on.clear()
+    disk.has_begun.clear()
+    await controller.send_request(deleting("old", 2), 4)
+    await begun(disk)
+    controller.writer.close()
+    await eventually(lambda: not served.dispatcher._working and not served.dispatcher._cancelling, "it is gone")
+    await another.send_request(deleting("old", 2), 4)
+    disk.may_go_on.set()
+    deleted = await another.answer(ApiKey.STOP_REPLICA, 4)
+    assert [each.error_code for each in deleted.partition_errors] == [ErrorCode.NONE] * 2
+    assert not served.logs.logs
+    made = await another.ask(leading("old", 2), 7)
+    assert {each.error_code for each in made.topics[0].partition_errors} == {ErrorCode.NONE}
 
 
 # --- failing over

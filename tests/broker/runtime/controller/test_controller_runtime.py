@@ -7,14 +7,16 @@ import pytest
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.controller.cluster import TopicAssignment
+from broker.controller.effects import RemoveDeletionRequest, RemoveTopic
 from broker.controller.events import ShutdownAsked
 from broker.controller.verdict import ShutdownAnswer
 from broker.protocol.api_keys import ApiKey
 from broker.runtime.controller import controller_runtime, doubts
+from broker.runtime.controller.zookeeper_effects import ControllerZooKeeper
 from broker.zookeeper.election import read_controller, try_become_controller
 from broker.zookeeper.session import Create, Delete
 from broker.zookeeper.store import ClusterStore
-from broker.zookeeper.znodes import encode_topic
+from broker.zookeeper.znodes import delete_topic_path, encode_topic
 from tests.broker.runtime.controller.nodes import until
 from tests.eventually import eventually
 
@@ -67,6 +69,36 @@ async def test_deleted_topic_disappears_everywhere(cluster):
     assert (one.broker.leads, two.broker.leads) == ({}, {})
     await one.store.create_topic("t", {0: (2,)}, {})
     await eventually(lambda: two.broker.leads == {T0: 0}, "the name can be used again")
+
+
+async def test_many_deletions_cost_zookeeper_no_question_for_each_pair_of_topics(cluster, monkeypatch):
+    """What is listed while the controller is busy is out of date by the time it is stepped."""
+    names, effects, listed = [f"t-{number}" for number in range(12)], [], []
+    carry_out, topics_to_delete = ControllerZooKeeper.carry_out, ClusterStore.topics_to_delete
+
+    async def list_and_note(*arguments):
+        listed.append(await topics_to_delete(*arguments))
+        return listed[-1]
+
+    async def carry_out_when_all_are_stopped(zookeeper, effect, writes):
+        effects.append(type(effect))
+        outcome = await carry_out(zookeeper, effect, writes)
+        if isinstance(effect, RemoveTopic):
+            await eventually(lambda: len(one.broker.requests(ApiKey.STOP_REPLICA)) == len(names), "all are stopped")
+            await eventually(lambda: effect.topic not in listed[-1], "listed without it")
+        return outcome
+
+    monkeypatch.setattr(ClusterStore, "topics_to_delete", list_and_note)
+    one = await cluster.start(1)
+    for name in names:
+        await one.store.create_topic(name, {0: (1,)}, {})
+    await eventually(lambda: len(one.broker.leads) == len(names), "leaders")
+    monkeypatch.setattr(ControllerZooKeeper, "carry_out", carry_out_when_all_are_stopped)
+    await one.store.session.multi([Create(delete_topic_path(name)) for name in names])
+    await until(one.store.topic_names, [], "topics gone")
+    await one.store.create_topic("next", {0: (1,)}, {})
+    await eventually(lambda: one.broker.leads.keys() == {TopicPartition("next", 0)}, "the next one has a leader")
+    assert effects.count(RemoveDeletionRequest) <= len(names)
 
 
 async def test_deletion_waits_for_a_broker_that_is_away(cluster):

@@ -1,0 +1,37 @@
+"""One change of roles at a time, and each to its end.
+
+A request is cancelled with its connection, and a controller that has waited for too long, or sees us registered anew,
+closes it and asks again. It would meet what is half done: a log whose directory has been renamed, and that is still
+known, can neither be deleted nor made anew.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+class RoleTurns(asyncio.Lock):
+    """Held by whoever changes roles, which may take a while."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._under_way: set[asyncio.Task] = set()
+
+    async def to_the_end(self, change: Callable[[], Awaitable[T]]) -> T:
+        """What `change` comes to while nobody else changes roles. Who waits may be cancelled, it is not."""
+        work = asyncio.ensure_future(self._alone(change))
+        self._under_way.add(work)
+        work.add_done_callback(self._under_way.discard)
+        return await asyncio.shield(work)
+
+    async def _alone(self, change: Callable[[], Awaitable[T]]) -> T:
+        async with self:
+            return await change()
+
+    async def close(self) -> None:
+        """The broker stops: what is under way may wait for what never comes again."""
+        for work in self._under_way:
+            work.cancel()
+        await asyncio.gather(*self._under_way, return_exceptions=True)
