@@ -270,14 +270,12 @@ class Served:
         self.memory = ConnectionMemory()
         self.listener = Listener(
             Endpoint("PLAINTEXT", "127.0.0.1", 0),
-            self.dispatcher.on_frame,
-            self.dispatcher.on_closed,
             frame_bytes_max=FRAME_BYTES_MAX,
             connections_max=20,
             idle_ms_max=60_000,
             memory=self.memory,
         )
-        self.listener.start(asyncio.get_running_loop())
+        self.listener.start(asyncio.get_running_loop(), self.dispatcher.on_frame, self.dispatcher.on_closed)
 
     async def verify(self, transactional_id, producer_id, epoch, partitions) -> dict[TopicPartition, ErrorCode]:
         """As the transaction coordinator; what it says of a partition may be a future."""
