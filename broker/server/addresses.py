@@ -1,7 +1,7 @@
 """Where this broker is reached, and where it reaches the others."""
 
+from broker.common.cluster import BrokerEndpoint, BrokerRegistration
 from broker.config.broker import BrokerConfig, Endpoint
-from broker.controller.cluster import BrokerEndpoint, BrokerRegistration
 from broker.net.listener import Listener
 from broker.runtime.metadata_cache import MetadataCache
 

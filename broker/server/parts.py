@@ -22,10 +22,10 @@ from broker.runtime.controlled_shutdown import ControlledShutdown
 from broker.runtime.controller.controller_runtime import ControllerRuntime
 from broker.runtime.controller_epochs import ControllerEpochs
 from broker.runtime.coordinators.producer_ids import ProducerIds
+from broker.runtime.delayed_fetches import DelayedFetches
 from broker.runtime.housekeeping import Housekeeping
 from broker.runtime.log_dirs import LogDirs
 from broker.runtime.metadata_cache import MetadataCache
-from broker.runtime.purgatory import Purgatory
 from broker.runtime.replication.lost_logs import LostLogs
 from broker.runtime.replication.repacking import Repacking
 from broker.runtime.replication.replica_manager import ReplicaManager
@@ -77,8 +77,8 @@ class Parts:
         config, store, logs, clock, metadata = ground.config, ground.store, ground.logs, ground.clock, ground.metadata
         self.addresses = Addresses(config, ground.listener, metadata)
         dialer = Dialer(ground.membership)
-        purgatory = Purgatory(clock)
-        self.replicas = ReplicaManager(config.broker_id, logs, purgatory, clock)
+        delayed_fetches = DelayedFetches(clock)
+        self.replicas = ReplicaManager(config.broker_id, logs, delayed_fetches, clock)
         self.coordination = Coordination(config, self.replicas, metadata, store, self.addresses.of, dialer, clock)
         self.registration = self._registration()
         self.stray_logs = StrayLogs(config.broker_id, self.replicas, logs, store)
@@ -100,7 +100,7 @@ class Parts:
         ]
         self.controller = self._controller(dialer)
         self.controlled_shutdown = ControlledShutdown(store, metadata, self.replicas, dialer, config)
-        self.services = self._services(purgatory, configs_of_topics)
+        self.services = self._services(delayed_fetches, configs_of_topics)
         self.coordination.serve(self.services, ground.listener.name)
         self.dispatcher = Dispatcher(self.services, RequestMetrics(ground.registry))
         self._register_metrics()
@@ -134,17 +134,17 @@ class Parts:
             rebalance=_rebalance_settings(ground.config),
         )
 
-    def _services(self, purgatory: Purgatory, configs_of_topics: TopicConfigs) -> Services:
+    def _services(self, delayed_fetches: DelayedFetches, configs_of_topics: TopicConfigs) -> Services:
         ground, config = self._ground, self._ground.config
         return Services(
             config=config,
             cluster_id=ground.cluster_id,
             metadata=ground.metadata,
             replicas=self.replicas,
-            purgatory=purgatory,
+            delayed_fetches=delayed_fetches,
             fetch_sessions=FetchSessions(random_session_id),
             feeds=self.replication.feeds,
-            acks=self.replication.acks,
+            delayed_produces=self.replication.delayed_produces,
             deletions=self.replication.deletions,
             repacking=Repacking(self.replicas),
             transactional_appends=self.coordination.appends,
@@ -173,7 +173,7 @@ class Parts:
             StateMetrics(
                 self.replicas,
                 ground.metadata,
-                services.purgatory,
+                services.delayed_fetches,
                 services.fetch_sessions,
                 ground.listener,
                 ground.config,

@@ -8,10 +8,10 @@ from broker.config.broker import BrokerConfig
 from broker.net.dialer import Dialer
 from broker.runtime.broker_configs import BrokerConfigs
 from broker.runtime.metadata_cache import MetadataCache
+from broker.runtime.replication.delayed_produces import DelayedProduces
 from broker.runtime.replication.fetch_requests import FetchSettings
 from broker.runtime.replication.follower_feeds import FollowerFeeds
 from broker.runtime.replication.isr_updater import IsrUpdater
-from broker.runtime.replication.produce_acks import ProduceAcks
 from broker.runtime.replication.record_deletions import RecordDeletions
 from broker.runtime.replication.replica_fetchers import ReplicaFetchers
 from broker.runtime.replication.replica_manager import ReplicaManager
@@ -39,11 +39,11 @@ class Replication:
         self.feeds = FollowerFeeds(replicas, quotas.leading, random_session_id, clock)
         self.isr = IsrUpdater(replicas, store, metadata.is_live, config.replica_lag_time_max_ms, clock)
         self.feeds.on_progress = self.isr.consider
-        self.acks = ProduceAcks(replicas, clock)
+        self.delayed_produces = DelayedProduces(replicas, clock)
         self.deletions = RecordDeletions(replicas, metadata.is_live, clock)
         self.feeds.on_log_start = self.deletions.on_news
         self._fetchers = ReplicaFetchers(replicas, quotas.following, address_of, dialer, _fetch_settings(config), clock)
-        self.metrics = ReplicationMetrics(replicas, self.feeds, self._fetchers, self.acks, self.isr)
+        self.metrics = ReplicationMetrics(replicas, self.feeds, self._fetchers, self.delayed_produces, self.isr)
         configs.on_changed += [quotas.reconfigure, self._set_lag]
 
     def _set_lag(self) -> None:
@@ -54,7 +54,7 @@ class Replication:
 
     async def stop(self) -> None:
         await self.isr.stop()
-        for part in (self._fetchers, self.feeds, self.acks, self.deletions):
+        for part in (self._fetchers, self.feeds, self.delayed_produces, self.deletions):
             part.close()
 
 

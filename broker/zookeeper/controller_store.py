@@ -1,4 +1,4 @@
-"""What only the controller writes. Every transaction starts with the fence of its term.
+"""What only the controller writes. Every transaction starts with the fence of its controller epoch.
 
 WrongVersion or NodeMissing on the fence's own znode means that a newer controller exists: `ControllerMoved`.
 """
@@ -8,11 +8,11 @@ import contextlib
 from collections.abc import Iterable, Mapping
 from itertools import islice
 
+from broker.common.cluster import NOT_WRITTEN, LeaderAndIsr
 from broker.common.logs import logger
 from broker.common.types import TopicPartition
-from broker.controller.cluster import NOT_WRITTEN, LeaderAndIsr
 from broker.zookeeper import znodes
-from broker.zookeeper.election import ControllerTerm
+from broker.zookeeper.election import ControllerEpoch
 from broker.zookeeper.errors import (
     NodeExists,
     NodeMissing,
@@ -38,16 +38,16 @@ States = dict[TopicPartition, LeaderAndIsr]
 
 
 class ControllerMoved(ZooKeeperError):
-    """Another controller has been elected since this term began; nothing was written."""
+    """Another controller has been elected since this epoch began; nothing was written."""
 
 
 class ControllerStore:
-    """Writes of one term."""
+    """Writes of one controller epoch."""
 
-    def __init__(self, store: ClusterStore, term: ControllerTerm):
+    def __init__(self, store: ClusterStore, controller_epoch: ControllerEpoch):
         self._store = store
         self._session: ZooKeeperSession = store.session
-        self.term = term
+        self.controller_epoch = controller_epoch
 
     async def write_states(self, states: Mapping[TopicPartition, LeaderAndIsr]) -> tuple[States, States]:
         """Write each state over the zk_version it was derived from; create those never written.
@@ -143,12 +143,12 @@ class ControllerStore:
         return below + [f"{path}/{name}" for name in names]
 
     async def fenced(self, operations: list[Operation]) -> list:
-        """All of the operations or none, and none after this term: ControllerMoved."""
+        """All of the operations or none, and none after this epoch: ControllerMoved."""
         try:
-            return (await self._session.multi([self.term.fence, *operations]))[1:]
+            return (await self._session.multi([self.controller_epoch.fence, *operations]))[1:]
         except (WrongVersion, NodeMissing) as error:
             if error.path == znodes.CONTROLLER_EPOCH:
-                raise ControllerMoved(error.path, f"controller epoch {self.term.epoch} is over") from error
+                raise ControllerMoved(error.path, f"controller epoch {self.controller_epoch.epoch} is over") from error
             raise
 
 
