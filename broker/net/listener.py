@@ -123,7 +123,7 @@ class Listener:
                 return
             self._admit(sock, address)
 
-    def _admit(self, sock: socket.socket, address: tuple) -> None:
+    def _admit(self, sock: socket.socket, address: tuple[str, int]) -> None:
         limit = self._limit_reached(address[0])
         if limit:
             sock.close()

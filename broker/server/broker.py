@@ -9,6 +9,7 @@ clean when nothing else uses them.
 
 import asyncio
 import os
+from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
 
@@ -27,7 +28,7 @@ from broker.runtime.metadata_cache import MetadataCache
 from broker.runtime.topics.topic_configs import log_config
 from broker.security.membership import NONCE_BYTES, Membership
 from broker.server.descriptors import raise_descriptor_limit
-from broker.server.exits import Exits, Stop
+from broker.server.exits import Exits
 from broker.server.metrics import new_registry
 from broker.server.metrics_endpoint import MetricsEndpoint
 from broker.server.parts import Ground, Parts
@@ -202,7 +203,7 @@ async def _hand_over(parts: Parts) -> None:
         await parts.controlled_shutdown.hand_over()
 
 
-async def _sign_off(stop: Stop) -> None:
+async def _sign_off(stop: Callable[[], Awaitable[None]]) -> None:
     try:
         async with asyncio.timeout(_LEAVE_TIMEOUT_S):
             await stop()

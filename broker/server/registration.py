@@ -36,7 +36,7 @@ class Registration:
         self._note = note
         self._registration = registration
         self._replicas = replicas
-        self._again: asyncio.Task | None = None
+        self._again: asyncio.Task[None] | None = None
         self._sessions_lost = 0
         self._is_stopping = False
         self.is_registered = False

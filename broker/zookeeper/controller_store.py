@@ -7,6 +7,7 @@ import asyncio
 import contextlib
 from collections.abc import Iterable, Mapping
 from itertools import islice
+from typing import Any, TypeVar
 
 from broker.common.cluster import NOT_WRITTEN, LeaderAndIsr
 from broker.common.logs import logger
@@ -31,6 +32,8 @@ OPERATIONS_PER_TRANSACTION = 200
 
 #: What keeps one state from being written and says nothing of the others.
 _REFUSALS = (WrongVersion, NodeExists, NodeMissing, QuotaExceeded)
+
+Item = TypeVar("Item")
 
 _log = logger(__name__)
 
@@ -142,7 +145,7 @@ class ControllerStore:
             below += deeper
         return below + [f"{path}/{name}" for name in names]
 
-    async def fenced(self, operations: list[Operation]) -> list:
+    async def fenced(self, operations: list[Operation]) -> list[Any]:
         """All of the operations or none, and none after this epoch: ControllerMoved."""
         try:
             return (await self._session.multi([self.controller_epoch.fence, *operations]))[1:]
@@ -157,7 +160,7 @@ def _state_operation(partition: TopicPartition, state: LeaderAndIsr) -> Operatio
     return Create(path, data) if state.zk_version == NOT_WRITTEN else SetData(path, data, state.zk_version)
 
 
-def _chunks(items: Iterable) -> Iterable[list]:
+def _chunks(items: Iterable[Item]) -> Iterable[list[Item]]:
     rest = iter(items)
     while chunk := list(islice(rest, OPERATIONS_PER_TRANSACTION)):
         yield chunk
