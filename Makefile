@@ -78,10 +78,11 @@ simulate: setup-test ## Run the cluster under simulated time, network and faults
 	@$(VENV)/bin/python -m tests.simulation.campaign $(if $(SEED),--first $(SEED)) $(if $(MINUTES),--minutes $(MINUTES)) \
 	  $(if $(SEEDS),--seeds $(SEEDS),$(if $(MINUTES),,$(if $(SEED),--seeds 1)))
 
-lint: setup-test ## Check style and who imports whom
+lint: setup-test ## Check style, types and who imports whom
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	@if grep -q '^\[tool.importlinter\]' pyproject.toml; then $(VENV)/bin/lint-imports; fi
+	$(VENV)/bin/mypy
 
 clean-data: ## Delete data/ (asks first)
 	@printf 'Delete all topics, offsets and users in %s? Type yes: ' "$${BARNABAS_DATA:-data}"; read answer; \

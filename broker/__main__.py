@@ -24,7 +24,8 @@ def main(argv: list[str]) -> int:
     if argv and argv[0] in COMMANDS:
         command = importlib.import_module(f"broker.cli.{argv[0].replace('-', '_')}")
         try:
-            return command.main(argv[1:])
+            status: int = command.main(argv[1:])
+            return status
         except StartupError as error:
             print(f"{argv[0]}: {error}", file=sys.stderr)
             return error.exit_status

@@ -33,6 +33,8 @@ def main(argv: list[str]) -> int:
 def _print_list(directory: Path) -> None:
     for name in BUILT_IN:
         print(f"  {name:<19}{find_job(name, None).meaning}")
+    if directory is None:
+        return
     for name in user_jobs(directory):
         print(f"  {name:<19}{user_job_meaning(name, directory)}")
 

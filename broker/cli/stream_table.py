@@ -4,6 +4,7 @@ import argparse
 import json
 import os
 import sys
+from collections.abc import Callable
 
 from confluent_kafka import KafkaException
 
@@ -26,7 +27,7 @@ def main(argv: list[str]) -> int:
     return 0 if rows else 1
 
 
-def _wanted(arguments: argparse.Namespace):
+def _wanted(arguments: argparse.Namespace) -> Callable[[str], bool]:
     keys = set(arguments.key)
     return lambda key: (not keys or key in keys) and key.startswith(arguments.prefix)
 

@@ -8,9 +8,12 @@ from enum import IntEnum
 
 
 class ErrorCode(IntEnum):
-    """Kafka's protocol error codes: number, whether a client may retry, and the sentence a person reads."""
+    """Kafka's protocol error codes: number, whether a client may retry, and the sentence a person reads.
 
-    def __new__(cls, code: int, retriable: bool, meaning: str):
+    `ErrorCode(5)` looks one up; ValueError if there is none.
+    """
+
+    def __new__(cls, code: int, retriable: bool = False, meaning: str = "") -> "ErrorCode":
         member = int.__new__(cls, code)
         member._value_ = code
         member.retriable = retriable

@@ -7,8 +7,11 @@ through the standard library and come out in the same shape.
 import logging
 import sys
 import unicodedata
+from collections.abc import MutableMapping
+from typing import Any
 
 import structlog
+from structlog.typing import Processor
 
 from broker.common.limits import LOGGED_TEXT_LENGTH_MAX
 
@@ -27,7 +30,7 @@ _OURS = "broker"
 #: Where structlog puts a traceback, and where we say what a thread is doing.
 _TRACEBACKS = ("exception", "stack")
 
-_SHARED = [
+_SHARED: list[Processor] = [
     structlog.contextvars.merge_contextvars,
     structlog.stdlib.add_log_level,
     structlog.processors.TimeStamper(fmt="iso", utc=True),
@@ -58,7 +61,7 @@ def configure_logs(level: str = "INFO", **facts: object) -> None:
     structlog.contextvars.bind_contextvars(**facts)
 
 
-def _one_line(_logger: object, _method: str, event: dict) -> dict:
+def _one_line(_logger: object, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
     """Logfmt escapes nothing but quotes; a peer's text must neither break the line nor speak to a terminal, nor fill
     the disk. A traceback is ours, and whole.
     """

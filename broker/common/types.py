@@ -1,13 +1,7 @@
-"""Names for the integers and strings of a Kafka cluster, so that a partition cannot pass for a broker id."""
+"""What every room has a word for: a partition of a topic, and the values that stand for nobody."""
 
 from enum import IntEnum
-from typing import NamedTuple, NewType
-
-BrokerId = NewType("BrokerId", int)
-TopicName = NewType("TopicName", str)
-PartitionIndex = NewType("PartitionIndex", int)
-Offset = NewType("Offset", int)
-LeaderEpoch = NewType("LeaderEpoch", int)
+from typing import NamedTuple
 
 #: `new_tuple(Pair, (1, 2))` is `Pair(1, 2)` for a named tuple, without the call of a Python function: for what is made
 #: several times a request.

@@ -26,6 +26,8 @@ from broker.config.definition import (
     parse_list,
     read_values,
     render_value,
+    setting,
+    take_keys,
 )
 from broker.config.properties import parse_properties
 from broker.config.topic import CLEANUP_POLICIES, COMPRESSION_LEVELS, COMPRESSION_TYPES, TIMESTAMP_TYPES, UNLIMITED
@@ -47,8 +49,9 @@ _ENDPOINT = re.compile(r"(?P<listener>[A-Za-z_]+)://(?P<host>\[[0-9A-Fa-f:]+\]|[
 
 
 def parse_endpoints(text: str) -> tuple[Endpoint, ...]:
-    matches = [_ENDPOINT.fullmatch(part) for part in parse_list(text)]
-    if not matches or None in matches or any(int(match["port"]) > 65_535 for match in matches):
+    parts = parse_list(text)
+    matches = [match for part in parts if (match := _ENDPOINT.fullmatch(part))]
+    if not matches or len(matches) < len(parts) or any(int(match["port"]) > 65_535 for match in matches):
         raise ValueError(text)
     return tuple(Endpoint(m["listener"].upper(), m["host"].strip("[]"), int(m["port"])) for m in matches)
 
@@ -93,244 +96,233 @@ def parse_host_limits(text: str) -> tuple[HostLimit, ...]:
 #: The one replica selector there is, by the name Kafka's has.
 RACK_AWARE_SELECTOR = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
 
-KEYS: tuple[Key, ...] = (
-    Key("broker.id", parse_int, REQUIRED, "the number of this broker, unique in its cluster", at_least=0),
-    Key("broker.rack", str, "", "Where this broker stands; placement spreads replicas over racks."),
-    Key(
-        "listeners",
+
+class BrokerSettings:
+    """What a broker can be told, by attribute: `log_dirs` is `log.dirs`. A value is read of a `BrokerConfig`."""
+
+    broker_id = setting(parse_int, REQUIRED, "the number of this broker, unique in its cluster", at_least=0)
+    broker_rack = setting(str, "", "Where this broker stands; placement spreads replicas over racks.")
+    listeners = setting(
         parse_endpoints,
         (Endpoint("PLAINTEXT", "127.0.0.1", 9092),),
         "Addresses the broker listens on, NAME://host:port, comma separated.",
-    ),
-    Key("advertised.listeners", parse_endpoints, None, "Addresses clients are told; default: the listeners."),
-    Key("log.dirs", parse_list, ("/tmp/kafka-logs",), "Directories for partitions, comma separated."),
-    Key("zookeeper.connect", str, REQUIRED, "ZooKeeper's addresses, host:port,…[/chroot]"),
-    Key("zookeeper.session.timeout.ms", parse_int, 6_000, "Silence after which a broker counts as dead.", at_least=1),
-    Key("zookeeper.connection.timeout.ms", parse_int, 18_000, "How long to wait for ZooKeeper at start.", at_least=1),
-    Key("zookeeper.set.acl", parse_boolean, False, "Whether znodes may be changed by the brokers' user only."),
+    )
+    advertised_listeners = setting(parse_endpoints, None, "Addresses clients are told; default: the listeners.")
+    log_dirs = setting(parse_list, ("/tmp/kafka-logs",), "Directories for partitions, comma separated.")
+    zookeeper_connect = setting(str, REQUIRED, "ZooKeeper's addresses, host:port,…[/chroot]")
+    zookeeper_session_timeout_ms = setting(parse_int, 6_000, "Silence after which a broker counts as dead.", at_least=1)
+    zookeeper_connection_timeout_ms = setting(parse_int, 18_000, "How long to wait for ZooKeeper at start.", at_least=1)
+    zookeeper_set_acl = setting(parse_boolean, False, "Whether znodes may be changed by the brokers' user only.")
     # Kafka has its user in a JAAS file, for SASL. Named after ZooKeeper's scheme `digest`, which needs none.
-    Key("zookeeper.digest.file", str, "", "File of mode 600 with the brokers' ZooKeeper user, user:password."),
-    Key("controlled.shutdown.enable", parse_boolean, True, "Move leaderships away before stopping."),
-    Key("controlled.shutdown.max.retries", parse_int, 3, "How often the controller is asked to move them.", at_least=0),
-    Key("controlled.shutdown.retry.backoff.ms", parse_int, 5_000, "Pause before asking again.", at_least=0),
-    Key(
-        "max.partitions",
+    zookeeper_digest_file = setting(str, "", "File of mode 600 with the brokers' ZooKeeper user, user:password.")
+    controlled_shutdown_enable = setting(parse_boolean, True, "Move leaderships away before stopping.")
+    controlled_shutdown_max_retries = setting(
+        parse_int, 3, "How often the controller is asked to move them.", at_least=0
+    )
+    controlled_shutdown_retry_backoff_ms = setting(parse_int, 5_000, "Pause before asking again.", at_least=0)
+    max_partitions = setting(
         parse_int,
         10_000,
         "Partitions there may be in the cluster (KIP-578); each costs ZooKeeper some kilobytes.",
         at_least=1,
-    ),
-    Key("num.partitions", parse_int, 1, "Partitions of a topic created without a number.", at_least=1),
-    Key("default.replication.factor", parse_int, 1, "Replicas of a topic created without a number.", at_least=1),
-    Key("auto.create.topics.enable", parse_boolean, True, "Create a topic when a client first asks for it."),
-    Key("delete.topic.enable", parse_boolean, True, "Whether topics may be deleted."),
-    Key("log.segment.bytes", parse_int32, 1_073_741_824, "Size at which a new segment starts.", at_least=14),
-    Key("log.index.interval.bytes", parse_int32, 4096, "Bytes of log between two index entries.", at_least=0),
-    Key(
-        "log.index.size.max.bytes",
+    )
+    num_partitions = setting(parse_int, 1, "Partitions of a topic created without a number.", at_least=1)
+    default_replication_factor = setting(parse_int, 1, "Replicas of a topic created without a number.", at_least=1)
+    auto_create_topics_enable = setting(parse_boolean, True, "Create a topic when a client first asks for it.")
+    delete_topic_enable = setting(parse_boolean, True, "Whether topics may be deleted.")
+    log_segment_bytes = setting(parse_int32, 1_073_741_824, "Size at which a new segment starts.", at_least=14)
+    log_index_interval_bytes = setting(parse_int32, 4096, "Bytes of log between two index entries.", at_least=0)
+    log_index_size_max_bytes = setting(
         parse_int32,
         10_485_760,
         "Size of an index at which a new segment starts.",
         at_least=4,
-    ),
-    Key("log.roll.ms", parse_int, None, "Age at which a new segment starts; before log.roll.hours.", at_least=1),
-    Key("log.roll.hours", parse_int, 168, "Age in hours at which a new segment starts.", at_least=1),
-    Key("log.retention.ms", parse_int, None, "Age at which old segments go; -1 is no limit.", at_least=-1),
-    Key("log.retention.minutes", parse_int, None, "The same in minutes; after log.retention.ms.", at_least=-1),
-    Key("log.retention.hours", parse_int, 168, "The same in hours; after log.retention.minutes.", at_least=-1),
-    Key("log.retention.bytes", parse_int, -1, "Size of a partition at which old segments go.", at_least=-1),
-    Key("log.retention.check.interval.ms", parse_int, 300_000, "How often retention looks.", at_least=1),
-    Key("log.cleanup.policy", parse_list, ("delete",), "What happens to old segments.", choices=CLEANUP_POLICIES),
-    Key("log.segment.delete.delay.ms", parse_int, 60_000, "How long a deleted file stays on disk.", at_least=0),
-    Key("log.flush.interval.messages", parse_int, UNLIMITED, "Records between two fsyncs.", at_least=1),
-    Key("log.flush.interval.ms", parse_int, None, "Milliseconds between two fsyncs.", at_least=0),
-    Key("log.message.timestamp.type", str, "CreateTime", "Whose time a record carries.", choices=TIMESTAMP_TYPES),
-    Key("log.message.timestamp.before.max.ms", parse_int, UNLIMITED, "How old a record may be.", at_least=0),
-    Key("log.message.timestamp.after.max.ms", parse_int, UNLIMITED, "How far ahead a record may be.", at_least=0),
-    Key(
-        "log.message.timestamp.difference.max.ms",
+    )
+    log_roll_ms = setting(parse_int, None, "Age at which a new segment starts; before log.roll.hours.", at_least=1)
+    log_roll_hours = setting(parse_int, 168, "Age in hours at which a new segment starts.", at_least=1)
+    log_retention_ms = setting(parse_int, None, "Age at which old segments go; -1 is no limit.", at_least=-1)
+    log_retention_minutes = setting(parse_int, None, "The same in minutes; after log.retention.ms.", at_least=-1)
+    log_retention_hours = setting(parse_int, 168, "The same in hours; after log.retention.minutes.", at_least=-1)
+    log_retention_bytes = setting(parse_int, -1, "Size of a partition at which old segments go.", at_least=-1)
+    log_retention_check_interval_ms = setting(parse_int, 300_000, "How often retention looks.", at_least=1)
+    log_cleanup_policy = setting(parse_list, ("delete",), "What happens to old segments.", choices=CLEANUP_POLICIES)
+    log_segment_delete_delay_ms = setting(parse_int, 60_000, "How long a deleted file stays on disk.", at_least=0)
+    log_flush_interval_messages = setting(parse_int, UNLIMITED, "Records between two fsyncs.", at_least=1)
+    log_flush_interval_ms = setting(parse_int, None, "Milliseconds between two fsyncs.", at_least=0)
+    log_message_timestamp_type = setting(str, "CreateTime", "Whose time a record carries.", choices=TIMESTAMP_TYPES)
+    log_message_timestamp_before_max_ms = setting(parse_int, UNLIMITED, "How old a record may be.", at_least=0)
+    log_message_timestamp_after_max_ms = setting(parse_int, UNLIMITED, "How far ahead a record may be.", at_least=0)
+    log_message_timestamp_difference_max_ms = setting(
         parse_int,
         UNLIMITED,
         "How old a record may be, or how far ahead, unless one of the two keys before says it.",
         at_least=0,
-    ),
-    Key("log.cleaner.min.cleanable.ratio", float, 0.5, "Dirty share that starts compaction.", at_least=0, at_most=1),
-    Key("log.cleaner.delete.retention.ms", parse_int, 86_400_000, "How long a tombstone stays.", at_least=0),
-    Key("log.cleaner.min.compaction.lag.ms", parse_int, 0, "A record stays uncompacted so long.", at_least=0),
-    Key("log.cleaner.max.compaction.lag.ms", parse_int, UNLIMITED, "A record is compacted after this.", at_least=1),
-    Key("log.cleaner.enable", parse_boolean, True, "Whether compacted topics are compacted."),
-    Key("log.cleaner.backoff.ms", parse_int, 15_000, "Pause of the cleaner when no log is due.", at_least=0),
-    Key(
-        "log.cleaner.dedupe.buffer.size", parse_int, 33_554_432, "Memory for the keys of one pass.", at_least=1_048_576
-    ),
-    Key("log.cleaner.io.max.bytes.per.second", float, UNLIMITED, "What a pass may read and write.", at_least=1),
-    Key("log.initial.task.delay.ms", parse_int, 30_000, "How long upkeep waits after the start.", at_least=0),
-    Key("log.flush.scheduler.interval.ms", parse_int, 3_000, "How often due flushes are looked for.", at_least=1),
-    Key("log.flush.offset.checkpoint.interval.ms", parse_int, 60_000, "How often offsets are noted.", at_least=1),
-    Key(
-        "replica.high.watermark.checkpoint.interval.ms",
+    )
+    log_cleaner_min_cleanable_ratio = setting(float, 0.5, "Dirty share that starts compaction.", at_least=0, at_most=1)
+    log_cleaner_delete_retention_ms = setting(parse_int, 86_400_000, "How long a tombstone stays.", at_least=0)
+    log_cleaner_min_compaction_lag_ms = setting(parse_int, 0, "A record stays uncompacted so long.", at_least=0)
+    log_cleaner_max_compaction_lag_ms = setting(parse_int, UNLIMITED, "A record is compacted after this.", at_least=1)
+    log_cleaner_enable = setting(parse_boolean, True, "Whether compacted topics are compacted.")
+    log_cleaner_backoff_ms = setting(parse_int, 15_000, "Pause of the cleaner when no log is due.", at_least=0)
+    log_cleaner_dedupe_buffer_size = setting(
+        parse_int, 33_554_432, "Memory for the keys of one pass.", at_least=1_048_576
+    )
+    log_cleaner_io_max_bytes_per_second = setting(float, UNLIMITED, "What a pass may read and write.", at_least=1)
+    log_initial_task_delay_ms = setting(parse_int, 30_000, "How long upkeep waits after the start.", at_least=0)
+    log_flush_scheduler_interval_ms = setting(parse_int, 3_000, "How often due flushes are looked for.", at_least=1)
+    log_flush_offset_checkpoint_interval_ms = setting(parse_int, 60_000, "How often offsets are noted.", at_least=1)
+    replica_high_watermark_checkpoint_interval_ms = setting(
         parse_int,
         5_000,
         "How often replicated offsets are noted.",
         at_least=1,
-    ),
-    Key(
-        "compression.type",
+    )
+    compression_type = setting(
         str,
         "producer",
         "How batches are packed; producer keeps what the client sent.",
         choices=COMPRESSION_TYPES,
-    ),
-    *COMPRESSION_LEVELS,
-    Key(
-        "replica.lag.time.max.ms",
+    )
+    replica_lag_time_max_ms = setting(
         parse_int,
         10_000,
         "A follower that has not been caught up for so long leaves the ISR.",
         at_least=1,
-    ),
-    Key(
-        "replica.selector.class",
+    )
+    replica_selector_class = setting(
         str,
         "",
         "Set, it sends a consumer with client.rack to an in-sync replica in its rack.",
         choices=("", RACK_AWARE_SELECTOR),
-    ),
-    Key(
-        "replica.socket.timeout.ms",
+    )
+    replica_socket_timeout_ms = setting(
         parse_int,
         30_000,
         "A leader that answers no fetch for so long is connected to anew.",
         at_least=1,
-    ),
-    Key("replica.fetch.wait.max.ms", parse_int, 500, "How long a follower's fetch may wait for records.", at_least=1),
-    Key(
-        "replica.fetch.max.bytes", parse_int, 1_048_576, "Bytes a follower fetches of a partition at once.", at_least=1
-    ),
-    Key(
-        "replica.fetch.response.max.bytes",
+    )
+    replica_fetch_wait_max_ms = setting(parse_int, 500, "How long a follower's fetch may wait for records.", at_least=1)
+    replica_fetch_max_bytes = setting(
+        parse_int, 1_048_576, "Bytes a follower fetches of a partition at once.", at_least=1
+    )
+    replica_fetch_response_max_bytes = setting(
         parse_int,
         10_485_760,
         "Bytes a follower fetches of all partitions at once.",
         at_least=1,
-    ),
-    Key(
-        "replica.fetch.backoff.ms",
+    )
+    replica_fetch_backoff_ms = setting(
         parse_int,
         100,
         "How long a follower waits before it asks again for a partition that was refused.",
         at_least=1,
-    ),
-    Key("min.insync.replicas", parse_int32, 1, "In-sync replicas that acks=all needs.", at_least=1),
-    Key("unclean.leader.election.enable", parse_boolean, False, "May a replica outside the ISR lead."),
-    Key(
-        "leader.replication.throttled.rate",
+    )
+    min_insync_replicas = setting(parse_int32, 1, "In-sync replicas that acks=all needs.", at_least=1)
+    unclean_leader_election_enable = setting(parse_boolean, False, "May a replica outside the ISR lead.")
+    leader_replication_throttled_rate = setting(
         parse_int,
         UNLIMITED,
         "Bytes per second that throttled replicas copy from this broker.",
         at_least=0,
-    ),
-    Key(
-        "follower.replication.throttled.rate",
+    )
+    follower_replication_throttled_rate = setting(
         parse_int,
         UNLIMITED,
         "Bytes per second that throttled replicas of this broker copy from others.",
         at_least=0,
-    ),
-    Key("auto.leader.rebalance.enable", parse_boolean, True, "Whether preferred replicas get leadership back."),
-    Key("leader.imbalance.check.interval.seconds", parse_int, 300, "How often that is looked at.", at_least=1),
-    Key(
-        "leader.imbalance.per.broker.percentage",
+    )
+    auto_leader_rebalance_enable = setting(parse_boolean, True, "Whether preferred replicas get leadership back.")
+    leader_imbalance_check_interval_seconds = setting(parse_int, 300, "How often that is looked at.", at_least=1)
+    leader_imbalance_per_broker_percentage = setting(
         parse_int,
         10,
         "Share of a broker's preferred partitions that may be led elsewhere.",
         at_least=0,
-    ),
-    Key("message.max.bytes", parse_int32, 1_048_588, "Largest record batch accepted.", at_least=0),
-    Key("socket.request.max.bytes", parse_int, 104_857_600, "Largest request accepted.", at_least=1),
-    Key(
-        "queued.max.request.bytes",
+    )
+    message_max_bytes = setting(parse_int32, 1_048_588, "Largest record batch accepted.", at_least=0)
+    socket_request_max_bytes = setting(parse_int, 104_857_600, "Largest request accepted.", at_least=1)
+    queued_max_request_bytes = setting(
         parse_int,
         HELD_REQUEST_BYTES_MAX,
         "Half-received requests of all connections.",
         at_least=1,
-    ),
-    Key(
-        "socket.send.buffer.bytes",
+    )
+    socket_send_buffer_bytes = setting(
         parse_int32,
         102_400,
         "The kernel's buffer for what a client has not read yet; -1: the system's choice.",
         at_least=-1,
-    ),
-    Key(
-        "socket.receive.buffer.bytes",
+    )
+    socket_receive_buffer_bytes = setting(
         parse_int32,
         -1,
         "The kernel's buffer for what the broker has not read yet; -1: the system's choice.",
         at_least=-1,
-    ),
-    Key("max.connections", parse_int32, CONNECTIONS_MAX, "Connections one listener accepts at a time.", at_least=0),
-    Key("max.connections.per.ip", parse_int32, 1_000, "Connections from one address at a time.", at_least=0),
-    Key("max.connections.per.ip.overrides", parse_host_limits, (), "The same for single addresses: address:count,…"),
-    Key("connections.max.idle.ms", parse_int, 600_000, "Silence after which a connection is closed.", at_least=1),
-    Key("fetch.max.bytes", parse_int, 57_671_680, "Bytes one fetch answers at most.", at_least=1024),
-    Key("offsets.topic.num.partitions", parse_int, 50, "Partitions of __consumer_offsets.", at_least=1),
-    Key("offsets.topic.replication.factor", parse_int, 3, "Replicas of __consumer_offsets.", at_least=1),
-    Key("offsets.topic.segment.bytes", parse_int32, 104_857_600, "Segment size of __consumer_offsets.", at_least=14),
-    Key("producer.id.expiration.ms", parse_int, 86_400_000, "Silence after which a producer is forgotten.", at_least=1),
-    Key("producer.id.expiration.check.interval.ms", parse_int, 600_000, "How often that is looked at.", at_least=1),
-    Key(
-        "transaction.partition.verification.enable",
+    )
+    max_connections = setting(parse_int32, CONNECTIONS_MAX, "Connections one listener accepts at a time.", at_least=0)
+    max_connections_per_ip = setting(parse_int32, 1_000, "Connections from one address at a time.", at_least=0)
+    max_connections_per_ip_overrides = setting(parse_host_limits, (), "The same for single addresses: address:count,…")
+    connections_max_idle_ms = setting(parse_int, 600_000, "Silence after which a connection is closed.", at_least=1)
+    fetch_max_bytes = setting(parse_int, 57_671_680, "Bytes one fetch answers at most.", at_least=1024)
+    offsets_topic_num_partitions = setting(parse_int, 50, "Partitions of __consumer_offsets.", at_least=1)
+    offsets_topic_replication_factor = setting(parse_int, 3, "Replicas of __consumer_offsets.", at_least=1)
+    offsets_topic_segment_bytes = setting(parse_int32, 104_857_600, "Segment size of __consumer_offsets.", at_least=14)
+    producer_id_expiration_ms = setting(
+        parse_int, 86_400_000, "Silence after which a producer is forgotten.", at_least=1
+    )
+    producer_id_expiration_check_interval_ms = setting(parse_int, 600_000, "How often that is looked at.", at_least=1)
+    transaction_partition_verification_enable = setting(
         parse_boolean,
         True,
         "Ask the coordinator before a batch opens a transaction.",
-    ),
-    Key(
-        "request.timeout.ms",
+    )
+    request_timeout_ms = setting(
         parse_int32,
         30_000,
         "How long a transaction's request waits for the replicas of its state.",
         at_least=1,
-    ),
-    Key("transaction.max.timeout.ms", parse_int32, 900_000, "Longest timeout of a transaction.", at_least=1),
-    Key(
-        "transactional.id.expiration.ms",
+    )
+    transaction_max_timeout_ms = setting(parse_int32, 900_000, "Longest timeout of a transaction.", at_least=1)
+    transactional_id_expiration_ms = setting(
         parse_int32,
         604_800_000,
         "How long an unused transactional id is remembered.",
         at_least=1,
-    ),
-    Key("transaction.state.log.num.partitions", parse_int, 50, "Partitions of __transaction_state.", at_least=1),
-    Key("transaction.state.log.replication.factor", parse_int, 3, "Replicas of __transaction_state.", at_least=1),
-    Key("transaction.state.log.min.isr", parse_int32, 2, "In-sync replicas a transaction's state needs.", at_least=1),
-    Key(
-        "transaction.state.log.segment.bytes",
+    )
+    transaction_state_log_num_partitions = setting(parse_int, 50, "Partitions of __transaction_state.", at_least=1)
+    transaction_state_log_replication_factor = setting(parse_int, 3, "Replicas of __transaction_state.", at_least=1)
+    transaction_state_log_min_isr = setting(parse_int32, 2, "In-sync replicas a transaction's state needs.", at_least=1)
+    transaction_state_log_segment_bytes = setting(
         parse_int32,
         104_857_600,
         "Segment size of __transaction_state.",
         at_least=14,
-    ),
-    Key("offset.metadata.max.bytes", parse_int, 4096, "Longest metadata of a commit.", at_least=0),
-    Key("offsets.commit.timeout.ms", parse_int32, 5_000, "How long a commit waits for its replicas.", at_least=1),
-    Key("offsets.retention.minutes", parse_int32, 10_080, "How long offsets outlive their use.", at_least=1),
-    Key("offsets.retention.check.interval.ms", parse_int, 600_000, "How often old offsets are looked for.", at_least=1),
-    Key("group.min.session.timeout.ms", parse_int, 6_000, "Shortest session timeout of a member.", at_least=0),
-    Key("group.max.session.timeout.ms", parse_int, 1_800_000, "Longest session timeout of a member.", at_least=0),
-    Key("group.initial.rebalance.delay.ms", parse_int, 3_000, "How long a new group waits for members.", at_least=0),
-    Key(
-        "group.max.size",
+    )
+    offset_metadata_max_bytes = setting(parse_int, 4096, "Longest metadata of a commit.", at_least=0)
+    offsets_commit_timeout_ms = setting(parse_int32, 5_000, "How long a commit waits for its replicas.", at_least=1)
+    offsets_retention_minutes = setting(parse_int32, 10_080, "How long offsets outlive their use.", at_least=1)
+    offsets_retention_check_interval_ms = setting(
+        parse_int, 600_000, "How often old offsets are looked for.", at_least=1
+    )
+    group_min_session_timeout_ms = setting(parse_int, 6_000, "Shortest session timeout of a member.", at_least=0)
+    group_max_session_timeout_ms = setting(parse_int, 1_800_000, "Longest session timeout of a member.", at_least=0)
+    group_initial_rebalance_delay_ms = setting(parse_int, 3_000, "How long a new group waits for members.", at_least=0)
+    group_max_size = setting(
         parse_int,
         1_000,
         "Members one group may have. A record of 1 MB has to hold all of them; Kafka has no limit by default.",
         at_least=1,
-    ),
-    Key("metrics.listener", parse_host_port, HostPort("", 0), "host:port of /metrics and /healthz; unset: not served."),
-    *KEYS_WITHOUT_EFFECT,
-)
+    )
+    metrics_listener = setting(
+        parse_host_port, HostPort("", 0), "host:port of /metrics and /healthz; unset: not served."
+    )
+
+
+KEYS: tuple[Key, ...] = (*take_keys(BrokerSettings), *COMPRESSION_LEVELS, *KEYS_WITHOUT_EFFECT)
 BY_NAME: dict[str, Key] = {key.name: key for key in KEYS}
 
 
-class BrokerConfig:
+class BrokerConfig(BrokerSettings):
     """What counts now, by attribute: `config.broker_id` for `broker.id`.
 
     One object for the life of a broker, whose values change with `set_dynamic`: who reads a value when it is needed

@@ -8,9 +8,12 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum, IntEnum
-from typing import Any
+from typing import Any, TypeVar, overload
 
 from broker.common.errors import ApiError, ErrorCode
+
+Value = TypeVar("Value")
+AnyParser = TypeVar("AnyParser", bound=Callable[[str], Any])
 
 #: Default of a key that must be given.
 REQUIRED = object()
@@ -136,6 +139,36 @@ class Key:
         return value
 
 
+@dataclass(frozen=True, slots=True)
+class _Setting:
+    """A key without its name, which is that of the attribute."""
+
+    parse: Callable[[str], Any]
+    default: Any
+    meaning: str
+    bounds: dict[str, Any]
+
+
+@overload
+def setting(parse: Callable[[str], Value], default: None, meaning: str, **bounds: Any) -> Value | None: ...
+@overload
+def setting(parse: Callable[[str], Value], default: object, meaning: str, **bounds: Any) -> Value: ...
+def setting(parse: Callable[[str], Any], default: Any, meaning: str, **bounds: Any) -> Any:
+    """Declares a key in a class body, as an attribute of the type that `parse` reads; the rest is as in `Key`."""
+    return _Setting(parse, default, meaning, bounds)
+
+
+def take_keys(settings: type) -> list[Key]:
+    """The keys declared there. The attributes go: those of an object with values are found faster without them."""
+    declared = {name: value for name, value in vars(settings).items() if isinstance(value, _Setting)}
+    for name in declared:
+        delattr(settings, name)
+    return [
+        Key(name.replace("_", "."), each.parse, each.default, each.meaning, **each.bounds)
+        for name, each in declared.items()
+    ]
+
+
 def without_effect(name: str, parse: Callable[[str], Any], default: Any, at_least: float | None = None) -> Key:
     """A key of Kafka's that nothing here reads."""
     return Key(name, parse, default, "Accepted as Kafka does, without effect here.", at_least, has_effect=False)
@@ -152,15 +185,25 @@ def render_value(value: Any) -> str | None:
     return str(value)
 
 
+def accepting(words: str) -> Callable[[AnyParser], AnyParser]:
+    """Decorates a parser: what a text must be."""
+
+    def mark(parse: AnyParser) -> AnyParser:
+        vars(parse)["accepts"] = words
+        return parse
+
+    return mark
+
+
 def _kind(parse: Callable[[str], Any]) -> str:
-    """What a text must be; a parser of somebody else's says it in its attribute `accepts`."""
+    """What a text must be; a parser of somebody else's is marked with it (`accepting`)."""
     kinds = {
         parse_int: "a whole number",
         parse_int32: f"a whole number up to {2**31 - 1}",
         parse_boolean: "true or false",
         float: "a number",
     }
-    return kinds.get(parse) or getattr(parse, "accepts", "a valid value")
+    return kinds.get(parse) or str(getattr(parse, "accepts", "a valid value"))
 
 
 def read_values(keys: Iterable[Key], texts: Mapping[str, str]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from broker.config.definition import ConfigError, Key, parse_boolean, parse_int, parse_int32, parse_list
+from broker.config.definition import ConfigError, Key, accepting, parse_boolean, parse_int, parse_int32, parse_list
 from broker.config.without_effect import TOPIC_KEYS as KEYS_WITHOUT_EFFECT
 
 #: What Kafka writes for "no limit" where -1 is not allowed.
@@ -33,12 +33,13 @@ def parse_throttled_replicas(text: str) -> tuple[ThrottledReplica | str, ...]:
     parts = parse_list(text)
     if parts == ALL_REPLICAS:
         return parts
-    found = [_THROTTLED.fullmatch(part) for part in parts]
-    if None in found:
+    found = [match for part in parts if (match := _THROTTLED.fullmatch(part))]
+    if len(found) < len(parts):
         raise ValueError(text)
     return tuple(ThrottledReplica(int(one["partition"]), int(one["broker"])) for one in found)
 
 
+@accepting("a level from 1 to 9, or -1")
 def parse_gzip_level(text: str) -> int:
     """As Java writes an int: 1 to 9, or -1 for the codec's own choice; 0 would be no compression."""
     level = parse_int32(text)
@@ -47,17 +48,13 @@ def parse_gzip_level(text: str) -> int:
     return level
 
 
-parse_gzip_level.accepts = "a level from 1 to 9, or -1"
-
-
+@accepting("true or false")
 def parse_remote_storage(text: str) -> bool:
     """Only false, as in a Kafka without remote.log.storage.system.enable."""
     if parse_boolean(text):
         raise ConfigError("remote.storage.enable=true: there is no tiered storage, all that a topic keeps is local")
     return False
 
-
-parse_remote_storage.accepts = "true or false"
 
 #: Levels of the codecs (KIP-390): what a topic and a broker accept.
 COMPRESSION_LEVELS: tuple[Key, ...] = (

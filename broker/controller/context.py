@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable
 
+from broker.common.cluster import LeaderAndIsr, LiveBroker, TopicAssignment
+from broker.common.replica_assignment import ReplicaAssignment
 from broker.common.types import TopicPartition
-from broker.controller.cluster import LeaderAndIsr, LiveBroker, TopicAssignment
 from broker.controller.election import first_state, last_state, next_state
-from broker.controller.moves import Moves
 from broker.controller.partition_states import PartitionStatus, partition_machines
-from broker.controller.replica_assignment import ReplicaAssignment
+from broker.controller.reassignment_notes import ReassignmentNotes
 from broker.controller.replica_states import Replica, ReplicaStatus, replica_machines
 
 
@@ -30,7 +30,7 @@ class ControllerContext:
         self.failed_replicas: set[Replica] = set()
         #: Replicas whose broker could not take their role just now, and is told it again (`RoleRepeats`).
         self.deferred_replicas: set[Replica] = set()
-        self.moves = Moves()
+        self.reassignment_notes = ReassignmentNotes()
 
     # -- asking
 
@@ -106,7 +106,7 @@ class ControllerContext:
             return first_state(assignment.replicas, online, self.controller_epoch)
         last = last_state(assignment, state, online, self.controller_epoch) if assignment.is_reassigning else None
         better = last or next_state(assignment.replicas, state, online, self.controller_epoch)
-        if better is None and partition in self.moves.epoch_due:
+        if better is None and partition in self.reassignment_notes.epoch_due:
             return state.next(state.leader, state.isr, self.controller_epoch)
         return better
 
@@ -143,7 +143,7 @@ class ControllerContext:
     def forget_topic(self, topic: str) -> None:
         """Drop everything about a topic whose znodes are gone."""
         partitions, replicas = self.partitions(topic), self.topic_replicas(topic)
-        self.moves.forget(partitions)
+        self.reassignment_notes.forget(partitions)
         self.partition_status.forget(partitions)
         self.replica_status.forget(replicas)
         self.forget_failures(replicas)

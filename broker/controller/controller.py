@@ -4,6 +4,10 @@ It knows nothing before it is elected and forgets everything when it resigns; be
 every event but Elected means nothing.
 """
 
+from collections.abc import Callable
+from typing import Any
+
+from broker.common.types import TopicPartition
 from broker.controller.broker_changes import brokers_changed
 from broker.controller.context import ControllerContext
 from broker.controller.controlled_shutdown import shutdown_asked, shutdown_carried_out
@@ -58,7 +62,7 @@ from broker.controller.topic_changes import topic_read, topics_listed
 from broker.controller.topic_deletion import begin_deletion, replicas_deleted, topic_removed, topics_to_delete
 from broker.controller.unclean_election import config_changed, unclean_election_read
 
-_FLOWS = {
+_FLOWS: dict[type[Any], Callable[..., list[Effect]]] = {
     BrokersChanged: brokers_changed,
     TopicsListed: topics_listed,
     TopicRead: topic_read,
@@ -102,10 +106,11 @@ class Controller:
         if self.context is None:
             return []
         if isinstance(event, Resigned):
-            return self._resign()
+            return self._resign(self.context)
         if isinstance(event, Tick):
             return [*self._repeats.tick(self.context, now_ms), *self._rebalance.tick(self.context, now_ms)]
-        return _FLOWS[type(event)](self.context, event)
+        effects: list[Effect] = _FLOWS[type(event)](self.context, event)
+        return effects
 
     def _become_controller(self, event: Elected) -> list[Effect]:
         """Take over ZooKeeper's view, tell every broker all of it, and set right what went wrong meanwhile.
@@ -113,9 +118,9 @@ class Controller:
         All of it at once: a broker that knew only some partitions of a topic would hash groups over too few.
         """
         effects = self._let_go(event)
-        strays = self.context.moves.strays if self.context else {}
+        strays = self.context.reassignment_notes.strays if self.context else {}
         self.context = context = _context_of(event)
-        context.moves.strays.update(strays)
+        context.reassignment_notes.strays.update(strays)
         effects += [OpenChannel(broker) for _, broker in sorted(context.brokers.items())]
         to_correct = context.wanted_states(context.all_partitions())
         batch = RequestBatch(context)
@@ -135,7 +140,7 @@ class Controller:
         return effects
 
     def _let_go(self, event: Elected) -> list[Effect]:
-        """What a continued term no longer needs: channels to brokers that changed, watches on topics that went."""
+        """What a controller that goes on needs no more: channels to changed brokers, watches on topics that went."""
         if self.context is None:
             return []
         before = self.context
@@ -144,8 +149,8 @@ class Controller:
         gone = before.topics.keys() - event.topics.keys()
         return [*effects, UnwatchTopics(frozenset(gone))] if gone else effects
 
-    def _resign(self) -> list[Effect]:
-        before, self.context = self.context, None
+    def _resign(self, before: ControllerContext) -> list[Effect]:
+        self.context = None
         effects: list[Effect] = [CloseChannel(broker_id) for broker_id in sorted(before.brokers)]
         return [*effects, UnwatchTopics(frozenset(before.topics))] if before.topics else effects
 
@@ -159,11 +164,11 @@ def _context_of(event: Elected) -> ControllerContext:
         for partition in context.partitions(assignment.topic):
             _find_partition(context, event, partition)
     context.deleting = set(context.topics_to_delete & context.topics.keys())
-    context.moves.epoch_due.update(context.reassignments())
+    context.reassignment_notes.epoch_due.update(context.reassignments())
     return context
 
 
-def _find_partition(context: ControllerContext, event: Elected, partition) -> None:
+def _find_partition(context: ControllerContext, event: Elected, partition: TopicPartition) -> None:
     state = event.states.get(partition)
     if state is None:
         context.partition_status.find(partition, PartitionStatus.NEW)

@@ -7,10 +7,10 @@ of the list: the controller never sees another event while one of its writes is 
 from dataclasses import dataclass
 from uuid import UUID
 
+from broker.common.cluster import LeaderAndIsr, LiveBroker
+from broker.common.replica_assignment import ReplicaAssignment
 from broker.common.types import TopicPartition
-from broker.controller.cluster import LeaderAndIsr, LiveBroker
 from broker.controller.events import Event
-from broker.controller.replica_assignment import ReplicaAssignment
 from broker.controller.verdict import ShutdownAnswer, Verdict
 
 

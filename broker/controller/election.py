@@ -2,9 +2,9 @@
 
 from collections.abc import Collection
 
+from broker.common.cluster import LeaderAndIsr
+from broker.common.replica_assignment import ReplicaAssignment
 from broker.common.types import NO_BROKER
-from broker.controller.cluster import LeaderAndIsr
-from broker.controller.replica_assignment import ReplicaAssignment
 
 
 def first_state(assignment: tuple[int, ...], online: Collection[int], controller_epoch: int) -> LeaderAndIsr | None:

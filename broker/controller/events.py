@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from enum import Enum, auto
 
+from broker.common.cluster import LeaderAndIsr, LiveBroker, TopicAssignment
+from broker.common.replica_assignment import ReplicaAssignment
 from broker.common.types import TopicPartition
-from broker.controller.cluster import LeaderAndIsr, LiveBroker, TopicAssignment
-from broker.controller.replica_assignment import ReplicaAssignment
 from broker.controller.verdict import Verdict
 
 #: request_id of what was asked by a znode: nobody waits for an answer.

@@ -8,6 +8,8 @@ about to be told. If not, it was written by a broker that lost the end of its lo
 tells nobody: LeaderAndIsr follows.
 """
 
+from broker.common.cluster import LeaderAndIsr
+from broker.common.types import TopicPartition
 from broker.controller.context import ControllerContext
 from broker.controller.effects import Effect, ReadIsrChanges, RemoveIsrChanges
 from broker.controller.events import IsrChangesListed, IsrChangesRead
@@ -36,6 +38,6 @@ def isr_changes_read(context: ControllerContext, event: IsrChangesRead) -> list[
     return [*batch.effects(), *correct_states(context, changed)]
 
 
-def _is_news(context: ControllerContext, partition, state) -> bool:
+def _is_news(context: ControllerContext, partition: TopicPartition, state: LeaderAndIsr) -> bool:
     known = context.states.get(partition)
     return context.is_current(partition) and known is not None and state.zk_version > known.zk_version

@@ -1,8 +1,8 @@
 """Leaders elected because somebody asks: the preferred ones (KIP-183), or any that is alive (KIP-460)."""
 
+from broker.common.cluster import LeaderAndIsr
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
-from broker.controller.cluster import LeaderAndIsr
 from broker.controller.context import ControllerContext
 from broker.controller.effects import Answer, Effect, RemoveElectionRequest, StepAgain, WriteStates
 from broker.controller.election import preferred_state, unclean_state

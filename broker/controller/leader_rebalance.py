@@ -6,6 +6,7 @@ is above the allowed percentage, it gets them back; partitions on the move are l
 
 from dataclasses import dataclass
 
+from broker.common.cluster import LeaderAndIsr
 from broker.common.types import TopicPartition
 from broker.controller.context import ControllerContext
 from broker.controller.effects import Effect, WriteStates
@@ -32,7 +33,7 @@ class LeaderRebalance:
         self._next_check_ms = 0
 
     def begin(self, now_ms: int) -> None:
-        """A term begins."""
+        """A controller epoch begins."""
         self._next_check_ms = now_ms + FIRST_CHECK_MS
 
     def tick(self, context: ControllerContext, now_ms: int) -> list[Effect]:
@@ -66,7 +67,7 @@ def _too_much_led_elsewhere(context: ControllerContext, percentage: int) -> list
     ]
 
 
-def _elect(context: ControllerContext, partition: TopicPartition):
+def _elect(context: ControllerContext, partition: TopicPartition) -> LeaderAndIsr | None:
     if context.replica_assignment(partition).is_reassigning:
         return None
     online = context.online_replicas(partition)

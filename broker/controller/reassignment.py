@@ -12,6 +12,7 @@ where a move ends. Calling off is a move back to the origin.
 from collections.abc import Mapping
 
 from broker.common.errors import ApiError, ErrorCode
+from broker.common.replica_assignment import ReplicaAssignment
 from broker.common.types import TopicPartition
 from broker.controller.context import ControllerContext
 from broker.controller.effects import Answer, Effect, RewriteReassignmentRequest, StepAgain
@@ -23,7 +24,6 @@ from broker.controller.events import (
     ReassignmentsByZnodeBegun,
 )
 from broker.controller.reassignment_end import write_assignments
-from broker.controller.replica_assignment import ReplicaAssignment
 from broker.controller.replica_states import Replica, ReplicaStatus
 from broker.controller.state_changes import correct_states
 from broker.controller.verdict import DONE, Verdict
@@ -34,8 +34,9 @@ Plans = dict[TopicPartition, ReplicaAssignment]
 def reassignments_asked(context: ControllerContext, event: ReassignmentsAsked) -> list[Effect]:
     """A client's word counts before that of /admin/reassign_partitions, which must not bring back what it said."""
     plans, refused = _plan(context, event.targets)
-    overruled = [context.moves.by_znode.pop(partition) for partition in plans if partition in context.moves.by_znode]
-    rewrite = [RewriteReassignmentRequest(dict(context.moves.by_znode), {})] if overruled else []
+    by_znode = context.reassignment_notes.by_znode
+    overruled = [by_znode.pop(partition) for partition in plans if partition in by_znode]
+    rewrite = [RewriteReassignmentRequest(dict(by_znode), {})] if overruled else []
     begun = ReassignmentsBegun(event.request_id, plans, refused)
     return [*rewrite, *write_assignments(context, _news(context, plans)), StepAgain(begun)]
 
@@ -52,10 +53,10 @@ def reassignments_begun(context: ControllerContext, event: ReassignmentsBegun) -
 
 def reassignments_by_znode(context: ControllerContext, event: ReassignmentsByZnode) -> list[Effect]:
     """The old way to ask: /admin/reassign_partitions, kept until each of its partitions is there or cannot go there."""
-    known = context.moves.by_znode
+    known = context.reassignment_notes.by_znode
     fresh = {partition: target for partition, target in event.targets.items() if known.get(partition) != target}
     plans, refused = _plan(context, fresh)
-    context.moves.by_znode = {key: target for key, target in event.targets.items() if key not in refused}
+    context.reassignment_notes.by_znode = {key: target for key, target in event.targets.items() if key not in refused}
     return [
         *write_assignments(context, _news(context, plans)),
         StepAgain(ReassignmentsByZnodeBegun(refused, is_empty=not event.targets)),
@@ -72,7 +73,7 @@ def assignments_written(context: ControllerContext, event: AssignmentsWritten) -
     for partition, written in sorted(event.written.items()):
         if not context.is_current(partition):
             continue
-        context.moves.end(partition)
+        context.reassignment_notes.end(partition)
         if written != context.replica_assignment(partition):
             _take(context, partition, written)
             begun.append(partition)
@@ -83,11 +84,11 @@ def drop_ended_requests(
     context: ControllerContext, refused: Mapping[TopicPartition, Verdict] | None = None, *, is_due: bool = False
 ) -> list[Effect]:
     """/admin/reassign_partitions without what is done, was refused, or has no topic any more."""
-    asked = context.moves.by_znode
+    asked = context.reassignment_notes.by_znode
     open_ones = {partition: target for partition, target in asked.items() if _is_on_the_way(context, partition)}
     if not (is_due or refused or open_ones != asked):
         return []
-    context.moves.by_znode = open_ones
+    context.reassignment_notes.by_znode = open_ones
     return [RewriteReassignmentRequest(dict(open_ones), dict(refused or {}))]
 
 
@@ -140,7 +141,7 @@ def _bad_target(message: str) -> ApiError:
 
 def _take(context: ControllerContext, partition: TopicPartition, assignment: ReplicaAssignment) -> None:
     context.set_assignment(partition, assignment)
-    context.moves.epoch_due.add(partition)
+    context.reassignment_notes.epoch_due.add(partition)
     replicas = [Replica(partition, broker_id) for broker_id in assignment.replicas]
     added = [replica for replica in replicas if context.replica_status[replica] is ReplicaStatus.NON_EXISTENT]
     context.replica_status.move(added, ReplicaStatus.NEW)
@@ -153,4 +154,4 @@ def _goes_to(context: ControllerContext, partition: TopicPartition, target: tupl
 def _is_on_the_way(context: ControllerContext, partition: TopicPartition) -> bool:
     if not context.is_current(partition):
         return False
-    return context.replica_assignment(partition).is_reassigning or partition in context.moves.leaving
+    return context.replica_assignment(partition).is_reassigning or partition in context.reassignment_notes.leaving

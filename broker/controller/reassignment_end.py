@@ -7,12 +7,12 @@ then.
 
 from collections.abc import Iterable
 
+from broker.common.cluster import LeaderAndIsr
+from broker.common.replica_assignment import ReplicaAssignment
 from broker.common.types import TopicPartition
-from broker.controller.cluster import LeaderAndIsr
 from broker.controller.context import ControllerContext
 from broker.controller.effects import Effect, ReplicaStop, SendStopReplica, WriteAssignments
 from broker.controller.events import ReplicasDeleted
-from broker.controller.replica_assignment import ReplicaAssignment
 from broker.controller.replica_states import Replica
 from broker.controller.request_batch import RequestBatch
 
@@ -32,7 +32,7 @@ def write_when_deleted(context: ControllerContext, partitions: Iterable[TopicPar
     plans = {
         partition: context.replica_assignment(partition)
         for partition in partitions
-        if context.is_current(partition) and context.moves.leaving.get(partition) == set()
+        if context.is_current(partition) and context.reassignment_notes.leaving.get(partition) == set()
     }
     return write_assignments(context, plans)
 
@@ -49,20 +49,20 @@ def removed_replicas_deleted(context: ControllerContext, event: ReplicasDeleted)
     answered = sorted(
         partition
         for partition in event.deleted | event.failed
-        if event.broker_id in context.moves.leaving.get(partition, ())
-        and event.leader_epochs.get(partition, -1) >= context.moves.ended_at[partition]
+        if event.broker_id in context.reassignment_notes.leaving.get(partition, ())
+        and event.leader_epochs.get(partition, -1) >= context.reassignment_notes.ended_at[partition]
     )
     for partition in answered:
-        context.moves.leaving[partition].discard(event.broker_id)
+        context.reassignment_notes.leaving[partition].discard(event.broker_id)
     return write_when_deleted(context, answered)
 
 
 def removed_hosts_left(context: ControllerContext, left: Iterable[int]) -> list[Effect]:
     """They will not answer; their replicas are deleted when they come back."""
-    waiting = []
-    for partition, hosts in sorted(context.moves.leaving.items()):
+    waiting, notes = [], context.reassignment_notes
+    for partition, hosts in sorted(notes.leaving.items()):
         for broker_id in hosts.intersection(left):
-            context.moves.strays[Replica(partition, broker_id)] = context.moves.ended_at[partition]
+            notes.strays[Replica(partition, broker_id)] = notes.ended_at[partition]
             waiting.append(partition)
         hosts.difference_update(left)
     return write_when_deleted(context, dict.fromkeys(waiting))
@@ -72,15 +72,15 @@ def stop_strays(context: ControllerContext, joined: Iterable[int]) -> list[Effec
     """Brokers are back that hold replicas which were taken from them meanwhile; a move not yet over waits for them."""
     effects: list[Effect] = []
     for broker_id in joined:
-        strays = sorted(replica for replica in context.moves.strays if replica.broker_id == broker_id)
-        epochs = {replica.partition: context.moves.strays.pop(replica) for replica in strays}
+        strays = sorted(replica for replica in context.reassignment_notes.strays if replica.broker_id == broker_id)
+        epochs = {replica.partition: context.reassignment_notes.strays.pop(replica) for replica in strays}
         stops = [
             ReplicaStop(partition, epoch, delete=True)
             for partition, epoch in epochs.items()
             if not (context.is_current(partition) and broker_id in context.assignment(partition))
         ]
-        for partition in epochs.keys() & context.moves.leaving.keys():
-            context.moves.leaving[partition].add(broker_id)
+        for partition in epochs.keys() & context.reassignment_notes.leaving.keys():
+            context.reassignment_notes.leaving[partition].add(broker_id)
         if stops:
             effects.append(SendStopReplica(broker_id, context.controller_epoch, tuple(stops)))
     return effects
@@ -102,9 +102,9 @@ def _end(context: ControllerContext, partition: TopicPartition, state: LeaderAnd
     context.replica_status.forget(removed)
     context.forget_failures(removed)
     alive = [replica.broker_id for replica in removed if replica.broker_id in context.brokers]
-    context.moves.leaving[partition] = set(alive)
-    context.moves.ended_at[partition] = state.leader_epoch
+    context.reassignment_notes.leaving[partition] = set(alive)
+    context.reassignment_notes.ended_at[partition] = state.leader_epoch
     stop = ReplicaStop(partition, state.leader_epoch, delete=True)
     batch.add_stop(stop, alive)
     away = [replica for replica in removed if replica.broker_id not in alive]
-    context.moves.strays.update(dict.fromkeys(away, state.leader_epoch))
+    context.reassignment_notes.strays.update(dict.fromkeys(away, state.leader_epoch))

@@ -7,8 +7,8 @@ then StopReplica, so that nobody is still sent to what is gone.
 from collections.abc import Iterable
 from dataclasses import replace
 
+from broker.common.cluster import LEADER_DURING_DELETE, LeaderAndIsr, LiveBroker
 from broker.common.types import NO_BROKER, TopicPartition
-from broker.controller.cluster import LEADER_DURING_DELETE, LeaderAndIsr
 from broker.controller.context import ControllerContext
 from broker.controller.effects import (
     Effect,
@@ -91,7 +91,7 @@ class RequestBatch:
             for broker_id, stops in sorted(self._stops.items())
         ]
 
-    def _live_leaders(self, told: list[PartitionTold]) -> tuple:
+    def _live_leaders(self, told: list[PartitionTold]) -> tuple[LiveBroker, ...]:
         leaders = sorted({one.state.leader for one in told} & self._context.brokers.keys())
         return tuple(self._context.brokers[leader] for leader in leaders)
 

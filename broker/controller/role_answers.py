@@ -83,7 +83,7 @@ class RoleRepeats:
         self._pauses: dict[int, _Pause] = {}
 
     def begin(self) -> None:
-        """A term begins, and every broker is told everything."""
+        """A controller epoch begins, and every broker is told everything."""
         self._pauses.clear()
 
     def tick(self, context: ControllerContext, now_ms: int) -> list[Effect]:

@@ -30,7 +30,7 @@ def states_written(context: ControllerContext, event: StatesWritten) -> list[Eff
     for partition, state in (event.written | event.found).items():
         if context.is_current(partition):
             context.states[partition] = state
-    context.moves.epoch_due.difference_update(event.written)
+    context.reassignment_notes.epoch_due.difference_update(event.written)
     batch = RequestBatch(context)
     batch.add_metadata([], context.brokers)
     ended = end_moves(context, event.written, batch)
@@ -54,8 +54,8 @@ def settle(context: ControllerContext, partitions: Iterable[TopicPartition]) -> 
         status = PartitionStatus.ONLINE if has_live_leader else PartitionStatus.OFFLINE
         context.partition_status.move([partition], status)
         for replica in context.replicas(partition):
-            status = ReplicaStatus.ONLINE if replica.broker_id in online else ReplicaStatus.OFFLINE
-            context.replica_status.move([replica], status)
+            is_online = replica.broker_id in online
+            context.replica_status.move([replica], ReplicaStatus.ONLINE if is_online else ReplicaStatus.OFFLINE)
 
 
 def replicas_went_offline(context: ControllerContext, partitions: Iterable[TopicPartition]) -> list[Effect]:

@@ -7,7 +7,7 @@ controller interrupts is begun again by the next.
 
 from collections.abc import Iterable
 
-from broker.controller.cluster import EPOCH_DURING_DELETE
+from broker.common.cluster import EPOCH_DURING_DELETE
 from broker.controller.context import ControllerContext
 from broker.controller.effects import (
     Effect,
@@ -43,7 +43,7 @@ def begin_deletion(context: ControllerContext, topic: str) -> list[Effect]:
     batch = RequestBatch(context)
     batch.add_deleted(context.partitions(topic))
     context.deleting.add(topic)
-    context.moves.forget(context.partitions(topic))
+    context.reassignment_notes.forget(context.partitions(topic))
     replicas = context.topic_replicas(topic)
     context.partition_status.move(context.partitions(topic), PartitionStatus.OFFLINE)
     context.replica_status.move(replicas, ReplicaStatus.OFFLINE)

@@ -7,8 +7,8 @@ elect, and again when the configuration of such a topic changes.
 
 from collections.abc import Iterable, Mapping
 
+from broker.common.cluster import LeaderAndIsr
 from broker.common.types import TopicPartition
-from broker.controller.cluster import LeaderAndIsr
 from broker.controller.context import ControllerContext
 from broker.controller.effects import Effect, ReadUncleanElection, TellUncleanElections, UncleanElection, WriteStates
 from broker.controller.election import unclean_state
@@ -22,18 +22,19 @@ def ask_unclean(context: ControllerContext, partitions: Iterable[TopicPartition]
 
 
 def unclean_election_read(context: ControllerContext, event: UncleanElectionRead) -> list[Effect]:
-    elected = {
-        partition: unclean_state(
-            context.assignment(partition),
-            context.states[partition],
-            context.online_replicas(partition),
-            context.controller_epoch,
-        )
+    stuck = [
+        partition
         for topic in sorted(event.allowed & context.topics.keys())
         for partition in context.partitions(topic)
         if _is_stuck(context, partition)
-    }
+    ]
+    elected = {partition: state for partition in stuck if (state := _unclean_state(context, partition)) is not None}
     return [WriteStates(elected)] if elected else []
+
+
+def _unclean_state(context: ControllerContext, partition: TopicPartition) -> LeaderAndIsr | None:
+    assigned, online = context.assignment(partition), context.online_replicas(partition)
+    return unclean_state(assigned, context.states[partition], online, context.controller_epoch)
 
 
 def tell_unclean(context: ControllerContext, written: Mapping[TopicPartition, LeaderAndIsr]) -> list[Effect]:

@@ -112,7 +112,7 @@ class FieldReader:
 
     def _unpack(self, layout: Struct) -> int:
         try:
-            (value,) = layout.unpack_from(self._data, self._at)
+            value: int = layout.unpack_from(self._data, self._at)[0]
         except error:
             raise InvariantViolation("a coordinator's record ends too early") from None
         self._at += layout.size

@@ -66,7 +66,8 @@ class Outcome:
         if not self.is_divisible:
             yield self.records
             return
-        batch, size = [], 0
+        batch: list[CoordinatorRecord] = []
+        size = 0
         for record in self.records:
             record_bytes = len(record.key) + len(record.value or b"") + _RECORD_OVERHEAD_BYTES
             if batch and size + record_bytes > bytes_max:

@@ -1,6 +1,6 @@
 """What the three config APIs share: which resources there are, and who answers for them."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from enum import IntEnum
 from functools import partial
 from typing import Any, NamedTuple
@@ -11,6 +11,7 @@ from broker.config.definition import ConfigError, Key
 from broker.config.dynamic import check_broker_change
 from broker.config.resolution import settings_of
 from broker.handlers.handler import RequestContext
+from broker.runtime.in_turns import in_turns
 from broker.runtime.topics.topic_configs import ConfigChange
 
 
@@ -83,6 +84,28 @@ def _key(keys: Mapping[str, Key], kind: str, name: str) -> Key:
     if name not in keys:
         raise ConfigError(f"{name} is not a {kind} configuration")
     return keys[name]
+
+
+async def alter_each(
+    resources: Sequence[Any],
+    change: Callable[[Any], Awaitable[None]],
+    response_class: Callable[..., Any],
+    context: RequestContext,
+) -> list[Any]:
+    """A response for each resource, in turns; `change` raises ApiError."""
+
+    async def alter(asked: Any) -> Any:
+        response = response_class(
+            error_message=None, resource_type=asked.resource_type, resource_name=asked.resource_name
+        )
+        try:
+            await change(asked)
+        except ApiError as error:
+            response.error_code, response.error_message = error.code, error.message
+        return response
+
+    altered: list[Any] = await in_turns(resources, alter, context.services.turns)
+    return altered
 
 
 def unknown_resource(resource_type: int) -> ApiError:

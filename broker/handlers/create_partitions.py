@@ -11,7 +11,7 @@ from broker.protocol.messages.create_partitions import (
     CreatePartitionsTopic,
     CreatePartitionsTopicResult,
 )
-from broker.runtime.at_once import at_once
+from broker.runtime.gather import gather
 
 
 async def handle_create_partitions(
@@ -19,7 +19,7 @@ async def handle_create_partitions(
 ) -> CreatePartitionsResponse:
     times_named = Counter(topic.name for topic in request.topics)
     works = (_add(topic, times_named[topic.name], request, context) for topic in request.topics)
-    return CreatePartitionsResponse(results=await at_once(works, context.services.turns))
+    return CreatePartitionsResponse(results=await gather(works, context.services.turns))
 
 
 async def _add(

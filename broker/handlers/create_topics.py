@@ -15,7 +15,7 @@ from broker.protocol.messages.create_topics import (
     CreateTopicsRequest,
     CreateTopicsResponse,
 )
-from broker.runtime.at_once import at_once
+from broker.runtime.gather import gather
 from broker.runtime.topics.topic_placement import NewTopic
 
 
@@ -30,7 +30,7 @@ async def handle_create_topics(request: CreateTopicsRequest, context: RequestCon
             ]
         )
     works = (_create(topic, times_named[topic.name], request, context) for topic in request.topics)
-    return CreateTopicsResponse(topics=await at_once(works, context.services.turns))
+    return CreateTopicsResponse(topics=await gather(works, context.services.turns))
 
 
 async def _create(

@@ -7,8 +7,8 @@ from operator import attrgetter
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.handlers.current_leader import refusal
+from broker.handlers.deduplicate import partitions_once
 from broker.handlers.handler import OF_PARTITIONS, RequestContext, public
-from broker.handlers.named_once import partitions_once
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.delete_records import (
     DeleteRecordsPartition,

@@ -12,7 +12,7 @@ from broker.protocol.messages.delete_topics import (
     DeleteTopicsResponse,
     DeleteTopicState,
 )
-from broker.runtime.at_once import at_once
+from broker.runtime.gather import gather
 from broker.runtime.topics.topic_admin import NO_TOPIC_ID
 
 
@@ -20,7 +20,7 @@ async def handle_delete_topics(request: DeleteTopicsRequest, context: RequestCon
     asked = request.topics or [DeleteTopicState(name=name) for name in request.topic_names]
     times_named = Counter((each.name, each.topic_id) for each in asked)
     works = (_delete(each, times_named[each.name, each.topic_id], request.timeout_ms, context) for each in asked)
-    return DeleteTopicsResponse(responses=await at_once(works, context.services.turns))
+    return DeleteTopicsResponse(responses=await gather(works, context.services.turns))
 
 
 async def _delete(

@@ -254,7 +254,7 @@ class _Reading:
             partitions = enumerate(self.fetch.partitions)
             self._places = {TopicPartition(self._name_of(t), asked.partition): at for at, (t, asked) in partitions}
         wait_ms = deadline_ms - self._context.services.clock.monotonic_ms()
-        return self._context.services.purgatory.wait(self._places, wait_ms)
+        return self._context.services.delayed_fetches.wait(self._places, wait_ms)
 
     def _name_of(self, topic: TopicKey) -> str:
         """Empty for an id that is not known."""
@@ -391,7 +391,7 @@ def _aborted(result: ReadResult, fetch_offset: int) -> list[AbortedTransaction]:
     return [AbortedTransaction(producer_id=each.producer_id, first_offset=each.first_offset) for each in aborted]
 
 
-#: What waits is counted by partitions (`Purgatory`, fetch sessions); of the request itself nothing is left.
+#: What waits is counted by partitions (`DelayedFetches`, fetch sessions); of the request itself nothing is left.
 _BUDGET = OF_PARTITIONS._replace(decoded_factor=1, long_answers_from=BYTES_AT_ONCE_MAX)
 
 HANDLER = public(ApiKey.FETCH, 4, 17, handle_fetch, budget=_BUDGET)

@@ -26,12 +26,12 @@ from broker.runtime.controller_epochs import ControllerEpochs
 from broker.runtime.coordinators.group_coordinators import GroupCoordinators
 from broker.runtime.coordinators.producer_ids import ProducerIds
 from broker.runtime.coordinators.transaction_coordinators import TransactionCoordinators
+from broker.runtime.delayed_fetches import DelayedFetches
 from broker.runtime.in_turns import InOrder
 from broker.runtime.log_dirs import LogDirs
 from broker.runtime.metadata_cache import MetadataCache
-from broker.runtime.purgatory import Purgatory
+from broker.runtime.replication.delayed_produces import DelayedProduces
 from broker.runtime.replication.follower_feeds import FollowerFeeds
-from broker.runtime.replication.produce_acks import ProduceAcks
 from broker.runtime.replication.record_deletions import RecordDeletions
 from broker.runtime.replication.repacking import Repacking
 from broker.runtime.replication.replica_manager import ReplicaManager
@@ -52,10 +52,10 @@ class Services:
     cluster_id: str
     metadata: MetadataCache
     replicas: ReplicaManager
-    purgatory: Purgatory
+    delayed_fetches: DelayedFetches
     fetch_sessions: FetchSessions
     feeds: FollowerFeeds
-    acks: ProduceAcks
+    delayed_produces: DelayedProduces
     deletions: RecordDeletions
     repacking: Repacking
     transactional_appends: TransactionalAppends

@@ -5,7 +5,7 @@ from typing import Any
 from broker.common.errors import ApiError, ErrorCode
 from broker.config.definition import ConfigError, Key, parse_list, render_value
 from broker.handlers.broker_loggers import alter_loggers
-from broker.handlers.config_resources import ChangeableConfigs, ResourceType, changeable_configs
+from broker.handlers.config_resources import ChangeableConfigs, ResourceType, alter_each, changeable_configs
 from broker.handlers.handler import RequestContext, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.incremental_alter_configs import (
@@ -16,28 +16,16 @@ from broker.protocol.messages.incremental_alter_configs import (
     IncrementalAlterConfigsRequest,
     IncrementalAlterConfigsResponse,
 )
-from broker.runtime.in_turns import in_turns
 
 
 async def handle_incremental_alter_configs(
     request: IncrementalAlterConfigsRequest, context: RequestContext
 ) -> IncrementalAlterConfigsResponse:
-    turns = context.services.turns
-    altered = await in_turns(request.resources, lambda each: _alter(each, request.validate_only, context), turns)
+    async def change(asked: AlterConfigsResource) -> None:
+        await _change(asked, request.validate_only, context)
+
+    altered = await alter_each(request.resources, change, AlterConfigsResourceResponse, context)
     return IncrementalAlterConfigsResponse(responses=altered)
-
-
-async def _alter(
-    asked: AlterConfigsResource, validate_only: bool, context: RequestContext
-) -> AlterConfigsResourceResponse:
-    response = AlterConfigsResourceResponse(
-        error_message=None, resource_type=asked.resource_type, resource_name=asked.resource_name
-    )
-    try:
-        await _change(asked, validate_only, context)
-    except ApiError as error:
-        response.error_code, response.error_message = error.code, error.message
-    return response
 
 
 async def _change(asked: AlterConfigsResource, validate_only: bool, context: RequestContext) -> None:

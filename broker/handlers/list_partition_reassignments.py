@@ -1,8 +1,8 @@
 """ListPartitionReassignments: the moves in progress, as the controller knows them."""
 
 from broker.common.errors import ApiError
+from broker.common.replica_assignment import ReplicaAssignment
 from broker.common.types import TopicPartition
-from broker.controller.replica_assignment import ReplicaAssignment
 from broker.handlers.handler import OF_PARTITIONS, RequestContext, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.made_late import made_late

@@ -2,9 +2,9 @@
 
 from broker.common.errors import ApiError
 from broker.common.limits import THINGS_IN_A_TURN
+from broker.handlers.deduplicate import partitions_once
 from broker.handlers.group_request import answer_of, ask_group
 from broker.handlers.handler import OF_PARTITIONS, Reply, RequestContext, public
-from broker.handlers.named_once import partitions_once
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.offset_fetch import (
     OffsetFetchRequest,

@@ -5,8 +5,8 @@ from operator import attrgetter
 from broker.common.errors import ApiError
 from broker.common.types import TopicPartition
 from broker.handlers.current_leader import refusal
+from broker.handlers.deduplicate import partitions_once
 from broker.handlers.handler import OF_PARTITIONS, RequestContext, public
-from broker.handlers.named_once import partitions_once
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.offset_for_leader_epoch import (
     EpochEndOffset,

@@ -92,7 +92,7 @@ def _end(
     """Everything is appended, or refused."""
     if uncommitted:
         results = [each.result for each in uncommitted]
-        return context.services.acks.wait(
+        return context.services.delayed_produces.wait(
             results, request.timeout_ms, lambda codes: _when_decided(topics, uncommitted, codes, context)
         )
     if request.acks == 0:

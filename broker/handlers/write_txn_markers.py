@@ -67,7 +67,8 @@ def _when_committed(response: WriteTxnMarkersResponse, uncommitted: list[_Append
             result.error_code = code
         return response
 
-    return context.services.acks.wait([each.appended for each in uncommitted], _COMMIT_TIMEOUT_MS, when_decided)
+    appended = [each.appended for each in uncommitted]
+    return context.services.delayed_produces.wait(appended, _COMMIT_TIMEOUT_MS, when_decided)
 
 
 def _all_of(request: WriteTxnMarkersRequest) -> Iterator[tuple[TopicPartition, WritableTxnMarker]]:

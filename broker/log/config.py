@@ -1,6 +1,7 @@
 """What of a topic's configuration a log needs, with Kafka's defaults."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from broker.records.batch import Compression
 from broker.records.compression import GZIP_DEFAULT_LEVEL, LZ4_DEFAULT_LEVEL, ZSTD_DEFAULT_LEVEL
@@ -57,8 +58,8 @@ class LogConfig:
     compression_lz4_level: int = LZ4_DEFAULT_LEVEL
     compression_zstd_level: int = ZSTD_DEFAULT_LEVEL
     #: leader.replication.throttled.replicas, follower.…: (partition, broker) pairs, or "*" for each.
-    leader_replication_throttled_replicas: tuple = ()
-    follower_replication_throttled_replicas: tuple = ()
+    leader_replication_throttled_replicas: tuple[Any, ...] = ()
+    follower_replication_throttled_replicas: tuple[Any, ...] = ()
 
     def __post_init__(self) -> None:
         if not 0 < self.segment_bytes <= 2**31 - 1:

@@ -7,11 +7,11 @@ neither an fsync nor a write. A broker that stops with thousands of idle partiti
 from pathlib import Path
 from typing import NamedTuple
 
-from broker.common.errors import ApiError, ErrorCode
-from broker.log.config import LogConfig
+from broker.log.availability import Availability
 from broker.log.cuts import Cuts
 from broker.log.files import fsync_directory
 from broker.log.leader_epoch_file import StoredEpochs
+from broker.log.producer_state_manager import ProducerStateManager
 from broker.log.segment import Segment
 from broker.log.segment_list import SegmentList
 
@@ -26,32 +26,41 @@ class _Ending(NamedTuple):
 
 
 class Durability:
-    """The part of `Log` that speaks of disks losing power."""
+    """Of one log: up to where everything has been fsynced, the `recovery_point`, and what is still to be."""
 
-    directory: Path
-    log_end_offset: int
-    #: Everything before it has been fsynced.
-    recovery_point: int
-    _config: LogConfig
-    _refusal: str | None
-    _segments: SegmentList
-    _cuts: Cuts
-    _epochs: StoredEpochs
-
-    def _begin_durability(self, recovery_point: int, *, is_as_left: bool) -> None:
-        """`is_as_left`: all that is on disk is as the last stop, a clean one, left it."""
-        self.recovery_point = recovery_point
+    def __init__(
+        self,
+        directory: Path,
+        segments: SegmentList,
+        epochs: StoredEpochs,
+        cuts: Cuts,
+        availability: Availability,
+    ):
+        self._directory = directory
+        self._segments = segments
+        self._epochs = epochs
+        self._cuts = cuts
+        self._availability = availability
+        self.recovery_point = 0
         #: By the monotonic clock, since when something has been waiting for an fsync.
         self._unflushed_since_ms: int | None = None
         #: As `_ending` was when everything had been fsynced, and when what is beside the batches was stored.
-        self._flushed_at = self._stored_at = _ending(self._segments.active) if is_as_left else None
+        self._flushed_at: _Ending | None = None
+        self._stored_at: _Ending | None = None
+
+    def begin(self, recovery_point: int, *, is_as_left: bool) -> None:
+        """`is_as_left`: all that is on disk is as the last stop, a clean one, left it."""
+        self.recovery_point = recovery_point
+        if is_as_left:
+            self._flushed_at = self._stored_at = _ending(self._segments.active)
+
+    def lower(self, end_offset: int) -> None:
+        """The log is to end at `end_offset`."""
+        self.recovery_point = min(self.recovery_point, end_offset)
 
     def flush(self) -> None:
-        """fsync all that was not yet. Raises ApiError(KAFKA_STORAGE_ERROR); the log then takes no more batches.
-
-        May run on a worker thread, one at a time, while the owner appends: what was there when it began is safe then.
-        """
-        self._refuse_if_unwritable()
+        """See `Log.flush`."""
+        self._availability.refuse_if_unwritable()
         cuts = self._cuts.settled()
         active = self._segments.active
         ending = _ending(active)
@@ -61,12 +70,11 @@ class Durability:
             for segment in self._segments.from_offset(self.recovery_point - 1):
                 self._flush_segment(segment)
             if active.base_offset >= self.recovery_point:
-                fsync_directory(self.directory)
+                fsync_directory(self._directory)
             self._epochs.flush()
         except OSError as error:
-            self._refusal = f"the log could not be flushed: {error.strerror}"
-            self._report_broken(error)
-            raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, self._refusal) from error
+            reason = f"the log could not be flushed: {error.strerror}"
+            raise self._availability.broken_for_writing(error, reason) from error
         with self._cuts.unless_cut_since(cuts) as is_uncut:
             if is_uncut:
                 self.recovery_point = max(self.recovery_point, ending.offset)
@@ -85,28 +93,27 @@ class Durability:
                 if not tries_left:
                     raise
 
-    def flush_if_due(self, now_ms: int) -> bool:
-        """Flush if a sealed segment is not fsynced yet, or flush.ms have passed since the first call that saw records
-        that are not; whether it did. `now_ms` is monotonic. Threads and errors as with `flush`.
-        """
-        if self._refusal is not None or self.recovery_point >= self.log_end_offset:
+    def flush_if_due(self, now_ms: int, flush_ms: int) -> bool:
+        """See `Log.flush_if_due`."""
+        active = self._segments.active
+        if self._availability.refusal is not None or self.recovery_point >= active.next_offset:
             self._unflushed_since_ms = None
             return False
         if self._unflushed_since_ms is None:
             self._unflushed_since_ms = now_ms
-        is_late = now_ms - self._unflushed_since_ms >= self._config.flush_ms
-        if not is_late and self.recovery_point >= self._segments.active.base_offset:
+        is_late = now_ms - self._unflushed_since_ms >= flush_ms
+        if not is_late and self.recovery_point >= active.base_offset:
             return False
         self._unflushed_since_ms = None
         self.flush()
         return True
 
-    def store_clean_state(self) -> None:
-        """Write what a start after a clean stop reads instead of the log: indexes and producers. For the owner."""
+    def store_clean_state(self, producers: ProducerStateManager) -> None:
+        """See `Log.store_clean_state`."""
         active = self._segments.active
         if _ending(active) != self._stored_at:
             active.store_indexes()
-            self._store_producers(active, self.log_end_offset)
+            producers.store(active, active.next_offset)
 
 
 def _ending(active: Segment) -> _Ending:

@@ -4,6 +4,7 @@ import errno
 import os
 import shutil
 from pathlib import Path
+from typing import Any
 
 #: Suffix of a file that is being written and not yet what its name will say.
 TEMPORARY_SUFFIX = ".tmp"
@@ -111,6 +112,6 @@ def remove_tree(directory: Path) -> None:
     shutil.rmtree(directory, onerror=_ignore_missing)
 
 
-def _ignore_missing(_function: object, _path: str, failure: tuple) -> None:
+def _ignore_missing(_function: object, _path: str, failure: tuple[Any, BaseException, Any]) -> None:
     if not isinstance(failure[1], FileNotFoundError):
         raise failure[1]

@@ -15,12 +15,12 @@ def used_bytes(data: bytes, entry_bytes: int) -> int:
     return min(used, len(data)) // entry_bytes * entry_bytes
 
 
-def is_increasing(values: array, at_least: int) -> bool:
+def is_increasing(values: "array[int]", at_least: int) -> bool:
     """Whether each value is larger than the one before, and the first is not below `at_least`."""
     return not values or (values[0] >= at_least and not any(map(ge, values, values[1:])))
 
 
-def swap_to_big_endian(entries: array) -> array:
+def swap_to_big_endian(entries: "array[int]") -> "array[int]":
     """In place, to or from the byte order of index files."""
     if sys.byteorder == "little":
         entries.byteswap()

@@ -9,81 +9,76 @@ A disk that is full refuses, and takes batches again when there is room. Any oth
 `on_disk_error`, whose owner takes the whole directory offline (`fail`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
 
 from broker.common.errors import ApiError, ErrorCode, InvariantViolation
 from broker.common.logs import logger
-from broker.common.types import new_tuple
+from broker.common.types import NO_LEADER_EPOCH
+from broker.log import truncation
+from broker.log.availability import Availability
+from broker.log.cold_parts import ColdReadError
 from broker.log.config import LogConfig
+from broker.log.cuts import Cuts
 from broker.log.durability import Durability
+from broker.log.fetched_batches import check_fetched_batches
 from broker.log.files import fsync_directory
-from broker.log.follower_log import FollowerLog
+from broker.log.follower_writer import FollowerWriter
 from broker.log.leader_epoch_file import StoredEpochs
 from broker.log.leader_epochs import EpochEnd, LeaderEpochs
 from broker.log.loader import LoadedLog, load_log
 from broker.log.log_reader import LogReader
+from broker.log.log_slice import EMPTY_SLICE, LogSlice
+from broker.log.log_writer import AppendResult, LogWriter
 from broker.log.open_segments import OpenSegments
-from broker.log.producer_snapshots import load_producers
-from broker.log.producer_state import ProducerState
-from broker.log.retention import ExpiredSegment, RetentionPlan
-from broker.log.roll_timer import RollTimer
+from broker.log.producer_state import ProducerFacts
+from broker.log.producer_state_manager import ProducerStateManager
+from broker.log.retention import RetentionPlan, SegmentFacts, still_oldest
 from broker.log.segment import Segment
-from broker.log.transaction_index import TransactionIndex
-from broker.log.transaction_log import TransactionLog
-from broker.log.truncation import BeforeCut, Truncation
-from broker.log.validation import Look, asks_anything, check_batch, stamp_append_time
-from broker.records.batch import (
-    HEADER,
-    LENGTH_PREFIX_BYTES,
-    NO_PRODUCER_ID,
-    BatchHeader,
-    parse_batch_header,
-    patch_batch,
-)
-from broker.records.control import EndMarker
+from broker.log.segment_list import SegmentList
+from broker.log.transaction_index import AbortedTransaction
+from broker.log.truncation import BeforeCut, Cut, CutPlace, LogExtent
+from broker.log.validation import Look, check_batch, too_large
+from broker.records.batch import HEADER_BYTES, LENGTH_PREFIX_BYTES, NO_PRODUCER_ID, BatchHeader, parse_batch_header
 
 _log = logger(__name__)
 
 
-class AppendResult(NamedTuple):
-    """Where a batch went, or where the batch went that it repeats. Both offsets are inclusive."""
+class Log:
+    """One partition's: `log_start_offset` <= `log_end_offset` (exclusive, the next offset to be given).
 
-    base_offset: int
-    last_offset: int
-    max_timestamp: int
-
-
-class Log(FollowerLog, Truncation, TransactionLog, Durability, LogReader):
-    """One partition's. `on_disk_error` is told when an append or a flush finds the disk broken."""
+    What it is made of owns its own state; only where it starts, and what must change together, is the log's.
+    """
 
     def __init__(
         self,
         directory: Path,
         config: LogConfig,
         loaded: LoadedLog,
-        producers: ProducerState,
-        transactions: TransactionIndex,
+        producers: ProducerStateManager,
         *,
         recovery_point: int,
         log_start_offset: int,
         opened: OpenSegments,
     ):
-        super().__init__(directory, loaded.segments, log_start_offset, opened)
-        self._producers = producers
-        self._transactions = transactions
-        self._epochs = StoredEpochs(directory, loaded.leader_epochs, is_synced=loaded.is_as_left)
-        self._begin_durability(recovery_point, is_as_left=loaded.is_as_left)
+        self.directory = directory
+        self.log_start_offset = log_start_offset
         #: When it was opened its end was damaged, and cut off.
         self.was_cut = loaded.was_cut
         #: More records than flush.messages are not fsynced; whoever has them fsynced says so.
         self.is_flush_due = False
-        self._roll_timer = RollTimer()
-        #: Why the last append failed that did, and where.
-        self._append_trouble: tuple[str, int] | None = None
         self.before_cut: BeforeCut = lambda end_offset, log_start_offset: None
-        self.config = config
+        self._availability = Availability()
+        self._segments = SegmentList(loaded.segments, opened)
+        self._cuts = Cuts()
+        self._producers = producers
+        self._epochs = StoredEpochs(directory, loaded.leader_epochs, is_synced=loaded.is_as_left)
+        self._durability = Durability(directory, self._segments, self._epochs, self._cuts, self._availability)
+        self._durability.begin(recovery_point, is_as_left=loaded.is_as_left)
+        self._reader = LogReader(directory, self._segments, self._cuts, self._availability)
+        self._writer = LogWriter(directory, config, self._segments, self._epochs, producers, self._availability)
+        self._follower_writer = FollowerWriter(self._writer, self._segments, self._epochs, producers)
 
     @classmethod
     def open(
@@ -112,13 +107,11 @@ class Log(FollowerLog, Truncation, TransactionLog, Durability, LogReader):
             log_start_offset=log_start_offset,
         )
         first, end = loaded.segments[0].base_offset, loaded.segments[-1].next_offset
-        transactions = TransactionIndex(directory)
         return cls(
             directory,
             config,
             loaded,
-            load_producers(directory, loaded.segments, end, transactions),
-            transactions,
+            ProducerStateManager(directory, loaded.segments, end),
             recovery_point=end if is_clean else max(first, min(recovery_point, end)),
             log_start_offset=max(first, log_start_offset),
             opened=OpenSegments() if opened is None else opened,
@@ -127,13 +120,24 @@ class Log(FollowerLog, Truncation, TransactionLog, Durability, LogReader):
     @property
     def config(self) -> LogConfig:
         """May be replaced at any time; the next append goes by it."""
-        return self._config
+        return self._writer.config
 
     @config.setter
     def config(self, config: LogConfig) -> None:
-        self._config = config
-        self._is_checking = asks_anything(config)
-        self._roll_timer.set_segment_ms(config.segment_ms_max)
+        self._writer.go_by(config)
+
+    @property
+    def log_end_offset(self) -> int:
+        return self._segments.active.next_offset
+
+    @property
+    def size_bytes(self) -> int:
+        return self._segments.size_bytes
+
+    @property
+    def segments(self) -> tuple[Segment, ...]:
+        """In offset order; the last one is active."""
+        return tuple(self._segments)
 
     # --- writing
 
@@ -156,112 +160,178 @@ class Log(FollowerLog, Truncation, TransactionLog, Durability, LogReader):
         are as before; the log takes the next batch. If flush.messages asks for it, `is_flush_due` is set: nobody may be
         told of the batch before `flush`.
         """
-        if self._refusal is not None:
-            raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, self._refusal)
+        if self._availability.refusal is not None:
+            raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, self._availability.refusal)
+        writer, producers = self._writer, self._producers
+        config, size = writer.config, len(batch)
         if header is None:
             header = parse_batch_header(batch)
-        size = len(batch)
         if header.batch_length + LENGTH_PREFIX_BYTES != size or header.last_offset_delta < 0:
             raise InvariantViolation(f"an unchecked batch came to the log {self.directory.name}")
-        if size > self._config.max_message_bytes and not header.is_control:
-            self._refuse_size(size)
+        if size > config.max_message_bytes and not header.is_control:
+            raise too_large(size, config)
         max_timestamp = header.max_timestamp
-        if self._is_checking:
-            max_timestamp = check_batch(batch, header, self._config, now_ms, look)
+        if writer.is_checking:
+            max_timestamp = check_batch(batch, header, config, now_ms, look)
         is_idempotent = header.producer_id != NO_PRODUCER_ID
         marker = None
         if is_idempotent:
             if header.is_control:
-                marker = self._check_marker(header, batch)
-            elif (sent := self._producers.check(header)) is not None:
+                marker = producers.check_marker(header, batch)
+            elif (sent := producers.state.check(header)) is not None:
                 return AppendResult(sent.base_offset, sent.last_offset, sent.timestamp_ms)
-        result = self._write(batch, header, max_timestamp, leader_epoch, now_ms, marker)
+        result = writer.write(batch, header, max_timestamp, leader_epoch, now_ms, marker)
         if is_idempotent:
-            self._note_producer(header, result.base_offset, marker)
-        if result.last_offset + 1 - self.recovery_point >= self._config.flush_messages:
+            producers.note(header, result.base_offset, marker)
+        if result.last_offset + 1 - self._durability.recovery_point >= config.flush_messages:
             self.is_flush_due = True
         return result
 
-    def _write(
-        self,
-        batch: bytearray | memoryview,
-        header: BatchHeader,
-        max_timestamp: int,
-        leader_epoch: int,
-        now_ms: int | None,
-        marker: EndMarker | None,
-    ) -> AppendResult:
-        config, active, size = self._config, self._segments.active, len(batch)
-        base_offset = active.next_offset
-        last_offset = base_offset + header.last_offset_delta
-        if max_timestamp > self._roll_timer.after_ms or not active.has_room_for(
-            size, last_offset, config.segment_bytes, config.segment_index_bytes
-        ):
-            active = self._make_room(size, last_offset, max_timestamp, now_ms)
-        if leader_epoch > self._epochs.cache.latest_epoch:
-            self.begin_leader_epoch(leader_epoch)
-        patch_batch(batch, 0, base_offset, leader_epoch)
-        if self._is_checking and config.uses_append_time:
-            stamp_append_time(batch, parse_batch_header(batch), max_timestamp)
-        try:
-            if marker is not None:
-                self._note_aborted(header, base_offset, marker)
-            active.append(batch, last_offset, max_timestamp)
-        except OSError as error:
-            HEADER.pack_into(batch, 0, *header)
-            raise self._append_failed(error) from error
-        return new_tuple(AppendResult, (base_offset, last_offset, max_timestamp))
+    def append_as_follower(self, batches: memoryview, now_ms: int | None = None) -> int:
+        """Write what of `batches`, fetched from the leader, is not in the log yet; the new log end offset.
 
-    def _refuse_size(self, size: int) -> None:
-        raise ApiError(
-            ErrorCode.MESSAGE_TOO_LARGE,
-            f"the batch has {size} bytes, max.message.bytes is {self._config.max_message_bytes}",
-        )
+        `batches` are whole batches in offset order, perhaps with the beginning of one more, which is ignored. Those
+        wholly below the log's end are skipped: a fetch may be repeated. Offsets may leave gaps. Neither
+        max.message.bytes nor segment.bytes can refuse a batch that the leader took. `now_ms`, by the wall clock, ages
+        segments whose records have no times.
 
-    def _make_room(self, size: int, last_offset: int, max_timestamp: int, now_ms: int | None) -> Segment:
-        """The segment the batch goes to: the active one, or a new one if that is full or old."""
-        config, active = self._config, self._segments.active
-        if size > config.segment_bytes:
+        Raises ApiError, and nothing is written: CORRUPT_MESSAGE (see `check_fetched_batches`). KAFKA_STORAGE_ERROR: as
+        `append`, but of several segments' batches those of the first may be in the log, whole; `log_end_offset` says.
+        """
+        self._availability.refuse_if_unwritable()
+        log_start_offset = self.log_start_offset
+        self._reach_back(memoryview(batches))
+        log_end_offset = self._segments.active.next_offset
+        leader_epoch = self._epochs.cache.epoch_at(log_end_offset - 1)
+        fetched = check_fetched_batches(memoryview(batches), log_end_offset, leader_epoch)
+        if not fetched.headers:
+            return log_end_offset
+        self._follower_writer.write(memoryview(batches), fetched, now_ms)
+        log_end_offset = self._segments.active.next_offset
+        if self.log_start_offset < log_start_offset:
+            self._start_at(log_start_offset)
+        if log_end_offset - self._durability.recovery_point >= self._writer.config.flush_messages:
+            self.is_flush_due = True
+        return log_end_offset
+
+    def _reach_back(self, batches: memoryview) -> None:
+        """A leader's log may start inside a batch, which is sent whole: an empty log begins where that batch does."""
+        log_end_offset = self._segments.active.next_offset
+        if self.log_start_offset < log_end_offset or self._segments.size_bytes or len(batches) < HEADER_BYTES:
+            return
+        first = parse_batch_header(batches)
+        if first.base_offset < log_end_offset <= first.last_offset:
+            check_fetched_batches(batches, first.base_offset, NO_LEADER_EPOCH)
+            self.truncate_fully_and_start_at(first.base_offset)
+
+    # --- reading
+
+    def read(self, fetch_offset: int, max_bytes: int, end_offset: int, *, at_least_one: bool = True) -> LogSlice:
+        """Whole batches from the one holding `fetch_offset` on, at most `max_bytes`, of one segment.
+
+        No batch with an offset at or beyond `end_offset` (the high watermark, exclusive) is included. With
+        `at_least_one` the first batch is, even if it alone is larger than `max_bytes` (KIP-74). Raises ApiError:
+        OFFSET_OUT_OF_RANGE, CORRUPT_MESSAGE (damage on disk), KAFKA_STORAGE_ERROR.
+        """
+        self._availability.refuse_if_offline()
+        log_end_offset = self._segments.active.next_offset
+        if not self.log_start_offset <= fetch_offset <= log_end_offset:
             raise ApiError(
-                ErrorCode.RECORD_LIST_TOO_LARGE,
-                f"the batch has {size} bytes, segment.bytes is {config.segment_bytes}",
+                ErrorCode.OFFSET_OUT_OF_RANGE,
+                f"offset {fetch_offset} is not from {self.log_start_offset} to {log_end_offset}",
             )
-        is_full = not active.has_room_for(size, last_offset, config.segment_bytes, config.segment_index_bytes)
-        if active.size_bytes and (is_full or self._roll_timer.is_due(active.first_timestamp, max_timestamp, now_ms)):
-            active = self._roll()
-        if not active.size_bytes:
-            self._roll_timer.restart(max_timestamp, now_ms)
-        return active
-
-    def _roll(self, base_offset: int | None = None) -> Segment:
-        """Start a new active segment. If that cannot be created, the old one stays active and whole."""
-        old = self._segments.active
-        base_offset = old.next_offset if base_offset is None else base_offset
+        end_offset = min(end_offset, log_end_offset)
+        if fetch_offset >= end_offset:
+            return EMPTY_SLICE
         try:
-            new = Segment.create(self.directory, base_offset, self._config.index_interval_bytes)
+            return self._reader.find(fetch_offset, max(0, max_bytes), end_offset, at_least_one)
         except OSError as error:
-            raise self._append_failed(error) from error
-        old.seal()
-        self._store_producers(old, new.base_offset)
-        self._segments.add(new)
-        return new
+            raise self._availability.unreadable(error) from error
 
-    def _append_failed(self, error: OSError) -> ApiError:
-        """Take the partial write back; if even that fails, nothing may be written behind it, whatever the reason."""
-        trouble = (str(error), self.log_end_offset)
-        if trouble != self._append_trouble:
-            # Not each time: who is refused tries again, as long as the disk is full.
-            _log.error("append failed", directory=str(self.directory), reason=str(error))
-        self._append_trouble = trouble
-        active = self._segments.active
+    def refuse_if_cold(self, fetch_offset: int, max_bytes: int) -> None:
+        """Raise ColdReadError if `read` of the same would have to wait for a disk, ApiError if that fails. Of the
+        active segment nothing is old; what cannot be read at all is not cold.
+        """
+        if fetch_offset >= self._segments.active.base_offset or self._availability.read_refusal is not None:
+            return
+        if fetch_offset < self.log_start_offset:
+            return
         try:
-            active.cut_tail()
-            self._transactions.take_back(active.base_offset, active.next_offset)
-        except OSError as cut_error:
-            self._refusal = f"a partial write could not be removed: {cut_error.strerror}"
-            self._report_broken(cut_error)
-        self._report(error)
-        return ApiError(ErrorCode.KAFKA_STORAGE_ERROR, f"the batch could not be written: {error.strerror}")
+            part = self._reader.find_cold(fetch_offset, max_bytes)
+        except OSError as error:
+            raise self._availability.unreadable(error) from error
+        if part is not None:
+            raise ColdReadError(part)
+
+    def offset_after(self, fetch_offset: int, found: LogSlice) -> int:
+        """The offset that follows the last batch of `found`, just read from `fetch_offset` on. Raises ApiError."""
+        return self._reader.offset_after(fetch_offset, found)
+
+    def offset_for_timestamp(self, timestamp_ms: int) -> tuple[int, int] | None:
+        """(offset, timestamp) of the first record with `timestamp_ms` or a later time, None if there is none.
+
+        Looks beyond the high watermark: the caller compares. Reads indexes and some headers, so it is for a worker
+        thread; it may run while the owner appends, reads and lets go of segments. Raises ApiError as `read` does.
+        """
+        return self._reader.find_timestamp(timestamp_ms, lambda: self.log_start_offset)
+
+    def max_timestamp_offset(self) -> tuple[int, int] | None:
+        """(offset, timestamp) of the first record that has the largest timestamp (KIP-734), None if no record has one.
+
+        As in Kafka it may be one before the log's start, whose segment is still there: DeleteRecords makes nobody's
+        newest time unknown. Otherwise as `offset_for_timestamp`.
+        """
+        return self._reader.find_max_timestamp()
+
+    def retention_facts(self) -> tuple[SegmentFacts, ...]:
+        """What `plan_retention` decides from. May read indexes, so it is for a worker thread. Raises ApiError."""
+        return self._reader.retention_facts()
+
+    # --- producers and their transactions
+
+    @property
+    def last_offsets_of_producers(self) -> frozenset[int]:
+        """Raises ApiError(KAFKA_STORAGE_ERROR)."""
+        self._availability.refuse_if_offline()
+        return self._producers.state.last_offsets
+
+    def producers(self) -> list[ProducerFacts]:
+        """Those it remembers. Raises ApiError(KAFKA_STORAGE_ERROR)."""
+        self._availability.refuse_if_offline()
+        return self._producers.state.facts()
+
+    def expire_producers(self, now_ms: int, silence_ms_max: int) -> int:
+        """As `ProducerState.expire`; `now_ms` is monotonic. For the owner."""
+        return self._producers.state.expire(now_ms, silence_ms_max)
+
+    def has_open_transaction(self, producer_id: int, epoch: int) -> bool:
+        """Whether the producer's next batch under `epoch` goes on with a transaction."""
+        return self._producers.state.has_open_transaction(producer_id, epoch)
+
+    def last_stable_offset(self, high_watermark: int) -> int:
+        """Below it every transaction is decided for good (exclusive): the high watermark, or where the oldest one began
+        that is open or whose marker is not committed. Not before the log's start, whatever was begun there.
+        """
+        undecided = self._producers.state.first_undecided_offset(high_watermark)
+        return high_watermark if undecided is None else min(max(undecided, self.log_start_offset), high_watermark)
+
+    def note_committed(self, high_watermark: int) -> None:
+        """Forget ended transactions whose markers are below it, where perhaps nobody asks what is stable."""
+        self._producers.state.first_undecided_offset(high_watermark)
+
+    def aborted_transactions(self, from_offset: int, end_offset: int) -> list[AbortedTransaction]:
+        """Those with records from `from_offset` to `end_offset` (exclusive). Raises ApiError(KAFKA_STORAGE_ERROR)."""
+        self._availability.refuse_if_offline()
+        try:
+            return self._producers.aborted(self._segments.from_offset(from_offset), from_offset, end_offset)
+        except OSError as error:
+            raise self._availability.unreadable(error) from error
+
+    def aborted_in(self, fetch_offset: int, found: LogSlice) -> list[AbortedTransaction]:
+        """Those with records in `found`, just read from `fetch_offset` on. Raises ApiError."""
+        if not (found.length and self._producers.has_aborted):
+            return []
+        return self.aborted_transactions(fetch_offset, self.offset_after(fetch_offset, found))
 
     # --- leader epochs
 
@@ -283,12 +353,33 @@ class Log(FollowerLog, Truncation, TransactionLog, Durability, LogReader):
 
         Raises ApiError(KAFKA_STORAGE_ERROR), then nothing is noted.
         """
-        try:
-            self._epochs.assign(epoch, self.log_end_offset)
-        except OSError as error:
-            raise self._append_failed(error) from error
+        self._writer.begin_leader_epoch(epoch)
 
-    # --- letting go
+    # --- outliving a loss of power, and a stop
+
+    @property
+    def recovery_point(self) -> int:
+        """Everything before it has been fsynced."""
+        return self._durability.recovery_point
+
+    def flush(self) -> None:
+        """fsync all that was not yet. Raises ApiError(KAFKA_STORAGE_ERROR); the log then takes no more batches.
+
+        May run on a worker thread, one at a time, while the owner appends: what was there when it began is safe then.
+        """
+        self._durability.flush()
+
+    def flush_if_due(self, now_ms: int) -> bool:
+        """Flush if a sealed segment is not fsynced yet, or flush.ms have passed since the first call that saw records
+        that are not; whether it did. `now_ms` is monotonic. Threads and errors as with `flush`.
+        """
+        return self._durability.flush_if_due(now_ms, self.config.flush_ms)
+
+    def store_clean_state(self) -> None:
+        """Write what a start after a clean stop reads instead of the log: indexes and producers. For the owner."""
+        self._durability.store_clean_state(self._producers)
+
+    # --- letting go of the beginning
 
     def roll_expired(self, plan: RetentionPlan) -> bool:
         """Begin a new segment if `plan` lets go of the active one and nothing was written to it since; whether so.
@@ -296,13 +387,13 @@ class Log(FollowerLog, Truncation, TransactionLog, Durability, LogReader):
         `flush` before `apply`: if the old segment's name went from the disk before the new one's came, offsets would
         begin anew. For the owner; quick. Raises ApiError(KAFKA_STORAGE_ERROR).
         """
-        self._refuse_if_unwritable()
+        self._availability.refuse_if_unwritable()
         active = self._segments.active
         last = plan.segments[-1] if plan.segments else None
         if last is None or (last.serial, last.next_offset) != (active.serial, active.next_offset):
             return False
-        self._roll()
-        self._roll_timer.set_segment_ms(self._config.segment_ms_max)
+        self._writer.roll()
+        self._writer.timer.set_segment_ms(self.config.segment_ms_max)
         return True
 
     def apply(self, plan: RetentionPlan) -> int:
@@ -310,35 +401,22 @@ class Log(FollowerLog, Truncation, TransactionLog, Durability, LogReader):
 
         For the owner; quick. Raises ApiError(KAFKA_STORAGE_ERROR), also if the log was closed since it was planned.
         """
-        gone = self._still_oldest(plan)
+        gone = still_oldest(plan, self.segments)
         if not gone:
             return 0
-        self._replace([segment for segment, _ in gone], [])
+        self.replace_segments([segment for segment, _ in gone], [])
         self._start_at(gone[-1][1].next_offset)
         for segment, expired in gone:
             reason = expired.reason.value
             _log.info("segment deleted", directory=str(self.directory), segment=segment.base_offset, reason=reason)
         return sum(segment.size_bytes for segment, _ in gone)
 
-    def _still_oldest(self, plan: RetentionPlan) -> list[tuple[Segment, ExpiredSegment]]:
-        """The beginning of `plan` that still is what was planned: the cleaner may have been at work since, or the log
-        cut and grown again.
-        """
-        *sealed, _ = self._segments
-        ends = [*(segment.base_offset for segment in sealed[1:]), self._segments.active.base_offset]
-        gone = []
-        for segment, end, expired in zip(sealed, ends, plan.segments, strict=False):
-            if (segment.serial, end) != (expired.serial, expired.next_offset):
-                break
-            gone.append((segment, expired))
-        return gone
-
     def delete_records(self, offset: int, high_watermark: int) -> int:
         """Records before `offset` are gone (-1: all below the high watermark); the new log start offset.
 
         Only the start moves: files go when retention next looks. Raises ApiError(OFFSET_OUT_OF_RANGE).
         """
-        self._refuse_if_offline()
+        self._availability.refuse_if_offline()
         target = high_watermark if offset == -1 else offset
         if not 0 <= target <= high_watermark:
             raise ApiError(
@@ -346,6 +424,14 @@ class Log(FollowerLog, Truncation, TransactionLog, Durability, LogReader):
             )
         self._start_at(target)
         return self.log_start_offset
+
+    def follow_log_start(self, offset: int) -> None:
+        """The leader's log starts at `offset`: what is before is gone here too, as far as this log reaches.
+
+        Only the start moves, never backwards: files go when retention next looks.
+        """
+        self._availability.refuse_if_offline()
+        self._start_at(min(offset, self.log_end_offset))
 
     def _start_at(self, offset: int) -> None:
         """The epochs' file is not rewritten: opening the log leaves out what is before its start."""
@@ -362,23 +448,153 @@ class Log(FollowerLog, Truncation, TransactionLog, Durability, LogReader):
         Raises InvariantViolation if `old` is not such a run, ApiError(KAFKA_STORAGE_ERROR) if the disk refuses, were it
         for want of space: then the log has failed, and opening it has to finish what `.swap` files say.
         """
-        self._replace(old, new)
-
-    def _replace(self, old: Sequence[Segment], new: Sequence[Segment]) -> None:
-        """Files are renamed by path: once this log is closed, another one may have its directory."""
-        self._refuse_if_offline()
+        # Files are renamed by path: once this log is closed, another one may have its directory.
+        self._availability.refuse_if_offline()
         try:
             self._segments.replace(old, new)
             if new:
                 fsync_directory(self.directory)
         except OSError as error:
-            self._report_broken(error)
-            self.fail(f"segments could not be renamed: {error.strerror}")
-            raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, self._refusal) from error
+            raise self._availability.broken(error, f"segments could not be renamed: {error.strerror}") from error
 
     def purge_segments(self, now_ms: int) -> int:
         """Remove the files of segments let go file.delete.delay.ms ago; the bytes that frees. Raises OSError.
 
         The delay runs from the first call that sees a segment. Safe on a thread while the owner goes on.
         """
-        return self._segments.set_aside.purge(now_ms, self._config.file_delete_delay_ms)
+        return self._segments.set_aside.purge(now_ms, self.config.file_delete_delay_ms)
+
+    # --- letting go of the end: for the owner, or a worker thread it has lent the log to; see `truncation.py`
+
+    @property
+    def cuts_count(self) -> int:
+        """How often the end was cut off since the log was opened: what was looked up before may be gone."""
+        return self._cuts.count
+
+    def cut(self, cut: Cut) -> None:
+        """`truncate_to`, or `truncate_fully_and_start_at`."""
+        if cut.is_of_all:
+            self.truncate_fully_and_start_at(cut.offset)
+        else:
+            self.truncate_to(cut.offset)
+
+    def extent_after(self, cut: Cut) -> LogExtent:
+        """What must be noted before `cut`: the log will not be known to reach further. Raises ApiError."""
+        first = self._segments.first.base_offset
+        if cut.is_of_all or cut.offset < first:
+            return LogExtent(min(self.log_start_offset, cut.offset), min(first, cut.offset))
+        if cut.offset >= self.log_end_offset:
+            return LogExtent(self.log_start_offset, self.log_end_offset)
+        end_offset = self._find_cut(cut.offset).end_offset
+        return LogExtent(min(self.log_start_offset, end_offset), end_offset)
+
+    def truncate_to(self, offset: int) -> None:
+        """The log ends at `offset`, or where the batch begins that `offset` is inside of: a batch goes as a whole.
+
+        At or beyond the log's end no record goes, but leader epochs under which nothing was written are forgotten: the
+        next leader's may begin there. Before the first segment everything goes, as `truncate_fully_and_start_at`.
+        What was read before stays readable only below the new end. Raises ApiError: CORRUPT_MESSAGE (damage on disk
+        hides where the batch begins), OFFSET_OUT_OF_RANGE (no offset is negative, whatever a leader says),
+        KAFKA_STORAGE_ERROR; if the disk fails in the middle, the log has failed.
+        """
+        self._check_cut(offset)
+        if offset >= self.log_end_offset:
+            self._epochs.truncate_from_end(self.log_end_offset)
+            return
+        if offset < self._segments.first.base_offset:
+            self.truncate_fully_and_start_at(offset)
+            return
+        place = self._find_cut(offset)
+        end_offset = place.end_offset
+        log_start_offset = min(self.log_start_offset, end_offset)
+        with self._cutting(end_offset, log_start_offset):
+            truncation.cut_segments(self.directory, self._segments, place)
+            self._epochs.truncate_from_end(end_offset)
+            self.log_start_offset = log_start_offset
+            self._producers.forget_from(self.segments, end_offset)
+            self._writer.timer.forget()
+        _log.info("log cut", directory=str(self.directory), asked=offset, log_end_offset=end_offset)
+
+    def truncate_fully_and_start_at(self, offset: int) -> None:
+        """Everything goes; the log starts and ends at `offset`. Raises ApiError as `truncate_to`.
+
+        For a follower whose leader's log begins beyond its own end (or ends before its beginning). Stopped half-way,
+        some of the oldest records may be left, or none, in a log that starts where nothing was noted: it is done again.
+        """
+        self._check_cut(offset)
+        first = min(self._segments.first.base_offset, offset)
+        with self._cutting(first, min(self.log_start_offset, offset)):
+            truncation.restart_segments(self.directory, self._segments, offset, self.config.index_interval_bytes)
+            self._epochs.truncate_from_end(truncation.NOTHING_BEFORE)
+            self.log_start_offset = self._durability.recovery_point = offset
+            self._producers.forget_all()
+            self._writer.timer.forget()
+        _log.warning("log emptied", directory=str(self.directory), log_start_offset=offset)
+
+    def _check_cut(self, offset: int) -> None:
+        if not self.is_lent:
+            self._availability.refuse_if_unwritable()
+        if offset < 0:
+            raise ApiError(ErrorCode.OFFSET_OUT_OF_RANGE, f"a log cannot be cut at {offset}")
+
+    def _find_cut(self, offset: int) -> CutPlace:
+        try:
+            return truncation.find_cut(self._segments, offset)
+        except OSError as error:
+            raise self._availability.unreadable(error) from error
+
+    @contextmanager
+    def _cutting(self, end_offset: int, log_start_offset: int) -> Iterator[None]:
+        with self._cuts.cutting():
+            self._durability.lower(end_offset)
+            try:
+                self.before_cut(end_offset, log_start_offset)
+            except OSError as error:
+                raise self._availability.refused(error, f"the cut could not be noted: {error.strerror}") from error
+            try:
+                yield
+            except OSError as error:
+                raise self._availability.broken(error, f"the log could not be cut: {error.strerror}") from error
+
+    # --- whose it is, and whether it is there at all
+
+    @property
+    def on_disk_error(self) -> Callable[[OSError], None]:
+        """Told of failures of the disk that are not for want of space; perhaps on a worker thread."""
+        return self._availability.on_disk_error
+
+    @on_disk_error.setter
+    def on_disk_error(self, listener: Callable[[OSError], None]) -> None:
+        self._availability.on_disk_error = listener
+
+    @property
+    def is_offline(self) -> bool:
+        """Whether it cannot even be read any more: its directory has failed, or it was closed."""
+        return self._availability.read_refusal is not None
+
+    @property
+    def is_lent(self) -> bool:
+        """Whether a worker thread is at work on all of it: its owner only waits."""
+        return self._availability.is_lent
+
+    def lend(self) -> None:
+        """For the owner: until `take_back` the log is a worker thread's, and refuses everybody (KAFKA_STORAGE_ERROR).
+
+        Slices that were read before stay valid. Raises ApiError if it cannot be written.
+        """
+        self._availability.refuse_if_unwritable()
+        self._segments.release_sealed()
+        self._availability.lend()
+
+    def take_back(self) -> None:
+        """For the owner, when the thread is done. A log that has failed meanwhile stays so."""
+        self._availability.take_back()
+
+    def fail(self, reason: str) -> None:
+        """The directory is offline: from now on everything is answered KAFKA_STORAGE_ERROR with `reason`."""
+        self._availability.fail(reason)
+
+    def close(self) -> None:
+        """Let go of all descriptors; nothing is flushed. Everything but `close` is refused from now on."""
+        self._availability.close()
+        self._segments.release()

@@ -1,16 +1,15 @@
-"""The half of a log that only looks: where the batches lie that a reader asks for, and what is known of the log."""
+"""The part of a log that only looks: where the batches lie that a reader asks for, what is known of the segments."""
 
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from broker.common.errors import ApiError, ErrorCode, InvariantViolation
+from broker.common.errors import ApiError, InvariantViolation
 from broker.common.logs import logger
-from broker.log.cold_parts import ColdReadError, find_cold
+from broker.log.availability import Availability
+from broker.log.cold_parts import ColdPart, find_cold
 from broker.log.cuts import Cuts
-from broker.log.files import is_full
 from broker.log.log_slice import EMPTY_SLICE, LogSlice
-from broker.log.open_segments import OpenSegments
 from broker.log.retention import SegmentFacts
 from broker.log.segment import Segment
 from broker.log.segment_list import SegmentList
@@ -21,66 +20,22 @@ T = TypeVar("T")
 
 _log = logger(__name__)
 
-_CLOSED = "the log is closed"
-_LENT = "the log is being cut"
 _LOOK_UP_TRIES = 5
 
 
 class LogReader:
-    """`log_start_offset` <= `log_end_offset` (exclusive, the next offset to be given)."""
+    """Of one log. What reads indexes and headers (`look_up`) is for worker threads; the rest is for the owner."""
 
-    def __init__(self, directory: Path, segments: list[Segment], log_start_offset: int, opened: OpenSegments):
-        self.directory = directory
-        self.log_start_offset = log_start_offset
-        #: Told of failures of the disk that are not for want of space; perhaps on a worker thread.
-        self.on_disk_error: Callable[[OSError], None] = lambda error: None
-        self._segments = SegmentList(segments, opened)
-        self._cuts = Cuts()
-        #: Why nothing may be written, or not even read, any more; None while all is well.
-        self._refusal: str | None = None
-        self._read_refusal: str | None = None
+    __slots__ = ("_availability", "_cuts", "_directory", "_segments")
 
-    @property
-    def log_end_offset(self) -> int:
-        return self._segments.active.next_offset
+    def __init__(self, directory: Path, segments: SegmentList, cuts: Cuts, availability: Availability):
+        self._directory = directory
+        self._segments = segments
+        self._cuts = cuts
+        self._availability = availability
 
-    @property
-    def cuts_count(self) -> int:
-        """How often the end was cut off since the log was opened: what was looked up before may be gone."""
-        return self._cuts.count
-
-    @property
-    def size_bytes(self) -> int:
-        return self._segments.size_bytes
-
-    @property
-    def segments(self) -> tuple[Segment, ...]:
-        """In offset order; the last one is active."""
-        return tuple(self._segments)
-
-    def read(self, fetch_offset: int, max_bytes: int, end_offset: int, *, at_least_one: bool = True) -> LogSlice:
-        """Whole batches from the one holding `fetch_offset` on, at most `max_bytes`, of one segment.
-
-        No batch with an offset at or beyond `end_offset` (the high watermark, exclusive) is included. With
-        `at_least_one` the first batch is, even if it alone is larger than `max_bytes` (KIP-74). Raises ApiError:
-        OFFSET_OUT_OF_RANGE, CORRUPT_MESSAGE (damage on disk), KAFKA_STORAGE_ERROR.
-        """
-        self._refuse_if_offline()
-        log_end_offset = self._segments.active.next_offset
-        if not self.log_start_offset <= fetch_offset <= log_end_offset:
-            raise ApiError(
-                ErrorCode.OFFSET_OUT_OF_RANGE,
-                f"offset {fetch_offset} is not from {self.log_start_offset} to {log_end_offset}",
-            )
-        end_offset = min(end_offset, log_end_offset)
-        if fetch_offset >= end_offset:
-            return EMPTY_SLICE
-        try:
-            return self._find(fetch_offset, max(0, max_bytes), end_offset, at_least_one)
-        except OSError as error:
-            raise self._unreadable(error) from error
-
-    def _find(self, fetch_offset: int, max_bytes: int, end_offset: int, at_least_one: bool) -> LogSlice:
+    def find(self, fetch_offset: int, max_bytes: int, end_offset: int, at_least_one: bool) -> LogSlice:
+        """See `Log.read`; `fetch_offset` is below `end_offset`, which is in the log. Raises OSError."""
         for segment in self._segments.opened_from(fetch_offset):
             start = segment.position_of(fetch_offset)
             if start < segment.size_bytes:
@@ -98,45 +53,27 @@ class LogReader:
         boundary = segment.boundary_within(start, max_bytes)
         return segment.end_of_batch(start) if boundary == start and at_least_one else boundary
 
-    def refuse_if_cold(self, fetch_offset: int, max_bytes: int) -> None:
-        """Raise ColdReadError if `read` of the same would have to wait for a disk, ApiError if that fails. Of the
-        active segment nothing is old; what cannot be read at all is not cold.
-        """
-        if fetch_offset >= self._segments.active.base_offset or self._read_refusal is not None:
-            return
-        if fetch_offset < self.log_start_offset:
-            return
-        segment = self._segments.from_offset(fetch_offset)[0]
-        try:
-            part = find_cold(segment, self.directory, fetch_offset, max_bytes)
-        except OSError as error:
-            raise self._unreadable(error) from error
-        if part is not None:
-            raise ColdReadError(part)
+    def find_cold(self, fetch_offset: int, max_bytes: int) -> ColdPart | None:
+        """What `find` would have to wait for. Raises OSError."""
+        return find_cold(self._segments.from_offset(fetch_offset)[0], self._directory, fetch_offset, max_bytes)
 
     def offset_after(self, fetch_offset: int, found: LogSlice) -> int:
-        """The offset that follows the last batch of `found`, just read from `fetch_offset` on. Raises ApiError."""
+        """See `Log.offset_after`."""
         end = found.position + found.length
         for segment in self._segments.opened_from(fetch_offset):
             if segment.file is found.file:
                 is_all = segment is self._segments.active and end == segment.size_bytes
-                return self.log_end_offset if is_all else segment.last_offset_before(end) + 1
-        raise InvariantViolation(f"the slice is not of the log {self.directory.name}")
+                return segment.next_offset if is_all else segment.last_offset_before(end) + 1
+        raise InvariantViolation(f"the slice is not of the log {self._directory.name}")
 
-    def offset_for_timestamp(self, timestamp_ms: int) -> tuple[int, int] | None:
-        """(offset, timestamp) of the first record with `timestamp_ms` or a later time, None if there is none.
+    # --- for worker threads
 
-        Looks beyond the high watermark: the caller compares. Reads indexes and some headers, so it is for a worker
-        thread; it may run while the owner appends, reads and lets go of segments. Raises ApiError as `read` does.
-        """
-        return self._look_up(lambda: find_timestamp(self._segments, timestamp_ms, self.log_start_offset))
+    def find_timestamp(self, timestamp_ms: int, log_start_offset: Callable[[], int]) -> tuple[int, int] | None:
+        """See `Log.offset_for_timestamp`."""
+        return self._look_up(lambda: find_timestamp(self._segments, timestamp_ms, log_start_offset()))
 
-    def max_timestamp_offset(self) -> tuple[int, int] | None:
-        """(offset, timestamp) of the first record that has the largest timestamp (KIP-734), None if no record has one.
-
-        As in Kafka it may be one before the log's start, whose segment is still there: DeleteRecords makes nobody's
-        newest time unknown. Otherwise as `offset_for_timestamp`.
-        """
+    def find_max_timestamp(self) -> tuple[int, int] | None:
+        """See `Log.max_timestamp_offset`."""
 
         def look() -> tuple[int, int] | None:
             largest = max(segment.max_timestamp for segment in self._segments)
@@ -145,11 +82,11 @@ class LogReader:
         return self._look_up(look)
 
     def retention_facts(self) -> tuple[SegmentFacts, ...]:
-        """What `plan_retention` decides from. May read indexes, so it is for a worker thread. Raises ApiError."""
+        """See `Log.retention_facts`."""
 
         def look() -> tuple[SegmentFacts, ...]:
             segments = tuple(self._segments)
-            ends = [*(segment.base_offset for segment in segments[1:]), self.log_end_offset]
+            ends = [*(segment.base_offset for segment in segments[1:]), self._segments.active.next_offset]
             return tuple(map(_facts, segments, ends))
 
         return self._look_up(look)
@@ -160,13 +97,13 @@ class LogReader:
         And again if the log was cut meanwhile, whatever came of it.
         """
         for tries_left in reversed(range(_LOOK_UP_TRIES)):
-            self._refuse_if_offline()
+            self._availability.refuse_if_offline()
             cuts = self._cuts.settled()
             try:
                 found = look()
             except OSError as error:
                 if not (isinstance(error, FileNotFoundError) and tries_left):
-                    raise self._unreadable(error) from error
+                    raise self._availability.unreadable(error) from error
             except ApiError:
                 if self._cuts.settled() == cuts or not tries_left:
                     raise
@@ -174,64 +111,6 @@ class LogReader:
                 if self._cuts.settled() == cuts or not tries_left:
                     return found
         raise InvariantViolation("the last try returns or raises")
-
-    @property
-    def is_offline(self) -> bool:
-        """Whether it cannot even be read any more: its directory has failed, or it was closed."""
-        return self._read_refusal is not None
-
-    def _refuse_if_offline(self) -> None:
-        if self._read_refusal is not None:
-            raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, self._read_refusal)
-
-    def _refuse_if_unwritable(self) -> None:
-        if self._refusal is not None:
-            raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, self._refusal)
-
-    def _unreadable(self, error: OSError) -> ApiError:
-        self._report(error)
-        return ApiError(ErrorCode.KAFKA_STORAGE_ERROR, f"the log cannot be read: {error.strerror}")
-
-    # --- lent to a worker thread
-
-    @property
-    def is_lent(self) -> bool:
-        """Whether a worker thread is at work on all of it: its owner only waits."""
-        return self._read_refusal is _LENT
-
-    def lend(self) -> None:
-        """For the owner: until `take_back` the log is a worker thread's, and refuses everybody (KAFKA_STORAGE_ERROR).
-
-        Slices that were read before stay valid. Raises ApiError if it cannot be written.
-        """
-        self._refuse_if_unwritable()
-        self._segments.release_sealed()
-        self._refusal = self._read_refusal = _LENT
-
-    def take_back(self) -> None:
-        """For the owner, when the thread is done. A log that has failed meanwhile stays so."""
-        if self._refusal is _LENT:
-            self._refusal = None
-        if self._read_refusal is _LENT:
-            self._read_refusal = None
-
-    def fail(self, reason: str) -> None:
-        """The directory is offline: from now on everything is answered KAFKA_STORAGE_ERROR with `reason`."""
-        self._refusal = self._read_refusal = reason
-
-    def close(self) -> None:
-        """Let go of all descriptors; nothing is flushed. Everything but `close` is refused from now on."""
-        self.fail(_CLOSED)
-        self._segments.release()
-
-    def _report(self, error: OSError) -> None:
-        if not is_full(error):
-            self._report_broken(error)
-
-    def _report_broken(self, error: OSError) -> None:
-        """A file that is gone because the log was closed, and perhaps moved aside, says nothing of the disk."""
-        if self._read_refusal is None or self.is_lent:
-            self.on_disk_error(error)
 
 
 def _facts(segment: Segment, next_offset: int) -> SegmentFacts:

@@ -12,6 +12,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from broker.log.config import LogConfig
+from broker.log.segment import Segment
 from broker.records.batch import NO_TIMESTAMP
 
 
@@ -93,3 +94,15 @@ def _reason(
     if config.retention_bytes >= 0 and segment.size_bytes <= excess_bytes:
         return RetentionReason.BYTES
     return None
+
+
+def still_oldest(plan: RetentionPlan, segments: Sequence[Segment]) -> list[tuple[Segment, ExpiredSegment]]:
+    """The beginning of `plan` that still is what was planned: the cleaner may have been at work since, or the log cut
+    and grown again. `segments` are those of the log now, the last one active.
+    """
+    gone = []
+    for segment, following, expired in zip(segments, segments[1:], plan.segments, strict=False):
+        if (segment.serial, following.base_offset) != (expired.serial, expired.next_offset):
+            break
+        gone.append((segment, expired))
+    return gone

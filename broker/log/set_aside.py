@@ -32,9 +32,9 @@ class SetAside:
             if leaving.since_ms is None or leaving.since_ms > now_ms:
                 leaving.since_ms = now_ms
         freed = 0
-        while self._leaving and self._leaving[0].since_ms is not None:
+        while self._leaving:
             first = self._leaving[0]
-            if now_ms - first.since_ms < delay_ms:
+            if first.since_ms is None or now_ms - first.since_ms < delay_ms:
                 break
             first.segment.remove_files()
             freed += first.segment.size_bytes

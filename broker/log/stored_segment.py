@@ -135,7 +135,8 @@ class StoredSegment:
         if times is not None:
             return times
         times = load_time_index(self.files.time_index, self.base_offset)
-        if times is not None and len(times) and self._position_of_time(times.last_entry()) is not None:
+        last = times.last_entry() if times is not None else None
+        if times is not None and last is not None and self._position_of_time(last) is not None:
             return times
         times, index = TimeIndex(self.base_offset), OffsetIndex(self.base_offset, self._index_interval_bytes)
         for position, header in self.batches():

@@ -72,9 +72,12 @@ class TimeIndex:
         index = TimeIndex(self.base_offset)
         after = bisect_right(self._relative_offsets, offset - self.base_offset)
         index._relative_offsets, index._timestamps = self._relative_offsets[:after], self._timestamps[:after]
-        if after:
-            index.max_timestamp, index._max_timestamp_offset = index.last_entry()
+        index._know_largest()
         return index
+
+    def _know_largest(self) -> None:
+        if (last := self.last_entry()) is not None:
+            self.max_timestamp, self._max_timestamp_offset = last
 
     def _entry(self, after: int) -> TimeEntry | None:
         if not after:
@@ -102,8 +105,7 @@ class TimeIndex:
         index._relative_offsets = swap_to_big_endian(words[2::_WORDS])
         if not (is_increasing(index._timestamps, 0) and is_increasing(index._relative_offsets, 0)):
             return None
-        if len(index):
-            index.max_timestamp, index._max_timestamp_offset = index.last_entry()
+        index._know_largest()
         return index
 
 

@@ -148,3 +148,8 @@ def stamp_append_time(batch: bytearray | memoryview, header: BatchHeader, now_ms
     stamped = header._replace(attributes=header.attributes | LOG_APPEND_TIME_BIT, max_timestamp=now_ms)
     HEADER.pack_into(batch, 0, *stamped)
     HEADER.pack_into(batch, 0, *stamped._replace(crc=crc32c(memoryview(batch)[CHECKED_FROM:])))
+
+
+def too_large(size: int, config: LogConfig) -> ApiError:
+    reason = f"the batch has {size} bytes, max.message.bytes is {config.max_message_bytes}"
+    return ApiError(ErrorCode.MESSAGE_TOO_LARGE, reason)

@@ -53,8 +53,6 @@ class Listener:
     def __init__(
         self,
         endpoint: Endpoint,
-        on_frame: Callable[[Connection, memoryview], None],
-        on_closed: Callable[[Connection], None],
         *,
         frame_bytes_max: int,
         connections_max: int = CONNECTIONS_MAX,
@@ -68,8 +66,6 @@ class Listener:
         self._endpoint = endpoint
         self._sock = _bind(endpoint, buffers)
         self.host, self.port = self._sock.getsockname()[:2]
-        self._on_frame = on_frame
-        self._on_connection_closed = on_closed
         self._frame_bytes_max = frame_bytes_max
         #: May be replaced at any time; who is connected stays.
         self.limits = ConnectionLimits(connections_max)
@@ -89,9 +85,14 @@ class Listener:
     def connection_count(self) -> int:
         return len(self._progress_counts)
 
-    def start(self, loop: asyncio.AbstractEventLoop) -> None:
+    def start(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        on_frame: Callable[[Connection, memoryview], None],
+        on_closed: Callable[[Connection], None],
+    ) -> None:
         """StartupError if another process, bound at the same moment, was first to listen."""
-        self._loop = loop
+        self._loop, self._on_frame, self._on_connection_closed = loop, on_frame, on_closed
         try:
             self._sock.listen(_BACKLOG)
         except OSError as error:
@@ -101,11 +102,12 @@ class Listener:
         self._beat()
 
     def stop(self) -> None:
-        """Accept no more and close every connection."""
-        if self._sweep_timer:
+        """Accept no more, close every connection and give the port back. Twice is fine."""
+        if self._sweep_timer and self._beat_timer:
             self._sweep_timer.cancel()
             self._beat_timer.cancel()
             self._loop.remove_reader(self._sock.fileno())
+            self._sweep_timer = self._beat_timer = None
         self._sock.close()
         for connection in list(self._progress_counts):
             connection.close("broker is stopping")
@@ -121,7 +123,7 @@ class Listener:
                 return
             self._admit(sock, address)
 
-    def _admit(self, sock: socket.socket, address: tuple) -> None:
+    def _admit(self, sock: socket.socket, address: tuple[str, int]) -> None:
         limit = self._limit_reached(address[0])
         if limit:
             sock.close()

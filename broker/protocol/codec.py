@@ -39,9 +39,10 @@ def decode(message_class: type[AnyMessage], buffer: Buffer, version: int, *, ign
     relies on it (its Metadata request for all topics has three bytes too many).
     """
     try:
-        return decoder_of(message_class, version, ignore_rest=ignore_rest)(buffer, 0)
+        message: AnyMessage = decoder_of(message_class, version, ignore_rest=ignore_rest)(buffer, 0)
     except MALFORMED as error:
         raise ProtocolError(f"{message_class.__name__} version {version} is malformed: {error}") from error
+    return message
 
 
 def encode(message: Message, version: int) -> bytes:

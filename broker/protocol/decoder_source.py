@@ -36,7 +36,8 @@ def compile_decoder(
     """
     writer = _DecoderSource(message, version, ignore_rest, entries_max)
     writer.write()
-    return writer.load(f"decoder of {message.__name__} version {version}")["decode"]
+    decode: Callable[[Any, int], Message] = writer.load(f"decoder of {message.__name__} version {version}")["decode"]
+    return decode
 
 
 def compile_stepwise_decoder(
@@ -48,7 +49,9 @@ def compile_stepwise_decoder(
     """
     writer = _DecoderSource(message, version, ignore_rest, entries_max, in_steps=True)
     writer.write()
-    return writer.load(f"decoder in steps of {message.__name__} version {version}")["decode"]
+    decode: Callable[[Any, int], Generator[None, None, Message]]
+    decode = writer.load(f"decoder in steps of {message.__name__} version {version}")["decode"]
+    return decode
 
 
 def has_bytes(struct: Any, version: int) -> bool:
@@ -74,7 +77,7 @@ def wire_bytes_min(kind: Any, version: int, flexible: bool, nullable: bool = Fal
 
 
 @cache
-def _run_reader(code: str) -> Callable[..., tuple]:
+def _run_reader(code: str) -> Callable[..., tuple[Any, ...]]:
     return Layout(">" + code).unpack_from
 
 

@@ -36,7 +36,9 @@ def compile_encoder(message: type[Message], version: int) -> Callable[[Message, 
     """
     writer = _EncoderSource(message, version)
     writer.write()
-    return writer.load(f"encoder of {message.__name__} version {version}")["encode"]
+    encode: Callable[[Message, Callable[[Any], None]], None]
+    encode = writer.load(f"encoder of {message.__name__} version {version}")["encode"]
+    return encode
 
 
 def compile_stepwise_encoder(
@@ -45,7 +47,9 @@ def compile_stepwise_encoder(
     """The same in steps; at the end it returns whether an `error_code` in the message was other than NONE."""
     writer = _EncoderSource(message, version, in_steps=True)
     writer.write()
-    return writer.load(f"stepwise encoder of {message.__name__} version {version}")["encode"]
+    encode: Callable[[Message, Callable[[Any], None]], Generator[None, None, bool]]
+    encode = writer.load(f"stepwise encoder of {message.__name__} version {version}")["encode"]
+    return encode
 
 
 @cache
@@ -141,10 +145,8 @@ class _EncoderSource(Source):
     # -- values -------------------------------------------------------------------------------------------------------
 
     def _value(self, kind: Any, source: str, nullable: bool, depth: int) -> None:
-        if kind is uuid:
-            self._run.append((f"{source}.bytes", kind.layout))
-        elif isinstance(kind, Primitive) and kind.layout:
-            self._run.append((source, kind.layout))
+        if isinstance(kind, Primitive) and kind.layout:
+            self._run.append((f"{source}.bytes" if kind is uuid else source, kind.layout))
         elif isinstance(kind, Primitive):
             self._slice(kind, source, nullable)
         elif isinstance(kind, Array):

@@ -30,7 +30,8 @@ def split_frames(buffer: bytearray, end: int, limit_bytes: int) -> tuple[list[by
 
     Raises FrameTooLarge or BadFrameSize as soon as a size can be read and is impossible.
     """
-    frames, at = [], 0
+    frames: list[bytearray] = []
+    at = 0
     while (start := at + SIZE_BYTES) <= end:
         (size,) = _SIZE.unpack_from(buffer, at)
         if not 0 <= size <= limit_bytes:

@@ -37,12 +37,16 @@ class _Joined:
         return chain.from_iterable(self._arrays)
 
 
-def made_late(things: Sequence[Any], make: Callable[[Any], Any]) -> Collection[Any]:
-    """A list of what `make` makes of each if they are few, else it is made late."""
-    return list(map(make, things)) if len(things) <= _MANY else MadeLate(things, make)
+def made_late(things: Sequence[Any], make: Callable[[Any], Any]) -> Any:
+    """For an array of a message: a list of what `make` makes of each if they are few, else it is made late."""
+    if len(things) > _MANY:
+        return MadeLate(things, make)
+    return list(map(make, things))
 
 
-def joined(arrays: Sequence[Collection[Any]]) -> Collection[Any]:
+def joined(arrays: Sequence[Collection[Any]]) -> Any:
     """Several arrays as one: a list if it is short."""
     array = _Joined(arrays)
-    return list(array) if len(array) <= _MANY else array
+    if len(array) > _MANY:
+        return array
+    return list(array)

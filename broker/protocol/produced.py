@@ -29,7 +29,7 @@ _NO_TAGS = b"\0"
 class Produced(NamedTuple):
     """Where the batch for one partition went."""
 
-    index: int
+    index: int  # type: ignore[assignment]  # a tuple's own `index` is of no use here
     base_offset: int
     log_append_time_ms: int
     log_start_offset: int

@@ -122,7 +122,7 @@ def wire(
 
 def _constructor(name: str, fields: tuple[Field, ...]) -> Any:
     """A keyword-only __init__ written out in full: as cheap as one made by hand."""
-    globals_ = {"_FRESH": _FRESH}
+    globals_: dict[str, Any] = {"_FRESH": _FRESH}
     parameters, body = [], ["    pass"]
     for field in fields:
         globals_[f"_default_{field.name}"] = field.default
@@ -134,16 +134,16 @@ def _constructor(name: str, fields: tuple[Field, ...]) -> Any:
         body.append(f"    self.{field.name} = {value}")
     signature = f"def __init__(self{', *, ' if parameters else ''}{', '.join(parameters)}):"
     exec("\n".join([signature, *body]), globals_)
-    init = globals_["__init__"]
+    init: Any = globals_["__init__"]
     init.__qualname__ = f"{name}.__init__"
     return init
 
 
-@dataclass_transform(kw_only_default=True, field_specifiers=(wire,))
+@dataclass_transform(kw_only_default=True)
 class Declaration(type):
     """Turns a class body of `wire` fields into a slotted class."""
 
-    def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **declared: Any) -> type:
+    def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **declared: Any) -> Any:
         fields = tuple(value for value in namespace.values() if isinstance(value, Field))
         for attribute, value in list(namespace.items()):
             if isinstance(value, Field):
@@ -151,7 +151,7 @@ class Declaration(type):
                 del namespace[attribute]
         namespace["__slots__"] = tuple(field.name for field in fields)
         namespace["__init__"] = _constructor(name, fields)
-        cls = super().__new__(mcs, name, bases, namespace, **declared)
+        cls: Any = super().__new__(mcs, name, bases, namespace, **declared)
         cls.fields = fields
         _check_declaration(cls)
         return cls
@@ -168,7 +168,7 @@ class Struct(metaclass=Declaration):
     """A group of fields inside a message; its field versions are versions of the message it is part of."""
 
     fields: ClassVar[tuple[Field, ...]]
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]  # as any class that has __eq__ and no __hash__
 
     def __eq__(self, other: object) -> bool:
         if other.__class__ is not self.__class__:

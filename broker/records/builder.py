@@ -66,7 +66,7 @@ def build_batch(
 
 
 def _encode_records(records: list[Record], base_timestamp: int) -> bytes:
-    pieces = []
+    pieces: list[bytes] = []
     for offset_delta, (_, timestamp_ms, key, value, headers) in enumerate(records):
         body = [b"\0", varint(timestamp_ms - base_timestamp), varint(offset_delta)]
         _add_bytes(body, key)

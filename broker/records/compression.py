@@ -24,7 +24,7 @@ _XERIAL_MAGIC = b"\x82SNAPPY\x00"
 _XERIAL_HEADER_BYTES = 16
 _BLOCK_LENGTH = struct.Struct(">i")
 
-_DECOMPRESS_INTO: dict[Compression, Callable] = {
+_DECOMPRESS_INTO: dict[Compression, Callable[..., int]] = {
     Compression.GZIP: cramjam.gzip.decompress_into,
     Compression.LZ4: cramjam.lz4.decompress_into,
     Compression.ZSTD: cramjam.zstd.decompress_into,
@@ -91,7 +91,7 @@ def decompress(compression: Compression, payload: Buffer, limit_bytes: int = DEC
     return _decompress_growing(_DECOMPRESS_INTO[compression], payload, limit_bytes)
 
 
-def _decompress_growing(decompress_into: Callable, payload: Buffer, limit_bytes: int) -> memoryview:
+def _decompress_growing(decompress_into: Callable[..., int], payload: Buffer, limit_bytes: int) -> memoryview:
     """The codecs do not tell "too little room" from "damaged", so a failure counts only once the room is the limit."""
     capacity = min(limit_bytes, max(_FIRST_GUESS_BYTES, _RATIO_GUESS * len(payload)))
     while True:

@@ -10,13 +10,12 @@ def closest_replica(partition: Partition, rack: str, racks: Mapping[int, str | N
 
     None when the leader is as close as any. `racks` are those of the live brokers.
     """
-    if not rack or racks.get(partition.broker_id) == rack:
+    state = partition.state
+    if state is None or not rack or racks.get(partition.broker_id) == rack:
         return None
     near = [
         (follower.log_end_offset, -replica_id)
         for replica_id, follower in partition.followers.items()
-        if replica_id in partition.state.isr
-        and racks.get(replica_id) == rack
-        and follower.log_end_offset >= fetch_offset
+        if replica_id in state.isr and racks.get(replica_id) == rack and follower.log_end_offset >= fetch_offset
     ]
     return -max(near)[1] if near else None

@@ -59,10 +59,11 @@ class Partition:
 
     def apply(self, state: LeadershipState, log_end_offset: int, now_ms: int = 0) -> bool:
         """Take a new state; False when it is older than what we have (it is then ignored)."""
-        if self.state and state.leader_epoch < self.state.leader_epoch:
+        before = self.state
+        if before and state.leader_epoch < before.leader_epoch:
             return False
-        is_new_epoch = self.state is None or state.leader_epoch > self.state.leader_epoch
-        if not is_new_epoch and state.zk_version <= self.state.zk_version:
+        is_new_epoch = before is None or state.leader_epoch > before.leader_epoch
+        if before and not is_new_epoch and state.zk_version <= before.zk_version:
             # Told again, perhaps by a controller that has not read yet how we changed the ISR. What we know counts, and
             # an ISR that is being written stays pending: it may stand in ZooKeeper already.
             return True
@@ -70,7 +71,7 @@ class Partition:
         self.pending_isr = None
         self.log_end_offset = log_end_offset
         self.high_watermark = min(self.high_watermark, log_end_offset)
-        self._compare_with_min_isr()
+        self._compare_with_min_isr(state)
         if not self.is_leader:
             self.followers = {}
             return True
@@ -111,13 +112,14 @@ class Partition:
         """Raise the ApiError a client gets when this replica may not serve it as leader."""
         if self.state is None or current_leader_epoch != NO_LEADER_EPOCH:
             self.check_epoch(current_leader_epoch)
-        if self.state.leader != self.broker_id:
+        if self.state is None or self.state.leader != self.broker_id:
             raise ApiError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
 
     def check_enough_in_sync(self) -> None:
         """For acks=all: raise NOT_ENOUGH_REPLICAS when fewer replicas are in sync than the topic asks for."""
         if self.is_under_min_isr:
-            found = f"{len(self.state.isr)} replicas are in sync, min.insync.replicas is {self.min_insync_replicas}"
+            in_sync = len(self.state.isr) if self.state else 0
+            found = f"{in_sync} replicas are in sync, min.insync.replicas is {self.min_insync_replicas}"
             raise ApiError(ErrorCode.NOT_ENOUGH_REPLICAS, found)
 
     def require_in_sync(self, min_insync_replicas: int) -> bool:
@@ -125,10 +127,10 @@ class Partition:
         self.min_insync_replicas = min_insync_replicas
         return self._isr_changed()
 
-    def _compare_with_min_isr(self) -> None:
+    def _compare_with_min_isr(self, state: LeadershipState) -> None:
         """No more than there are is needed: a broker-wide minimum must not make topics with one replica useless."""
-        needed = min(self.min_insync_replicas, len(self.state.replicas))
-        self.is_under_min_isr = self.is_leader and len(self.state.isr) < needed
+        needed = min(self.min_insync_replicas, len(state.replicas))
+        self.is_under_min_isr = self.is_leader and len(state.isr) < needed
 
     @property
     def is_high_watermark_established(self) -> bool:
@@ -231,20 +233,24 @@ class Partition:
 
     @property
     def maximal_isr(self) -> tuple[int, ...]:
+        if self.state is None:
+            raise InvariantViolation(f"{self.topic_partition} has no role, and nobody is in sync with it")
+        isr = self.state.isr
         if self.pending_isr is None:
-            return self.state.isr
-        return self.state.isr + tuple(each for each in self.pending_isr if each not in self.state.isr)
+            return isr
+        return isr + tuple(each for each in self.pending_isr if each not in isr)
 
     def isr_with(self, replica_id: int) -> tuple[int, ...] | None:
         """The ISR to write because of what `replica_id` holds now; None when there is no reason, or one is pending.
 
         A replica may join when it holds all that is committed, and all that was there when this epoch began.
         """
-        if not self.is_leader or self.pending_isr is not None or replica_id in self.state.isr:
+        state = self.state
+        if state is None or not self.is_leader or self.pending_isr is not None or replica_id in state.isr:
             return None
         if not self._may_join(replica_id):
             return None
-        return tuple(each for each in self.state.replicas if each in self.state.isr or each == replica_id)
+        return tuple(each for each in state.replicas if each in state.isr or each == replica_id)
 
     def _may_join(self, replica_id: int) -> bool:
         follower = self.followers.get(replica_id)
@@ -252,10 +258,11 @@ class Partition:
 
     def isr_without_laggards(self, now_ms: int, lag_ms_max: int) -> tuple[int, ...] | None:
         """The ISR to write because followers have not been caught up for `lag_ms_max`; None when there is no reason."""
-        if not self.is_leader or self.pending_isr is not None or len(self.state.isr) == 1:
+        state = self.state
+        if state is None or not self.is_leader or self.pending_isr is not None or len(state.isr) == 1:
             return None
-        kept = tuple(each for each in self.state.isr if not self.lags(each, now_ms, lag_ms_max))
-        return kept if kept != self.state.isr else None
+        kept = tuple(each for each in state.isr if not self.lags(each, now_ms, lag_ms_max))
+        return kept if kept != state.isr else None
 
     def lags(self, replica_id: int, now_ms: int, lag_ms_max: int) -> bool:
         """Whether it lacks records and has not been caught up for `lag_ms_max`; a leader asks of its replicas."""
@@ -269,6 +276,8 @@ class Partition:
     def isr_written(self, isr: tuple[int, ...], zk_version: int) -> bool:
         """What we wanted stands in ZooKeeper; True when more is committed because of that."""
         self.pending_isr = None
+        if self.state is None:
+            raise InvariantViolation(f"{self.topic_partition} has no role, and wrote an ISR")
         self.state = replace(self.state, isr=isr, zk_version=zk_version)
         return self._isr_changed()
 
@@ -277,6 +286,6 @@ class Partition:
         was_under_min_isr = self.is_under_min_isr
         if self.state is None or not self.is_leader:
             return False
-        self._compare_with_min_isr()
+        self._compare_with_min_isr(self.state)
         moved = self._advance_high_watermark()
         return moved or (was_under_min_isr and not self.is_under_min_isr)

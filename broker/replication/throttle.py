@@ -42,7 +42,9 @@ class ReplicationThrottle:
         self._throttled.pop(topic, None)
         if named == ALL_REPLICAS:
             self._throttled[topic] = None
-        elif here := frozenset(partition for partition, broker_id in named if broker_id == self._broker_id):
+            return
+        replicas_named = (each for each in named if isinstance(each, ThrottledReplica))
+        if here := frozenset(each.partition for each in replicas_named if each.broker_id == self._broker_id):
             self._throttled[topic] = here
 
     def is_throttled(self, partition: TopicPartition) -> bool:

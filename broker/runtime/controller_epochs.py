@@ -1,8 +1,8 @@
 """Whose word this broker takes as the controller's, and which words were meant for it.
 
 A request carries the epoch of the controller that sends it and that of the registration it is sent to. Either is
-believed to have grown only when ZooKeeper says so: who lies about a term of a controller to come would make this broker
-deaf to the real one until then. `/controller_epoch` is raised in the transaction that makes a controller.
+believed to have grown only when ZooKeeper says so: who lies about the epoch of a controller to come would make this
+broker deaf to the real one until then. `/controller_epoch` is raised in the transaction that makes a controller.
 """
 
 from broker.common.errors import ApiError, ErrorCode

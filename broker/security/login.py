@@ -1,6 +1,7 @@
 """The client's part of a login as Kafka has it on the wire: which requests to send, and what is made of the answers."""
 
 from collections.abc import Generator
+from typing import Any
 
 from broker.common.errors import ErrorCode
 from broker.protocol.messages.sasl_authenticate import SaslAuthenticateRequest
@@ -12,7 +13,8 @@ from broker.security.scram import MECHANISM, AuthenticationError, ClientExchange
 HANDSHAKE_VERSION = 1
 AUTHENTICATE_VERSION = 2
 
-Login = Generator[tuple[Message, int], Message, None]
+#: Whoever drives it sends each request's own response.
+Login = Generator[tuple[Message, int], Any, None]
 
 
 def login(exchange: ClientExchange) -> Login:
@@ -28,7 +30,7 @@ def login(exchange: ClientExchange) -> Login:
     exchange.verify(server_final)
 
 
-def _say(token: bytes) -> Generator[tuple[Message, int], Message, bytes]:
+def _say(token: bytes) -> Generator[tuple[Message, int], Any, bytes]:
     answer = yield SaslAuthenticateRequest(auth_bytes=token), AUTHENTICATE_VERSION
     if answer.error_code:
         raise AuthenticationError(answer.error_message or _name(answer.error_code))

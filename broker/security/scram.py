@@ -127,14 +127,16 @@ class ServerExchange:
         return first.encode()
 
     def final(self, client_final: bytes) -> bytes:
-        found = _match(_CLIENT_FINAL, client_final)
+        found, credential = _match(_CLIENT_FINAL, client_final), self._credential
+        if credential is None:
+            raise AuthenticationError("the client ends an exchange that it did not begin")
         if found["nonce"] != self._nonce or _decode(found["gs2"]) != self._gs2.encode():
             raise AuthenticationError("the client answers another exchange")
         signed = f"{self._signed},{found['without_proof']}".encode()
-        client_key = _xor(_decode(found["proof"]), _hmac(self._credential.stored_key, signed))
-        if not hmac.compare_digest(sha256(client_key).digest(), self._credential.stored_key):
+        client_key = _xor(_decode(found["proof"]), _hmac(credential.stored_key, signed))
+        if not hmac.compare_digest(sha256(client_key).digest(), credential.stored_key):
             raise AuthenticationError("the client does not know the password")
-        return f"v={_encode(_hmac(self._credential.server_key, signed))}".encode()
+        return f"v={_encode(_hmac(credential.server_key, signed))}".encode()
 
 
 def _match(pattern: re.Pattern[str], token: bytes) -> re.Match[str]:

@@ -15,8 +15,8 @@ from broker.handlers.registry import HANDLERS
 from broker.net.listener import Listener
 from broker.protocol.api_keys import ApiKey
 from broker.replication.fetch_session import FetchSessions
+from broker.runtime.delayed_fetches import DelayedFetches
 from broker.runtime.metadata_cache import MetadataCache
-from broker.runtime.purgatory import Purgatory
 from broker.runtime.replication.replica_manager import ReplicaManager
 from broker.runtime.request_times import RequestTimes
 from broker.runtime.topics.internal_topics import INTERNAL_TOPICS, replicas_asked_for
@@ -76,14 +76,14 @@ class StateMetrics:
         self,
         replicas: ReplicaManager,
         metadata: MetadataCache,
-        purgatory: Purgatory,
+        delayed_fetches: DelayedFetches,
         fetch_sessions: FetchSessions,
         listener: Listener,
         config: BrokerConfig,
     ):
         self._replicas = replicas
         self._metadata = metadata
-        self._purgatory = purgatory
+        self._delayed_fetches = delayed_fetches
         self._fetch_sessions = fetch_sessions
         self._listener = listener
         self._config = config
@@ -94,7 +94,7 @@ class StateMetrics:
         yield _gauge("leaders", "Partitions led.", sum(each.partition.is_leader for each in hosted))
         yield _gauge("log_bytes", "Bytes of all logs.", sum(each.log.size_bytes for each in hosted))
         yield _gauge("connections", "Open client connections.", self._listener.connection_count)
-        yield _gauge("delayed_fetches", "Fetches waiting for data.", len(self._purgatory))
+        yield _gauge("delayed_fetches", "Fetches waiting for data.", len(self._delayed_fetches))
         yield _gauge("fetch_sessions", "Fetch sessions (KIP-227).", len(self._fetch_sessions))
         yield _gauge(
             "fetch_session_partitions", "Partitions in all fetch sessions.", self._fetch_sessions.partition_count

@@ -27,7 +27,7 @@ class MetricsEndpoint:
         self._registry = registry
         self._health = health
         self._server: asyncio.Server | None = None
-        self._trying: asyncio.Task | None = None
+        self._trying: asyncio.Task[None] | None = None
 
     async def start(self, host: str, port: int) -> None:
         """Serves when this returns, or as soon as it can."""

@@ -6,9 +6,9 @@ drops nothing it holds.
 
 import asyncio
 
+from broker.common.cluster import BrokerRegistration
 from broker.common.errors import StartupError
 from broker.common.logs import logger
-from broker.controller.cluster import BrokerRegistration
 from broker.runtime.replication.lost_logs import LostLogs
 from broker.runtime.replication.replica_manager import ReplicaManager
 from broker.zookeeper.earlier_session import SessionNote
@@ -36,7 +36,7 @@ class Registration:
         self._note = note
         self._registration = registration
         self._replicas = replicas
-        self._again: asyncio.Task | None = None
+        self._again: asyncio.Task[None] | None = None
         self._sessions_lost = 0
         self._is_stopping = False
         self.is_registered = False

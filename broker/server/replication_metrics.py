@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
+from broker.runtime.replication.delayed_produces import DelayedProduces
 from broker.runtime.replication.follower_feeds import FollowerFeeds
 from broker.runtime.replication.isr_updater import IsrUpdater
-from broker.runtime.replication.produce_acks import ProduceAcks
 from broker.runtime.replication.replica_fetchers import ReplicaFetchers
 from broker.runtime.replication.replica_manager import HostedPartition, ReplicaManager
 
@@ -21,13 +21,13 @@ class ReplicationMetrics:
         replicas: ReplicaManager,
         feeds: FollowerFeeds,
         fetchers: ReplicaFetchers,
-        acks: ProduceAcks,
+        delayed_produces: DelayedProduces,
         isr: IsrUpdater,
     ):
         self._replicas = replicas
         self._feeds = feeds
         self._fetchers = fetchers
-        self._acks = acks
+        self._delayed_produces = delayed_produces
         self._isr = isr
 
     def collect(self) -> Iterable[Metric]:
@@ -49,7 +49,9 @@ class ReplicationMetrics:
         )
         yield _gauge("followers_fed", "Brokers that follow this one.", len(self._feeds))
         yield _gauge("leaders_followed", "Brokers this one follows.", len(self._fetchers))
-        yield _gauge("partitions_awaiting_acks", "Partitions an acks=all request waits for.", len(self._acks))
+        yield _gauge(
+            "partitions_awaiting_acks", "Partitions an acks=all request waits for.", len(self._delayed_produces)
+        )
         yield _counter("isr_shrinks", "Followers counted out of an ISR by this leader.", self._isr.shrinks)
         yield _counter("isr_expands", "Followers counted into an ISR by this leader.", self._isr.expands)
 

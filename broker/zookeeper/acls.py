@@ -5,6 +5,8 @@ sensitive path nobody else may even read. /consumers, which Kafka leaves open fo
 exception here.
 """
 
+from typing import Any
+
 from kazoo.security import CREATOR_ALL_ACL, OPEN_ACL_UNSAFE, READ_ACL_UNSAFE
 
 #: What lies here or below may hold passwords and keys: none but the cluster's own user reads it.
@@ -22,6 +24,6 @@ def is_sensitive(path: str) -> bool:
     return any(path == root or path.startswith(f"{root}/") for root in SENSITIVE_PATHS)
 
 
-def acl_of(path: str) -> tuple:
+def acl_of(path: str) -> tuple[Any, ...]:
     """The access list of a protected cluster's znode; `path` without the chroot."""
     return _OWNERS if is_sensitive(path) else _OWNERS_READ_BY_ALL

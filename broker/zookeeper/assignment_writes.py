@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from uuid import UUID
 
 from broker.common.logs import logger
+from broker.common.replica_assignment import ReplicaAssignment
 from broker.common.types import TopicPartition
-from broker.controller.replica_assignment import ReplicaAssignment
 from broker.zookeeper import znodes
 from broker.zookeeper.controller_store import ControllerStore
 from broker.zookeeper.errors import MalformedZnode, NodeMissing, OperationRefused, QuotaExceeded, WrongVersion

@@ -1,4 +1,4 @@
-"""What only the controller writes. Every transaction starts with the fence of its term.
+"""What only the controller writes. Every transaction starts with the fence of its controller epoch.
 
 WrongVersion or NodeMissing on the fence's own znode means that a newer controller exists: `ControllerMoved`.
 """
@@ -7,12 +7,13 @@ import asyncio
 import contextlib
 from collections.abc import Iterable, Mapping
 from itertools import islice
+from typing import Any, TypeVar
 
+from broker.common.cluster import NOT_WRITTEN, LeaderAndIsr
 from broker.common.logs import logger
 from broker.common.types import TopicPartition
-from broker.controller.cluster import NOT_WRITTEN, LeaderAndIsr
 from broker.zookeeper import znodes
-from broker.zookeeper.election import ControllerTerm
+from broker.zookeeper.election import ControllerEpoch
 from broker.zookeeper.errors import (
     NodeExists,
     NodeMissing,
@@ -32,22 +33,24 @@ OPERATIONS_PER_TRANSACTION = 200
 #: What keeps one state from being written and says nothing of the others.
 _REFUSALS = (WrongVersion, NodeExists, NodeMissing, QuotaExceeded)
 
+Item = TypeVar("Item")
+
 _log = logger(__name__)
 
 States = dict[TopicPartition, LeaderAndIsr]
 
 
 class ControllerMoved(ZooKeeperError):
-    """Another controller has been elected since this term began; nothing was written."""
+    """Another controller has been elected since this epoch began; nothing was written."""
 
 
 class ControllerStore:
-    """Writes of one term."""
+    """Writes of one controller epoch."""
 
-    def __init__(self, store: ClusterStore, term: ControllerTerm):
+    def __init__(self, store: ClusterStore, controller_epoch: ControllerEpoch):
         self._store = store
         self._session: ZooKeeperSession = store.session
-        self.term = term
+        self.controller_epoch = controller_epoch
 
     async def write_states(self, states: Mapping[TopicPartition, LeaderAndIsr]) -> tuple[States, States]:
         """Write each state over the zk_version it was derived from; create those never written.
@@ -142,13 +145,13 @@ class ControllerStore:
             below += deeper
         return below + [f"{path}/{name}" for name in names]
 
-    async def fenced(self, operations: list[Operation]) -> list:
-        """All of the operations or none, and none after this term: ControllerMoved."""
+    async def fenced(self, operations: list[Operation]) -> list[Any]:
+        """All of the operations or none, and none after this epoch: ControllerMoved."""
         try:
-            return (await self._session.multi([self.term.fence, *operations]))[1:]
+            return (await self._session.multi([self.controller_epoch.fence, *operations]))[1:]
         except (WrongVersion, NodeMissing) as error:
             if error.path == znodes.CONTROLLER_EPOCH:
-                raise ControllerMoved(error.path, f"controller epoch {self.term.epoch} is over") from error
+                raise ControllerMoved(error.path, f"controller epoch {self.controller_epoch.epoch} is over") from error
             raise
 
 
@@ -157,7 +160,7 @@ def _state_operation(partition: TopicPartition, state: LeaderAndIsr) -> Operatio
     return Create(path, data) if state.zk_version == NOT_WRITTEN else SetData(path, data, state.zk_version)
 
 
-def _chunks(items: Iterable) -> Iterable[list]:
+def _chunks(items: Iterable[Item]) -> Iterable[list[Item]]:
     rest = iter(items)
     while chunk := list(islice(rest, OPERATIONS_PER_TRANSACTION)):
         yield chunk

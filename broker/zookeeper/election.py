@@ -1,7 +1,7 @@
 """Who is controller: one transaction creates /controller and raises /controller_epoch.
 
-Two brokers may both believe they should lead; the epoch's znode version decides. A term is remembered as that version,
-and every write of a controller carries a check on it: a controller that has been replaced cannot write.
+Two brokers may both believe they should lead; the epoch's znode version decides. An epoch is remembered as that
+version, and every write of a controller carries a check on it: a controller that has been replaced cannot write.
 
 The session that made /controller is controller, whatever somebody has written there since: its broker writes its own
 name again. A /controller that is not ephemeral is no broker's and would stay for ever, so it is removed. Kafka leaves
@@ -34,7 +34,7 @@ _SAID_BYTES_MAX = 100
 
 
 @dataclass(frozen=True)
-class ControllerTerm:
+class ControllerEpoch:
     """The right to act as controller: the epoch brokers are told, and the znode version that fences writes."""
 
     epoch: int
@@ -46,23 +46,23 @@ class ControllerTerm:
         return Check(CONTROLLER_EPOCH, self.epoch_zk_version)
 
 
-async def try_become_controller(session: ZooKeeperSession, broker_id: int, now_ms: int) -> ControllerTerm | None:
-    """A new term, or None when another broker is controller or was faster.
+async def try_become_controller(session: ZooKeeperSession, broker_id: int, now_ms: int) -> ControllerEpoch | None:
+    """A new controller epoch, or None when another broker is controller or was faster.
 
-    When this session holds /controller already (an earlier attempt whose answer was lost), that term is returned.
+    When this session holds /controller already (an earlier attempt whose answer was lost), that one is returned.
     """
     # Read first: whoever is elected between the two looks has raised it, and is not taken for whom was found.
-    term = ControllerTerm(*await _read_epoch(session))
+    present = ControllerEpoch(*await _read_epoch(session))
     holder = await _read_holder(session)
     if holder is None:
-        return await _take_office(session, broker_id, now_ms, term)
+        return await _take_office(session, broker_id, now_ms, present)
     if holder.session_id == session.session_id:
         if holder.broker_id != broker_id:
             await _write_own_name(session, broker_id, now_ms, holder)
-        return term
+        return present
     if holder.session_id == _NOBODY:
         _log.error("/controller is not ephemeral, so no broker made it: removed", said=holder.data)
-        return await _take_office(session, broker_id, now_ms, term, [Delete(CONTROLLER, holder.version)])
+        return await _take_office(session, broker_id, now_ms, present, [Delete(CONTROLLER, holder.version)])
     return None
 
 
@@ -74,8 +74,8 @@ async def _write_own_name(session: ZooKeeperSession, broker_id: int, now_ms: int
 
 
 async def _take_office(
-    session: ZooKeeperSession, broker_id: int, now_ms: int, last: ControllerTerm, before: Sequence[Operation] = ()
-) -> ControllerTerm | None:
+    session: ZooKeeperSession, broker_id: int, now_ms: int, last: ControllerEpoch, before: Sequence[Operation] = ()
+) -> ControllerEpoch | None:
     epoch, zk_version = last.epoch, last.epoch_zk_version
     operations = [
         *before,
@@ -90,7 +90,7 @@ async def _take_office(
         if error.path != CONTROLLER:
             raise
         return None
-    return ControllerTerm(epoch + 1, new_version)
+    return ControllerEpoch(epoch + 1, new_version)
 
 
 async def read_controller(session: ZooKeeperSession, watch: Watcher | None = None) -> int:

@@ -1,7 +1,7 @@
 """How leaders change an ISR and brokers call the controller, as Kafka before KIP-497.
 
 The leader writes the partition's state over the version it knows, then names the partition in a numbered znode for the
-controller. Not fenced by the controller's term: what protects the state is its own version, which every write raises.
+controller. Not fenced by the controller's epoch: what protects the state is its own version, which every write raises.
 """
 
 import asyncio
@@ -9,9 +9,9 @@ from collections.abc import Callable, Collection, Iterable
 from itertools import islice
 from typing import TypeVar
 
+from broker.common.cluster import LeaderAndIsr
 from broker.common.logs import logger
 from broker.common.types import TopicPartition
-from broker.controller.cluster import LeaderAndIsr
 from broker.zookeeper import notification_znodes, znodes
 from broker.zookeeper.errors import ConnectionInterrupted, MalformedZnode, NodeMissing, WrongVersion
 from broker.zookeeper.session import Znode, ZooKeeperSession

@@ -3,8 +3,8 @@
 import asyncio
 from dataclasses import dataclass
 
+from broker.common.cluster import LeaderAndIsr, LiveBroker, TopicAssignment
 from broker.common.types import TopicPartition
-from broker.controller.cluster import LeaderAndIsr, LiveBroker, TopicAssignment
 from broker.zookeeper.store import ClusterStore
 
 

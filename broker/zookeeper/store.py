@@ -11,11 +11,11 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from uuid import UUID, uuid4
 
 from broker.common.clock import Clock
+from broker.common.cluster import BrokerRegistration, LeaderAndIsr, LiveBroker, TopicAssignment
 from broker.common.errors import ApiError, ErrorCode, NotNowError
 from broker.common.logs import logger
 from broker.common.topic_names import is_topic_name
 from broker.common.types import TopicPartition
-from broker.controller.cluster import BrokerRegistration, LeaderAndIsr, LiveBroker, TopicAssignment
 from broker.zookeeper import notification_znodes, notifications, znodes
 from broker.zookeeper.cluster_secret import ensure_secret
 from broker.zookeeper.errors import MalformedZnode, NodeExists, NodeMissing, OperationRefused, WrongVersion

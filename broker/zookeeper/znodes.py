@@ -10,14 +10,14 @@ import re
 from typing import Any
 from uuid import UUID
 
-from broker.common.types import NO_BROKER, TopicPartition
-from broker.controller.cluster import (
+from broker.common.cluster import (
     BrokerEndpoint,
     BrokerRegistration,
     LeaderAndIsr,
     LiveBroker,
     TopicAssignment,
 )
+from broker.common.types import NO_BROKER, TopicPartition
 from broker.security.membership import SECRET_BYTES
 from broker.zookeeper.errors import MalformedZnode, OperationRefused
 from broker.zookeeper.json_fields import decode_fields as _decode

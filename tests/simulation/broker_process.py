@@ -267,7 +267,7 @@ class BrokerProcess:
         are `assigned` and no others, committed to their end.
         """
         services = self.broker.services
-        waiting = {"fetches": len(services.purgatory), "producers": len(services.acks)}
+        waiting = {"fetches": len(services.delayed_fetches), "producers": len(services.delayed_produces)}
         reasons = [f"{count} {what} wait at {self.name}" for what, count in waiting.items() if count]
         present = {hosted.partition.topic_partition: hosted.topic_id for hosted in self._replicas}
         odd = sorted(present.items() ^ assigned.items())

@@ -12,9 +12,9 @@ from pathlib import Path
 from random import Random
 from uuid import UUID
 
+from broker.common.cluster import LeaderAndIsr
+from broker.common.replica_assignment import ReplicaAssignment
 from broker.common.types import TopicPartition
-from broker.controller.cluster import LeaderAndIsr
-from broker.controller.replica_assignment import ReplicaAssignment
 from broker.runtime.topics.internal_topics import INTERNAL_TOPICS, OFFSETS_TOPIC, TRANSACTION_TOPIC
 from broker.zookeeper import znodes
 from tests.simulation import checkers

@@ -13,7 +13,7 @@ SUPPORT = {
     "transaction_request",
     "config_resources",
     "current_leader",
-    "named_once",
+    "deduplicate",
     "ask_controller",
     "broker_loggers",
 }

@@ -43,7 +43,7 @@ def _described(group_id: str, group: Group | None) -> DescribedGroup:
         group_id=group_id,
         group_state=group.state.value,
         protocol_type=group.protocol_type or "",
-        protocol_data=group.protocol_name if is_stable else "",
+        protocol_data=group.chosen_protocol if is_stable else "",
         members=_described_members(group, is_stable),
     )
 
@@ -56,7 +56,7 @@ def _described_members(group: Group, is_stable: bool) -> list[DescribedGroupMemb
             group_instance_id=member.group_instance_id,
             client_id=member.client_id,
             client_host=member.client_host,
-            member_metadata=member.protocols[group.protocol_name] if is_stable else b"",
+            member_metadata=member.protocols[group.chosen_protocol] if is_stable else b"",
             member_assignment=group.assignments.get(member.member_id, b"") if is_stable else b"",
         )
         for member in group.members.values()
@@ -121,7 +121,7 @@ def delete_offsets(
     An empty group goes with the last of its offsets, as in Kafka.
     """
     error = _offset_delete_error(request.group_id, group)
-    if error is not ErrorCode.NONE:
+    if group is None or error is not ErrorCode.NONE:
         return OffsetDeleteResponse(error_code=error)
     is_subscribed = _subscription_test(group)
     deleted = dict.fromkeys(

@@ -55,7 +55,7 @@ def joined(group: Group, member_id: str) -> JoinGroupResponse:
         generation_id=group.generation_id,
         protocol_type=group.protocol_type,
         protocol_name=group.protocol_name,
-        leader=group.leader_id,
+        leader=group.leader_id or "",
         member_id=member_id,
         members=_members_for_leader(group) if is_leader else [],
     )
@@ -73,7 +73,7 @@ def returned(group: Group, old_id: str, new_id: str, api_version: int) -> JoinGr
         generation_id=group.generation_id,
         protocol_type=group.protocol_type,
         protocol_name=group.protocol_name,
-        leader=new_id if skips else group.leader_id,
+        leader=new_id if skips else group.leader_id or "",
         skip_assignment=skips,
         member_id=new_id,
         members=_members_for_leader(group, {old_id: new_id}) if skips else [],
@@ -85,7 +85,7 @@ def _members_for_leader(group: Group, new_ids: dict[str, str] | None = None) -> 
         JoinGroupResponseMember(
             member_id=(new_ids or {}).get(member.member_id, member.member_id),
             group_instance_id=member.group_instance_id,
-            metadata=member.protocols[group.protocol_name],
+            metadata=member.protocols[group.chosen_protocol],
         )
         for member in group.members.values()
     ]

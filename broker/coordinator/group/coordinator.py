@@ -76,7 +76,7 @@ class GroupCoordinator:
         self._now_ms = 0  #: the last time we were told
         self._groups: dict[str, Group] = {}
         self._parked: dict[int, str] = {}  #: token: group id, of every request that waits for an answer
-        self._timers = Timers()
+        self._timers: Timers[TimerKey] = Timers()
         self._progress = Progress()
         self._memory = memory or GroupMemory()
         self._account = self._memory.account()
@@ -164,7 +164,7 @@ class GroupCoordinator:
             turn.answer_at_once(token, commit_refused(request, error))
             return self._end(turn)
         member = group.members.get(request.member_id) if group else None
-        if member is not None:
+        if group is not None and member is not None:
             self._rebalance.restart_session(group, member, turn)
         turn.answer(token, self._offsets.commit(request, turn))
         return self._end(turn)

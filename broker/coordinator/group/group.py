@@ -90,6 +90,15 @@ class Group:
                 return ErrorCode.UNKNOWN_MEMBER_ID
         return ErrorCode.NONE if member_id in self.members else ErrorCode.UNKNOWN_MEMBER_ID
 
+    @property
+    def chosen_protocol(self) -> str:
+        """Of the present generation; empty while there is none."""
+        return self.protocol_name or ""
+
+    def static_member(self, group_instance_id: str | None) -> str:
+        """The id of the member that stands for it, empty if none does."""
+        return "" if group_instance_id is None else self.static_members.get(group_instance_id, "")
+
     def supports(self, protocol_type: str, protocols: Collection[str], instead_of: Member | None = None) -> bool:
         """Whether a member of this type with these protocols would leave the group one that all have in common.
 
@@ -232,7 +241,7 @@ class Group:
         state = GroupState.STABLE if metadata.members else GroupState.EMPTY
         if self.state in REBALANCING and self.state not in MAY_FOLLOW[state]:
             raise InvariantViolation(f"group {self.group_id}: a record of {state.value} during {self.state.value}")
-        known = self._members_of_proposal(metadata) if self.proposal else {}
+        known = self._members_of(self.proposal, metadata) if self.proposal else {}
         self.metadata, self.proposal, self.initial_delay = metadata, None, None
         self.state, self.state_timestamp_ms = state, metadata.state_timestamp_ms
         self.generation_id, self.protocol_name = metadata.generation_id, metadata.protocol_name
@@ -242,9 +251,9 @@ class Group:
         self._hold(self._recorded_bytes)
         self._settle_members(known, metadata)
 
-    def _members_of_proposal(self, metadata: GroupMetadata) -> dict[str, Member]:
+    def _members_of(self, proposal: Proposal, metadata: GroupMetadata) -> dict[str, Member]:
         """Those there are, of whom we know more than a record tells."""
-        proposed, newcomer = self.proposal
+        proposed, newcomer = proposal
         if proposed != metadata:
             raise InvariantViolation(f"group {self.group_id}: the record replayed is not the one proposed")
         return self.members | ({newcomer.member_id: newcomer} if newcomer else {})

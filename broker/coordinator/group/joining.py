@@ -69,7 +69,7 @@ class Joining:
     def __init__(
         self,
         config: GroupConfig,
-        timers: Timers,
+        timers: Timers[TimerKey],
         rebalance: Rebalance,
         new_member_id: Callable[[str], str],
         memory: GroupMemory,
@@ -177,12 +177,12 @@ class Joining:
         """Nothing changes but the id: record the generation with the new one, and no rebalance (KIP-345)."""
         new_ids = {old_id: newcomer.member_id}
         assignments = {new_ids.get(member_id, member_id): a for member_id, a in group.assignments.items()}
-        recorded = (m.recorded(group.protocol_name, assignments.get(m.member_id, b"")) for m in members)
+        recorded = (m.recorded(group.chosen_protocol, assignments.get(m.member_id, b"")) for m in members)
         metadata = GroupMetadata(
-            protocol_type=group.protocol_type,
+            protocol_type=group.protocol_type or "",
             generation_id=group.generation_id,
             protocol_name=group.protocol_name,
-            leader_id=new_ids.get(group.leader_id, group.leader_id),
+            leader_id=new_ids.get(group.leader_id or "", group.leader_id),
             state_timestamp_ms=group.state_timestamp_ms,
             members=tuple(recorded),
         )
@@ -252,5 +252,5 @@ def _takes_more(group: Group, join: Join) -> bool:
 
 def _present_self(group: Group, request: JoinGroupRequest) -> Member | None:
     """The member this request comes from, or whose place it wants."""
-    member_id = request.member_id or group.static_members.get(request.group_instance_id, "")
+    member_id = request.member_id or group.static_member(request.group_instance_id)
     return group.members.get(member_id)

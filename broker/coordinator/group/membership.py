@@ -15,7 +15,7 @@ from broker.protocol.messages.sync_group import SyncGroupRequest
 
 
 class Membership:
-    def __init__(self, timers: Timers, rebalance: Rebalance, progress: Progress):
+    def __init__(self, timers: Timers[TimerKey], rebalance: Rebalance, progress: Progress):
         self._timers = timers
         self._rebalance = rebalance
         self._progress = progress
@@ -86,7 +86,7 @@ class Membership:
         return errors
 
     def _leave_one(self, group: Group, identity: MemberIdentity, turn: Turn) -> ErrorCode:
-        member_id = identity.member_id or group.static_members.get(identity.group_instance_id, "")
+        member_id = identity.member_id or group.static_member(identity.group_instance_id)
         if member_id in group.pending_joins:
             self._forget_pending(group, member_id)
             return ErrorCode.NONE

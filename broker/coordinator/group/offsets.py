@@ -4,7 +4,8 @@ Offsets of open transactions (`pending_offsets.py`) are not told, nor what could
 requires stable offsets is told to wait for them.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from broker.common.errors import ErrorCode
 from broker.common.limits import GROUP_NAME_LENGTH_MAX, TOPIC_NAME_LENGTH_MAX
@@ -54,7 +55,7 @@ AnyCommitPartition = OffsetCommitRequestPartition | TxnOffsetCommitRequestPartit
 AnyCommitResponse = OffsetCommitResponse | TxnOffsetCommitResponse
 
 #: Request: its response, which is of the same shape for both, and that of a topic and a partition.
-_COMMIT_RESPONSES = {
+_COMMIT_RESPONSES: dict[type[AnyCommitRequest], tuple[Any, Any, Any]] = {
     OffsetCommitRequest: (OffsetCommitResponse, OffsetCommitResponseTopic, OffsetCommitResponsePartition),
     TxnOffsetCommitRequest: (TxnOffsetCommitResponse, TxnOffsetCommitResponseTopic, TxnOffsetCommitResponsePartition),
 }
@@ -115,7 +116,7 @@ def _no_such_generation(group: Group | None) -> ErrorCode:
 def commit_refused(request: AnyCommitRequest, error: ErrorCode) -> AnyCommitResponse:
     """The same error for every partition: these APIs have no other place for it."""
     response, of_topic, of_partition = _COMMIT_RESPONSES[type(request)]
-    return response(
+    refused: AnyCommitResponse = response(
         topics=[
             of_topic(
                 name=topic.name,
@@ -126,6 +127,7 @@ def commit_refused(request: AnyCommitRequest, error: ErrorCode) -> AnyCommitResp
             for topic in request.topics
         ]
     )
+    return refused
 
 
 class Offsets:
@@ -177,7 +179,8 @@ class Offsets:
                     self._propose(request, TopicPartition(name, partition.partition_index), partition, turn)
                 partitions.append(of_partition(partition_index=partition.partition_index, error_code=error))
             topics.append(of_topic(name=name, partitions=partitions))
-        return response(topics=topics)
+        answer: AnyCommitResponse = response(topics=topics)
+        return answer
 
     def fetch(self, request: OffsetFetchRequest, api_version: int) -> OffsetFetchResponse:
         if api_version < _FETCH_MANY_VERSION:
@@ -193,6 +196,7 @@ class Offsets:
     ) -> list[OffsetFetchResponseTopic]:
         """What the group committed for these partitions, or, for None, for every partition it ever committed."""
         committed = self._committed(asked.group_id)
+        wanted: list[tuple[str, list[tuple[int, CommittedOffset]]]]
         if asked.topics is None:
             wanted = [(name, list(partitions.items())) for name, partitions in committed.items()]
         else:
@@ -202,7 +206,8 @@ class Offsets:
                 for partitions in (committed.get(topic.name, {}),)
             ]
         if request.require_stable and self._is_unstable(asked.group_id):
-            wanted = [(name, self._only_stable(asked.group_id, name, partitions)) for name, partitions in wanted]
+            stable = self._only_stable
+            return [_fetched_topic(name, stable(asked.group_id, name, partitions)) for name, partitions in wanted]
         return [_fetched_topic(name, partitions) for name, partitions in wanted]
 
     def _committed(self, group_id: str) -> OfGroup:
@@ -304,7 +309,7 @@ def _metadata_length(committed: dict[str, dict[int, CommittedOffset]], topic: st
     return -1 if found is None else len(found.metadata)
 
 
-def _fetched_topic(name: str, partitions: list[tuple[int, CommittedOffset | None]]) -> OffsetFetchResponseTopic:
+def _fetched_topic(name: str, partitions: Sequence[tuple[int, CommittedOffset | None]]) -> OffsetFetchResponseTopic:
     return OffsetFetchResponseTopic(name=name, partitions=made_late(partitions, _fetched))
 
 

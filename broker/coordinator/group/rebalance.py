@@ -32,7 +32,7 @@ def propose(group: Group, metadata: GroupMetadata, turn: Turn, newcomer: Member 
 
 
 class Rebalance:
-    def __init__(self, config: GroupConfig, timers: Timers):
+    def __init__(self, config: GroupConfig, timers: Timers[TimerKey]):
         self._config = config
         self._timers = timers
 
@@ -135,9 +135,9 @@ class Rebalance:
     def propose_assignment(self, group: Group, assignments: dict[str, bytes], turn: Turn) -> None:
         """The leader has decided; a member it forgot gets nothing. Whoever waits is answered with the record."""
         group_members = group.members.values()
-        recorded = (m.recorded(group.protocol_name, assignments.get(m.member_id, b"")) for m in group_members)
+        recorded = (m.recorded(group.chosen_protocol, assignments.get(m.member_id, b"")) for m in group_members)
         metadata = GroupMetadata(
-            protocol_type=group.protocol_type,
+            protocol_type=group.protocol_type or "",
             generation_id=group.generation_id,
             protocol_name=group.protocol_name,
             leader_id=group.leader_id,
@@ -168,7 +168,7 @@ class Rebalance:
 
     def withdraw(self, group: Group, turn: Turn) -> None:
         """The record proposed could not be appended: leave things as they were, or as soon as possible try again."""
-        newcomer = group.proposal.newcomer
+        newcomer = group.proposal.newcomer if group.proposal else None
         group.proposal = None
         if group.state is GroupState.COMPLETING_REBALANCE:
             self.prepare(group, turn, "the assignment could not be written")

@@ -22,7 +22,7 @@ def subscribed_topics(group: Group) -> frozenset[str] | None:
     if not group.members:
         return frozenset()
     try:
-        of_members = [_topics(member.protocols[group.protocol_name]) for member in group.members.values()]
+        of_members = [_topics(member.protocols[group.chosen_protocol]) for member in group.members.values()]
     except (InvariantViolation, KeyError):
         return None
     return frozenset().union(*of_members)

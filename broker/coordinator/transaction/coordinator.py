@@ -75,11 +75,12 @@ class TransactionCoordinator:
         """
         turn = self._turn(now_ms)
         error = request_error(request, self._config.transaction_max_timeout_ms)
-        if error is ErrorCode.NONE and self._is_one_too_many(request.transactional_id):
-            turn.note("transactional id refused", transactional_id=request.transactional_id, most=TRANSACTIONAL_IDS_MAX)
+        transactional_id = request.transactional_id or ""
+        if error is ErrorCode.NONE and self._is_one_too_many(transactional_id):
+            turn.note("transactional id refused", transactional_id=transactional_id, most=TRANSACTIONAL_IDS_MAX)
             error = ErrorCode.INVALID_REQUEST
         if error is ErrorCode.NONE:
-            _answer(turn, token, self._initialise(request, fresh_producer_id, turn))
+            _answer(turn, token, self._initialise(transactional_id, request, fresh_producer_id, turn))
         else:
             turn.answer_at_once(token, answers.init_refused(error))
         return self._end(turn)
@@ -90,10 +91,9 @@ class TransactionCoordinator:
         return sum(len(ledger.transactions) for ledger in self._ledgers) >= TRANSACTIONAL_IDS_MAX
 
     def _initialise(
-        self, request: InitProducerIdRequest, fresh_producer_id: int, turn: TransactionTurn
+        self, transactional_id: str, request: InitProducerIdRequest, fresh_producer_id: int, turn: TransactionTurn
     ) -> InitProducerIdResponse:
-        known = self.transactions.get(request.transactional_id)
-        transaction = known or Transaction(request.transactional_id, fresh_producer_id)
+        transaction = self.transactions.get(transactional_id) or Transaction(transactional_id, fresh_producer_id)
         if is_fenced(transaction, request):
             return answers.init_refused(ErrorCode.PRODUCER_FENCED)
         if transaction.state is TransactionState.ONGOING:
@@ -133,7 +133,9 @@ class TransactionCoordinator:
             return dict.fromkeys(partitions, self._add(asked.transactional_id, producer, partitions, turn))
         transaction = self._ledger.current(asked.transactional_id, turn)
         error = producer_error(asked.transactional_id, transaction, *producer)
-        return verify(transaction, partitions) if error is ErrorCode.NONE else dict.fromkeys(partitions, error)
+        if transaction is None or error is not ErrorCode.NONE:
+            return dict.fromkeys(partitions, error)
+        return verify(transaction, partitions)
 
     def add_offsets_to_txn(
         self, token: int, request: AddOffsetsToTxnRequest, offsets_partition: TopicPartition, now_ms: int
@@ -154,7 +156,9 @@ class TransactionCoordinator:
     ) -> ErrorCode:
         transaction = self._ledger.current(transactional_id, turn)
         error = producer_error(transactional_id, transaction, *producer)
-        added = add(transaction, partitions, turn.wall_ms) if error is ErrorCode.NONE else error
+        if transaction is None or error is not ErrorCode.NONE:
+            return error
+        added = add(transaction, partitions, turn.wall_ms)
         if isinstance(added, ErrorCode):
             return added
         if sum(ledger.partition_count for ledger in self._ledgers) + len(partitions) > TRANSACTION_PARTITIONS_MAX:
@@ -170,12 +174,13 @@ class TransactionCoordinator:
         transaction = self.transactions.get(request.transactional_id)
         producer = request.producer_id, request.producer_epoch
         error = producer_error(request.transactional_id, transaction, *producer)
-        if error is ErrorCode.NONE and transaction.state is TransactionState.ONGOING:
-            self._decide(transaction.decided(request.committed, turn.wall_ms), turn)
-        elif error is ErrorCode.NONE and transaction.state not in _ENDED_BY[request.committed]:
-            error = ErrorCode.INVALID_TXN_STATE
-        elif error is ErrorCode.NONE and transaction.state.is_decided:
-            error = ErrorCode.CONCURRENT_TRANSACTIONS
+        if transaction is not None and error is ErrorCode.NONE:
+            if transaction.state is TransactionState.ONGOING:
+                self._decide(transaction.decided(request.committed, turn.wall_ms), turn)
+            elif transaction.state not in _ENDED_BY[request.committed]:
+                error = ErrorCode.INVALID_TXN_STATE
+            elif transaction.state.is_decided:
+                error = ErrorCode.CONCURRENT_TRANSACTIONS
         _answer(turn, token, EndTxnResponse(error_code=error))
         return self._end(turn)
 
@@ -314,7 +319,7 @@ class TransactionCoordinator:
         What nobody else asks for again is tried again soon: an abort after a timeout, a completion, markers of others.
         """
         turn = self._turn(self._now_ms)
-        concerned = {decode_key(record.key) for record in outcome.records}
+        concerned = {name for record in outcome.records if (name := decode_key(record.key)) is not None}
         concerned.update(each.transactional_id for each in outcome.markers)
         for transactional_id in concerned:
             self._ledger.withdraw(transactional_id)

@@ -60,8 +60,11 @@ class Ledger:
             return transactional_id
         transaction = decode_value(transactional_id, value)
         if proposed is not None:
-            last = {"last_producer_id": proposed.last_producer_id, "last_producer_epoch": proposed.last_producer_epoch}
-            transaction = replace(transaction, **last)
+            transaction = replace(
+                transaction,
+                last_producer_id=proposed.last_producer_id,
+                last_producer_epoch=proposed.last_producer_epoch,
+            )
         self._transactions[transactional_id] = transaction
         self.partition_count += len(transaction.partitions) - count_before
         return transactional_id

@@ -5,6 +5,7 @@ is kept in reserve, for aborting the last transaction of a producer that is gone
 """
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 from broker.common.errors import InvariantViolation
 from broker.common.types import TopicPartition
@@ -91,7 +92,7 @@ class Transaction:
         after = TransactionState.COMPLETE_COMMIT if is_commit else TransactionState.COMPLETE_ABORT
         return self._next(after, now_ms, partitions=frozenset())
 
-    def _next(self, state: TransactionState, now_ms: int, **changes) -> "Transaction":
+    def _next(self, state: TransactionState, now_ms: int, **changes: Any) -> "Transaction":
         if not may_follow(self.state, state):
             raise InvariantViolation(f"{self.transactional_id}: {state.label} cannot follow {self.state.label}")
         return replace(self, state=state, updated_ms=now_ms, **changes)

@@ -66,8 +66,9 @@ class LogCleaner:
         """
         candidates = {target.partition: target for target in targets if target.partition not in self._uncleanable}
         plans = {partition: self._plan_or_quarantine(target) for partition, target in candidates.items()}
-        chosen = choose_filthiest({each: plan for each, plan in plans.items() if plan and not self._waits(each, plan)})
-        return None if chosen is None else self.clean(candidates[chosen], plans[chosen])
+        due = {each: plan for each, plan in plans.items() if plan and not self._waits(each, plan)}
+        chosen = choose_filthiest(due)
+        return None if chosen is None else self.clean(candidates[chosen], due[chosen])
 
     def clean(self, target: LogToClean, plan: CompactionPlan) -> PassStats | None:
         """Carry `plan` out, due or not; otherwise as `clean_filthiest`."""

@@ -57,6 +57,7 @@ def rebuild_batch(
     max_timestamp = header.max_timestamp
     if header.timestamp_type is TimestampType.CREATE_TIME:
         max_timestamp = header.base_timestamp + max(span.timestamp_delta for span in spans)
+    records: bytes | bytearray
     if delete_horizon_ms is None:
         records = b"".join([payload[span.start : span.end] for span in spans])
     else:
@@ -82,7 +83,7 @@ def _recount_times(payload: bytes, spans: Sequence[RecordSpan], shift_ms: int) -
     return out
 
 
-def _assemble(header: BatchHeader, payload: bytes | bytearray) -> bytes:
+def _assemble(header: BatchHeader, payload: bytes | bytearray | memoryview) -> bytes:
     batch = bytearray(HEADER_BYTES)
     batch_length = HEADER_BYTES - LENGTH_PREFIX_BYTES + len(payload)
     HEADER.pack_into(batch, 0, *header._replace(batch_length=batch_length))

@@ -12,9 +12,9 @@ import asyncio
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
+from broker.common.cluster import LiveBroker
 from broker.common.errors import ErrorCode, ProtocolError
 from broker.common.logs import logger
-from broker.controller.cluster import LiveBroker
 from broker.controller.effects import SendLeaderAndIsr, SendStopReplica, SendUpdateMetadata
 from broker.controller.events import Event
 from broker.net.dialer import Dialer, PeerUnreachable

@@ -1,8 +1,8 @@
 """The controller's shell: stands for election, feeds events to the machine one at a time, carries its effects out.
 
 One queue, one consumer. Suspended is not lost: while ZooKeeper is out of reach nothing is decided and what was queued
-is dropped; when it is back and the term still stands, the machine starts over from a fresh reading under the same
-epoch. A lost session, or a fence that no longer holds, ends the term.
+is dropped; when it is back and the controller epoch still stands, the machine starts over from a fresh reading under
+the same epoch. A lost session, or a fence that no longer holds, ends it.
 """
 
 import asyncio
@@ -13,6 +13,7 @@ from typing import Any
 from broker.common.clock import Clock
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.logs import logger
+from broker.common.replica_assignment import ReplicaAssignment
 from broker.common.types import NO_BROKER, TopicPartition
 from broker.controller import effects as do
 from broker.controller.controller import Controller
@@ -34,7 +35,6 @@ from broker.controller.events import (
     TopicsToDelete,
 )
 from broker.controller.leader_rebalance import RebalanceSettings
-from broker.controller.replica_assignment import ReplicaAssignment
 from broker.net.dialer import Dialer
 from broker.runtime.controller.channels import ControllerChannels
 from broker.runtime.controller.doubts import ControllerDoubts
@@ -47,7 +47,7 @@ from broker.zookeeper.admin_requests import (
 )
 from broker.zookeeper.controller_store import ControllerMoved, ControllerStore
 from broker.zookeeper.election import (
-    ControllerTerm,
+    ControllerEpoch,
     doubt_of_controller,
     read_controller,
     resign,
@@ -101,7 +101,7 @@ class ControllerRuntime:
         #: Raised whenever what was queued before no longer counts.
         self._generation = 0
         self._is_acting = False
-        self._term: ControllerTerm | None = None
+        self._epoch: ControllerEpoch | None = None
         self._writes: ControllerStore | None = None
         self._list_watches: list[Watch | ConfigChanges] = []
         self._topic_watches: dict[str, Watch] = {}
@@ -120,7 +120,7 @@ class ControllerRuntime:
     @property
     def is_controller(self) -> bool:
         """Whether this broker is controller and able to act."""
-        return self._term is not None and self._is_acting
+        return self._epoch is not None and self._is_acting
 
     async def ask(self, event_of: Callable[[int], Event], timeout_ms: int) -> Answer:
         """Step the event made of a new request's id and wait for its answer.
@@ -159,7 +159,7 @@ class ControllerRuntime:
         self._doubts.close()
         self._step_down()
         self._channels.close_all()
-        # Also if it does not know of a term: the answer to its last attempt may be on its way.
+        # Also if it does not know of an epoch: the answer to its last attempt may be on its way.
         if self._session.state is SessionState.CONNECTED:
             try:
                 async with asyncio.timeout(_GIVE_UP_TIMEOUT_S):
@@ -239,19 +239,19 @@ class ControllerRuntime:
 
     async def _look(self) -> None:
         """Be controller if nobody else is; if this broker is already, be sure to act."""
-        term = await try_become_controller(self._session, self._broker_id, self._clock.now_ms())
-        if term != self._term:
+        epoch = await try_become_controller(self._session, self._broker_id, self._clock.now_ms())
+        if epoch != self._epoch:
             self._step_down()
-        if term is not None and not self.is_controller:
-            await self._become_controller(term)
-        self._doubts.note(await doubt_of_controller(self._session) if term is None else None)
+        if epoch is not None and not self.is_controller:
+            await self._become_controller(epoch)
+        self._doubts.note(await doubt_of_controller(self._session) if epoch is None else None)
 
-    async def _become_controller(self, term: ControllerTerm) -> None:
+    async def _become_controller(self, epoch: ControllerEpoch) -> None:
         self._drop_what_is_queued()
-        self._term, self._writes = term, ControllerStore(self._store, term)
+        self._epoch, self._writes = epoch, ControllerStore(self._store, epoch)
         self._is_acting = True
         self._controller_id = self._broker_id
-        _log.info("acting as controller", controller_epoch=term.epoch)
+        _log.info("acting as controller", controller_epoch=epoch.epoch)
         self._close_list_watches()
         self._list_watches = [
             self._watch(self._store.brokers, BrokersChanged),
@@ -266,7 +266,7 @@ class ControllerRuntime:
             ),
         ]
         seen = await read_snapshot(self._store)
-        await self._step(Elected(term.epoch, **vars(seen)))
+        await self._step(Elected(epoch.epoch, **vars(seen)))
 
     def _watch(self, read: Callable, event_of: Callable[[Any], Event]) -> Watch:
         return Watch(self._session, read, lambda seen: self._deliver_last_seen(event_of(seen)))
@@ -285,12 +285,12 @@ class ControllerRuntime:
             self._deliver(ConfigChanged(name if entity_type == "topics" else None))
 
     def _step_down(self) -> None:
-        if self._term is None:
+        if self._epoch is None:
             return
-        _log.info("no longer controller", controller_epoch=self._term.epoch)
+        _log.info("no longer controller", controller_epoch=self._epoch.epoch)
         self._is_acting = False
         self._drop_what_is_queued()
-        self._term = self._writes = None
+        self._epoch = self._writes = None
         self._close_list_watches()
         for effect in self._machine.step(Resigned(), self._clock.monotonic_ms()):
             self._carry_out_here(effect)

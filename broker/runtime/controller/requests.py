@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
+from broker.common.cluster import BrokerEndpoint, LiveBroker
 from broker.common.errors import ErrorCode
 from broker.common.types import TopicPartition
-from broker.controller.cluster import BrokerEndpoint, LiveBroker
 from broker.controller.effects import PartitionTold, SendLeaderAndIsr, SendStopReplica, SendUpdateMetadata
 from broker.controller.events import LeaderAndIsrAnswered, ReplicasDeleted
 from broker.protocol.messages.leader_and_isr import (

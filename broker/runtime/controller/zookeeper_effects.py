@@ -2,6 +2,7 @@
 
 from broker.common.errors import ErrorCode
 from broker.common.logs import logger
+from broker.common.replica_assignment import ReplicaAssignment
 from broker.common.types import TopicPartition
 from broker.controller import effects as do
 from broker.controller.events import (
@@ -14,7 +15,6 @@ from broker.controller.events import (
     TopicsToDelete,
     UncleanElectionRead,
 )
-from broker.controller.replica_assignment import ReplicaAssignment
 from broker.controller.verdict import Verdict
 from broker.runtime.controller.unclean_topics import topics_with_unclean_election
 from broker.zookeeper.admin_requests import remove_election_request, rewrite_reassignment_request
@@ -36,7 +36,7 @@ class ControllerZooKeeper:
         self._unclean_election = unclean_election
 
     async def carry_out(self, effect: do.Effect, writes: ControllerStore) -> Event | None:
-        """The effect's outcome, None if it has none. Raises ZooKeeperError, ControllerMoved when the term is over."""
+        """The effect's outcome, None if it has none. Raises ZooKeeperError, ControllerMoved when the epoch is over."""
         match effect:
             case do.WriteStates(states):
                 return StatesWritten(*await writes.write_states(states))

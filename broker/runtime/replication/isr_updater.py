@@ -12,9 +12,9 @@ import asyncio
 from collections.abc import Callable
 
 from broker.common.clock import Clock
+from broker.common.cluster import LeaderAndIsr
 from broker.common.logs import logger
 from broker.common.types import TopicPartition
-from broker.controller.cluster import LeaderAndIsr
 from broker.runtime.replication.replica_manager import HostedPartition, ReplicaManager
 from broker.runtime.rounds import rounds
 from broker.zookeeper.errors import MalformedZnode, ZooKeeperError
@@ -142,11 +142,11 @@ class IsrUpdater:
         return await self._store.write_isr(topic_partition, wanted)
 
     def _decided(self, hosted: HostedPartition, found: LeaderAndIsr | None) -> None:
-        """What stands in ZooKeeper: the ISR of our term, as we wanted it or as we had written it before.
+        """What stands in ZooKeeper: the ISR of our epoch, as we wanted it or as we had written it before.
 
-        What stands there of a later term may have followed upon the ISR we wanted, so that stays pending, as in Kafka:
+        What stands there of a later epoch may have followed upon the ISR we wanted, so that stays pending, as in Kafka:
         its members may have been elected since, and nothing counts as committed without them. LeaderAndIsr, or
-        StopReplica, ends that. The controller that wrote the later term sends it, or its successor; of one that no
+        StopReplica, ends that. The controller that wrote the later epoch sends it, or its successor; of one that no
         controller wrote (`LostLogs`) it hears by the announcement.
         """
         partition = hosted.partition

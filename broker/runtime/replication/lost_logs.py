@@ -11,9 +11,9 @@ change, and a write to an ISR stands only over the version it was derived from (
 
 import asyncio
 
+from broker.common.cluster import LeaderAndIsr
 from broker.common.logs import logger
 from broker.common.types import TopicPartition
-from broker.controller.cluster import LeaderAndIsr
 from broker.controller.election import state_after_loss
 from broker.log.manager import LogManager
 from broker.zookeeper.store import ClusterStore

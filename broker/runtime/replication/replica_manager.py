@@ -26,8 +26,8 @@ from broker.protocol.messages.leader_and_isr import (
 from broker.records.batch import NO_TIMESTAMP, TRANSACTIONAL_BIT, BatchHeader, check_produced_batch
 from broker.records.control import EndMarker, build_marker
 from broker.replication.partition import LeadershipState, Partition
+from broker.runtime.delayed_fetches import DelayedFetches
 from broker.runtime.disk.group_flushes import refusal_of
-from broker.runtime.purgatory import Purgatory
 from broker.runtime.replication.hosted_partition import HostedPartition, ProduceResult, ReadResult, RoleListeners, tell
 from broker.runtime.replication.replica_logs import ReplicaLogs
 from broker.runtime.replication.role_turns import RoleTurns
@@ -38,12 +38,12 @@ _log = logger(__name__)
 class ReplicaManager:
     """Roles, appends and reads of the hosted partitions."""
 
-    def __init__(self, broker_id: int, logs: LogManager, purgatory: Purgatory, clock: Clock):
+    def __init__(self, broker_id: int, logs: LogManager, delayed_fetches: DelayedFetches, clock: Clock):
         self._broker_id = broker_id
         self.logs = ReplicaLogs(logs)
         #: Not empty while anybody may have to wait, see `flushed`.
         self.flushes_under_way = self.logs.flushes.under_way
-        self._purgatory = purgatory
+        self._delayed_fetches = delayed_fetches
         self._clock = clock
         self._hosted: dict[TopicPartition, HostedPartition] = {}
         #: Others lead them: stopped with their files kept, because this broker is about to stop, or not taken.
@@ -130,7 +130,7 @@ class ReplicaManager:
             _log.exception("cannot host partition", partition=str(topic_partition))
             self._be_without_role(topic_partition)
             return ErrorCode.UNKNOWN_SERVER_ERROR
-        self._purgatory.wake(topic_partition)
+        self._delayed_fetches.wake(topic_partition)
         return ErrorCode.NONE
 
     def _role_refused(self, topic_partition: TopicPartition, error: ApiError) -> ErrorCode:
@@ -230,7 +230,7 @@ class ReplicaManager:
         else:
             hosted.partition.resign()
         self.on_role.tell(hosted)
-        self._purgatory.wake(hosted.partition.topic_partition)
+        self._delayed_fetches.wake(hosted.partition.topic_partition)
 
     # -- what clients ask
 
@@ -291,7 +291,7 @@ class ReplicaManager:
                 self._high_watermark_moved(hosted)
         elif moved:
             # The only replica: nobody but readers can be waiting.
-            self._purgatory.wake(partition.topic_partition)
+            self._delayed_fetches.wake(partition.topic_partition)
         append_time_ms = max_timestamp if log.config.uses_append_time else NO_TIMESTAMP
         return new_tuple(ProduceResult, (base_offset, last_offset + 1, log.log_start_offset, hosted, append_time_ms))
 
@@ -346,11 +346,11 @@ class ReplicaManager:
         hosted.log.follow_log_start(log_start_offset)
         log = hosted.log
         if hosted.partition.record_fetched(log.log_end_offset, high_watermark, log.log_start_offset):
-            self._purgatory.wake(hosted.partition.topic_partition)
+            self._delayed_fetches.wake(hosted.partition.topic_partition)
         log.note_committed(hosted.partition.high_watermark)
 
     def _high_watermark_moved(self, hosted: HostedPartition) -> None:
-        self._purgatory.wake(hosted.partition.topic_partition)
+        self._delayed_fetches.wake(hosted.partition.topic_partition)
         tell(self.on_high_watermark, hosted)
 
     # -- reading
@@ -399,7 +399,7 @@ class ReplicaManager:
     def log_start_moved(self, hosted: HostedPartition) -> None:
         """A leader's log starts later now: followers are to follow, and readers to look again."""
         tell(self.on_append, hosted)
-        self._purgatory.wake(hosted.partition.topic_partition)
+        self._delayed_fetches.wake(hosted.partition.topic_partition)
 
     def leader_log(self, topic: str, partition: int, current_leader_epoch: int = NO_LEADER_EPOCH) -> HostedPartition:
         """The partition if this broker may serve it as leader; raises ApiError."""

@@ -39,10 +39,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from uuid import UUID
 
-from broker.common.types import TopicPartition
-from broker.controller import effects as do
-from broker.controller import events as told
-from broker.controller.cluster import (
+from broker.common.cluster import (
     EPOCH_DURING_DELETE,
     BrokerEndpoint,
     BrokerRegistration,
@@ -50,8 +47,11 @@ from broker.controller.cluster import (
     LiveBroker,
     TopicAssignment,
 )
+from broker.common.replica_assignment import ReplicaAssignment
+from broker.common.types import TopicPartition
+from broker.controller import effects as do
+from broker.controller import events as told
 from broker.controller.controller import Controller
-from broker.controller.replica_assignment import ReplicaAssignment
 from broker.controller.verdict import DONE, Verdict
 
 

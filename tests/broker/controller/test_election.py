@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from broker.controller.cluster import LeaderAndIsr
+from broker.common.cluster import LeaderAndIsr
 from broker.controller.election import first_state, next_state, state_after_loss
 
 BROKERS = (1, 2, 3)

@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import pytest
 
+from broker.common.cluster import EPOCH_DURING_DELETE
 from broker.common.types import TopicPartition
 from broker.controller import effects as do
 from broker.controller import events as told
-from broker.controller.cluster import EPOCH_DURING_DELETE
 from broker.controller.controller import Controller
 from tests.broker.controller.test_random_walks import Walk
 

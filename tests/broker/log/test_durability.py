@@ -70,7 +70,7 @@ def test_log_whose_stop_was_not_clean_is_fsynced_though_it_ends_at_the_recovery_
         (lambda log, batch_of: log.truncate_to(log.segments[-1].base_offset), None),
         (lambda log, batch_of: (log.truncate_to(11), log.append(batch_of(b"other"), 1)), 12),
         (lambda log, batch_of: log.truncate_fully_and_start_at(12), 12),
-        (lambda log, batch_of: log._roll(), 12),
+        (lambda log, batch_of: log._writer.roll(), 12),
     ],
     ids=["append", "cut", "cut a segment", "cut and grown again", "start over", "roll"],
 )

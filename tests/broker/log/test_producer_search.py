@@ -59,8 +59,8 @@ def test_any_cuts_leave_what_a_reader_of_the_whole_log_would_know(tmp_path, monk
             log.store_clean_state()
             log = Log.open(log.directory, CONFIG, is_clean=True)
         log.truncate_to(max(0, log.log_end_offset - choices.randrange(40)))
-        assert last_batches(log._producers) == last_batches_by_reading_all(log)
-        log._producers.encode()
+        assert last_batches(log._producers.state) == last_batches_by_reading_all(log)
+        log._producers.state.encode()
 
 
 def test_only_the_end_of_the_log_is_read_for_a_producer_that_was_at_work(tmp_path, monkeypatch):
@@ -77,7 +77,7 @@ def test_only_the_end_of_the_log_is_read_for_a_producer_that_was_at_work(tmp_pat
 
     monkeypatch.setattr(StoredSegment, "batches_backwards", counting)
     log.truncate_to(1_900)
-    assert last_batches(log._producers) == {7: (0, 1_899, 1_899)}
+    assert last_batches(log._producers.state) == {7: (0, 1_899, 1_899)}
     assert sum(pieces) < 40
 
 
@@ -93,7 +93,7 @@ def test_producer_that_began_in_what_was_cut_is_not_looked_for(tmp_path, monkeyp
 
     monkeypatch.setattr(StoredSegment, "batches_backwards", reading)
     log.truncate_to(20)
-    assert last_batches(log._producers) == {7: (0, 19, 19)}
+    assert last_batches(log._producers.state) == {7: (0, 19, 19)}
 
 
 def test_damage_in_the_way_leaves_what_the_last_snapshot_knew(tmp_path, monkeypatch):
@@ -116,4 +116,4 @@ def test_damage_in_the_way_leaves_what_the_last_snapshot_knew(tmp_path, monkeypa
     content[damaged + 16] = 9
     segment.files.log.write_bytes(content)
     log.truncate_to(143)
-    assert last_batches(log._producers) == {7: (0, 139, 142), 9: (0, 2, 2)}
+    assert last_batches(log._producers.state) == {7: (0, 139, 142), 9: (0, 2, 2)}

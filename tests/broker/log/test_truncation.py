@@ -245,7 +245,7 @@ def test_snapshot_of_producers_from_beyond_the_cut_is_gone(log, tmp_path):
     assert all(int(path.stem) <= 30 for path in log.directory.glob("*.snapshot"))
     fill_as_next_leader(log, 70)
     again = Log.open(log.directory, CONFIG)
-    assert again._producers.encode() == log._producers.encode()
+    assert again._producers.state.encode() == log._producers.state.encode()
 
 
 def test_damage_below_the_cut_is_told_and_nothing_is_cut(log):

@@ -14,13 +14,11 @@ from broker.net.memory import ConnectionMemory
 async def listener():
     made = Listener(
         Endpoint("PLAINTEXT", "127.0.0.1", 0),
-        lambda *_: None,
-        lambda *_: None,
         frame_bytes_max=100,
         idle_ms_max=60_000,
         memory=ConnectionMemory(),
     )
-    made.start(asyncio.get_running_loop())
+    made.start(asyncio.get_running_loop(), lambda *_: None, lambda *_: None)
     yield made
     made.stop()
 

@@ -20,8 +20,6 @@ def listener(port: int = 0, **changes) -> Listener:
     endpoint = Endpoint("PLAINTEXT", "127.0.0.1", port)
     return Listener(
         endpoint,
-        lambda *_: None,
-        lambda *_: None,
         **{
             "frame_bytes_max": 100,
             "connections_max": 1,
@@ -32,12 +30,16 @@ def listener(port: int = 0, **changes) -> Listener:
     )
 
 
+def start(made: Listener) -> None:
+    made.start(asyncio.get_running_loop(), lambda *_: None, lambda *_: None)
+
+
 async def test_of_two_bound_at_the_same_moment_the_second_to_start_says_why_it_cannot():
     first = listener()
     second = listener(first.port)
-    first.start(asyncio.get_running_loop())
+    start(first)
     with pytest.raises(StartupError, match=f"cannot listen on PLAINTEXT://127.0.0.1:{first.port}: Address already"):
-        second.start(asyncio.get_running_loop())
+        start(second)
     second.stop()
     first.stop()
 
@@ -52,7 +54,7 @@ def test_who_has_the_port_is_said():
 @contextlib.asynccontextmanager
 async def listening(**changes):
     started = listener(**changes)
-    started.start(asyncio.get_running_loop())
+    start(started)
     yield started
     started.stop()
 
@@ -125,7 +127,7 @@ async def test_the_kernel_takes_no_more_for_a_client_that_does_not_read_than_the
     accepted = []
     serving = listener(buffers=SocketBuffers(send=bytes_max))
     serving._admit = lambda sock, address: accepted.append(sock)
-    serving.start(asyncio.get_running_loop())
+    start(serving)
     with socket.create_connection(("127.0.0.1", serving.port)):
         await eventually(lambda: accepted, "the client is accepted")
         # Linux doubles what it is asked for, to account for its own bookkeeping.

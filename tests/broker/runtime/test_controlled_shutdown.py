@@ -7,9 +7,9 @@ from types import SimpleNamespace
 import pytest
 
 from broker.common.clock import ManualClock
+from broker.common.cluster import BrokerEndpoint, BrokerRegistration
 from broker.common.errors import ErrorCode
 from broker.config.broker import read_broker_config
-from broker.controller.cluster import BrokerEndpoint, BrokerRegistration
 from broker.protocol.messages.controlled_shutdown import ControlledShutdownResponse, RemainingPartition
 from broker.runtime.controlled_shutdown import ControlledShutdown
 from broker.zookeeper.election import resign, try_become_controller

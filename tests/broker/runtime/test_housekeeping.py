@@ -16,8 +16,8 @@ from broker.log.manager import LogManager
 from broker.records.builder import build_batch
 from broker.records.record import Record
 from broker.replication.partition import Partition
+from broker.runtime.delayed_fetches import DelayedFetches
 from broker.runtime.housekeeping import Housekeeping
-from broker.runtime.purgatory import Purgatory
 from broker.runtime.replication.replica_manager import HostedPartition, ReplicaManager
 
 
@@ -31,7 +31,7 @@ async def housekeeping(tmp_path, config):
     clock = SystemClock()
     logs = LogManager([tmp_path / "logs"], LogConfig(), 1, "cluster")
     logs.load_all()
-    replicas = ReplicaManager(1, logs, Purgatory(clock), clock)
+    replicas = ReplicaManager(1, logs, DelayedFetches(clock), clock)
     housekeeping = Housekeeping(replicas, logs, config, clock, replicas.high_watermarks)
     yield housekeeping
     await housekeeping.stop()

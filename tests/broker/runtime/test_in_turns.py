@@ -6,7 +6,7 @@ import pytest
 
 from broker.common.limits import THINGS_IN_A_TURN
 from broker.net.turns import SLICE_S, Turns
-from broker.runtime.at_once import at_once
+from broker.runtime.gather import gather
 from broker.runtime.in_turns import in_turns, partitions_in_turns
 
 
@@ -91,7 +91,7 @@ async def test_partitions_come_back_by_topic():
 async def test_works_at_once_begin_a_slice_at_a_time():
     log = Log()
     works = (log.do_later(thing) for thing in range(THINGS_IN_A_TURN * 3))
-    assert await at_once(works, Turns()) == [-each for each in range(THINGS_IN_A_TURN * 3)]
+    assert await gather(works, Turns()) == [-each for each in range(THINGS_IN_A_TURN * 3)]
     assert log.end() == [THINGS_IN_A_TURN] * 3
 
 

@@ -6,8 +6,8 @@ from broker.common.clock import ManualClock
 from broker.common.errors import ErrorCode
 from broker.log.config import LogConfig
 from broker.log.manager import LogManager
+from broker.runtime.delayed_fetches import DelayedFetches
 from broker.runtime.log_dirs import LogDirs
-from broker.runtime.purgatory import Purgatory
 from broker.runtime.replication.replica_manager import ReplicaManager
 
 
@@ -16,7 +16,7 @@ def rooms(tmp_path):
     paths = [tmp_path / "a", tmp_path / "b"]
     logs, clock = LogManager(paths, LogConfig(), 1, "cluster"), ManualClock()
     logs.load_all()
-    yield logs, LogDirs(paths, ReplicaManager(1, logs, Purgatory(clock), clock), logs)
+    yield logs, LogDirs(paths, ReplicaManager(1, logs, DelayedFetches(clock), clock), logs)
     logs.shutdown()
 
 

@@ -9,10 +9,10 @@ import pytest
 
 from broker.common.clock import SystemClock
 from broker.common.errors import ApiError, ErrorCode
+from broker.common.replica_assignment import ReplicaAssignment
 from broker.common.types import TopicPartition
 from broker.config.broker import Endpoint, read_broker_config
 from broker.controller.events import ShutdownAsked
-from broker.controller.replica_assignment import ReplicaAssignment
 from broker.controller.verdict import ShutdownAnswer, Verdict
 from broker.coordinator.group.config import GroupConfig
 from broker.coordinator.transaction.config import TransactionConfig
@@ -46,11 +46,11 @@ from broker.runtime.coordinators.group_coordinators import group_coordinators
 from broker.runtime.coordinators.marker_sender import MarkerSender
 from broker.runtime.coordinators.producer_ids import ProducerIds
 from broker.runtime.coordinators.transaction_coordinators import TransactionCoordinators
+from broker.runtime.delayed_fetches import DelayedFetches
 from broker.runtime.log_dirs import LogDirs
 from broker.runtime.metadata_cache import LEADER_DURING_DELETE, MetadataCache
-from broker.runtime.purgatory import Purgatory
+from broker.runtime.replication.delayed_produces import DelayedProduces
 from broker.runtime.replication.follower_feeds import FollowerFeeds
-from broker.runtime.replication.produce_acks import ProduceAcks
 from broker.runtime.replication.record_deletions import RecordDeletions
 from broker.runtime.replication.repacking import Repacking
 from broker.runtime.replication.replica_manager import ReplicaManager
@@ -214,8 +214,8 @@ class Served:
         clock = SystemClock()
         self.logs = LogManager([directory / "logs"], LogConfig(), 1, "cluster")
         self.logs.load_all()
-        self.purgatory = Purgatory(clock)
-        self.replicas = ReplicaManager(1, self.logs, self.purgatory, clock)
+        self.delayed_fetches = DelayedFetches(clock)
+        self.replicas = ReplicaManager(1, self.logs, self.delayed_fetches, clock)
         self.metadata = MetadataCache()
         self.metadata.apply(UpdateMetadataRequest(controller_id=1, controller_epoch=1))
         self.fetch_sessions = FetchSessions(count(1).__next__)
@@ -242,10 +242,10 @@ class Served:
             cluster_id="cluster",
             metadata=self.metadata,
             replicas=self.replicas,
-            purgatory=self.purgatory,
+            delayed_fetches=self.delayed_fetches,
             fetch_sessions=self.fetch_sessions,
             feeds=feeds,
-            acks=ProduceAcks(self.replicas, clock),
+            delayed_produces=DelayedProduces(self.replicas, clock),
             repacking=Repacking(self.replicas),
             deletions=self.deletions,
             transactional_appends=TransactionalAppends(self.replicas, self.verify, is_enabled=lambda: True),
@@ -270,14 +270,12 @@ class Served:
         self.memory = ConnectionMemory()
         self.listener = Listener(
             Endpoint("PLAINTEXT", "127.0.0.1", 0),
-            self.dispatcher.on_frame,
-            self.dispatcher.on_closed,
             frame_bytes_max=FRAME_BYTES_MAX,
             connections_max=20,
             idle_ms_max=60_000,
             memory=self.memory,
         )
-        self.listener.start(asyncio.get_running_loop())
+        self.listener.start(asyncio.get_running_loop(), self.dispatcher.on_frame, self.dispatcher.on_closed)
 
     async def verify(self, transactional_id, producer_id, epoch, partitions) -> dict[TopicPartition, ErrorCode]:
         """As the transaction coordinator; what it says of a partition may be a future."""

@@ -1,63 +1,145 @@
-"""Ends of a broker's life that no client sees."""
+"""A broker's start and stop, as far as no client sees them."""
 
 import asyncio
+import socket
 import threading
 
 import pytest
+from structlog.testing import capture_logs
 
+from broker.common.errors import StartupError
 from broker.config.broker import read_broker_config
+from broker.log.config import LogConfig
+from broker.log.manager import LogManager
+from broker.net.listener import Listener
+from broker.runtime.config_changes import ConfigKeepers
+from broker.runtime.controller.controller_runtime import ControllerRuntime
+from broker.runtime.housekeeping import Housekeeping
+from broker.runtime.replication.stray_logs import StrayLogs
 from broker.server.broker import Broker
+from broker.server.metrics_endpoint import MetricsEndpoint
+from broker.server.registration import Registration
+from broker.server.replication import Replication
+from broker.zookeeper.session import ZooKeeperSession
 from tests.zookeeper_server import free_ports
 
 
-class SlowLogs:
-    """Logs that load one by one, when told."""
-
-    def __init__(self):
-        self.may_go_on = threading.Event()
-        self.begun = threading.Event()
-        self.told: list[str] = []
-
-    def load_all(self, progress) -> None:
-        self.begun.set()
-        self.may_go_on.wait(10)
-        try:
-            for loaded in range(1, 4):
-                self.told.append(f"loaded {loaded}")
-                progress(loaded, 3)
-        finally:
-            self.told.append("load ended")
-
-    def close_logs(self) -> None:
-        """None is open."""
-
-    def shutdown(self) -> None:
-        self.told.append("shut down")
+@pytest.fixture
+def port():
+    return free_ports(1)[0]
 
 
 @pytest.fixture
-def broker():
-    return Broker(read_broker_config(f"broker.id=1\nzookeeper.connect=127.0.0.1:{free_ports(1)[0]}\n"))
+def make_broker(tmp_path, port):
+    def make(connect: str, **settings: str) -> Broker:
+        lines = {
+            "broker.id": "1",
+            "listeners": f"PLAINTEXT://127.0.0.1:{port}",
+            "log.dirs": str(tmp_path / "logs"),
+            "zookeeper.connect": connect,
+            **{key.replace("_", "."): text for key, text in settings.items()},
+        }
+        return Broker(read_broker_config("".join(f"{key}={text}\n" for key, text in lines.items())))
+
+    return make
 
 
-async def test_a_stop_while_logs_are_loaded_waits_for_the_one_at_hand_only(broker):
-    broker._logs = logs = SlowLogs()
-    loading = asyncio.create_task(broker._load_logs())
-    await asyncio.to_thread(logs.begun.wait, 10)
-    loading.cancel()
-    stopping = asyncio.create_task(broker.stop())
-    await asyncio.wait([loading])
-    await asyncio.to_thread(logs.may_go_on.set)
-    await asyncio.wait_for(stopping, 10)
-    assert logs.told == ["loaded 1", "load ended", "shut down"]
+@pytest.fixture
+def broker(make_broker, zookeeper, request):
+    return make_broker(f"127.0.0.1:{zookeeper.port}/{request.node.name[:40]}")
 
 
-async def test_whatever_a_stop_meets_the_logs_are_closed(broker, monkeypatch):
-    async def fail() -> None:
+def assert_nothing_is_left(port: int, directory) -> None:
+    """Somebody else may have the port and the logs, and nothing goes on."""
+    socket.create_server(("127.0.0.1", port)).close()
+    LogManager([directory], LogConfig(), broker_id=1).shutdown()
+    assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
+async def test_a_start_without_zookeeper_leaves_nothing_behind(make_broker, port, tmp_path):
+    broker = make_broker(f"127.0.0.1:{free_ports(1)[0]}", zookeeper_connection_timeout_ms="100")
+    with pytest.raises(StartupError, match="ZooKeeper did not answer"):
+        await broker.start()
+    assert_nothing_is_left(port, tmp_path / "logs")
+
+
+async def test_a_start_that_fails_near_its_end_stops_what_it_began(broker, port, tmp_path, monkeypatch):
+    async def fail(_self) -> None:
+        raise StartupError("another broker has this id")
+
+    monkeypatch.setattr(Registration, "start", fail)
+    with pytest.raises(StartupError, match="another broker"):
+        await broker.start()
+    assert_nothing_is_left(port, tmp_path / "logs")
+    await broker.stop()
+
+
+def note_calls(monkeypatch, calls: list[tuple[str, str]], owner: type, *names: str) -> None:
+    for name in names:
+        original = getattr(owner, name)
+
+        def noted(self, *args, _original=original, _name=name, **kwargs):
+            calls.append((owner.__name__, _name))
+            return _original(self, *args, **kwargs)
+
+        monkeypatch.setattr(owner, name, noted)
+
+
+async def test_the_stop_is_the_start_backwards(broker, monkeypatch):
+    calls: list[tuple[str, str]] = []
+    note_calls(monkeypatch, calls, LogManager, "__init__", "shutdown")
+    note_calls(monkeypatch, calls, ZooKeeperSession, "connect", "close")
+    for owner in (Housekeeping, Replication, ConfigKeepers, Registration, Listener, StrayLogs, ControllerRuntime):
+        note_calls(monkeypatch, calls, owner, "start", "stop")
+    await broker.start()
+    started = [owner for owner, _ in calls]
+    assert started == [
+        *("LogManager", "ZooKeeperSession", "Housekeeping", "Replication", "ConfigKeepers", "Registration"),
+        *("Listener", "StrayLogs", "ControllerRuntime"),
+    ]
+    calls.clear()
+    await broker.stop()
+    stopped = [owner for owner, _ in calls]
+    assert stopped.pop() == "Listener", "its port, which was taken before all else"
+    assert stopped == started[::-1]
+
+
+async def test_whatever_a_stop_meets_the_logs_are_closed(broker, port, tmp_path, monkeypatch):
+    def fail(_self) -> None:
         raise RuntimeError("a fault of ours")
 
-    broker._logs = logs = SlowLogs()
-    monkeypatch.setattr(broker, "_close_clients", fail)
-    monkeypatch.setattr(broker._session, "close", fail)
-    await broker.stop()
-    assert logs.told == ["shut down"]
+    original = ZooKeeperSession.close
+    for owner, name in ((ZooKeeperSession, "close"), (MetricsEndpoint, "stop"), (Housekeeping, "stop")):
+        monkeypatch.setattr(owner, name, fail)
+    await broker.start()
+    with capture_logs() as logs:
+        await broker.stop()
+    assert len([line for line in logs if line["event"] == "stopping goes on"]) == 3
+    assert {path.name for path in (tmp_path / "logs").iterdir()} >= {".kafka_cleanshutdown"}
+    await original(broker._session)
+
+
+async def test_a_stop_while_logs_are_loaded_waits_for_the_one_at_hand_only(broker, port, tmp_path, monkeypatch):
+    may_go_on, begun, told = threading.Event(), threading.Event(), []
+
+    def load_slowly(_self, progress) -> None:
+        begun.set()
+        may_go_on.wait(10)
+        try:
+            for loaded in range(1, 4):
+                told.append(f"loaded {loaded}")
+                progress(loaded, 3)
+        finally:
+            told.append("load ended")
+
+    monkeypatch.setattr(LogManager, "load_all", load_slowly)
+    monkeypatch.setattr(LogManager, "close_logs", lambda _self: told.append("closed"))
+    starting = asyncio.create_task(broker.start())
+    await asyncio.to_thread(begun.wait, 10)
+    starting.cancel()
+    while not broker._is_stopping:
+        await asyncio.sleep(0)
+    may_go_on.set()
+    await asyncio.wait([starting])
+    assert starting.cancelled()
+    assert told[:3] == ["loaded 1", "load ended", "closed"]

@@ -4,9 +4,9 @@ import asyncio
 
 from broker.common.errors import ErrorCode
 from broker.common.limits import PARTITIONS_ASKED_AT_ONCE
+from broker.common.replica_assignment import ReplicaAssignment
 from broker.common.types import TopicPartition
 from broker.controller.events import Election, ElectionAsked, ReassignmentsAsked
-from broker.controller.replica_assignment import ReplicaAssignment
 from broker.controller.verdict import DONE, Verdict
 from broker.protocol.messages.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,

@@ -209,7 +209,7 @@ async def test_a_session_waits_and_is_woken_by_a_partition_it_did_not_name_again
     reader, writer = await filled(served, 2), await served.client()
     session_id = (await reader.ask(fetch(topic(of(0, 1), of(1, 1)), session=(0, 0)), 17)).session_id
     await reader.send_request(fetch(session=(session_id, 1), max_wait_ms=60_000, min_bytes=1), 17)
-    while not len(served.purgatory):
+    while not len(served.delayed_fetches):
         await asyncio.sleep(0)
     await writer.ask(produce(batch_of(b"late"), index=1), 9)
     (read,) = partitions(await reader.answer(FetchRequest.api, 17))
@@ -278,8 +278,8 @@ async def test_an_answer_of_many_small_pieces_is_sent_from_their_files_beyond_a_
 async def test_a_partition_named_again_and_again_waits_once_and_the_last_that_is_said_of_it_counts(served):
     reader, writer = await filled(served), await served.client()
     await reader.send_request(fetch(topic(*[of()] * 1_000, of(offset=1)), max_wait_ms=60_000, min_bytes=1), 17)
-    await eventually(lambda: len(served.purgatory) == 1, "the fetch waits")
-    assert served.purgatory.keys_waited_for == 1
+    await eventually(lambda: len(served.delayed_fetches) == 1, "the fetch waits")
+    assert served.delayed_fetches.keys_waited_for == 1
     await writer.ask(produce(batch_of(b"late")), 9)
     (read,) = partitions(await reader.answer(FetchRequest.api, 17))
     assert decode_records(read.records)[0].value == b"late"
@@ -355,7 +355,7 @@ async def test_a_fetch_that_is_woken_reads_what_moved_and_nothing_else(served, m
     indexes = reads_of(served, monkeypatch)
     waiting, producer = await served.client(), await served.client()
     await waiting.send_request(fetch(topic(*map(of, range(5))), min_bytes=1, max_wait_ms=60_000), 12)
-    await eventually(lambda: len(served.purgatory), "the fetch waits")
+    await eventually(lambda: len(served.delayed_fetches), "the fetch waits")
     assert indexes == [0, 1, 2, 3, 4]
     await producer.ask(produce(batch_of(b"x"), index=3), 9)
     answer = await waiting.answer(fetch().api, 12)
@@ -385,4 +385,4 @@ async def test_a_fetch_of_very_many_partitions_is_read_in_turns_and_misses_nothi
     answer = await client.ask(fetch(topic(*map(of, range(8))), min_bytes=1, max_wait_ms=60_000), 12)
     assert indexes == [0, 1, 2, 3, 4, 5, 6, 7] + ([] if has_records else [1])
     assert [each.partition_index for each in partitions(answer) if each.records] == [1]
-    await eventually(lambda: len(served.purgatory) == 0, "nothing waits any more")
+    await eventually(lambda: len(served.delayed_fetches) == 0, "nothing waits any more")

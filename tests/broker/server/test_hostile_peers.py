@@ -47,6 +47,8 @@ def start(zookeeper, tmp_path, writer):
             f"broker.id=1\nlisteners=PLAINTEXT://127.0.0.1:0\nlog.dirs={tmp_path}/logs\n"
             f"zookeeper.connect=127.0.0.1:{zookeeper.port}/hostile\noffsets.topic.replication.factor=1\n"
             "auto.create.topics.enable=false\n"
+            # What the broker writes by itself now and then would be taken for a stranger's work.
+            "replica.high.watermark.checkpoint.interval.ms=3600000\n"
         )
         broker = Broker(config)
         try:
@@ -60,15 +62,19 @@ def start(zookeeper, tmp_path, writer):
     return running
 
 
+def port_of(broker: Broker) -> int:
+    return broker._parts.addresses.advertised[0].port
+
+
 async def client_of(broker: Broker) -> Client:
-    return Client(*await asyncio.open_connection("127.0.0.1", broker._listener.port))
+    return Client(*await asyncio.open_connection("127.0.0.1", port_of(broker)))
 
 
 async def member_of(broker: Broker, writer: KazooClient) -> Client:
     """Who can read ZooKeeper is a member."""
     secret = await broker._store.cluster_secret()
     client = await client_of(broker)
-    await client.log_in(Membership(secret, new_nonce).dial("127.0.0.1", broker._listener.port))
+    await client.log_in(Membership(secret, new_nonce).dial("127.0.0.1", port_of(broker)))
     return client
 
 

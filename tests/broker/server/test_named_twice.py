@@ -2,7 +2,7 @@
 
 import pytest
 
-from broker.handlers.named_once import partitions_once
+from broker.handlers.deduplicate import partitions_once
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
 from broker.protocol.messages.preview_retention import PreviewRetentionRequest, PreviewRetentionTopic

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from broker.controller.cluster import BrokerEndpoint, BrokerRegistration
+from broker.common.cluster import BrokerEndpoint, BrokerRegistration
 from broker.log.config import LogConfig
 from broker.log.manager import LogManager
 from broker.server import registration as server_registration

@@ -77,7 +77,7 @@ async def test_a_fetch_waits_until_there_is_something(served):
     served.lead("t")
     reader, writer = await served.client(), await served.client()
     await reader.send_request(fetch(0, max_wait_ms=60_000), 12)
-    while not len(served.purgatory):
+    while not len(served.delayed_fetches):
         await asyncio.sleep(0)
     await writer.ask(produce(batch_of(b"late")), 9)
     read = only(await reader.answer(ApiKey.FETCH, 12))
@@ -104,10 +104,10 @@ async def test_a_waiting_fetch_leaves_with_its_connection(served):
     served.lead("t")
     reader = await served.client()
     await reader.send_request(fetch(0, max_wait_ms=60_000), 12)
-    while not len(served.purgatory):
+    while not len(served.delayed_fetches):
         await asyncio.sleep(0)
     reader.writer.close()
-    while len(served.purgatory):
+    while len(served.delayed_fetches):
         await asyncio.sleep(0)
     assert served.listener.connection_count == 0
 
@@ -116,7 +116,7 @@ async def test_trap_46_a_waiting_fetch_is_told_when_the_leader_moves(served):
     served.lead("t")
     reader = await served.client()
     await reader.send_request(fetch(0, max_wait_ms=60_000), 12)
-    while not len(served.purgatory):
+    while not len(served.delayed_fetches):
         await asyncio.sleep(0)
     served.lead("t", leader=2, leader_epoch=1)
     assert only(await reader.answer(ApiKey.FETCH, 12)).error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER

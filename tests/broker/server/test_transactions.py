@@ -155,7 +155,7 @@ async def test_waiting_reader_of_committed_records_is_woken_by_the_marker(served
     await client.ask(produce(data(7, 0)), 11)
     reader = await served.member()
     await reader.send_request(fetch(max_wait_ms=60_000, session=session), 12)
-    await eventually(lambda: len(served.purgatory) == 1, "the fetch waits")
+    await eventually(lambda: len(served.delayed_fetches) == 1, "the fetch waits")
     await client.ask(produce(data(8, 0)), 11)
     await write(client, markers(7))
     assert offsets(await reader.answer(FetchRequest.api, 12)) == [0]

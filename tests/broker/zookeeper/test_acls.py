@@ -3,8 +3,8 @@
 import pytest
 
 from broker.common.clock import ManualClock
+from broker.common.cluster import BrokerEndpoint, BrokerRegistration
 from broker.common.types import TopicPartition
-from broker.controller.cluster import BrokerEndpoint, BrokerRegistration
 from broker.zookeeper import acl_migration, znodes
 from broker.zookeeper.acl_migration import protect_cluster
 from broker.zookeeper.acls import OPEN, SENSITIVE_PATHS, is_sensitive

@@ -6,8 +6,8 @@ from uuid import UUID
 import pytest
 
 from broker.common.errors import ApiError, ErrorCode
+from broker.common.replica_assignment import ReplicaAssignment
 from broker.common.types import TopicPartition
-from broker.controller.replica_assignment import ReplicaAssignment
 from broker.zookeeper import admin_znodes
 from broker.zookeeper.admin_requests import (
     read_election_request,

@@ -2,8 +2,8 @@
 
 import pytest
 
+from broker.common.cluster import LeaderAndIsr
 from broker.common.types import TopicPartition
-from broker.controller.cluster import LeaderAndIsr
 from broker.zookeeper import controller_store
 from broker.zookeeper.controller_store import ControllerStore
 from broker.zookeeper.election import try_become_controller

@@ -4,11 +4,11 @@ import asyncio
 
 import pytest
 
+from broker.common.cluster import LeaderAndIsr
 from broker.common.types import TopicPartition
-from broker.controller.cluster import LeaderAndIsr
 from broker.zookeeper.controller_store import ControllerMoved, ControllerStore
 from broker.zookeeper.election import (
-    ControllerTerm,
+    ControllerEpoch,
     doubt_of_controller,
     read_controller,
     resign,
@@ -21,7 +21,7 @@ T0 = TopicPartition("t", 0)
 async def test_first_controller_has_epoch_1(session):
     assert await read_controller(session) == -1
     term = await try_become_controller(session, 1, 5)
-    assert term == ControllerTerm(epoch=1, epoch_zk_version=1)
+    assert term == ControllerEpoch(epoch=1, epoch_zk_version=1)
     assert await read_controller(session) == 1
     assert (await session.get("/controller_epoch")).data == b"1"
     znode = await session.get("/controller")
@@ -105,7 +105,7 @@ async def test_controller_whose_znode_was_overwritten_is_controller_still_and_wr
     assert await read_controller(second) == 1
     await second.set("/controller", nonsense)
     await resign(first)
-    assert await try_become_controller(second, 2, 5) == ControllerTerm(epoch=2, epoch_zk_version=2)
+    assert await try_become_controller(second, 2, 5) == ControllerEpoch(epoch=2, epoch_zk_version=2)
 
 
 @pytest.mark.parametrize("nonsense", [*NONSENSE, b'{"version":1,"brokerid":2}'], ids=lambda data: repr(data[:30]))

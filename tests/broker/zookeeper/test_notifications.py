@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
+from broker.common.cluster import LeaderAndIsr
 from broker.common.types import TopicPartition
-from broker.controller.cluster import LeaderAndIsr
 from broker.zookeeper import notifications
 from broker.zookeeper.controller_store import ControllerMoved, ControllerStore
 from broker.zookeeper.election import try_become_controller

@@ -6,11 +6,11 @@ import contextlib
 import pytest
 
 from broker.common.clock import ManualClock
+from broker.common.cluster import NOT_WRITTEN, LeaderAndIsr
 from broker.common.errors import ErrorCode
 from broker.common.limits import ZOOKEEPER_REQUEST_BYTES_MAX, ZOOKEEPER_REQUESTS_REMEMBERED
+from broker.common.replica_assignment import ReplicaAssignment
 from broker.common.types import TopicPartition
-from broker.controller.cluster import NOT_WRITTEN, LeaderAndIsr
-from broker.controller.replica_assignment import ReplicaAssignment
 from broker.zookeeper.acls import OPEN
 from broker.zookeeper.assignment_writes import write_assignments
 from broker.zookeeper.controller_store import ControllerStore

@@ -5,9 +5,9 @@ import asyncio
 import pytest
 
 from broker.common.clock import ManualClock
+from broker.common.cluster import BrokerEndpoint, BrokerRegistration
 from broker.common.errors import ApiError, ErrorCode, StartupError
 from broker.common.types import TopicPartition
-from broker.controller.cluster import BrokerEndpoint, BrokerRegistration
 from broker.zookeeper import store as store_module
 from broker.zookeeper import znodes
 from broker.zookeeper.errors import MalformedZnode, OperationRefused

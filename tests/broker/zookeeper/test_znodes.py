@@ -5,9 +5,9 @@ from uuid import UUID
 
 import pytest
 
+from broker.common.cluster import BrokerEndpoint, BrokerRegistration, LeaderAndIsr, TopicAssignment
+from broker.common.replica_assignment import ReplicaAssignment
 from broker.common.types import TopicPartition
-from broker.controller.cluster import BrokerEndpoint, BrokerRegistration, LeaderAndIsr, TopicAssignment
-from broker.controller.replica_assignment import ReplicaAssignment
 from broker.zookeeper import znodes
 from broker.zookeeper.errors import MalformedZnode, OperationRefused
 

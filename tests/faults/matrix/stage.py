@@ -15,9 +15,9 @@ from confluent_kafka import TopicPartition as KafkaTopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 from kazoo.client import KazooClient
 
+from broker.common.cluster import LeaderAndIsr
 from broker.common.errors import ErrorCode
 from broker.common.types import TopicPartition
-from broker.controller.cluster import LeaderAndIsr
 from broker.zookeeper.earlier_session import NOTE_FILE
 from tests.barnabas_cluster import BrokerProcess, Cluster, await_true
 from tests.faults.history import Fault, HistoryWriter, Policy, TopicDeclared, now

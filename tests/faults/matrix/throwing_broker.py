@@ -26,7 +26,7 @@ _LOOK_EVERY_S = 0.05
 _CALLS_OFTEN, _CALLS_SELDOM = 40, 2
 #: "module:Class.method" of what is called by nobody's request alone.
 _OFTEN = (
-    "broker.runtime.replication.produce_acks:ProduceAcks._on_high_watermark",
+    "broker.runtime.replication.delayed_produces:DelayedProduces._on_high_watermark",
     "broker.runtime.replication.follower_feeds:FollowerFeeds._on_append",
     "broker.runtime.replication.follower_feeds:FollowerFeeds._on_high_watermark",
     "broker.runtime.replication.follower_feeds:FollowerFeeds._answer",
@@ -35,13 +35,13 @@ _OFTEN = (
     "broker.replication.leader_link:LeaderLink.next_plan",
     "broker.runtime.replication.isr_updater:IsrUpdater.consider",
     "broker.runtime.coordinators.coordinator_runtime:CoordinatorRuntime._on_high_watermark",
-    "broker.runtime.purgatory:Purgatory.wake",
+    "broker.runtime.delayed_fetches:DelayedFetches.wake",
 )
 _SELDOM = (
     "broker.runtime.replication.replica_fetchers:ReplicaFetchers._on_role",
     "broker.runtime.coordinators.coordinator_runtime:CoordinatorRuntime._on_role",
-    "broker.runtime.replication.produce_acks:ProduceAcks._on_role",
-    "broker.runtime.replication.produce_acks:ProduceAcks._sweep",
+    "broker.runtime.replication.delayed_produces:DelayedProduces._on_role",
+    "broker.runtime.replication.delayed_produces:DelayedProduces._sweep",
     "broker.runtime.replication.record_deletions:RecordDeletions.on_news",
     "broker.runtime.replication.repacking:Repacking._on_change",
     "broker.runtime.replication.isr_updater:IsrUpdater._decided",

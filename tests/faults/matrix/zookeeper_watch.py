@@ -9,8 +9,8 @@ from kazoo.client import KazooClient, KazooState
 from kazoo.exceptions import NoNodeError
 from kazoo.recipe.watchers import ChildrenWatch, DataWatch
 
+from broker.common.cluster import LeaderAndIsr
 from broker.common.types import TopicPartition
-from broker.controller.cluster import LeaderAndIsr
 from broker.zookeeper.znodes import (
     BROKER_IDS,
     CONTROLLER,

@@ -3,7 +3,7 @@
 import asyncio
 
 from broker.common.clock import SystemClock
-from broker.controller.cluster import BrokerEndpoint, BrokerRegistration
+from broker.common.cluster import BrokerEndpoint, BrokerRegistration
 from broker.runtime.controller.controller_runtime import ControllerRuntime
 from broker.zookeeper.session import ZooKeeperSession
 from broker.zookeeper.store import ClusterStore

@@ -5,8 +5,8 @@ from uuid import UUID
 
 import pytest
 
+from broker.common.cluster import BrokerEndpoint, BrokerRegistration, LeaderAndIsr, LiveBroker
 from broker.common.types import TopicPartition
-from broker.controller.cluster import BrokerEndpoint, BrokerRegistration, LeaderAndIsr, LiveBroker
 from broker.controller.effects import PartitionTold, SendLeaderAndIsr, SendUpdateMetadata
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages import MESSAGES

@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
+from broker.common.cluster import TopicAssignment
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
-from broker.controller.cluster import TopicAssignment
 from broker.controller.effects import RemoveDeletionRequest, RemoveTopic
 from broker.controller.events import ShutdownAsked
 from broker.controller.verdict import ShutdownAnswer

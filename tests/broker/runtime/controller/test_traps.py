@@ -8,13 +8,13 @@ import asyncio
 import pytest
 
 from broker.common.errors import ApiError, ErrorCode
+from broker.common.replica_assignment import ReplicaAssignment
 from broker.common.types import TopicPartition
 from broker.controller.events import ShutdownAsked
-from broker.controller.replica_assignment import ReplicaAssignment
 from broker.protocol.api_keys import ApiKey
 from broker.zookeeper.assignment_writes import write_assignments
 from broker.zookeeper.controller_store import ControllerMoved, ControllerStore
-from broker.zookeeper.election import ControllerTerm
+from broker.zookeeper.election import ControllerEpoch
 from broker.zookeeper.session import Check
 from broker.zookeeper.znodes import CONTROLLER_EPOCH
 from tests.broker.runtime.controller.nodes import until
@@ -85,7 +85,7 @@ async def test_trap_8_nothing_at_all_is_written_when_the_term_is_over(cluster):
     await one.store.announce_isr_changes([T0])
     state, topic = await one.store.state(T0), await one.store.topic("t")
     version = (await one.store.session.get(CONTROLLER_EPOCH)).version
-    writes = ControllerStore(one.store, ControllerTerm(0, version - 1))
+    writes = ControllerStore(one.store, ControllerEpoch(0, version - 1))
     move = write_assignments(one.store.session, writes, {T0: ReplicaAssignment((2,))}, {"t": topic.topic_id})
     for attempt in (
         writes.write_states({T0: state.next(-1, (1,), 0)}),

@@ -23,8 +23,8 @@ from broker.protocol.messages.leader_and_isr import (
 from broker.runtime.coordinators import transaction_coordinators
 from broker.runtime.coordinators.marker_sender import MarkerSender
 from broker.runtime.coordinators.transaction_coordinators import TransactionCoordinators
+from broker.runtime.delayed_fetches import DelayedFetches
 from broker.runtime.metadata_cache import MetadataCache
-from broker.runtime.purgatory import Purgatory
 from broker.runtime.replication.replica_manager import HostedPartition, ReplicaManager
 from broker.runtime.topics.internal_topics import TRANSACTION_TOPIC
 from tests.broker.coordinator.transaction.asking import error_of, to_add, to_verify
@@ -36,7 +36,7 @@ from tests.members import dialer
 def replicas(tmp_path):
     logs = LogManager([tmp_path / "logs"], LogConfig(min_insync_replicas=1), 1, "cluster")
     logs.load_all()
-    yield ReplicaManager(1, logs, Purgatory(SystemClock()), SystemClock())
+    yield ReplicaManager(1, logs, DelayedFetches(SystemClock()), SystemClock())
     logs.shutdown()
 
 
@@ -96,7 +96,7 @@ class World:
         self.clock = ManualClock()
         self.logs = LogManager([directory], LogConfig(min_insync_replicas=2), 1, "cluster")
         self.logs.load_all()
-        self.replicas = ReplicaManager(1, self.logs, Purgatory(self.clock), self.clock)
+        self.replicas = ReplicaManager(1, self.logs, DelayedFetches(self.clock), self.clock)
         self.sender = Sender()
         self.coordinators = TransactionCoordinators(
             self.replicas, MetadataCache(), TransactionConfig(), self.sender, self.clock

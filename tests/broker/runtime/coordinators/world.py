@@ -34,7 +34,7 @@ from broker.records.builder import build_batch
 from broker.records.control import EndMarker, MarkerType
 from broker.records.record import Record
 from broker.runtime.coordinators.group_coordinators import group_coordinators
-from broker.runtime.purgatory import Purgatory
+from broker.runtime.delayed_fetches import DelayedFetches
 from broker.runtime.replication.replica_manager import HostedPartition, ReplicaManager
 from broker.runtime.topics.internal_topics import OFFSETS_TOPIC
 from tests.eventually import eventually
@@ -48,7 +48,7 @@ class World:
         self.clock = clock = clock or SystemClock()
         self.logs = LogManager([directory], LogConfig(), 1, "cluster")
         self.logs.load_all()
-        self.replicas = ReplicaManager(1, self.logs, Purgatory(clock), clock)
+        self.replicas = ReplicaManager(1, self.logs, DelayedFetches(clock), clock)
         self.coordinators = group_coordinators(self.replicas, config, clock)
 
     @property

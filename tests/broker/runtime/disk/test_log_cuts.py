@@ -22,8 +22,8 @@ from broker.protocol.messages.leader_and_isr import (
 from broker.records.batch import patch_batch
 from broker.records.builder import build_batch
 from broker.records.record import Record
+from broker.runtime.delayed_fetches import DelayedFetches
 from broker.runtime.disk import log_cuts
-from broker.runtime.purgatory import Purgatory
 from broker.runtime.replication.follower_cuts import start_over_at, truncate
 from broker.runtime.replication.replica_manager import ReplicaManager
 from broker.runtime.replication.role_changes import ReplicaStop, stop_replicas, take_roles
@@ -45,7 +45,7 @@ def logs(tmp_path):
 @pytest.fixture
 async def replicas(logs):
     """Followers of broker 2 that hold three records each, all noted as replicated and fsynced."""
-    replicas = ReplicaManager(1, logs, Purgatory(SystemClock()), SystemClock())
+    replicas = ReplicaManager(1, logs, DelayedFetches(SystemClock()), SystemClock())
     replicas.controller_epoch = 1
     replicas.apply_leader_and_isr(led_by(1, leader_epoch=1))
     for partition in ALL:

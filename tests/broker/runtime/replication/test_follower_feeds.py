@@ -19,7 +19,7 @@ from broker.protocol.messages.leader_and_isr import (
 from broker.records.builder import build_batch
 from broker.records.record import Record
 from broker.replication.throttle import ReplicationThrottle
-from broker.runtime.purgatory import Purgatory
+from broker.runtime.delayed_fetches import DelayedFetches
 from broker.runtime.replication import follower_feeds
 from broker.runtime.replication.follower_feeds import FollowerFeeds
 from broker.runtime.replication.replica_manager import ReplicaManager
@@ -34,7 +34,7 @@ def replicas(tmp_path):
     logs = LogManager([tmp_path], LogConfig(), ME, "cluster")
     logs.load_all()
     clock = ManualClock()
-    replicas = ReplicaManager(ME, logs, Purgatory(clock), clock)
+    replicas = ReplicaManager(ME, logs, DelayedFetches(clock), clock)
     yield replicas
     logs.shutdown()
 

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import pytest
 
 from broker.common.clock import ManualClock, SystemClock
+from broker.common.cluster import LeaderAndIsr
 from broker.common.types import TopicPartition
-from broker.controller.cluster import LeaderAndIsr
 from broker.replication.partition import LeadershipState, Partition
 from broker.runtime.replication import isr_updater
 from broker.runtime.replication.isr_updater import IsrUpdater

@@ -5,8 +5,8 @@ from uuid import UUID
 
 import pytest
 
+from broker.common.cluster import LeaderAndIsr, TopicAssignment
 from broker.common.types import TopicPartition
-from broker.controller.cluster import LeaderAndIsr, TopicAssignment
 from broker.runtime.replication.lost_logs import LostLogs
 
 ME, OTHER = 1, 2

@@ -18,10 +18,10 @@ from broker.protocol.messages.leader_and_isr import (
 )
 from broker.records.builder import build_batch
 from broker.records.record import Record
+from broker.runtime.delayed_fetches import DelayedFetches
 from broker.runtime.log_dir_failures import LogDirFailures
-from broker.runtime.purgatory import Purgatory
+from broker.runtime.replication.delayed_produces import DelayedProduces
 from broker.runtime.replication.isr_updater import IsrUpdater
-from broker.runtime.replication.produce_acks import ProduceAcks
 from broker.runtime.replication.replica_manager import ReplicaManager
 from tests.eventually import eventually
 
@@ -58,9 +58,9 @@ async def world(tmp_path):
     failures = LogDirFailures(store, ME, asyncio.Event())
     logs.on_directory_failed = failures.report
     logs.load_all()
-    replicas = ReplicaManager(ME, logs, Purgatory(clock), clock)
+    replicas = ReplicaManager(ME, logs, DelayedFetches(clock), clock)
     failures.on_failed = replicas.resign_offline
-    acks = ProduceAcks(replicas, clock)
+    acks = DelayedProduces(replicas, clock)
     updater = IsrUpdater(replicas, store, lambda _: True, LAG_MS_MAX, clock)
     replicas.apply_leader_and_isr(roles())
     both = [replicas.get("t", index) for index in range(2)]

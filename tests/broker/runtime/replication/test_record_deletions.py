@@ -23,7 +23,7 @@ from broker.records.builder import build_batch
 from broker.records.record import Record
 from broker.replication.leader_link import LeaderLink, Position
 from broker.replication.throttle import ReplicationThrottle
-from broker.runtime.purgatory import Purgatory
+from broker.runtime.delayed_fetches import DelayedFetches
 from broker.runtime.replication.fetch_requests import FETCH_VERSION, FetchSettings, fetch_request
 from broker.runtime.replication.follower_feeds import FollowerFeeds
 from broker.runtime.replication.record_deletions import Deleted, Deletion, RecordDeletions
@@ -49,7 +49,7 @@ class Follower:
     def __init__(self, broker_id: int, directory, clock, feeds: FollowerFeeds):
         self.logs = LogManager([directory], LogConfig(), broker_id, "cluster")
         self.logs.load_all()
-        self.replicas = ReplicaManager(broker_id, self.logs, Purgatory(clock), clock)
+        self.replicas = ReplicaManager(broker_id, self.logs, DelayedFetches(clock), clock)
         self.replicas.apply_leader_and_isr(role())
         self.log = self.replicas.get(*T).log
         self._settings = FetchSettings(broker_id, 500, 1 << 20, 1 << 20, 100, 30_000, 1 << 21)
@@ -86,7 +86,7 @@ async def world(tmp_path):
     clock, live = ManualClock(), {ME, NEAR, FAR}
     logs = LogManager([tmp_path / "leader"], LogConfig(), ME, "cluster")
     logs.load_all()
-    replicas = ReplicaManager(ME, logs, Purgatory(clock), clock)
+    replicas = ReplicaManager(ME, logs, DelayedFetches(clock), clock)
     feeds = FollowerFeeds(replicas, ReplicationThrottle(1), count(1).__next__, clock)
     replicas.apply_leader_and_isr(role())
     deletions = RecordDeletions(replicas, live.__contains__, clock)

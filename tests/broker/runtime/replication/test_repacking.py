@@ -23,7 +23,7 @@ from broker.protocol.messages.produce import PartitionProduceData
 from broker.records.batch import CHECKED_FROM, CRC, CRC_AT, HEADER, Compression, parse_batch_header
 from broker.records.builder import build_batch
 from broker.records.record import Record
-from broker.runtime.purgatory import Purgatory
+from broker.runtime.delayed_fetches import DelayedFetches
 from broker.runtime.replication import repacking as module
 from broker.runtime.replication.repacking import Repacking
 from broker.runtime.replication.replica_manager import ReplicaManager
@@ -51,7 +51,7 @@ def world(tmp_path):
     clock = SystemClock()
     logs = LogManager([tmp_path / "logs"], LogConfig(), 1, "cluster")
     logs.load_all()
-    replicas = ReplicaManager(1, logs, Purgatory(clock), clock)
+    replicas = ReplicaManager(1, logs, DelayedFetches(clock), clock)
     repacking = Repacking(replicas)
     lz4 = LogConfig(compression_type="lz4")
     replicas.apply_leader_and_isr(leading("t", "u"), {"t": lz4, "u": lz4})

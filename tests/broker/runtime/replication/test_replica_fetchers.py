@@ -34,7 +34,7 @@ from broker.records.batch import patch_batch
 from broker.records.builder import build_batch
 from broker.records.record import Record
 from broker.replication.throttle import ReplicationThrottle
-from broker.runtime.purgatory import Purgatory
+from broker.runtime.delayed_fetches import DelayedFetches
 from broker.runtime.replication import replica_fetchers
 from broker.runtime.replication.fetch_requests import FETCH_VERSION, FetchSettings
 from broker.runtime.replication.replica_fetchers import ReplicaFetchers
@@ -77,7 +77,7 @@ class World:
         clock = SystemClock()
         self.logs = LogManager([directory], LogConfig(), 1, "cluster")
         self.logs.load_all()
-        self.replicas = ReplicaManager(1, self.logs, Purgatory(clock), clock)
+        self.replicas = ReplicaManager(1, self.logs, DelayedFetches(clock), clock)
         settings = FetchSettings(1, 500, 1 << 20, 1 << 20, 1_000, 30_000, 1 << 24)
         throttle = ReplicationThrottle(1)
         self.fetchers = ReplicaFetchers(self.replicas, throttle, lambda _leader: None, None, settings, clock)

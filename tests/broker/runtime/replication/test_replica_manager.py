@@ -20,7 +20,7 @@ from broker.protocol.messages.leader_and_isr import (
 )
 from broker.records.builder import build_batch
 from broker.records.record import Record
-from broker.runtime.purgatory import Purgatory
+from broker.runtime.delayed_fetches import DelayedFetches
 from broker.runtime.replication import hosted_partition
 from broker.runtime.replication.replica_manager import ReplicaManager
 from broker.runtime.replication.role_changes import ReplicaStop, stop_replicas
@@ -48,7 +48,7 @@ async def test_a_log_deleted_as_an_earlier_purge_ends_is_purged_too(logs, tmp_pa
         may_end.wait(10)
 
     monkeypatch.setattr(logs, "purge_deleted", purge_slowly)
-    replicas = ReplicaManager(1, logs, Purgatory(SystemClock()), SystemClock())
+    replicas = ReplicaManager(1, logs, DelayedFetches(SystemClock()), SystemClock())
     partitions = [TopicPartition("t", index) for index in range(2)]
     for partition in partitions:
         logs.get_or_create(partition, UUID(int=1))
@@ -61,7 +61,7 @@ async def test_a_log_deleted_as_an_earlier_purge_ends_is_purged_too(logs, tmp_pa
 
 async def test_a_partition_moved_in_the_ordinary_way_is_no_warning(logs):
     """The news of who has it now often come before the request to stop."""
-    replicas = ReplicaManager(1, logs, Purgatory(SystemClock()), SystemClock())
+    replicas = ReplicaManager(1, logs, DelayedFetches(SystemClock()), SystemClock())
     replicas.apply_leader_and_isr(_led_by_1(leader_epoch=5))
     hosted = replicas.get("t", 0)
     with capture_logs() as lines:
@@ -71,14 +71,14 @@ async def test_a_partition_moved_in_the_ordinary_way_is_no_warning(logs):
 
 
 async def test_role_in_a_directory_that_has_failed_is_refused(logs):
-    replicas = ReplicaManager(1, logs, Purgatory(SystemClock()), SystemClock())
+    replicas = ReplicaManager(1, logs, DelayedFetches(SystemClock()), SystemClock())
     assert _outcome(replicas.apply_leader_and_isr(_led_by_1(leader_epoch=5))) is ErrorCode.NONE
     replicas.get("t", 0).log.on_disk_error(OSError(5, "Input/output error", "disk"))
     assert _outcome(replicas.apply_leader_and_isr(_led_by_1(leader_epoch=5))) is ErrorCode.KAFKA_STORAGE_ERROR
 
 
 async def test_partition_this_broker_was_relieved_of_is_led_by_somebody_else(logs):
-    replicas = ReplicaManager(1, logs, Purgatory(SystemClock()), SystemClock())
+    replicas = ReplicaManager(1, logs, DelayedFetches(SystemClock()), SystemClock())
     replicas.apply_leader_and_isr(_led_by_1(leader_epoch=5))
     replicas.stop_replica(TopicPartition("t", 0), delete=False, leader_epoch=5)
     assert _refusal(replicas, "t") is ErrorCode.NOT_LEADER_OR_FOLLOWER
@@ -88,7 +88,7 @@ async def test_partition_this_broker_was_relieved_of_is_led_by_somebody_else(log
 
 
 async def test_late_stop_of_an_earlier_epoch_leaves_a_replica_that_was_given_back(logs):
-    replicas = ReplicaManager(1, logs, Purgatory(SystemClock()), SystemClock())
+    replicas = ReplicaManager(1, logs, DelayedFetches(SystemClock()), SystemClock())
     replicas.apply_leader_and_isr(_led_by_1(leader_epoch=5))
     with pytest.raises(ApiError) as refusal:
         replicas.stop_replica(TopicPartition("t", 0), delete=True, leader_epoch=4)
@@ -100,7 +100,7 @@ async def test_late_stop_of_an_earlier_epoch_leaves_a_replica_that_was_given_bac
 
 async def test_trap_12_role_under_another_topic_id_begins_with_an_empty_log(logs):
     logs.get_or_create(TopicPartition("t", 0), UUID(int=9)).append(build_batch([Record(0, 0, None, b"old")]), 3)
-    replicas = ReplicaManager(1, logs, Purgatory(SystemClock()), SystemClock())
+    replicas = ReplicaManager(1, logs, DelayedFetches(SystemClock()), SystemClock())
     assert _outcome(replicas.apply_leader_and_isr(_led_by_1(leader_epoch=0))) is ErrorCode.NONE
     hosted = replicas.get("t", 0)
     assert (hosted.topic_id, hosted.log.log_end_offset) == (UUID(int=1), 0)
@@ -108,7 +108,7 @@ async def test_trap_12_role_under_another_topic_id_begins_with_an_empty_log(logs
 
 
 async def test_a_role_that_cannot_be_taken_is_the_matter_of_its_partition_alone(logs, monkeypatch):
-    replicas = ReplicaManager(1, logs, Purgatory(SystemClock()), SystemClock())
+    replicas = ReplicaManager(1, logs, DelayedFetches(SystemClock()), SystemClock())
     begin, roles = Log.begin_leader_epoch, []
     replicas.on_role.append(
         lambda hosted: roles.append((hosted.partition.topic_partition.topic, hosted.partition.state))
@@ -136,7 +136,7 @@ async def test_a_role_that_cannot_be_taken_is_the_matter_of_its_partition_alone(
 async def test_what_a_topic_asks_for_counts_from_the_first_role_on(tmp_path):
     logs = LogManager([tmp_path / "logs"], LogConfig(min_insync_replicas=2), 1, "cluster")
     logs.load_all()
-    replicas = ReplicaManager(1, logs, Purgatory(SystemClock()), SystemClock())
+    replicas = ReplicaManager(1, logs, DelayedFetches(SystemClock()), SystemClock())
     request = _led_by_1(leader_epoch=5)
     request.topic_states[0].partition_states[0].replicas = [1, 2]
     replicas.apply_leader_and_isr(request)
@@ -173,7 +173,7 @@ def _refusal(replicas: ReplicaManager, topic: str) -> ErrorCode:
 async def test_who_raises_when_it_hears_of_a_role_is_told_again_of_the_role_as_it_is_then(logs, monkeypatch):
     """A partition that its fetchers do not know of would not be followed until the controller speaks again."""
     monkeypatch.setattr(hosted_partition, "_TELL_AGAIN_S", 0.01)
-    replicas = ReplicaManager(1, logs, Purgatory(SystemClock()), SystemClock())
+    replicas = ReplicaManager(1, logs, DelayedFetches(SystemClock()), SystemClock())
     heard: list[int] = []
 
     def listen(hosted) -> None:

@@ -5,13 +5,13 @@ from uuid import UUID
 import pytest
 
 from broker.common.clock import SystemClock
+from broker.common.cluster import TopicAssignment
 from broker.common.types import TopicPartition
-from broker.controller.cluster import TopicAssignment
 from broker.log.config import LogConfig
 from broker.log.manager import LogManager
 from broker.records.builder import build_batch
 from broker.records.record import Record
-from broker.runtime.purgatory import Purgatory
+from broker.runtime.delayed_fetches import DelayedFetches
 from broker.runtime.replication import stray_logs
 from broker.runtime.replication.replica_manager import ReplicaManager
 from broker.runtime.replication.stray_logs import StrayLogs
@@ -57,7 +57,7 @@ def topics():
 
 @pytest.fixture
 def strays(logs, topics):
-    return StrayLogs(1, ReplicaManager(1, logs, Purgatory(SystemClock()), SystemClock()), logs, topics)
+    return StrayLogs(1, ReplicaManager(1, logs, DelayedFetches(SystemClock()), SystemClock()), logs, topics)
 
 
 def aside(tmp_path) -> list:

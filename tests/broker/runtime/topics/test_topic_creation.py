@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from broker.common.cluster import TopicAssignment
 from broker.config.broker import read_broker_config
-from broker.controller.cluster import TopicAssignment
 from broker.protocol.messages.update_metadata import (
     UpdateMetadataBroker,
     UpdateMetadataPartitionState,

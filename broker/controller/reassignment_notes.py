@@ -1,4 +1,4 @@
-"""What the controller remembers of partitions on the move besides what their znodes say."""
+"""What the controller remembers of reassignments besides what their znodes say."""
 
 from dataclasses import dataclass, field
 
@@ -7,7 +7,7 @@ from broker.controller.replica_states import Replica
 
 
 @dataclass(slots=True)
-class Moves:
+class ReassignmentNotes:
     #: Partitions whose replicas were changed: their next state has a higher epoch, whatever else it says, so that
     #: every replica takes notice and requests of before are fenced.
     epoch_due: set[TopicPartition] = field(default_factory=set)

@@ -1,11 +1,11 @@
-"""The facts of a cluster that the controller decides from, as ZooKeeper holds them."""
+"""The facts of a cluster as ZooKeeper holds them: brokers, who is assigned to a partition, who leads it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from uuid import UUID
 
+from broker.common.replica_assignment import ReplicaAssignment
 from broker.common.types import NO_BROKER
-from broker.controller.replica_assignment import ReplicaAssignment
 
 #: Leader sent to brokers for a partition of a topic that is being deleted (Kafka's LeaderDuringDelete).
 LEADER_DURING_DELETE = -2

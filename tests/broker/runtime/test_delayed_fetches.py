@@ -5,90 +5,90 @@ import pytest
 from broker.common.clock import SystemClock
 from broker.common.limits import WAKES_AT_ONCE_MAX
 from broker.common.types import TopicPartition
-from broker.runtime.purgatory import Purgatory
+from broker.runtime.delayed_fetches import DelayedFetches
 
 A, B = TopicPartition("a", 0), TopicPartition("b", 0)
 LONG_MS = 60_000
 
 
 async def test_a_waiter_is_woken_by_any_of_its_partitions():
-    purgatory = Purgatory(SystemClock())
-    waiting = purgatory.wait([A, B], LONG_MS)
-    purgatory.wake(B)
+    delayed_fetches = DelayedFetches(SystemClock())
+    waiting = delayed_fetches.wait([A, B], LONG_MS)
+    delayed_fetches.wake(B)
     assert await waiting == {B}
 
 
 async def test_a_waiter_is_not_woken_by_another_partition():
-    purgatory = Purgatory(SystemClock())
-    waiting = purgatory.wait([A], LONG_MS)
-    purgatory.wake(B)
+    delayed_fetches = DelayedFetches(SystemClock())
+    waiting = delayed_fetches.wait([A], LONG_MS)
+    delayed_fetches.wake(B)
     await asyncio.sleep(0)
     assert not waiting.done()
     waiting.cancel()
 
 
 async def test_a_waiter_ends_when_its_time_is_up():
-    assert await Purgatory(SystemClock()).wait([A], 5) == set()
+    assert await DelayedFetches(SystemClock()).wait([A], 5) == set()
 
 
 async def test_a_short_wait_is_not_held_up_by_a_longer_one_before_it():
-    purgatory = Purgatory(SystemClock())
-    longer = purgatory.wait([A], LONG_MS)
-    assert await purgatory.wait([A], 5) == set()
+    delayed_fetches = DelayedFetches(SystemClock())
+    longer = delayed_fetches.wait([A], LONG_MS)
+    assert await delayed_fetches.wait([A], 5) == set()
     assert not longer.done()
     longer.cancel()
 
 
 async def test_a_wake_right_after_wait_is_not_lost():
-    purgatory = Purgatory(SystemClock())
-    waiting = purgatory.wait([A], LONG_MS)
-    purgatory.wake(A)
+    delayed_fetches = DelayedFetches(SystemClock())
+    waiting = delayed_fetches.wait([A], LONG_MS)
+    delayed_fetches.wake(A)
     assert await waiting == {A}
 
 
 async def test_no_time_to_wait_is_answered_at_once():
-    assert await Purgatory(SystemClock()).wait([A], 0) == set()
+    assert await DelayedFetches(SystemClock()).wait([A], 0) == set()
 
 
 async def test_trap_46_nothing_is_left_behind_however_a_waiter_ends():
-    purgatory = Purgatory(SystemClock())
-    woken, cancelled = purgatory.wait([A, B], LONG_MS), purgatory.wait([A], LONG_MS)
+    delayed_fetches = DelayedFetches(SystemClock())
+    woken, cancelled = delayed_fetches.wait([A, B], LONG_MS), delayed_fetches.wait([A], LONG_MS)
     cancelled.cancel()
-    purgatory.wake(A)
+    delayed_fetches.wake(A)
     await asyncio.gather(woken, cancelled, return_exceptions=True)
-    await purgatory.wait([B], 1)
-    assert len(purgatory) == 0
-    assert purgatory._waiters == {}
+    await delayed_fetches.wait([B], 1)
+    assert len(delayed_fetches) == 0
+    assert delayed_fetches._waiters == {}
 
 
 async def test_finished_waiters_do_not_pile_up_in_the_deadline_heap():
-    purgatory = Purgatory(SystemClock())
+    delayed_fetches = DelayedFetches(SystemClock())
     for _ in range(1_000):
-        waiting = purgatory.wait([A], LONG_MS)
-        purgatory.wake(A)
+        waiting = delayed_fetches.wait([A], LONG_MS)
+        delayed_fetches.wake(A)
         await waiting
         await asyncio.sleep(0)
-    assert len(purgatory._deadlines) < 100
+    assert len(delayed_fetches._deadlines) < 100
 
 
 async def test_whoever_would_wait_for_more_than_there_is_room_for_is_answered_at_once(monkeypatch):
-    monkeypatch.setattr("broker.runtime.purgatory.DELAYED_FETCH_PARTITIONS_MAX", 3)
-    purgatory = Purgatory(SystemClock())
-    first = purgatory.wait([A, B], LONG_MS)
-    assert await purgatory.wait([A, B], LONG_MS) == set()
+    monkeypatch.setattr("broker.runtime.delayed_fetches.DELAYED_FETCH_PARTITIONS_MAX", 3)
+    delayed_fetches = DelayedFetches(SystemClock())
+    first = delayed_fetches.wait([A, B], LONG_MS)
+    assert await delayed_fetches.wait([A, B], LONG_MS) == set()
     first.cancel()
     await asyncio.sleep(0)
-    second = purgatory.wait([A, B], LONG_MS)
+    second = delayed_fetches.wait([A, B], LONG_MS)
     await asyncio.sleep(0)
     assert not second.done()
     second.cancel()
 
 
 async def test_a_waiter_hears_of_all_that_moved_before_it_goes_on():
-    purgatory = Purgatory(SystemClock())
-    waiting = purgatory.wait([A, B], LONG_MS)
-    purgatory.wake(A)
-    purgatory.wake(B)
+    delayed_fetches = DelayedFetches(SystemClock())
+    waiting = delayed_fetches.wait([A, B], LONG_MS)
+    delayed_fetches.wake(A)
+    delayed_fetches.wake(B)
     assert await waiting == {A, B}
 
 
@@ -113,17 +113,17 @@ def going_on(monkeypatch):
 
 async def test_very_many_waiters_for_one_partition_go_on_a_few_at_a_time(going_on):
     """Each reads and answers: 57,000 in one pass of the loop kept everybody else waiting for seconds."""
-    purgatory = Purgatory(SystemClock())
-    waiting = [purgatory.wait([A], LONG_MS) for _ in range(10 * WAKES_AT_ONCE_MAX)]
-    purgatory.wake(A)
-    purgatory.wake(A)
+    delayed_fetches = DelayedFetches(SystemClock())
+    waiting = [delayed_fetches.wait([A], LONG_MS) for _ in range(10 * WAKES_AT_ONCE_MAX)]
+    delayed_fetches.wake(A)
+    delayed_fetches.wake(A)
     assert await going_on(waiting) == [WAKES_AT_ONCE_MAX] * 10
-    assert len(purgatory) == 0
+    assert len(delayed_fetches) == 0
 
 
 async def test_very_many_waiters_whose_time_is_up_go_on_a_few_at_a_time(going_on):
-    purgatory = Purgatory(SystemClock())
-    waiting = [purgatory.wait([A], 1) for _ in range(10 * WAKES_AT_ONCE_MAX)]
+    delayed_fetches = DelayedFetches(SystemClock())
+    waiting = [delayed_fetches.wait([A], 1) for _ in range(10 * WAKES_AT_ONCE_MAX)]
     passes = await going_on(waiting)
     assert max(passes) <= WAKES_AT_ONCE_MAX
     assert sum(passes) == len(waiting)
@@ -131,11 +131,11 @@ async def test_very_many_waiters_whose_time_is_up_go_on_a_few_at_a_time(going_on
 
 
 async def test_few_waiters_do_not_stand_in_line_behind_very_many():
-    purgatory = Purgatory(SystemClock())
-    many = [purgatory.wait([A], LONG_MS) for _ in range(10 * WAKES_AT_ONCE_MAX)]
-    one = purgatory.wait([B], LONG_MS)
-    purgatory.wake(A)
-    purgatory.wake(B)
+    delayed_fetches = DelayedFetches(SystemClock())
+    many = [delayed_fetches.wait([A], LONG_MS) for _ in range(10 * WAKES_AT_ONCE_MAX)]
+    one = delayed_fetches.wait([B], LONG_MS)
+    delayed_fetches.wake(A)
+    delayed_fetches.wake(B)
     assert await one == {B}
     assert not many[-1].done()
     await asyncio.gather(*many)

@@ -57,7 +57,7 @@ class _Waiter:
 _Place = tuple[int, _Waiter, int]
 
 
-class ProduceAcks:
+class DelayedProduces:
     """Waits of all partitions this broker leads."""
 
     def __init__(self, replicas: ReplicaManager, clock: Clock):

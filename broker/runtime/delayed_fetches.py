@@ -31,7 +31,7 @@ class _Waiter:
         return self.deadline_ms < other.deadline_ms
 
 
-class Purgatory:
+class DelayedFetches:
     """Parks a request until one of its partitions moves or its time is up."""
 
     def __init__(self, clock: Clock):

@@ -18,8 +18,8 @@ from broker.protocol.messages.leader_and_isr import (
 )
 from broker.records.builder import build_batch
 from broker.records.record import Record
-from broker.runtime.purgatory import Purgatory
-from broker.runtime.replication.produce_acks import ProduceAcks
+from broker.runtime.delayed_fetches import DelayedFetches
+from broker.runtime.replication.delayed_produces import DelayedProduces
 from broker.runtime.replication.replica_manager import ReplicaManager
 from tests.eventually import eventually
 
@@ -32,8 +32,8 @@ def world(tmp_path):
     """A partition that ME leads, in sync with NEAR, of which two replicas must be in sync."""
     logs, clock = LogManager([tmp_path / "logs"], LogConfig(), ME, "cluster"), ManualClock()
     logs.load_all()
-    replicas = ReplicaManager(ME, logs, Purgatory(clock), clock)
-    acks = ProduceAcks(replicas, clock)
+    replicas = ReplicaManager(ME, logs, DelayedFetches(clock), clock)
+    acks = DelayedProduces(replicas, clock)
     replicas.apply_leader_and_isr(role(leader=ME, leader_epoch=5))
     hosted = replicas.get(*PARTITION)
     replicas.configure(hosted, replace(hosted.log.config, min_insync_replicas=2))

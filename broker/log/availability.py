@@ -1,0 +1,90 @@
+"""Whether a log may be read and written, and who is told when its disk is broken.
+
+A disk that is full refuses one write and is no news. Any other failure is told to `on_disk_error`, whose owner takes
+the whole directory offline.
+"""
+
+from collections.abc import Callable
+
+from broker.common.errors import ApiError, ErrorCode
+from broker.log.files import is_full
+
+_CLOSED = "the log is closed"
+_LENT = "the log is being cut"
+
+
+class Availability:
+    """Of one log; its owner changes it, worker threads look and report."""
+
+    __slots__ = ("on_disk_error", "read_refusal", "refusal")
+
+    def __init__(self) -> None:
+        #: Told of failures of the disk that are not for want of space; perhaps on a worker thread.
+        self.on_disk_error: Callable[[OSError], None] = lambda error: None
+        #: Why nothing may be written, or not even read, any more; None while all is well.
+        self.refusal: str | None = None
+        self.read_refusal: str | None = None
+
+    def refuse_if_offline(self) -> None:
+        if self.read_refusal is not None:
+            raise _storage_error(self.read_refusal)
+
+    def refuse_if_unwritable(self) -> None:
+        if self.refusal is not None:
+            raise _storage_error(self.refusal)
+
+    @property
+    def is_lent(self) -> bool:
+        return self.read_refusal is _LENT
+
+    def lend(self) -> None:
+        self.refusal = self.read_refusal = _LENT
+
+    def take_back(self) -> None:
+        """What has failed meanwhile stays so."""
+        if self.refusal is _LENT:
+            self.refusal = None
+        if self.read_refusal is _LENT:
+            self.read_refusal = None
+
+    def fail(self, reason: str) -> None:
+        """From now on everything is refused with `reason`."""
+        self.refusal = self.read_refusal = reason
+
+    def close(self) -> None:
+        self.fail(_CLOSED)
+
+    # --- what the disk says
+
+    def refused(self, error: OSError, reason: str) -> ApiError:
+        """Everything is as it was."""
+        self.report(error)
+        return _storage_error(reason)
+
+    def unreadable(self, error: OSError) -> ApiError:
+        return self.refused(error, f"the log cannot be read: {error.strerror}")
+
+    def broken_for_writing(self, error: OSError, reason: str) -> ApiError:
+        """No more may be written, for `reason`; what is there can be read."""
+        self.refusal = reason
+        self.report_broken(error)
+        return _storage_error(reason)
+
+    def broken(self, error: OSError, reason: str) -> ApiError:
+        """Nobody knows what is there."""
+        self.report_broken(error)
+        self.fail(reason)
+        return _storage_error(reason)
+
+    def report(self, error: OSError) -> None:
+        if not is_full(error):
+            self.report_broken(error)
+
+    def report_broken(self, error: OSError) -> None:
+        """A file that is gone because the log was closed, and perhaps moved aside, says nothing of the disk."""
+        if self.read_refusal is None or self.is_lent:
+            self.on_disk_error(error)
+
+
+def _storage_error(reason: str) -> ApiError:
+    return ApiError(ErrorCode.KAFKA_STORAGE_ERROR, reason)

@@ -1,0 +1,96 @@
+"""A log's producers and their transactions, on disk and in memory: who they are, what is open, what was aborted.
+
+What is remembered (`ProducerState`), its snapshots and the index of aborted transactions are kept in step with what is
+written and what is cut off.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from broker.common.logs import logger
+from broker.log.producer_search import forget_cut_batches
+from broker.log.producer_snapshots import load_producers, note_aborted, store_producers
+from broker.log.producer_state import ProducerState
+from broker.log.segment import Segment
+from broker.log.transaction_index import AbortedTransaction, TransactionIndex
+from broker.records.batch import BatchHeader
+from broker.records.control import EndMarker, parse_marker
+
+_log = logger(__name__)
+
+
+class ProducerStateManager:
+    """Of one log, for its owner. `state` is what is remembered now: to be asked, and changed here only."""
+
+    __slots__ = ("_aborted", "_directory", "state")
+
+    def __init__(self, directory: Path, segments: Sequence[Segment], log_end_offset: int):
+        """As of `log_end_offset`, where the log ends. Raises OSError."""
+        self._directory = directory
+        self._aborted = TransactionIndex(directory)
+        self.state = load_producers(directory, segments, log_end_offset, self._aborted)
+
+    # --- what is written
+
+    def check_marker(self, header: BatchHeader, batch: bytearray | memoryview) -> EndMarker | None:
+        """What the control batch says, None if it ends no transaction. Raises ApiError: as `ProducerState.check_marker`
+        (a marker has no sequence number, but a coordinator that may have been replaced), CORRUPT_MESSAGE.
+        """
+        marker = parse_marker(batch)
+        if marker is not None:
+            self.state.check_marker(header, marker.coordinator_epoch)
+        return marker
+
+    def note_aborted(self, segment_base_offset: int, header: BatchHeader, base_offset: int, marker: EndMarker) -> None:
+        """Before the marker is written to the segment: without the note, readers would take the records of an aborted
+        transaction for committed. A note whose marker is not written has to be taken back; what a stop leaves is made
+        anew at the next start. Raises OSError.
+        """
+        note_aborted(self.state, self._aborted, segment_base_offset, header, base_offset, marker)
+
+    def take_back(self, segment: Segment) -> None:
+        """The last marker noted for `segment` was not written. Raises OSError."""
+        self._aborted.take_back(segment.base_offset, segment.next_offset)
+
+    def note(self, header: BatchHeader, base_offset: int, marker: EndMarker | None) -> None:
+        """The batch was written at `base_offset`; `marker` is what it says if it is a control batch."""
+        if not header.is_control:
+            self.state.note(header, base_offset)
+        elif marker is not None:
+            self.state.note_marker(header, base_offset, marker.coordinator_epoch)
+
+    def store(self, segment: Segment, log_end_offset: int) -> None:
+        """Of what a snapshot covers nothing is noted again: aborted transactions are on disk before it."""
+        try:
+            self._aborted.flush(segment.base_offset)
+        except OSError as error:
+            _log.warning("producer snapshot not written", directory=str(self._directory), reason=str(error))
+            return
+        store_producers(self._directory, self.state, log_end_offset)
+
+    # --- what is cut off
+
+    def forget_from(self, segments: Sequence[Segment], end_offset: int) -> None:
+        """The log, of `segments`, ends at `end_offset` now. What was cut may have begun or ended transactions: then
+        only reading again tells which are open. Raises OSError.
+        """
+        if self.state.has_transactions_from(end_offset):
+            self.state = load_producers(self._directory, segments, end_offset, self._aborted)
+        else:
+            forget_cut_batches(self.state, self._directory, segments, end_offset)
+
+    def forget_all(self) -> None:
+        self.state = ProducerState()
+
+    # --- what readers of committed records ask
+
+    @property
+    def has_aborted(self) -> bool:
+        """Whether any transaction was aborted, or may have been."""
+        return self._aborted.has_entries
+
+    def aborted(self, segments: Sequence[Segment], from_offset: int, end_offset: int) -> list[AbortedTransaction]:
+        """Those with records from `from_offset` to `end_offset` (exclusive); `segments` are those from `from_offset`
+        on. Raises OSError.
+        """
+        return self._aborted.find([segment.base_offset for segment in segments], from_offset, end_offset)

@@ -1,0 +1,191 @@
+"""What one broker serves with, and who of it knows whom: made at once when its logs are loaded, started by others."""
+
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from prometheus_client import CollectorRegistry
+
+from broker.common.clock import Clock
+from broker.config.broker import BrokerConfig
+from broker.controller.leader_rebalance import RebalanceSettings
+from broker.handlers.handler import Services
+from broker.log.manager import LogManager
+from broker.net.dialer import Dialer
+from broker.net.listener import ConnectionLimits, Listener
+from broker.net.turns import Turns
+from broker.replication.fetch_session import FetchSessions
+from broker.runtime import broker_configs
+from broker.runtime.broker_configs import BrokerConfigs
+from broker.runtime.config_changes import ConfigKeepers
+from broker.runtime.controlled_shutdown import ControlledShutdown
+from broker.runtime.controller.controller_runtime import ControllerRuntime
+from broker.runtime.controller_epochs import ControllerEpochs
+from broker.runtime.coordinators.producer_ids import ProducerIds
+from broker.runtime.delayed_fetches import DelayedFetches
+from broker.runtime.housekeeping import Housekeeping
+from broker.runtime.log_dirs import LogDirs
+from broker.runtime.metadata_cache import MetadataCache
+from broker.runtime.replication.lost_logs import LostLogs
+from broker.runtime.replication.repacking import Repacking
+from broker.runtime.replication.replica_manager import ReplicaManager
+from broker.runtime.replication.stray_logs import StrayLogs
+from broker.runtime.request_times import RequestTimes
+from broker.runtime.retention_previews import RetentionPreviews
+from broker.runtime.topics import topic_configs
+from broker.runtime.topics.topic_admin import TopicAdmin
+from broker.runtime.topics.topic_configs import TopicConfigs
+from broker.security.membership import Membership
+from broker.server.addresses import Addresses
+from broker.server.controller_metrics import ControllerMetrics
+from broker.server.coordination import Coordination
+from broker.server.coordinator_metrics import CoordinatorMetrics
+from broker.server.descriptors import connections_within
+from broker.server.dispatcher import Dispatcher
+from broker.server.metrics import ErrorMetrics, RequestMetrics, StateMetrics
+from broker.server.registration import Registration
+from broker.server.replication import Replication, random_session_id
+from broker.zookeeper.earlier_session import SessionNote
+from broker.zookeeper.session import ZooKeeperSession
+from broker.zookeeper.store import ClusterStore
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What is there before: the port, the loaded logs, ZooKeeper and what it says of the cluster."""
+
+    config: BrokerConfig
+    configs: BrokerConfigs
+    clock: Clock
+    session: ZooKeeperSession
+    store: ClusterStore
+    cluster_id: str
+    membership: Membership
+    metadata: MetadataCache
+    listener: Listener
+    turns: Turns
+    descriptor_limit: int
+    logs: LogManager
+    registry: CollectorRegistry
+
+
+class Parts:
+    """Those that start and stop, and `services`, what handlers may ask."""
+
+    def __init__(self, ground: Ground):
+        self._ground = ground
+        config, store, logs, clock, metadata = ground.config, ground.store, ground.logs, ground.clock, ground.metadata
+        self.addresses = Addresses(config, ground.listener, metadata)
+        dialer = Dialer(ground.membership)
+        delayed_fetches = DelayedFetches(clock)
+        self.replicas = ReplicaManager(config.broker_id, logs, delayed_fetches, clock)
+        self.coordination = Coordination(config, self.replicas, metadata, store, self.addresses.of, dialer, clock)
+        self.registration = self._registration()
+        self.stray_logs = StrayLogs(config.broker_id, self.replicas, logs, store)
+        configs_of_topics = TopicConfigs(store, self.replicas, config)
+        self.replication = Replication(
+            config, ground.configs, self.replicas, metadata, store, self.addresses.of, dialer, clock
+        )
+        self.keepers = ConfigKeepers(
+            ground.session,
+            {topic_configs.ENTITY: configs_of_topics.apply, broker_configs.ENTITY: ground.configs.apply},
+        )
+        self.housekeeping = Housekeeping(self.replicas, logs, config, clock, self.replicas.high_watermarks)
+        self.previews = RetentionPreviews(self.replicas, configs_of_topics, config, clock)
+        self._limit_connections()
+        ground.configs.on_changed += [
+            configs_of_topics.apply_all,
+            self._limit_connections,
+            self.housekeeping.reconfigure,
+        ]
+        self.controller = self._controller(dialer)
+        self.controlled_shutdown = ControlledShutdown(store, metadata, self.replicas, dialer, config)
+        self.services = self._services(delayed_fetches, configs_of_topics)
+        self.coordination.serve(self.services, ground.listener.name)
+        self.dispatcher = Dispatcher(self.services, RequestMetrics(ground.registry))
+        self._register_metrics()
+
+    def _limit_connections(self) -> None:
+        config = self._ground.config
+        self._ground.listener.limits = ConnectionLimits(
+            connections_within(self._ground.descriptor_limit, config.max_connections),
+            config.max_connections_per_ip,
+            dict(config.max_connections_per_ip_overrides),
+        )
+
+    def _registration(self) -> Registration:
+        config, store, logs = self._ground.config, self._ground.store, self._ground.logs
+        return Registration(
+            store,
+            self.addresses.registration(),
+            self.replicas,
+            SessionNote(lambda: logs.online_directories),
+            LostLogs(store, config.broker_id, logs),
+        )
+
+    def _controller(self, dialer: Dialer) -> ControllerRuntime:
+        ground = self._ground
+        return ControllerRuntime(
+            ground.store,
+            ground.config.broker_id,
+            ground.clock,
+            dialer,
+            unclean_election=ground.config.at_start["unclean_leader_election_enable"],
+            rebalance=_rebalance_settings(ground.config),
+        )
+
+    def _services(self, delayed_fetches: DelayedFetches, configs_of_topics: TopicConfigs) -> Services:
+        ground, config = self._ground, self._ground.config
+        return Services(
+            config=config,
+            cluster_id=ground.cluster_id,
+            metadata=ground.metadata,
+            replicas=self.replicas,
+            delayed_fetches=delayed_fetches,
+            fetch_sessions=FetchSessions(random_session_id),
+            feeds=self.replication.feeds,
+            delayed_produces=self.replication.delayed_produces,
+            deletions=self.replication.deletions,
+            repacking=Repacking(self.replicas),
+            transactional_appends=self.coordination.appends,
+            groups=self.coordination.groups,
+            transactions=self.coordination.transactions,
+            topics=TopicAdmin(ground.store, ground.metadata, config),
+            topic_configs=configs_of_topics,
+            broker_configs=ground.configs,
+            log_dirs=LogDirs([Path(path) for path in config.log_dirs], self.replicas, ground.logs),
+            retention_previews=self.previews,
+            request_times=RequestTimes(),
+            producer_ids=ProducerIds(ground.store, config.broker_id),
+            controller=self.controller,
+            controller_epochs=ControllerEpochs(config.broker_id, self.replicas, ground.store),
+            admit=partial(ground.membership.admit, self.addresses.is_ours),
+            turns=ground.turns,
+            clock=ground.clock,
+        )
+
+    def _register_metrics(self) -> None:
+        ground, services = self._ground, self.services
+        for metrics in (
+            self.replication.metrics,
+            CoordinatorMetrics(self.coordination),
+            ControllerMetrics(self.controller),
+            ErrorMetrics(services.request_times),
+            StateMetrics(
+                self.replicas,
+                ground.metadata,
+                services.delayed_fetches,
+                services.fetch_sessions,
+                ground.listener,
+                ground.config,
+            ),
+        ):
+            ground.registry.register(metrics)
+
+
+def _rebalance_settings(config: BrokerConfig) -> RebalanceSettings:
+    return RebalanceSettings(
+        is_enabled=config.auto_leader_rebalance_enable,
+        check_interval_ms=1000 * config.leader_imbalance_check_interval_seconds,
+        imbalance_percentage=config.leader_imbalance_per_broker_percentage,
+    )
