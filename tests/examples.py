@@ -1,7 +1,11 @@
-"""How many examples a property is tried on: the gate takes a quarter of what `make test-all` takes."""
+"""How much is tried: the gate takes a quarter of the examples, rounds and looks that `make test-all` takes."""
 
 from hypothesis import settings
 
 
+def is_full() -> bool:
+    return settings.get_current_profile_name() == "full"
+
+
 def examples(full: int) -> int:
-    return full if settings.get_current_profile_name() == "full" else max(1, full // 4)
+    return full if is_full() else max(1, full // 4)

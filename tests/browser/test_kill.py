@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 from tests.barnabas_cluster import await_true
 from tests.browser.conftest import take_pictures
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.long, pytest.mark.browser, pytest.mark.timeout(300)]
 TOPIC = "journey.kill"
 
 
