@@ -6,8 +6,9 @@
 # Everything else is set by environment variables named BARNABAS_…; README.md lists them.
 
 PYTHON ?= python3
-PYTEST = --numprocesses auto --durations=25 --durations-min=3
 VENV := .venv
+# Rewritten tests are kept as bytecode whatever the environment says: every worker reads them, and so does the next run.
+PYTEST = PYTHONDONTWRITEBYTECODE= $(VENV)/bin/python -m pytest --numprocesses auto --durations=25 --durations-min=3
 STAMPS := $(VENV)/stamps
 
 .DEFAULT_GOAL := help
@@ -46,10 +47,10 @@ down: ## End what runs here, also what a killed terminal left
 	  exec $(VENV)/bin/python manage.py down
 
 test: setup-test lint bytecode ## Run every check and the tests of the gate, some minutes
-	$(VENV)/bin/python -m pytest $(PYTEST) -m "not long"
+	$(PYTEST) -m "not long"
 
 test-all: setup-test lint bytecode ## Run every check and every test, also those that take long
-	$(VENV)/bin/python -m pytest $(PYTEST) --hypothesis-profile full
+	$(PYTEST) --hypothesis-profile full
 
 # Tests start some hundred interpreters, and none of them writes bytecode: each would compile everything anew.
 bytecode: setup-test

@@ -3,6 +3,7 @@
 from urllib.parse import urlsplit
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.barnabas_cluster import await_true
 from tests.browser.conftest import DEADLINE_MS, log_in
@@ -75,7 +76,7 @@ def test_searching_by_htmx_and_the_records_socket_go_through_the_proxy(page, out
     page.goto(outside + "topics/")
     page.get_by_label("Search topics").fill("ord")
     page.wait_for_url("**search=ord**")
-    assert page.get_by_role("link", name="orders", exact=True).is_visible()
+    expect(page.get_by_role("link", name="orders", exact=True)).to_be_visible()
     page.goto(outside + "topics/orders/+records/")
     page.get_by_role("button", name="Follow live").click()
     await_true(lambda: page.wait_for_timeout(50) or any("/ws/records/" in url for url in sockets), "a socket", 10)
