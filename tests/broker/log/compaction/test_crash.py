@@ -147,10 +147,12 @@ def swap_left(template, new_compacted, swaps_left, tmp_path):
     """swap_left(is_old_there=…): a copy of the log, and its `.swap`."""
 
     def copied(*, is_old_there: bool):
-        swap = swaps_left[is_old_there]
-        shutil.copytree(swap.parent, tmp_path / "t-0")
-        compacted = new_compacted(tmp_path / "t-0", config=template.config, written=list(template.written))
-        return compacted, tmp_path / "t-0" / swap.name
+        swap, directory = swaps_left[is_old_there], tmp_path / "t-0"
+        shutil.copytree(template.directory, directory)
+        compacted = new_compacted(directory, config=template.config, written=list(template.written))
+        shutil.rmtree(directory)  # whose opening would have ended the exchange
+        shutil.copytree(swap.parent, directory)
+        return compacted, directory / swap.name
 
     return copied
 
