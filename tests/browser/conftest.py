@@ -156,9 +156,9 @@ def running_product(directory: Path, *, demo: bool = True, documents: str = "") 
         stop_product(running)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def chromium():
-    """Ends with its module: as long as it is open, Playwright keeps an event loop running in this thread."""
+    """Ends with its folder: as long as it is open, Playwright keeps an event loop running in this thread."""
     path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if path is None:
         pytest.skip("no Chromium found (Debian package chromium); browser journeys are not run")
@@ -217,12 +217,16 @@ def log_in(page, console: str) -> None:
     page.get_by_role("heading", name="Overview").wait_for()
 
 
+def _is_looked_at() -> bool:
+    return is_full() or bool(os.environ.get("SCREENSHOTS"))
+
+
 def screenshot(page, name: str, *, for_readme: bool = False, **options) -> None:
     """Into tests/output/screenshots, but not in the gate, where nobody looks at them.
 
     With SCREENSHOTS set in the environment they are taken there too, and the README's own are renewed.
     """
-    if not is_full() and not os.environ.get("SCREENSHOTS"):
+    if not _is_looked_at():
         return
     SCREENSHOTS.mkdir(parents=True, exist_ok=True)
     page.screenshot(path=SCREENSHOTS / f"{name}.png", **options)
@@ -231,7 +235,7 @@ def screenshot(page, name: str, *, for_readme: bool = False, **options) -> None:
 
 
 def take_pictures(chromium, product: Product, name: str, paths: dict[str, str]) -> None:
-    """Every page of `paths`, opened once, in both themes and widths; one that is wider than its window fails."""
+    """Every page of `paths`, opened once, as `every_look` shows it; one that is wider than its window fails."""
     context = signed_in(chromium, product)
     page = context.new_page()
     for what, path in paths.items():
@@ -244,8 +248,9 @@ def take_pictures(chromium, product: Product, name: str, paths: dict[str, str]) 
 
 
 def every_look(page) -> Iterator[tuple[str, int]]:
-    """The open page in one theme and width after the other."""
-    for theme, width in itertools.product(THEMES, WIDTHS):
+    """The open page in each theme and width; in the gate a theme has one of the widths."""
+    looks = itertools.product(THEMES, WIDTHS) if _is_looked_at() else zip(THEMES, WIDTHS, strict=True)
+    for theme, width in looks:
         page.set_viewport_size({"width": width, "height": 900})
         page.emulate_media(color_scheme=theme)
         yield theme, width
