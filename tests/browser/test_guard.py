@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import DEADLINE_MS, WIDER, every_look, log_in, screenshot
+from tests.browser.conftest import DEADLINE_MS, WIDER, every_look, screenshot, session_of
 from tests.browser.web_process import web_process
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
@@ -45,13 +45,16 @@ def console(tmp_path_factory):
         yield f"http://127.0.0.1:{port}"
 
 
+@pytest.fixture(scope="module")
+def session(chromium, console):
+    return session_of(chromium, console)
+
+
 @pytest.fixture
-def page(chromium, console):
-    context = chromium.new_context()
+def page(chromium, session):
+    context = chromium.new_context(storage_state=session)
     context.set_default_timeout(DEADLINE_MS)
-    page = context.new_page()
-    log_in(page, console)
-    yield page
+    yield context.new_page()
     context.close()
 
 
@@ -70,6 +73,7 @@ def test_a_stop_that_takes_writers_down_is_asked_anew_until_the_name_is_typed(pa
 
 
 def test_a_group_is_retired_where_health_says_why(page, console):
+    page.goto(console)
     page.get_by_role("link", name="Acknowledge or mute…").first.click()
     page.get_by_role("row", name="billing-old").get_by_role("link").click()
     page.get_by_label("Why").fill("The service is gone.")
