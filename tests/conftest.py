@@ -1,4 +1,4 @@
-"""What every test stands on: a data directory of its own and no outside service, set before Django reads it."""
+"""What every test stands on, set before Django reads it, and which worker has which tests: tests/README.md says why."""
 
 import os
 import shutil
@@ -25,9 +25,25 @@ settings.register_profile("gate", deadline=None, derandomize=True)
 settings.register_profile("full", deadline=None)
 settings.load_profile("gate")
 
-#: Folders whose tests start many processes. They run in one worker, one test after the other: two cores never carry
-#: more than one cluster, or Spark, which gives a Python worker no more than ten seconds to start.
-_CROWDED = ("browser", "chaos", "faults", "interop", "conformance", "broker/spark")
+#: What starts many processes, by the worker it runs in, one test after the other. Products and faults are alone with
+#: each other; clusters of brokers, which mostly wait, and Spark stand beside them.
+_CROWDED = {
+    "products": ("browser/", "chaos/", "faults/"),
+    "clusters": ("interop/", "conformance/", "broker/spark/", "console/zookeeper/test_real_ensemble.py"),
+}
+#: Of all others those that take longest, so that no worker begins with one when the others are through.
+_LONGEST = (
+    "simulation/",
+    "fuzz/",
+    "broker/log/compaction/",
+    "broker/server/test_loop_watch.py",
+    "broker/zookeeper/test_quota.py",
+    "broker/cli/",
+    "console/access/test_hidden_names.py",
+    "console/processes/test_worker.py",
+)
+#: A worker more than there are cores: who has a cluster waits half of the time.
+_WORKERS_MAX = 4
 
 
 @pytest.fixture(scope="session")
@@ -41,20 +57,32 @@ class ByFile(LoadScopeScheduling):
     """What is crowded goes to one worker whole; all else goes by file, whose tests share fixtures."""
 
     def _split_scope(self, nodeid: str) -> str:
-        return "crowded" if _is_crowded(nodeid) else nodeid.partition("::")[0]
+        return _crowd_of(nodeid) or nodeid.partition("::")[0]
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log) -> ByFile:
     return ByFile(config, log)
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    return min(_WORKERS_MAX, (os.cpu_count() or 1) + 1)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What takes long begins first."""
-    items.sort(key=lambda item: not _is_crowded(item.nodeid))
+    items.sort(key=lambda item: _turn_of(item.nodeid))
 
 
-def _is_crowded(nodeid: str) -> bool:
-    return nodeid.startswith(tuple(f"tests/{folder}/" for folder in _CROWDED))
+def _turn_of(nodeid: str) -> int:
+    crowd = _crowd_of(nodeid)
+    if crowd is not None:
+        return list(_CROWDED).index(crowd)
+    return len(_CROWDED) + (not nodeid.removeprefix("tests/").startswith(_LONGEST))
+
+
+def _crowd_of(nodeid: str) -> str | None:
+    path = nodeid.removeprefix("tests/")
+    return next((crowd for crowd, places in _CROWDED.items() if path.startswith(places)), None)
 
 
 def pytest_unconfigure() -> None:

@@ -4,6 +4,8 @@ import asyncio
 import contextlib
 import threading
 
+_DEADLINE_S = 30
+
 
 class ReverseProxy:
     """Listens on a free port of 127.0.0.1 in a thread of its own. `strips`: the prefix is taken off before it asks."""
@@ -16,22 +18,24 @@ class ReverseProxy:
     def __enter__(self) -> "ReverseProxy":
         self._thread.start()
         serving = asyncio.run_coroutine_threadsafe(asyncio.start_server(self._serve, "127.0.0.1", 0), self._loop)
-        self._server = serving.result(5)
+        self._server = serving.result(_DEADLINE_S)
         self.port = self._server.sockets[0].getsockname()[1]
         return self
 
     def __exit__(self, *_: object) -> None:
-        asyncio.run_coroutine_threadsafe(self._stop(), self._loop).result(5)
+        asyncio.run_coroutine_threadsafe(self._stop(), self._loop).result(_DEADLINE_S)
         self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(5)
+        self._thread.join(_DEADLINE_S)
         self._loop.close()
 
     async def _stop(self) -> None:
+        """Until no task is left: one that a closed loop leaves behind ends in the middle of its own end."""
         self._server.close()
-        rest = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
-        for task in rest:
-            task.cancel()
-        await asyncio.gather(*rest, return_exceptions=True)
+        await asyncio.sleep(0)  # who was accepted before has a task now
+        while rest := asyncio.all_tasks() - {asyncio.current_task()}:
+            for task in rest:
+                task.cancel()
+            await asyncio.wait(rest)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One request for each connection, or one websocket."""

@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +16,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.barnabas_cluster import await_true
+from tests.examples import is_full
 from tests.zookeeper_server import free_ports
 
 ROOT = Path(__file__).parent.parent.parent
@@ -23,6 +25,8 @@ SCREENSHOTS = ROOT / "tests" / "output" / "screenshots"
 PASSWORD = "a password for tests"
 _UP_DEADLINE_S = 90
 _STOP_DEADLINE_S = 60
+#: By how many pixels a page is wider than its window.
+WIDER = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 #: How long any page may take to show what is expected of it; how fast it is, is measured in benchmarks.
 DEADLINE_MS = 60_000
 
@@ -129,9 +133,22 @@ def stop_product(product: Product) -> None:
         raise AssertionError(f"not stopped within {_STOP_DEADLINE_S} s:\n{product.said()}") from None
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def product(tmp_path_factory):
-    running = start_product(tmp_path_factory.mktemp("product"))
+    """Without the demo, whose Spark job takes as much of a core as everything else together; its process copies a file.
+
+    It ends with the last test of this folder.
+    """
+    directory = tmp_path_factory.mktemp("product")
+    document = directory / "document.txt"
+    document.write_text("a line\nanother line\n")
+    with running_product(directory, demo=False, documents=str(document)) as running:
+        yield running
+
+
+@contextlib.contextmanager
+def running_product(directory: Path, *, demo: bool = True, documents: str = "") -> Iterator[Product]:
+    running = start_product(directory, demo=demo, documents=documents)
     try:
         await_up(running)
         yield running
@@ -139,9 +156,9 @@ def product(tmp_path_factory):
         stop_product(running)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def chromium():
-    """Ends with its module: as long as it is open, Playwright keeps an event loop running in this thread."""
+    """Ends with its folder: as long as it is open, Playwright keeps an event loop running in this thread."""
     path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if path is None:
         pytest.skip("no Chromium found (Debian package chromium); browser journeys are not run")
@@ -157,13 +174,10 @@ def chromium():
 
 def signed_in(chromium, product: Product, **looks):
     """A window of the first user, whose password is asked for once only."""
+    if product.session is None:
+        product.session = session_of(chromium, product.console)
     context = chromium.new_context(storage_state=product.session, **looks)
     context.set_default_timeout(DEADLINE_MS)
-    if product.session is None:
-        page = context.new_page()
-        log_in(page, product.console)
-        page.close()
-        product.session = context.storage_state()
     return context
 
 
@@ -185,6 +199,16 @@ def _is_complaint(message) -> bool:
     return message.type == "error" and "status of 404" not in message.text
 
 
+def session_of(chromium, console: str) -> dict:
+    """The first user's, logged in once: `chromium.new_context(storage_state=…)` begins with it."""
+    context = chromium.new_context()
+    context.set_default_timeout(DEADLINE_MS)
+    log_in(context.new_page(), console)
+    session = context.storage_state()
+    context.close()
+    return session
+
+
 def log_in(page, console: str) -> None:
     page.goto(console)
     page.get_by_label("User name").fill("admin")
@@ -193,27 +217,40 @@ def log_in(page, console: str) -> None:
     page.get_by_role("heading", name="Overview").wait_for()
 
 
-def screenshot(page, name: str, *, for_readme: bool = False) -> None:
-    """Into tests/output/screenshots; with SCREENSHOTS set in the environment the README's own are renewed too."""
+def _is_looked_at() -> bool:
+    return is_full() or bool(os.environ.get("SCREENSHOTS"))
+
+
+def screenshot(page, name: str, *, for_readme: bool = False, **options) -> None:
+    """Into tests/output/screenshots, but not in the gate, where nobody looks at them.
+
+    With SCREENSHOTS set in the environment they are taken there too, and the README's own are renewed.
+    """
+    if not _is_looked_at():
+        return
     SCREENSHOTS.mkdir(parents=True, exist_ok=True)
-    page.screenshot(path=SCREENSHOTS / f"{name}.png")
+    page.screenshot(path=SCREENSHOTS / f"{name}.png", **options)
     if for_readme and os.environ.get("SCREENSHOTS"):
         shutil.copy(SCREENSHOTS / f"{name}.png", ROOT / "tests" / "browser" / "screenshots" / f"{name}.png")
 
 
 def take_pictures(chromium, product: Product, name: str, paths: dict[str, str]) -> None:
-    """Every page of `paths` in both themes and widths; one that is wider than its window fails.
-
-    A theme has one of the widths, for time; with SCREENSHOTS set each has both.
-    """
-    looks = itertools.product(THEMES, WIDTHS) if os.environ.get("SCREENSHOTS") else zip(THEMES, WIDTHS, strict=True)
-    for theme, width in looks:
-        context = signed_in(chromium, product, viewport={"width": width, "height": 900}, color_scheme=theme)
-        page = context.new_page()
-        for what, path in paths.items():
-            page.goto(product.console + path)
-            page.locator("#connection[data-state=live]").wait_for()
+    """Every page of `paths`, opened once, as `every_look` shows it; one that is wider than its window fails."""
+    context = signed_in(chromium, product)
+    page = context.new_page()
+    for what, path in paths.items():
+        page.goto(product.console + path)
+        page.locator("#connection[data-state=live]").wait_for()
+        for theme, width in every_look(page):
             screenshot(page, f"{what}-{name}-{width}-{theme}")
-            overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-            assert page.evaluate(overflow) <= 0, (path, width)
-        context.close()
+            assert page.evaluate(WIDER) <= 0, (path, width, theme)
+    context.close()
+
+
+def every_look(page) -> Iterator[tuple[str, int]]:
+    """The open page in each theme and width; in the gate a theme has one of the widths."""
+    looks = itertools.product(THEMES, WIDTHS) if _is_looked_at() else zip(THEMES, WIDTHS, strict=True)
+    for theme, width in looks:
+        page.set_viewport_size({"width": width, "height": 900})
+        page.emulate_media(color_scheme=theme)
+        yield theme, width

@@ -3,9 +3,10 @@
 from urllib.parse import urlsplit
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.barnabas_cluster import await_true
-from tests.browser.conftest import DEADLINE_MS, log_in
+from tests.browser.conftest import DEADLINE_MS, log_in, session_of
 from tests.browser.web_process import web_process
 from tests.reverse_proxy import ReverseProxy
 
@@ -27,20 +28,23 @@ def console(tmp_path_factory):
         yield port
 
 
-@pytest.fixture(params=[True, False], ids=["prefix taken off", "prefix left on"])
+@pytest.fixture(scope="module", params=[True, False], ids=["prefix taken off", "prefix left on"])
 def outside(request, console):
     """The console's address as people know it."""
     with ReverseProxy(console, PREFIX, strips=request.param) as proxy:
         yield f"http://127.0.0.1:{proxy.port}{PREFIX}/"
 
 
+@pytest.fixture(scope="module")
+def session(chromium, outside):
+    return session_of(chromium, outside)
+
+
 @pytest.fixture
-def page(chromium, outside):
-    context = chromium.new_context(viewport={"width": 1280, "height": 800})
+def page(chromium, session):
+    context = chromium.new_context(viewport={"width": 1280, "height": 800}, storage_state=session)
     context.set_default_timeout(DEADLINE_MS)
-    page = context.new_page()
-    log_in(page, outside)
-    yield page
+    yield context.new_page()
     context.close()
 
 
@@ -75,7 +79,7 @@ def test_searching_by_htmx_and_the_records_socket_go_through_the_proxy(page, out
     page.goto(outside + "topics/")
     page.get_by_label("Search topics").fill("ord")
     page.wait_for_url("**search=ord**")
-    assert page.get_by_role("link", name="orders", exact=True).is_visible()
+    expect(page.get_by_role("link", name="orders", exact=True)).to_be_visible()
     page.goto(outside + "topics/orders/+records/")
     page.get_by_role("button", name="Follow live").click()
     await_true(lambda: page.wait_for_timeout(50) or any("/ws/records/" in url for url in sockets), "a socket", 10)
@@ -83,6 +87,8 @@ def test_searching_by_htmx_and_the_records_socket_go_through_the_proxy(page, out
 
 
 def test_logging_out_and_in_again_stays_below_the_path(page, outside):
+    page.context.clear_cookies()  # the session that ends here is no other test's
+    log_in(page, outside)
     cookies = {each["name"]: each["path"] for each in page.context.cookies()}
     assert cookies == {f"barnabas_{each}": f"{PREFIX}/" for each in ("session", "csrf", "browser")}
     page.get_by_role("button", name="Log out").click()

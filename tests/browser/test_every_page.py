@@ -3,7 +3,7 @@
 import pytest
 
 from tests.barnabas_cluster import await_true
-from tests.browser.conftest import DEADLINE_MS, SCREENSHOTS, log_in
+from tests.browser.conftest import DEADLINE_MS, screenshot, session_of
 from tests.browser.web_process import web_process
 from tests.console.access.test_every_address import CHANGES, CLOSED, FOR_OPERATORS, address_of
 
@@ -34,6 +34,7 @@ PARTS = {"process-log", "process-question", "process-no-question"}
 PAGES = [name for name in CLOSED if name not in PARTS and (name not in CHANGES or name in FOR_OPERATORS)]
 PAGES += ["user", "user-create", "user-password", "user-logins", "own-password"]
 
+PHONE, DESK = (390, "light"), (1280, "dark")
 #: The script that makes them reachable has run.
 EXPLAINED = "!document.querySelector('button:disabled[title]')"
 LOOK = """() => {
@@ -85,26 +86,40 @@ def console(tmp_path_factory):
         yield f"http://127.0.0.1:{port}"
 
 
-@pytest.fixture(params=[(390, "light"), (1280, "dark")], ids=["phone", "desk"])
-def page(request, chromium, console):
-    width, theme = request.param
-    context = chromium.new_context(viewport={"width": width, "height": 900}, color_scheme=theme)
+@pytest.fixture(scope="module")
+def session(chromium, console):
+    return session_of(chromium, console)
+
+
+@pytest.fixture(params=[PHONE, DESK], ids=["phone", "desk"])
+def page(request, chromium, session):
+    context = chromium.new_context(storage_state=session)
     context.set_default_timeout(DEADLINE_MS)
     page = context.new_page()
-    log_in(page, console)
+    turn_into(page, request.param)
     yield page
     context.close()
 
 
+def turn_into(page, look: tuple[int, str]) -> None:
+    width, theme = look
+    page.set_viewport_size({"width": width, "height": 900})
+    page.emulate_media(color_scheme=theme)
+
+
+@pytest.mark.parametrize("page", [PHONE], indirect=True, ids=["opened on a phone"])
 def test_every_page_can_be_read_and_used_by_everybody(page, console):
-    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+    """Each is opened once, and looked at as a phone and as a desk show it."""
     found = {}
     for name in PAGES:
+        turn_into(page, PHONE)
         page.goto(console + address_of(name))
         page.wait_for_function(EXPLAINED)
-        page.screenshot(path=SCREENSHOTS / f"every-{name}-{page.viewport_size['width']}.png", full_page=True)
-        if wrong := page.evaluate(LOOK):
-            found[name] = wrong
+        for look in (PHONE, DESK):
+            turn_into(page, look)
+            screenshot(page, f"every-{name}-{look[0]}", full_page=True)
+            if wrong := page.evaluate(LOOK):
+                found[name, *look] = wrong
     assert found == {}
 
 

@@ -1,11 +1,9 @@
 """The question before a stop in a real browser: it is asked anew in its place, and goes when it was answered."""
 
-import itertools
-
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import DEADLINE_MS, SCREENSHOTS, THEMES, WIDTHS, log_in
+from tests.browser.conftest import DEADLINE_MS, WIDER, every_look, screenshot, session_of
 from tests.browser.web_process import web_process
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
@@ -47,13 +45,16 @@ def console(tmp_path_factory):
         yield f"http://127.0.0.1:{port}"
 
 
+@pytest.fixture(scope="module")
+def session(chromium, console):
+    return session_of(chromium, console)
+
+
 @pytest.fixture
-def page(chromium, console):
-    context = chromium.new_context()
+def page(chromium, session):
+    context = chromium.new_context(storage_state=session)
     context.set_default_timeout(DEADLINE_MS)
-    page = context.new_page()
-    log_in(page, console)
-    yield page
+    yield context.new_page()
     context.close()
 
 
@@ -72,6 +73,7 @@ def test_a_stop_that_takes_writers_down_is_asked_anew_until_the_name_is_typed(pa
 
 
 def test_a_group_is_retired_where_health_says_why(page, console):
+    page.goto(console)
     page.get_by_role("link", name="Acknowledge or mute…").first.click()
     page.get_by_role("row", name="billing-old").get_by_role("link").click()
     page.get_by_label("Why").fill("The service is gone.")
@@ -82,7 +84,6 @@ def test_a_group_is_retired_where_health_says_why(page, console):
 
 
 def test_pages_of_the_guard_can_be_looked_at(page, console):
-    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
     pages = {
         "overview": "/",
         "health": "/health/",
@@ -92,10 +93,8 @@ def test_pages_of_the_guard_can_be_looked_at(page, console):
         "departure": "/processes/+departures/broker-4/",
         "brokers": "/brokers/",
     }
-    for (name, path), theme, width in itertools.product(pages.items(), THEMES, WIDTHS):
-        page.set_viewport_size({"width": width, "height": 900})
-        page.emulate_media(color_scheme=theme)
+    for name, path in pages.items():
         page.goto(console + path)
-        page.screenshot(path=SCREENSHOTS / f"guard-{name}-{theme}-{width}.png", full_page=True)
-        wider = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-        assert wider <= 0, (name, theme, width)
+        for theme, width in every_look(page):
+            screenshot(page, f"guard-{name}-{theme}-{width}", full_page=True)
+            assert page.evaluate(WIDER) <= 0, (name, theme, width)

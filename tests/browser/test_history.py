@@ -11,6 +11,7 @@ from tests.browser.conftest import screenshot, take_pictures
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(280)]
 
 
+@pytest.mark.long
 def test_a_stopped_broker_is_found_in_the_history(page, product, chromium):
     history = page.context.new_page()
     history.goto(f"{product.console}/history/")
@@ -33,13 +34,17 @@ def test_a_stopped_broker_is_found_in_the_history(page, product, chromium):
     expect(page.get_by_text(re.compile("[Bb]roker[ -]3 ")).first).to_be_visible()
     expect(page.get_by_text("Healthy", exact=True)).to_be_visible()
     pages = {"history": "/history/", "overview": "/", "topics": "/topics/?internal=on", "audit": "/audit/"}
-    pages["topic-history"] = "/topics/host.metrics/+history/"
-    pages["settings"] = "/topics/host.metrics/+settings/"
-    pages["setting-plan"] = "/topics/host.metrics/+settings/?setting=segment.ms&value=60000"
+    pages["topic-history"] = "/topics/documents.lines/+history/"
+    pages["settings"] = "/topics/documents.lines/+settings/"
+    pages["setting-plan"] = "/topics/documents.lines/+settings/?setting=segment.ms&value=60000"
     take_pictures(chromium, product, "page", pages)
 
 
 def test_a_row_changed_in_the_database_is_named_by_verification(page, product, chromium):
+    page.goto(f"{product.console}/processes/demo/")
+    for state in ("off", "on"):  # two rows at least
+        page.get_by_role("button", name=f"Turn auto-restart {state}").click()
+        expect(page.get_by_text(f"Auto-restart: {state}")).to_be_visible()
     page.goto(f"{product.console}/audit/")
     page.get_by_role("link", name="Verify the chain").click()
     expect(page.get_by_text("none is missing and none was put in")).to_be_visible()

@@ -51,6 +51,7 @@ def test_a_topic_is_created_by_plan_and_taken_back(page, product, chromium):
     expect(page.get_by_role("link", name=CREATED, exact=True)).to_have_count(0)
 
 
+@pytest.mark.long
 def test_a_partition_is_moved_watched_called_off_and_taken_back(page, product, topic, chromium):
     target = topic % 3 + 1
     plan_move(page, product, target, throttle="0.1")

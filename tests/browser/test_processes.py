@@ -79,6 +79,7 @@ def has_left(admin: AdminClient, broker_id: int, topic: str) -> bool:
     return all(broker_id not in partition.replicas and len(partition.replicas) == 2 for partition in partitions)
 
 
+@pytest.mark.long
 def test_a_broker_that_holds_replicas_is_drained_before_it_goes(page, product, chromium):
     go(page, product, "/processes/+add-broker/")
     page.get_by_role("button", name="Preview").click()

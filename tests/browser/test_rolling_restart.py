@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import take_pictures
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.long, pytest.mark.browser, pytest.mark.timeout(400)]
 TOPIC = "journey.rolling"
 #: Three times a stop, a start and catching up, on a machine that does other things too.
 ROLLED_MS = 240_000

@@ -7,12 +7,20 @@ import signal
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import take_pictures
+from tests.browser.conftest import running_product, screenshot, take_pictures
+from tests.browser.test_journey import next_offset, open_topic
 
 pytestmark = [pytest.mark.long, pytest.mark.browser, pytest.mark.timeout(900)]
 #: A driver starts Java, Spark and its first batch; on a machine that does other things it takes long.
 STARTS_MS = 240_000
 NAME = "metrics-by-key"
+
+
+@pytest.fixture(scope="module")
+def product(tmp_path_factory):
+    """With the demo: its sources and its job."""
+    with running_product(tmp_path_factory.mktemp("demo")) as running:
+        yield running
 
 
 def go(page, product, path: str) -> None:
@@ -27,6 +35,18 @@ def await_batches(page) -> None:
     batch, points = progress.get_attribute("data-batch"), line.get_attribute("points")
     expect(progress).not_to_have_attribute("data-batch", batch, timeout=STARTS_MS)
     expect(line).not_to_have_attribute("points", points)
+
+
+def test_the_stream_job_counts_the_consoles_own_requests(page, product):
+    page.goto(f"{product.console}/")
+    expect(page.get_by_role("link", name="host.metrics")).to_be_visible()
+    open_topic(page, product, "console.access.counts")
+    expect(next_offset(page, partition=0)).to_have_text(re.compile(r"^[1-9]"), timeout=STARTS_MS)
+    screenshot(page, "stream-output")
+    page.goto(f"{product.console}/")
+    expect(page.get_by_text("Healthy", exact=True)).to_be_visible(timeout=STARTS_MS)
+    expect(page.locator("#connection")).to_have_attribute("data-state", "live")
+    screenshot(page, "overview", for_readme=True)
 
 
 def test_a_job_is_submitted_killed_recovers_and_is_stopped(page, product, chromium):

@@ -46,6 +46,7 @@ def test_a_topic_is_found_among_the_znodes_and_leads_back_to_its_page(page, prod
     take_pictures(chromium, product, "one", pictures | {"grow": "/zookeeper/change/?kind=grow"})
 
 
+@pytest.mark.long
 def test_the_ensemble_grows_loses_its_leader_and_shrinks_while_the_cluster_goes_on(page, product, chromium):
     page.goto(f"{product.console}/zookeeper/")
     page.get_by_role("link", name="Grow…").click()

@@ -26,11 +26,12 @@ def web_process(directory: Path, world: str, **variables: str) -> Iterator[int]:
         "DJANGO_SETTINGS_MODULE": "console.settings",
         **variables,
     }
-    admin = (
+    beginning = (
+        "from django.core.management import call_command\ncall_command('migrate', verbosity=0)\n"
         f"from django.contrib.auth.models import User\nUser.objects.create_superuser('admin', password={PASSWORD!r})\n"
     )
-    for arguments in (["migrate", "--verbosity=0"], ["shell", "--verbosity=0", "-c", admin + world]):
-        subprocess.run([sys.executable, "manage.py", *arguments], cwd=ROOT, env=environment, check=True, timeout=120)
+    command = [sys.executable, "manage.py", "shell", "--verbosity=0", "-c", beginning + world]
+    subprocess.run(command, cwd=ROOT, env=environment, check=True, timeout=120)
     output = directory / "web.log"
     command = [sys.executable, "-m", "uvicorn", "console.asgi:application", f"--port={port}", "--no-proxy-headers"]
     with output.open("w") as log:

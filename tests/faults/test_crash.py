@@ -2,13 +2,12 @@
 
 import pytest
 
+from tests.examples import examples
 from tests.faults.crash import run_crashes
-
-KILLS = 5
 
 
 @pytest.mark.timeout(300)
 def test_a_killed_broker_has_every_acknowledged_record_where_it_was(tmp_path):
-    run = run_crashes(tmp_path, KILLS, seed=11)
+    run = run_crashes(tmp_path, examples(8), seed=11)
     assert run.verdict.violations == [], str(run)
     assert run.verdict.counts["acknowledged and in place"] > 1_000

@@ -1,5 +1,5 @@
-"""A short slice of the fault matrix, three brokers under load: a leader and all brokers are killed, a leader is cut off
-from its peers, a disk is full.
+"""A short slice of the fault matrix, three brokers under load: all brokers are killed; in the long run also a leader, a
+leader is cut off from its peers, the last of an ISR has lost its tail, a disk is full.
 """
 
 from dataclasses import replace
@@ -10,9 +10,11 @@ from tests.faults.matrix import table
 from tests.faults.matrix.rows import ROWS
 from tests.faults.matrix.run import play
 
+LONG = [pytest.param(number, marks=pytest.mark.long) for number in (1, 14, 9, 16)]
+
 
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("number", [1, 8, 14, 9, 16])
+@pytest.mark.parametrize("number", [8, *LONG])
 def test_a_row_of_the_fault_matrix_loses_nothing(tmp_path, number):
     if missing := ROWS[number].missing():
         pytest.skip(f"not played: needs {missing}")

@@ -5,7 +5,7 @@ import pytest
 from tests.barnabas_cluster import running_cluster
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def cluster(tmp_path_factory, zookeeper):
     """Three brokers that every client of this folder talks to; tests keep apart by topic and group names."""
     with running_cluster(tmp_path_factory.mktemp("interop"), brokers=3, zookeeper=zookeeper) as running:

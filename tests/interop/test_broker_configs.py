@@ -73,9 +73,19 @@ def leader_of(admin, name, partition) -> int:
     return admin.list_topics(name, timeout=10).topics[name].partitions[partition].leader
 
 
+def partition_of(admin, name, leader: int) -> int:
+    """Which of two it leads, as soon as whoever is asked knows."""
+
+    def led() -> list[int]:
+        return [partition for partition in (0, 1) if leader_of(admin, name, partition) == leader]
+
+    await_true(lambda: len(led()) == 1, f"broker {leader} leads one of the two")
+    return led()[0]
+
+
 def test_one_brokers_value_is_described_and_counts_on_it_alone(cluster, name, admin):
     admin.create_topics([NewTopic(name, 2, 1)])[name].result(30)
-    on_second = next(partition for partition in (0, 1) if leader_of(admin, name, partition) == 2)
+    on_second = partition_of(admin, name, 2)
     change(admin, 2, "message.max.bytes", "2000")
     entry = described(admin, 2)["message.max.bytes"]
     assert (entry.value, entry.source, entry.is_read_only) == (
@@ -154,7 +164,7 @@ def test_connections_from_one_address_are_limited_while_the_broker_runs(cluster,
 
 def test_a_restarted_broker_goes_by_what_was_set_before(cluster, name, admin, kafka_python):
     admin.create_topics([NewTopic(name, 2, 1)])[name].result(30)
-    on_first = next(partition for partition in (0, 1) if leader_of(admin, name, partition) == 1)
+    on_first = partition_of(admin, name, 1)
     change(admin, 1, "message.max.bytes", "3000")
     change_all(kafka_python, "log.retention.bytes", "123456789")
     first = cluster.broker(1)

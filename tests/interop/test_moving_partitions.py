@@ -124,7 +124,7 @@ def test_partitions_move_while_a_producer_writes(cluster, admin, name):
     assert writing.errors == []
     assert stored(cluster, name, 2, len(writing.written)) == writing.written
     await_true(lambda: admin.list_partition_reassignments() == {}, "the moves are over")
-    assert (hosts(cluster, name, 0), hosts(cluster, name, 1)) == ([3, 4], [2, 3])
+    await_true(lambda: (hosts(cluster, name, 0), hosts(cluster, name, 1)) == ([3, 4], [2, 3]), "the old are deleted")
 
 
 def test_move_survives_the_death_of_the_controller(cluster, admin, name):

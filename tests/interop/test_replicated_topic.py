@@ -69,6 +69,7 @@ def test_every_replica_holds_the_same_bytes_as_its_leader(whole):
     assert len(log_bytes(whole, "same")) == 3
 
 
+@pytest.mark.long
 def test_the_walk_through_kill_the_leader_read_everything_and_restart_it(whole):
     create(whole, "my-replicated-topic")
     kcat(whole, "-P", "-t", "my-replicated-topic", "-X", "acks=all", stdin="my test message 1\nmy test message 2\n")

@@ -5,16 +5,30 @@ import time
 
 import pytest
 from confluent_kafka import OFFSET_BEGINNING, Consumer, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient
 from kazoo.client import KazooClient
 
 from tests.barnabas_cluster import await_true, running_cluster
 from tests.interop.test_confluent_kafka import consumer, create_topic, drain
 
 
+@pytest.fixture(scope="module")
+def running(tmp_path_factory, zookeeper):
+    with running_cluster(tmp_path_factory.mktemp("restart"), brokers=2, zookeeper=zookeeper) as cluster:
+        yield cluster
+
+
 @pytest.fixture
-def cluster(tmp_path, zookeeper):
-    with running_cluster(tmp_path, brokers=2, zookeeper=zookeeper) as running:
-        yield running
+def cluster(running):
+    """The cluster with both brokers running, as whoever is asked knows."""
+    for broker in running.brokers:
+        if broker.process.poll() is not None:
+            broker.start()
+        broker.await_healthy()
+    for broker in running.brokers:
+        admin = AdminClient({"bootstrap.servers": f"127.0.0.1:{broker.port}"})
+        await_true(lambda admin=admin: len(admin.list_topics(timeout=10).brokers) == 2, "each knows of both brokers")
+    return running
 
 
 def acknowledged(cluster, topic, count, start=0) -> dict[tuple[int, int], bytes]:
@@ -48,15 +62,15 @@ def restart(broker, *, hard: bool) -> None:
 
 
 @pytest.mark.parametrize("hard", [True, False], ids=["kill -9", "SIGTERM"])
-def test_acknowledged_records_survive_the_restart_of_every_broker(cluster, hard):
-    create_topic(cluster, "t", partitions=4)
-    written = acknowledged(cluster, "t", 3_000)
+def test_acknowledged_records_survive_the_restart_of_every_broker(cluster, name, hard):
+    create_topic(cluster, name, partitions=4)
+    written = acknowledged(cluster, name, 3_000)
     for broker in cluster.brokers:
         restart(broker, hard=hard)
     assert len(written) == 3_000
-    assert stored(cluster, "t", 4, 3_000) == written
-    more = acknowledged(cluster, "t", 500, start=3_000)
-    assert stored(cluster, "t", 4, 3_500) == written | more
+    assert stored(cluster, name, 4, 3_000) == written
+    more = acknowledged(cluster, name, 500, start=3_000)
+    assert stored(cluster, name, 4, 3_500) == written | more
 
 
 def test_a_broker_that_is_not_registered_answers_nobody(cluster):
@@ -78,8 +92,8 @@ def test_a_broker_that_is_not_registered_answers_nobody(cluster):
     broker.await_healthy()
 
 
-def test_a_producer_rides_out_a_kill_and_writes_nothing_twice(cluster):
-    create_topic(cluster, "t", partitions=2)
+def test_a_producer_rides_out_a_kill_and_writes_nothing_twice(cluster, name):
+    create_topic(cluster, name, partitions=2)
     written, errors = {}, []
 
     def note(error, message):
@@ -93,41 +107,41 @@ def test_a_producer_rides_out_a_kill_and_writes_nothing_twice(cluster):
         if number == 1_000:
             cluster.broker(1).kill()
             cluster.broker(1).start()
-        producer.produce("t", f"value-{number}".encode(), on_delivery=note)
+        producer.produce(name, f"value-{number}".encode(), on_delivery=note)
         producer.poll(0)
     assert producer.flush(60) == 0
     assert errors == []
     assert sorted(written.values()) == sorted(f"value-{number}".encode() for number in range(2_000))
-    assert stored(cluster, "t", 2, 2_000) == written
+    assert stored(cluster, name, 2, 2_000) == written
 
 
-def test_committed_offsets_survive_the_kill_of_their_coordinator(cluster):
-    create_topic(cluster, "t", partitions=1)
-    acknowledged(cluster, "t", 100)
-    reader = consumer(cluster, "readers")
-    reader.subscribe(["t"])
+def test_committed_offsets_survive_the_kill_of_their_coordinator(cluster, name):
+    create_topic(cluster, name, partitions=1)
+    acknowledged(cluster, name, 100)
+    reader = consumer(cluster, f"readers-{name}")
+    reader.subscribe([name])
     drain(reader, 100)
     reader.commit(asynchronous=False)
     reader.close()
     for broker in cluster.brokers:
         restart(broker, hard=True)
-    successor = consumer(cluster, "readers")
-    assert successor.committed([TopicPartition("t", 0)], timeout=30)[0].offset == 100
+    successor = consumer(cluster, f"readers-{name}")
+    assert successor.committed([TopicPartition(name, 0)], timeout=30)[0].offset == 100
     successor.close()
 
 
-def test_a_topic_deleted_while_a_broker_is_away_is_deleted_when_it_returns(cluster):
-    admin = create_topic(cluster, "t", partitions=2)
-    acknowledged(cluster, "t", 10)
+def test_a_topic_deleted_while_a_broker_is_away_is_deleted_when_it_returns(cluster, name):
+    admin = create_topic(cluster, name, partitions=2)
+    acknowledged(cluster, name, 10)
     described = admin.describe_cluster().result(10)
     away = cluster.broker(next(node.id for node in described.nodes if node.id != described.controller.id))
     away.kill()
-    admin.delete_topics(["t"], operation_timeout=0.5)
+    admin.delete_topics([name], operation_timeout=0.5)
     away.start()
     away.await_healthy()
-    await_true(lambda: "t" not in admin.list_topics(timeout=10).topics, "topic t gone")
+    await_true(lambda: name not in admin.list_topics(timeout=10).topics, f"topic {name} gone")
     await_true(
-        lambda: not [path for broker in cluster.brokers for path in (broker.directory / "logs").glob("t-*")],
+        lambda: not [path for broker in cluster.brokers for path in (broker.directory / "logs").glob(f"{name}-*")],
         "its directories gone",
     )
 

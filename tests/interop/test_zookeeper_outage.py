@@ -102,6 +102,7 @@ def test_a_broker_told_to_stop_while_it_waits_for_zookeeper_stops(cluster):
     await_true(lambda: health_of(broker).startswith("starting"), "the broker says that it is starting")
     assert stop_took_s(broker) < 15
     assert not was_left_clean(broker)
+    cluster.zookeeper.resume()  # for whom the other would wait at its own end
 
 
 def health_of(broker: BrokerProcess) -> str:

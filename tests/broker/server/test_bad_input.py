@@ -238,7 +238,7 @@ async def test_a_join_that_was_parked_in_a_connections_last_moment_is_given_up(s
     await client.send(frame(header, encode(join, 0)) + BROKEN["an unknown api"])
     assert await client.is_closed()
     await eventually(lambda: cancelled, "the parked join is cancelled")
-    assert not served.groups._waiting
+    await eventually(lambda: not served.groups._waiting, "nobody waits for it any more")
 
 
 def bomb(records: int, value_bytes: int) -> bytearray:

@@ -45,9 +45,9 @@ class Written(NamedTuple):
     headers: dict[str, bytes]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def spark(tmp_path_factory):
-    """Java starts once for all of them."""
+    """Java starts once for all of them, and ends with the last."""
     directory = tmp_path_factory.mktemp("spark")
     session = build_session("tests", "local[2]", "512m", directory)
     yield session

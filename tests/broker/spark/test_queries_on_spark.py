@@ -14,6 +14,7 @@ from tests.broker.spark import queries_on_spark as queries
 RECORDS = 1_000
 
 
+@pytest.mark.long
 @pytest.mark.spark
 @pytest.mark.timeout(600)
 def test_source_and_sink_do_on_spark_what_they_promise(spark, tmp_path, zookeeper):

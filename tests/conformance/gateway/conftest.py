@@ -8,7 +8,7 @@ from console.gateway.fake import FakeGateway
 from tests.conformance.gateway.real import kafka_gateway
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def running_brokers(zookeeper):
     """A real cluster of at least one broker, started once for the whole suite."""
     from tests.barnabas_cluster import running_cluster

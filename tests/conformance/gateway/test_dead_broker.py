@@ -14,7 +14,7 @@ def gateway_and_kill(request):
         gateway = FakeGateway(broker_count=2)
         yield gateway, gateway.stop_broker
         return
-    with running_cluster(brokers=2) as cluster:
+    with running_cluster(brokers=2, zookeeper=request.getfixturevalue("zookeeper")) as cluster:
         yield kafka_gateway(cluster), lambda broker_id: cluster.broker(broker_id).kill()
 
 

@@ -108,6 +108,7 @@ def ensemble_of_one(db, settings, tmp_path, monkeypatch, operator):
         os_process.forget_ended(set())
 
 
+@pytest.mark.long
 def test_an_ensemble_that_was_grown_comes_back_as_it_was(ensemble_of_one, tmp_path):
     """What ZooKeeper wrote at the reconfig is not written over when its servers are started again."""
     ensemble = ensemble_of_one

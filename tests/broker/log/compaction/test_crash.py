@@ -1,5 +1,6 @@
 """The process dies at any step of a pass: what was written, renamed or removed until then is all that is left."""
 
+import itertools
 import os
 import shutil
 from contextlib import suppress
@@ -9,6 +10,7 @@ import pytest
 
 from broker.log.compaction.swap import finish_swaps
 from tests.broker.log.death import Death, Died
+from tests.examples import some
 
 
 @pytest.fixture(scope="module")
@@ -56,9 +58,7 @@ def check(compacted) -> None:
 
 
 def test_death_at_any_step_of_a_pass_loses_nothing(template, new_compacted, tmp_path):
-    at, is_done = 0, False
-    while not is_done:
-        at += 1
+    for at in some(itertools.count(1)):
         compacted, is_done = dying_pass(template, new_compacted, tmp_path / f"{at}" / "t-0", at)
         compacted.open()
         assert not [p for p in compacted.directory.iterdir() if p.suffix in (".cleaned", ".swap", ".deleted", ".tmp")]
@@ -69,6 +69,8 @@ def test_death_at_any_step_of_a_pass_loses_nothing(template, new_compacted, tmp_
         compacted.seal()
         assert compacted.clean() is not None
         check(compacted)
+        if is_done:
+            break
     assert at > 40, "a pass has that many steps"
 
 
@@ -113,7 +115,7 @@ def test_death_while_finishing_is_finished_by_the_next_start(template, new_compa
 
 
 def die_while_finishing(compacted, died) -> None:
-    for at in range(1, 100):
+    for at in some(itertools.count(1)):
         compacted.directory = died.with_name(f"again-{at}")
         shutil.copytree(died, compacted.directory)
         with pytest.MonkeyPatch.context() as monkeypatch:
@@ -126,21 +128,39 @@ def die_while_finishing(compacted, died) -> None:
             return
 
 
-def swap_left(template, new_compacted, tmp_path, *, is_old_there: bool):
-    """A log whose pass died with a `.swap` log and, or not any more, the first segment that it replaces."""
+@pytest.fixture(scope="module")
+def swaps_left(template, new_compacted, tmp_path_factory):
+    """Logs whose pass died with a `.swap` log and, or not any more, the first segment that it replaces."""
+    found, directory = {}, tmp_path_factory.mktemp("swaps")
     for at in range(1, 200):
-        directory = tmp_path / f"{at}" / "t-0"
-        compacted, _ = dying_pass(template, new_compacted, directory, at)
-        swaps = list(directory.glob("*.log.swap"))
-        if swaps and swaps[0].with_suffix("").exists() is is_old_there:
-            return compacted, swaps[0]
+        died = directory / f"{at}" / "t-0"
+        dying_pass(template, new_compacted, died, at)
+        for swap in died.glob("*.log.swap"):
+            found.setdefault(swap.with_suffix("").exists(), swap)
+        if len(found) == 2:
+            return found
     raise AssertionError("no step leaves that")
+
+
+@pytest.fixture
+def swap_left(template, new_compacted, swaps_left, tmp_path):
+    """swap_left(is_old_there=…): a copy of the log, and its `.swap`."""
+
+    def copied(*, is_old_there: bool):
+        swap, directory = swaps_left[is_old_there], tmp_path / "t-0"
+        shutil.copytree(template.directory, directory)
+        compacted = new_compacted(directory, config=template.config, written=list(template.written))
+        shutil.rmtree(directory)  # whose opening would have ended the exchange
+        shutil.copytree(swap.parent, directory)
+        return compacted, directory / swap.name
+
+    return copied
 
 
 @pytest.mark.parametrize("is_old_there", [True, False], ids=["before", "after the old one was renamed"])
 @pytest.mark.parametrize("damage", ["cut", "flipped", "empty"])
-def test_damaged_swap_is_dropped_and_what_it_replaced_stays(template, new_compacted, tmp_path, is_old_there, damage):
-    compacted, swap = swap_left(template, new_compacted, tmp_path, is_old_there=is_old_there)
+def test_damaged_swap_is_dropped_and_what_it_replaced_stays(swap_left, is_old_there, damage):
+    compacted, swap = swap_left(is_old_there=is_old_there)
     content = bytearray(swap.read_bytes())
     if damage == "flipped":
         content[-1] ^= 0xFF
@@ -150,9 +170,9 @@ def test_damaged_swap_is_dropped_and_what_it_replaced_stays(template, new_compac
     assert [(r.key, r.value) for r in compacted.records()] == compacted.written
 
 
-def test_remains_of_an_earlier_exchange_are_not_put_back(template, new_compacted, tmp_path):
+def test_remains_of_an_earlier_exchange_are_not_put_back(swap_left):
     """They are covered by the segment that took their place then, which is what the damaged one would have replaced."""
-    compacted, swap = swap_left(template, new_compacted, tmp_path, is_old_there=False)
+    compacted, swap = swap_left(is_old_there=False)
     swap.write_bytes(b"")
     base_offset = int(swap.name.partition(".")[0])
     old = compacted.directory / f"{base_offset:020d}.log.deleted"

@@ -1,5 +1,6 @@
 """The owner cuts the log while a pass reads, writes or exchanges: the pass ends, nothing that was cut comes back."""
 
+import itertools
 import shutil
 
 import pytest
@@ -9,6 +10,7 @@ from broker.log.compaction.cleaner import CleanerPass
 from broker.log.compaction.log_cleaner import LogCleaner
 from broker.log.compaction.settings import CleanerSettings
 from tests.broker.log.compaction.conftest import PARTITION, CompactedLog
+from tests.examples import some
 
 
 class Interruption:
@@ -80,13 +82,10 @@ def test_cut_at_any_step_of_a_pass(template, new_compacted, tmp_path, is_unclean
     bounds = [segment.base_offset for segment in template.log.segments]
     committed = bounds[4]
     offset = bounds[1] + 4 if is_unclean else committed + 2
-    nth, has_happened = 0, True
-    while has_happened:
-        nth += 1
+    for nth in some(itertools.count(1)):
         directory = tmp_path / f"{nth}" / "t-0"
         compacted, interruption = interrupted(template, new_compacted, directory, nth, offset, committed)
-        has_happened = interruption.has_happened
-        if not has_happened:
+        if not interruption.has_happened:
             break
         end = compacted.log.log_end_offset
         assert offset - 1 <= end <= offset

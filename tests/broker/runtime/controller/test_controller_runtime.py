@@ -29,7 +29,7 @@ async def test_topic_gets_leaders_and_everybody_is_told(cluster):
     await eventually(lambda: one.broker.leads == {T0: 0} and two.broker.leads == {T1: 0}, "leaders")
     for node in (one, two):
         await eventually(lambda: node.broker.metadata == {T0: 1, T1: 2}, "metadata")  # noqa: B023
-    assert one.runtime.controller_id == two.runtime.controller_id == 1
+    await eventually(lambda: one.runtime.controller_id == two.runtime.controller_id == 1, "both know the controller")
     states = await one.store.states([T0, T1])
     assert [(state.leader, state.isr) for state in states.values()] == [(1, (1,)), (2, (2,))]
 
@@ -65,8 +65,8 @@ async def test_deleted_topic_disappears_everywhere(cluster):
     await until(lambda: one.store.topic_names(), [], "topic znode")
     assert await one.store.topics_to_delete() == []
     assert await one.store.session.children("/config/topics") == []
-    assert one.broker.metadata == {T0: -2, T1: -2}
-    assert (one.broker.leads, two.broker.leads) == ({}, {})
+    await eventually(lambda: one.broker.metadata == {T0: -2, T1: -2}, "everybody is told")
+    await eventually(lambda: (one.broker.leads, two.broker.leads) == ({}, {}), "nobody leads what is gone")
     await one.store.create_topic("t", {0: (2,)}, {})
     await eventually(lambda: two.broker.leads == {T0: 0}, "the name can be used again")
 
@@ -220,7 +220,7 @@ async def test_role_that_a_broker_could_not_take_just_now_is_told_again_until_it
     assert (await one.store.state(T0)).isr == (1,)
     two.broker.wants.clear()
     await eventually(lambda: one.broker.metadata == {T0: 1, T1: 2}, "partition 1 is led again")
-    assert two.broker.leads.keys() == {T1}
+    await eventually(lambda: two.broker.leads.keys() == {T1}, "its leader is told too")
     told = two.broker.requests(ApiKey.LEADER_AND_ISR)[-1].topic_states[0].partition_states
     assert {state.is_new for state in told} == {False}
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.broker.spark.conftest import Row
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.long, pytest.mark.spark]
 SETTINGS = {"input.topic": "lines", "output.topic": "table"}
 TEXT = "\n".join(["the log is the  truth", "", "the table is\tthe cache"] * 5)
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.broker.spark.conftest import Row
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.long, pytest.mark.spark]
 
 #: In 2023. Its records are read, and recorded, long after they happened, as in a replay.
 THEN = 1_700_000_000_000

@@ -48,6 +48,7 @@ def test_history_stays_small_however_long_it_is():
     assert (len(history.times), history.count, history.total) == (3, 1_000, 5_000.0)
 
 
+@pytest.mark.long
 @pytest.mark.spark
 def test_account_is_remembered_from_batch_to_batch(topics, written_by):
     for batch in range(1, 5):
@@ -60,6 +61,7 @@ def test_account_is_remembered_from_batch_to_batch(topics, written_by):
     assert written[1].value["record"].startswith("payments-0-")
 
 
+@pytest.mark.long
 @pytest.mark.spark
 @pytest.mark.parametrize(("forget_ms", "alerts"), [("1000", 0), ("86400000", 1)])
 def test_account_that_was_silent_for_long_is_forgotten(topics, written_by, forget_ms, alerts):

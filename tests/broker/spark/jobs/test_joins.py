@@ -9,6 +9,7 @@ PAIRS = {"left.topic": "orders", "right.topic": "payments", "output.topic": "pai
 ENRICHED = {"input.topic": "orders", "table.topic": "people", "output.topic": "known", "key.field": "$.who"}
 
 
+@pytest.mark.long
 @pytest.mark.spark
 def test_records_of_a_key_are_paired_if_they_happened_near_each_other(topics, written_by):
     topics.append("orders", [Row("o1", {"eur": 5}, 1_000), Row("o2", "no json", 1_000), Row(None, "nobody's", 1_000)])
@@ -25,6 +26,7 @@ def test_records_of_a_key_are_paired_if_they_happened_near_each_other(topics, wr
     assert (first.key, first.value["left"], first.value["right"]) == ("o1", {"eur": 5}, {"order": "o1"})
 
 
+@pytest.mark.long
 @pytest.mark.spark
 def test_order_nobody_paid_is_told_when_nobody_can_pay_it_any_more(topics, written_by):
     topics.append("orders", [Row("o1", "first", 1_000), Row("o2", "second", 2_000)])
@@ -35,6 +37,7 @@ def test_order_nobody_paid_is_told_when_nobody_can_pay_it_any_more(topics, writt
     assert {each.key: "right" in each.value for each in written} == {"o1": True, "o2": False}
 
 
+@pytest.mark.long
 @pytest.mark.spark
 def test_records_get_the_row_their_key_had_when_they_happened(topics, written_by):
     topics.append("people", [Row("ann", {"city": "Bonn"}, 10), Row("ann", {"city": "Ulm"}, 30), Row("bob", "x", 10)])
@@ -48,6 +51,7 @@ def test_records_get_the_row_their_key_had_when_they_happened(topics, written_by
     assert {each.key for each in written} == {"ann", "bob"}
 
 
+@pytest.mark.long
 @pytest.mark.spark
 def test_record_without_a_row_is_kept_where_it_is_wanted(topics, written_by):
     topics.append("people", [Row("ann", {"city": "Bonn"}, 10), Row("ann", None, 20)])

@@ -10,6 +10,7 @@ from tests.broker.spark.conftest import Row
 SETTINGS = {"input.topic": "orders", "output.topic": "sound", "dead.letter.topic": "dead"}
 
 
+@pytest.mark.long
 @pytest.mark.spark
 def test_unsound_records_go_to_the_dead_letters_with_every_reason(topics, written_by):
     sound = {"amount": 5, "kind": "card", "account": "DE12"}
@@ -33,6 +34,7 @@ def test_unsound_records_go_to_the_dead_letters_with_every_reason(topics, writte
     assert dead[-2].value == "no json"
 
 
+@pytest.mark.long
 @pytest.mark.spark
 @pytest.mark.parametrize(
     ("rule", "amount", "is_sound"),
@@ -56,6 +58,7 @@ def test_rule_that_is_none_is_refused(rules):
         read_settings(find_job("quality_filter", None), SETTINGS | {"rules": rules})
 
 
+@pytest.mark.long
 @pytest.mark.spark
 def test_headers_come_along_to_both_topics(topics, written_by):
     topics.append("orders", [Row(key, {"n": n}, 0, (("trace", b"7"),)) for key, n in (("a", 1), ("b", -1))])

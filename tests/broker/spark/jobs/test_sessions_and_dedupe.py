@@ -4,7 +4,7 @@ import pytest
 
 from tests.broker.spark.conftest import Row
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.long, pytest.mark.spark]
 
 
 def test_pause_ends_a_session(topics, written_by):

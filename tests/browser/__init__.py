@@ -1,0 +1,1 @@
+"""A package, so that its product ends with its last test."""

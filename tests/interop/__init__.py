@@ -1,0 +1,1 @@
+"""A package, so that its cluster ends with its last test."""
