@@ -252,7 +252,7 @@ def _family(token: str) -> list[psutil.Process]:
 def measure(identity: Identity) -> Measure | None:
     try:
         leader = psutil.Process(identity.pid)
-        processes = [leader, *leader.children(recursive=True)]
+        processes = [leader, *_descendants(leader)]
     except psutil.NoSuchProcess:
         return None
     # Spark's workers are forks of one another: what they share counts once.
@@ -264,6 +264,22 @@ def measure(identity: Identity) -> Measure | None:
             cpu_seconds += times.user + times.system
             memory_bytes += memory_of(process)
     return Measure(memory_bytes, cpu_seconds)
+
+
+def _descendants(process: psutil.Process) -> list[psutil.Process]:
+    """By what the kernel says of each thread's children: otherwise every process of the machine has to be looked at."""
+    try:
+        told = [each.read_text() for each in Path(f"/proc/{process.pid}/task").glob("*/children")]
+    except OSError:
+        told = []
+    if not told:  # a kernel that does not say, or it has ended
+        return process.children(recursive=True)
+    found = []
+    for pid in map(int, " ".join(told).split()):
+        with suppress(psutil.NoSuchProcess):
+            child = psutil.Process(pid)
+            found += [child, *_descendants(child)]
+    return found
 
 
 def _resident_bytes(process: psutil.Process) -> int:
