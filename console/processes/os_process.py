@@ -113,7 +113,7 @@ def child_environment(additions: dict[str, str]) -> dict[str, str]:
 
 @contextmanager
 def _interruptible() -> Iterator[None]:
-    """A Celery pool child ignores SIGINT, and what is ignored stays ignored across exec: not so for our children."""
+    """A process of a Celery pool ignores SIGINT, and what is ignored stays so across exec: not for our children."""
     ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     if not ignored or threading.current_thread() is not threading.main_thread():
         yield
