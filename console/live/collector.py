@@ -22,7 +22,7 @@ from console.gateway.zookeeper import ZooKeeperView
 from console.history.differences import broker_events, controller_events, topic_events
 from console.history.record import write_events
 from console.live import announce, store
-from console.live.attention import Attention
+from console.live.attention import SLOWER, Attention
 from console.live.broker_rows import BrokerRow, ReplicaCounts, broker_rows, count_replicas
 from console.live.clock import now_ms
 from console.live.last_records import LastRecords
@@ -194,7 +194,8 @@ class Collector:
     def _store_rate(self, at_ms: int) -> None:
         rate = total_rate(self._topics.values())
         if rate is not None:
-            self._rate_history = [*self._rate_history, rate][-RATE_HISTORY_POINTS:]
+            points = 1 if self.attention.is_paid else SLOWER  # each stands for as long as the others
+            self._rate_history = [*self._rate_history, *[rate] * points][-RATE_HISTORY_POINTS:]
         store.update_state(
             records_per_second=rate, rate_history=self._rate_history, topics_at_ms=at_ms, topics_error=""
         )

@@ -8,6 +8,7 @@ import pytest
 from django.contrib.auth.models import AnonymousUser
 from django.test import RequestFactory
 
+from console.clusters.queries import cluster_state
 from console.live import attention, fresh_pages, store
 from console.live.attention import LINGERS_SECONDS, SLOWER, Attention
 from console.live.collector import Tier
@@ -92,6 +93,7 @@ def test_a_failing_cluster_a_missing_broker_and_a_lagging_replica_are_looked_at_
 ):
     paid: list[bool] = []
     monkeypatch.setattr(collector.attention, "pay", lambda: paid.append(True))
+    monkeypatch.setattr(collector.attention, "_is_any_page_open", lambda: False)
     cluster.create_topic("orders", 1, 3)
     collect()
     paid.clear()
@@ -107,6 +109,18 @@ def test_a_failing_cluster_a_missing_broker_and_a_lagging_replica_are_looked_at_
     paid.clear()
     collector.cluster_failed("no broker answered")
     assert paid
+
+
+def test_the_past_of_the_rate_keeps_its_scale_while_nobody_looks(cluster, collector, clock):
+    cluster.create_topic("orders", 1, 1)
+    collector.collect_topics()
+    for is_paid in (True, False):
+        collector.attention = SimpleNamespace(is_paid=is_paid, pay=lambda: None)
+        cluster.append("orders", 0, 6)
+        clock.advance(1_500 if is_paid else 1_500 * SLOWER)
+        collector.collect_topics()
+
+    assert len(cluster_state().rate_history) == 1 + SLOWER
 
 
 def test_a_tier_ends_in_the_middle_of_a_long_pause(inattentive):
