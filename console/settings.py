@@ -121,6 +121,7 @@ MIDDLEWARE = [
     "console.access.idle.IdleMiddleware",
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
     "console.access.one_time.OneTimePasswordMiddleware",
+    "console.live.fresh_pages.FreshPagesMiddleware",
     "console.access.read_only_guard.ReadOnlyMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
@@ -240,11 +241,15 @@ if not REDIS_URL.startswith("memory://"):
         "unacked_restore_interval": 2,
         "unacked_restore_throttle": 1,
     }
+#: In threads: what a task waits for, another does not.
+CELERY_WORKER_POOL = "console.worker_pool:ThreadPool"
 CELERY_TASK_TIME_LIMIT = 15
+#: Nobody asks a worker anything but by tasks.
+CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
+CELERY_WORKER_DISABLE_RATE_LIMITS = True
 CELERY_RESULT_EXPIRES = 600
 CELERY_TASK_DEFAULT_QUEUE = f"host.{HOST_NAME}"
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
-CELERY_BEAT_SCHEDULE_FILENAME = str(RUN_DIR / "celerybeat-schedule")
 
 # Logs ---------------------------------------------------------------------------------------------------------------
 #: The end of the audit's chain, out of reach of who writes the database alone.

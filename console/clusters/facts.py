@@ -45,6 +45,8 @@ def health_facts(
     said = quiet_reasons(at_ms, reach)
     quiet_names = {each.name for each in said if each.about == Resource.GROUP}
     groups, groups_count = troubled_groups(reach, quiet_names)
+    quiet_groups = groups_in_trouble(at_ms, reach).filter(name__in=quiet_names) if quiet_names else ()
+    reports = _reports_of(each.broker_id for each in brokers if each.is_registered)
     return Facts(
         is_seen=bool(state.brokers_at_ms),
         brokers_error=state.brokers_error,
@@ -59,12 +61,12 @@ def health_facts(
         zookeeper_count=len(state.zookeeper),
         groups=groups,
         groups_count=groups_count,
-        quiet_groups=tuple(_as_group(each) for each in groups_in_trouble(at_ms, reach).filter(name__in=quiet_names)),
+        quiet_groups=tuple(map(_as_group, quiet_groups)),
         quiets=tuple(map(_as_quiet, said)),
         now_ms=at_ms,
-        directories=tight_directories({each.broker_id for each in brokers if each.is_registered}),
-        crowded=crowded_brokers({each.broker_id for each in brokers if each.is_registered}),
-        processes=_troubled_processes(reach),
+        directories=tight_directories(reports),
+        crowded=crowded_brokers(reports),
+        processes=_troubled_processes((each.process for each in processes), reach),
     )
 
 
@@ -85,21 +87,25 @@ def quiet_reasons(at_ms: int, reach: Reach = EVERYTHING) -> list[QuietReason]:
 def troubled_groups(reach: Reach, but: Collection[str] = ()) -> tuple[tuple[TroubledGroup, ...], int]:
     """The worst of those that read badly or will lose records, and how many there are of both."""
     found = groups_in_trouble(now_ms(), reach).exclude(name__in=but)
-    return tuple(_as_group(each) for each in found[:TROUBLED_GROUPS_MAX]), found.count()
+    worst = tuple(_as_group(each) for each in found[:TROUBLED_GROUPS_MAX])
+    return worst, len(worst) if len(worst) < TROUBLED_GROUPS_MAX else found.count()
 
 
-def crowded_brokers(broker_ids: set[int]) -> tuple[CrowdedBroker, ...]:
-    """Those of these brokers that are near their limit of open files."""
-    told = BrokerReport.objects.filter(broker_id__in=broker_ids, open_files__isnull=False).order_by("broker_id")
+def _reports_of(broker_ids: Iterable[int]) -> list[BrokerReport]:
+    return list(BrokerReport.objects.filter(broker_id__in=list(broker_ids)).order_by("broker_id"))
+
+
+def crowded_brokers(reports: Iterable[BrokerReport]) -> tuple[CrowdedBroker, ...]:
+    """The brokers that are near their limit of open files."""
     return tuple(
         CrowdedBroker(each.broker_id, each.open_files, each.open_files_limit)
-        for each in told
-        if OpenFiles(each.open_files, each.open_files_limit).is_near_limit
+        for each in reports
+        if each.open_files is not None and OpenFiles(each.open_files, each.open_files_limit).is_near_limit
     )
 
 
-def tight_directories(broker_ids: set[int]) -> tuple[TightDirectory, ...]:
-    """Of these brokers, the log directories that are offline or have little room."""
+def tight_directories(reports: Iterable[BrokerReport]) -> tuple[TightDirectory, ...]:
+    """The log directories that are offline or have little room."""
     return tuple(
         TightDirectory(
             report.broker_id,
@@ -109,16 +115,13 @@ def tight_directories(broker_ids: set[int]) -> tuple[TightDirectory, ...]:
             each.usable_bytes,
             each.tone == "critical",
         )
-        for report in BrokerReport.objects.filter(broker_id__in=broker_ids).order_by("broker_id")
+        for report in reports
         for each in report.directories
         if each.tone != "ok"
     )
 
 
-def _troubled_processes(reach: Reach) -> tuple[TroubledProcess, ...]:
-    rows = ManagedProcess.objects.filter(
-        within(reach, Resource.PROCESS, "name"), desired=Desired.RUNNING, state__in=TROUBLED_STATES
-    )
+def _troubled_processes(rows: Iterable[ManagedProcess], reach: Reach) -> tuple[TroubledProcess, ...]:
     return tuple(
         TroubledProcess(
             row.name,
@@ -128,6 +131,7 @@ def _troubled_processes(reach: Reach) -> tuple[TroubledProcess, ...]:
             row.spec.get("broker_id"),
         )
         for row in rows
+        if row.desired == Desired.RUNNING and row.state in TROUBLED_STATES
     )
 
 

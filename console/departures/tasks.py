@@ -5,6 +5,7 @@ from django.conf import settings
 
 from console.departures.advance import advance
 from console.departures.models import OPEN, Departure
+from console.live.attention import call
 from console.processes.file_lock import exclusive
 
 
@@ -16,4 +17,5 @@ def advance_departures() -> None:
         return
     with exclusive(settings.RUN_DIR / "locks" / "departures.lock", wait=False) as ours:
         for departure in departures if ours else []:
+            call()
             advance(departure)

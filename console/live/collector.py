@@ -1,5 +1,7 @@
 """The one reader of the cluster: looks at it in tiers, writes changed rows and pushes them to the pages showing them.
 
+The intervals below are those while somebody looks or something is not well; else tiers pause longer (`attention.py`).
+
 A tier that fails keeps its last good rows and stores why; its data then grows visibly old. No exception ends the
 collector, and the same error is logged once, not every second.
 """
@@ -20,6 +22,7 @@ from console.gateway.zookeeper import ZooKeeperView
 from console.history.differences import broker_events, controller_events, topic_events
 from console.history.record import write_events
 from console.live import announce, store
+from console.live.attention import SLOWER, Attention
 from console.live.broker_rows import BrokerRow, ReplicaCounts, broker_rows, count_replicas
 from console.live.clock import now_ms
 from console.live.last_records import LastRecords
@@ -77,26 +80,37 @@ class Collector:
         self._sampler = ClusterSampler()
         self._sizes: ReplicaSizes = {}
         self._last_records = LastRecords(gateway)
+        self._serving: list[tuple[str, str, str]] = []
+        self.attention = Attention()
 
     def beat(self) -> None:
         """Say that the collector lives, and how old each tier's data is."""
         store.update_state(heartbeat_at_ms=self._now_ms())
         self._pages.heartbeat()
+        self.attention.review()
 
     def collect_zookeeper(self) -> None:
         views = self._ask_zookeeper()
         store.update_state(zookeeper=[asdict(view) for view in views], zookeeper_at_ms=self._now_ms())
-        self._pages.zookeeper_changed()
+        serving = [(view.address, view.mode, view.error) for view in views]
+        is_news, self._serving = serving != self._serving, serving
+        if is_news or any(view.error for view in views):
+            self.attention.pay()
+        self._pages.zookeeper_changed(is_news)
 
     def collect_cluster(self) -> None:
         view = self._gateway.describe_cluster()
         at_ms = self._now_ms()
         before = self._brokers if view.cluster_id == self._cluster_id else {}
-        after = broker_rows(view.brokers, before, self._holding_replicas, at_ms, store.removed_brokers())
+        gone = before.keys() - {each.id for each in view.brokers}
+        removed = store.removed_brokers() if gone else set()
+        after = broker_rows(view.brokers, before, self._holding_replicas, at_ms, removed)
         changed = [row for broker_id, row in after.items() if before.get(broker_id) != row]
         forgotten = sorted(self._brokers.keys() - after.keys())
         if changed or forgotten:
             store.apply_broker_changes(changed, forgotten)
+        if changed or gone or view.controller_id is None:
+            self.attention.pay()
         self._note_cluster(before, after, view.controller_id, at_ms)
         self._brokers, self._cluster_id, self._controller_id = after, view.cluster_id, view.controller_id
         store.update_state(
@@ -114,6 +128,8 @@ class Collector:
         if changes and self._has_seen_topics:
             write_events(topic_events(self._topics, changes), at_ms)
         self._has_seen_topics = True
+        if any(row.leaderless_count or row.under_replicated_count for row in after.values()):
+            self.attention.pay()
         self._topics, self._topics_at_ms = after, at_ms
         self._store_replica_counts()
         self._store_rate(at_ms)
@@ -129,6 +145,8 @@ class Collector:
     def collect_moves(self) -> None:
         if self._moves.look():
             self._pages.moves_changed()
+        if self._moves.is_anything_under_way:
+            self.attention.pay()
 
     def collect_retention(self) -> None:
         self._retention_pages.looked_at(self._retention.look())
@@ -140,10 +158,12 @@ class Collector:
             store.update_state(groups_at_ms=self._now_ms(), groups_error="")
 
     def cluster_failed(self, error: str) -> None:
+        self.attention.pay()
         store.update_state(brokers_error=error)
         self._pages.cluster_changed()
 
     def topics_failed(self, error: str) -> None:
+        self.attention.pay()
         store.update_state(topics_error=error)
         self._pages.cluster_changed()
 
@@ -174,7 +194,8 @@ class Collector:
     def _store_rate(self, at_ms: int) -> None:
         rate = total_rate(self._topics.values())
         if rate is not None:
-            self._rate_history = [*self._rate_history, rate][-RATE_HISTORY_POINTS:]
+            points = 1 if self.attention.is_paid else SLOWER  # each stands for as long as the others
+            self._rate_history = [*self._rate_history, *[rate] * points][-RATE_HISTORY_POINTS:]
         store.update_state(
             records_per_second=rate, rate_history=self._rate_history, topics_at_ms=at_ms, topics_error=""
         )
@@ -182,7 +203,7 @@ class Collector:
 
 
 class Tier:
-    """Runs one look again and again, on its own thread, until told to stop."""
+    """Runs one look again and again, on its own thread, until told to stop; `pause` is what lies between two."""
 
     def __init__(
         self,
@@ -190,8 +211,10 @@ class Tier:
         interval_seconds: float,
         look: Callable[[], None],
         on_error: Callable[[str], None] | None = None,
+        pause: Callable[[float, threading.Event], None] | None = None,
     ):
         self.name = name
+        self._pause = pause or (lambda seconds, stop: stop.wait(seconds))
         self._interval_seconds = interval_seconds
         self._look = look
         self._on_error = on_error
@@ -200,7 +223,7 @@ class Tier:
     def run(self, stop: threading.Event) -> None:
         while not stop.is_set():
             self.run_once()
-            stop.wait(self._interval_seconds)
+            self._pause(self._interval_seconds, stop)
 
     def run_once(self) -> None:
         try:
@@ -229,19 +252,24 @@ class Tier:
 
 def run_collector(collector: Collector, stop: threading.Event) -> None:
     """Run every tier until `stop` is set. Returns when their threads have ended or 5 s have passed."""
+    attention = collector.attention
     tiers = [
-        Tier("brokers", CLUSTER_INTERVAL_SECONDS, collector.collect_cluster, collector.cluster_failed),
-        Tier("topics", TOPICS_INTERVAL_SECONDS, collector.collect_topics, collector.topics_failed),
-        Tier("groups", GROUPS_INTERVAL_SECONDS, collector.collect_groups, collector.groups_failed),
-        Tier("moves", MOVES_INTERVAL_SECONDS, collector.collect_moves),
-        Tier("retention", RETENTION_INTERVAL_SECONDS, collector.collect_retention),
-        Tier("zookeeper", CLUSTER_INTERVAL_SECONDS, collector.collect_zookeeper),
-        Tier("sizes", SIZES_INTERVAL_SECONDS, collector.collect_sizes),
-        Tier("requests", REQUESTS_INTERVAL_SECONDS, collector.collect_requests),
+        Tier(name, interval_seconds, look, on_error, attention.pause)
+        for name, interval_seconds, look, on_error in (
+            ("brokers", CLUSTER_INTERVAL_SECONDS, collector.collect_cluster, collector.cluster_failed),
+            ("topics", TOPICS_INTERVAL_SECONDS, collector.collect_topics, collector.topics_failed),
+            ("groups", GROUPS_INTERVAL_SECONDS, collector.collect_groups, collector.groups_failed),
+            ("moves", MOVES_INTERVAL_SECONDS, collector.collect_moves, None),
+            ("retention", RETENTION_INTERVAL_SECONDS, collector.collect_retention, None),
+            ("zookeeper", CLUSTER_INTERVAL_SECONDS, collector.collect_zookeeper, None),
+            ("sizes", SIZES_INTERVAL_SECONDS, collector.collect_sizes, None),
+            ("requests", REQUESTS_INTERVAL_SECONDS, collector.collect_requests, None),
+        )
     ]
     threads = [threading.Thread(target=tier.run, args=(stop,), name=tier.name, daemon=True) for tier in tiers]
     for thread in threads:
         thread.start()
-    Tier("heartbeat", HEARTBEAT_INTERVAL_SECONDS, collector.beat).run(stop)
+    Tier("heartbeat", HEARTBEAT_INTERVAL_SECONDS, collector.beat, pause=attention.rest).run(stop)
+    attention.pay()  # whoever pauses for long sees that it is over
     for thread in threads:
         thread.join(timeout=5)

@@ -3,6 +3,7 @@
 from celery import shared_task
 from django.conf import settings
 
+from console.live.attention import call
 from console.processes.file_lock import exclusive
 from console.rolling.advance import advance
 from console.rolling.pages import open_restart
@@ -16,4 +17,5 @@ def advance_rolling_restart() -> None:
         return
     with exclusive(settings.RUN_DIR / "locks" / "rolling-restart.lock", wait=False) as ours:
         if ours:
+            call()
             advance(restart)

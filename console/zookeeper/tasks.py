@@ -3,6 +3,7 @@
 from celery import shared_task
 from django.conf import settings
 
+from console.live.attention import call
 from console.processes.file_lock import exclusive
 from console.zookeeper.advance import advance
 from console.zookeeper.pages import open_change
@@ -18,4 +19,5 @@ def advance_ensemble_change() -> None:
         if ours:
             change.refresh_from_db()
             if change.is_open:
+                call()
                 advance(change)
