@@ -75,7 +75,7 @@ def test_a_group_is_retired_where_health_says_why(page, console):
     page.get_by_role("link", name="Acknowledge or mute…").first.click()
     page.get_by_role("row", name="billing-old").get_by_role("link").click()
     page.get_by_label("Why").fill("The service is gone.")
-    page.get_by_role("button", name="Say it").click()
+    page.get_by_role("button", name="Save").click()
     expect(page.locator("#quiet-reasons")).to_contain_text("The service is gone.")
     page.goto(console)
     expect(page.locator("#health")).to_contain_text("1 group retired")
