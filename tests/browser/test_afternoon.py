@@ -8,7 +8,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from playwright.sync_api import Page, expect
 
 from tests.barnabas_cluster import await_true
-from tests.browser.conftest import await_up, start_product, stop_product
+from tests.browser.conftest import await_up, signed_in, start_product, stop_product
 from tests.browser.test_processes import is_created
 
 pytestmark = [pytest.mark.browser, pytest.mark.long, pytest.mark.timeout(600)]
@@ -97,8 +97,11 @@ class Operator:
 
 
 @pytest.fixture
-def operator(page, product, orders) -> Operator:
-    return Operator(page, product.console)
+def operator(chromium, product, orders):
+    """What is refused on purpose the browser calls an error: nobody listens to its complaints here."""
+    context = signed_in(chromium, product, viewport={"width": 1280, "height": 900})
+    yield Operator(context.new_page(), product.console)
+    context.close()
 
 
 def test_an_operators_afternoon(operator, admin):
