@@ -1,10 +1,10 @@
 """Unclean elections: a replica leads that was not in sync, and what only the others had is given up. Pure.
 
 No client API says so of an election, so it is worked out from what every Kafka tells: who leads, who is in sync, the
-leader's epoch and where the log ends for a reader (all before it is acknowledged by acks=all). What cannot be known: a
-replica that left the ISR and was elected between two looks counts as in sync, unless the log went back; records that
-only acks=1 promised lie behind that end, and are not counted; and who was elected while nobody looked is only known by
-a log that went back, or by ZooKeeper (`leader_recovery_state`, KIP-704), which KRaft does not have.
+leader's epoch and where the log ends for a reader (all before it is acknowledged by acks=all). ZooKeeper knows it for
+certain as long as the leader is alone (`leader_recovery_state`, KIP-704); KRaft tells nobody. What cannot be known: a
+replica that left the ISR and was elected between two looks counts as in sync, and so does who was elected while nobody
+looked, unless the log went back; records that only acks=1 promised lie behind that end, and are not counted.
 """
 
 from collections import defaultdict
@@ -26,9 +26,8 @@ class Sign(Enum):
     WENT_BACK = auto()
     #: ZooKeeper says that the leader was elected out of sync.
     RECOVERING = auto()
-    #: Nobody led, and the new leader was not in the ISR, which nobody can change meanwhile.
-    NOBODY_LED = auto()
-    #: At the look before it was not in sync, nor is anybody in sync who was: it may have come in sync in between.
+    #: The leader was not in sync at the look before it led, nor is anybody in sync who was: it may have come in sync
+    #: in between, or the broker that was asked knew no better.
     WAS_OUT = auto()
 
 
@@ -55,19 +54,18 @@ class UncleanElection:
 
 
 @dataclass(frozen=True, slots=True)
-class _Before:
-    """A partition as it was when it last had a leader; `isr` is newer where it had none since."""
+class _Waiting:
+    """A partition as it was under the last leader whose epoch is known, and whether one since then was out of sync."""
 
     row: PartitionRow
-    isr: tuple[int, ...]
-    was_leaderless: bool
+    was_out: bool = False
 
 
 class UncleanWatch:
     """Told of every look. What it remembers are partitions without a leader, or whose new leader has not answered."""
 
     def __init__(self):
-        self._waiting: dict[tuple[str, int], _Before] = {}
+        self._waiting: dict[tuple[str, int], _Waiting] = {}
 
     def look(
         self,
@@ -90,7 +88,7 @@ class UncleanWatch:
                 before = rows.get(after.partition)
                 if before is not None and (judged := self._judge(topic.name, before, after, is_next_look)):
                     found.append(judged)
-        return _asked(found, is_next_look, is_recovering)
+        return _asked(found, is_recovering)
 
     def _judge(
         self, topic: str, before: PartitionRow, after: PartitionRow, is_next_look: bool
@@ -98,18 +96,19 @@ class UncleanWatch:
         place = topic, after.partition
         if place not in self._waiting and (before.leader, before.leader_epoch) == (after.leader, after.leader_epoch):
             return None
-        then = self._waiting.pop(place, None) or _Before(before, before.isr, before.leader is None)
-        if before.leader is None:
-            then = replace(then, isr=before.isr, was_leaderless=True)
+        then = self._waiting.pop(place, None) or _Waiting(before)
+        if is_next_look and _was_out(before, after):
+            then = replace(then, was_out=True)
         if after.leader is None or not _is_newer(then.row, after):
             if after.leader != then.row.leader:
                 self._waiting[place] = then
             return None
-        sign = _sign(then, after, is_next_look)
-        if sign is None:
+        ended_at, ends_at = then.row.next_offset, after.next_offset
+        went_back = ended_at is not None and ends_at is not None and ends_at < ended_at
+        if not went_back and not then.was_out:
             return None
-        ends = then.row.next_offset, after.next_offset
-        return UncleanElection(topic, after.partition, sign, after.leader, then.row.leader, *ends)
+        sign = Sign.WENT_BACK if went_back else Sign.WAS_OUT
+        return UncleanElection(topic, after.partition, sign, after.leader, then.row.leader, ended_at, ends_at)
 
 
 def _is_newer(before: PartitionRow, after: PartitionRow) -> bool:
@@ -119,29 +118,21 @@ def _is_newer(before: PartitionRow, after: PartitionRow) -> bool:
     return after.leader_epoch > before.leader_epoch
 
 
-def _sign(before: _Before, after: PartitionRow, is_next_look: bool) -> Sign | None:
-    ended_at, ends_at = before.row.next_offset, after.next_offset
-    if ended_at is not None and ends_at is not None and ends_at < ended_at:
-        return Sign.WENT_BACK
-    if not before.isr or after.leader in before.isr:
-        return None
-    if before.was_leaderless and is_next_look:
-        return Sign.NOBODY_LED
-    return None if set(before.isr) & set(after.isr) else Sign.WAS_OUT
+def _was_out(before: PartitionRow, after: PartitionRow) -> bool:
+    """By two looks one after the other: who leads now was not in sync then, and nobody is in sync who was."""
+    is_another = after.leader is not None and after.leader != before.leader
+    return is_another and bool(before.isr) and not set(before.isr) & {*after.isr, after.leader}
 
 
-def _asked(
-    found: Iterable[UncleanElection], is_next_look: bool, is_recovering: Callable[[str, int], bool]
-) -> list[UncleanElection]:
-    """With what ZooKeeper says of those that are only possible; after a long time they are nothing without that."""
+def _asked(found: Iterable[UncleanElection], is_recovering: Callable[[str, int], bool]) -> list[UncleanElection]:
+    """With what ZooKeeper says of those that are only possible."""
     told, asked = [], 0
     for each in found:
-        if each.sign is Sign.WAS_OUT and asked < ASKED_MAX:
+        if not each.is_certain and asked < ASKED_MAX:
             asked += 1
             if is_recovering(each.topic, each.partition):
                 each = replace(each, sign=Sign.RECOVERING)
-        if each.is_certain or is_next_look:
-            told.append(each)
+        told.append(each)
     return told
 
 

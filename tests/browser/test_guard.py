@@ -1,6 +1,7 @@
 """The question before a stop in a real browser: it is asked anew in its place, and goes when it was answered."""
 
 import itertools
+import re
 
 import pytest
 from playwright.sync_api import expect
@@ -17,6 +18,7 @@ from console.brokers.models import Broker
 from console.clusters.models import ClusterState, QuietReason
 from console.consumers.models import ConsumerGroup
 from console.departures.models import Departure
+from console.history.models import Change
 from console.live.clock import now_ms
 from console.processes.models import ManagedProcess
 from console.rolling.models import RollingRestart
@@ -32,6 +34,9 @@ for number in (1, 2, 3):
 orders = Topic.objects.create(name="orders", partition_count=12, min_insync_replicas=2, under_replicated_count=12)
 for number in range(12):
     Partition.objects.create(topic=orders, partition=number, leader=1, replicas=[1, 2, 3], isr=[1, 2])
+Change.objects.create(at_ms=now_ms(), kind="unclean", object_name="orders", partition=3, tone="critical",
+    sentence="orders-3: unclean election: broker 2 leads, previously broker 1, and its log ends earlier. At least 54 "
+    "acknowledged records are lost: readers saw it end at 1,234, now it ends at 1,180")
 for name in ("billing-old", "a.group.with.a.name.that.is.quite.long." * 4):
     ConsumerGroup.objects.create(name=name, state="Empty", coordinator=2, lag=45_880, verdict="stopped", severity=99)
 now = timezone.now()
@@ -55,6 +60,28 @@ def page(chromium, console):
     log_in(page, console)
     yield page
     context.close()
+
+
+def test_pages_of_the_guard_can_be_looked_at(page, console):
+    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+    pages = {
+        "overview": "/",
+        "health": "/health/",
+        "quiet": "/health/quiet?key=group:unread:billing-old",
+        "past": "/health/quiet?key=unclean+elections",
+        "history": "/history/",
+        "stop": "/processes/broker-1/stop",
+        "rolling": "/processes/+rolling-restart/",
+        "departure": "/processes/+departures/broker-4/",
+        "brokers": "/brokers/",
+    }
+    for (name, path), theme, width in itertools.product(pages.items(), THEMES, WIDTHS):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.emulate_media(color_scheme=theme)
+        page.goto(console + path)
+        page.screenshot(path=SCREENSHOTS / f"guard-{name}-{theme}-{width}.png", full_page=True)
+        wider = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        assert wider <= 0, (name, theme, width)
 
 
 def test_a_stop_that_takes_writers_down_is_asked_anew_until_the_name_is_typed(page, console):
@@ -81,21 +108,12 @@ def test_a_group_is_retired_where_health_says_why(page, console):
     expect(page.locator("#health")).to_contain_text("1 group retired")
 
 
-def test_pages_of_the_guard_can_be_looked_at(page, console):
-    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
-    pages = {
-        "overview": "/",
-        "health": "/health/",
-        "quiet": "/health/quiet?key=group:unread:billing-old",
-        "stop": "/processes/broker-1/stop",
-        "rolling": "/processes/+rolling-restart/",
-        "departure": "/processes/+departures/broker-4/",
-        "brokers": "/brokers/",
-    }
-    for (name, path), theme, width in itertools.product(pages.items(), THEMES, WIDTHS):
-        page.set_viewport_size({"width": width, "height": 900})
-        page.emulate_media(color_scheme=theme)
-        page.goto(console + path)
-        page.screenshot(path=SCREENSHOTS / f"guard-{name}-{theme}-{width}.png", full_page=True)
-        wider = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-        assert wider <= 0, (name, theme, width)
+def test_an_unclean_election_counts_until_it_is_acknowledged(page, console):
+    page.goto(f"{console}/health/")
+    page.get_by_role("row", name="Unclean election in orders").get_by_role("link").click()
+    expect(page.get_by_label("What is said of it")).to_have_text(re.compile("it counts no more"))
+    page.get_by_label("Why").fill("The orders were sent again.")
+    page.get_by_role("button", name="Save").click()
+    expect(page.locator("#quiet-reasons")).to_contain_text("The orders were sent again.")
+    page.goto(console)
+    expect(page.locator("#health")).to_contain_text("unclean elections acknowledged")

@@ -50,10 +50,10 @@ def test_a_log_that_went_back_is_told_however_long_nobody_looked():
     assert signs(LED, led_by(1, 9, ends_at=1_180), is_next_look=False) == [Sign.WENT_BACK]
 
 
-def test_who_leads_after_nobody_did_and_was_not_in_sync_was_elected_uncleanly():
+def test_who_leads_after_nobody_did_and_was_not_in_sync_may_cost_records():
     (found,) = told(LED, LEADERLESS, led_by(2, 7, ends_at=1_300))
-    assert found.sign is Sign.NOBODY_LED
-    assert "broker 2 leads and was not in sync, previously broker 1" in sentence_of(found)
+    assert found.sign is Sign.WAS_OUT
+    assert "broker 2 leads and was not in sync at the look before, previously broker 1" in sentence_of(found)
     assert "may be lost: the log was last seen to end at 1,234, now it ends at 1,300" in sentence_of(found)
 
 
@@ -99,8 +99,16 @@ def test_a_leader_that_does_not_answer_yet_is_judged_when_it_does():
     """Until then its epoch and the end of its log are those of the leader before."""
     silent = replace(LED, leader=2, isr=(2,))
     assert signs(LED, silent, led_by(2, ends_at=1_180)) == [Sign.WENT_BACK]
-    assert signs(LED, LEADERLESS, silent, led_by(2, 7)) == [Sign.NOBODY_LED]
+    assert signs(LED, LEADERLESS, silent, led_by(2, 7)) == [Sign.WAS_OUT]
     assert signs(LED, LEADERLESS, replace(LED, leader_epoch=None)) == []
+
+
+def test_who_came_in_sync_under_a_leader_that_never_answered_was_elected_cleanly():
+    """For minutes nobody was told an epoch, while leaders and ISR went on changing."""
+    silent = [LEADERLESS, replace(LED, leader=3, isr=(3,)), replace(LED, leader=None, isr=(3,))]
+    silent = [replace(each, isr=(1, 3) if each is silent[0] else each.isr) for each in silent]
+    back = replace(LED, leader=3, isr=(2, 3))
+    assert signs(replace(LED, isr=(1, 3)), *silent, back, led_by(2, 12)) == []
 
 
 def test_without_epochs_the_leader_alone_is_gone_by():
