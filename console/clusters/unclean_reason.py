@@ -16,10 +16,7 @@ def unclean_reason(elections: Sequence[PastElection]) -> Iterable[Reason]:
     if not elections:
         return
     is_certain = any(each.is_certain for each in elections)
-    text = (
-        f"{_who_led(elections, is_certain)}: records that producers were told are safe "
-        f"{'are' if is_certain else 'may be'} given up."
-    )
+    text = f"{_who_led(elections, is_certain)}: acknowledged records may be lost."
     yield Reason(
         Level.CRITICAL if is_certain else Level.WARNING,
         "Unclean elections",

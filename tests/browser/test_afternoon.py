@@ -8,12 +8,13 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from playwright.sync_api import Page, expect
 
 from tests.barnabas_cluster import await_true
-from tests.browser.conftest import await_up, signed_in, start_product, stop_product
+from tests.browser.conftest import await_up, signed_in, start_product, stop_product, take_pictures
 from tests.browser.test_processes import is_created
 
 pytestmark = [pytest.mark.browser, pytest.mark.long, pytest.mark.timeout(600)]
 TOPIC, GROUP = "afternoon.orders", "afternoon.invoices"
 RECORDS, READ = 100, 40
+SEVERAL = f"/topics/{TOPIC}/+settings/?setting=segment.ms&value=1 d&setting=max.message.bytes&value=2 MB"
 
 
 @pytest.fixture(scope="module")
@@ -104,12 +105,14 @@ def operator(chromium, product, orders):
     context.close()
 
 
-def test_an_operators_afternoon(operator, admin):
+def test_an_operators_afternoon(operator, admin, chromium, product):
     a_healthy_cluster_says_so_and_what_a_group_has_not_read(operator)
     a_killed_broker_stays_stopped_and_is_missed_until_it_is_started(operator)
     a_second_broker_is_not_stopped_while_one_is_away_without_typing_its_name(operator)
     with_all_brokers_there_one_is_stopped_and_started(operator)
     a_setting_that_no_broker_takes_gets_no_plan_and_one_that_stops_writers_says_so(operator)
+    several_settings_are_one_change(operator)
+    take_pictures(chromium, product, "afternoon", {"settings": SEVERAL, "process": "/processes/broker-1/stop"})
     a_retention_that_deletes_later_says_when_and_whose_records(operator)
     a_reset_says_what_is_read_twice_and_the_way_back(operator)
     a_broker_is_drained_before_it_goes(operator, admin)
@@ -163,6 +166,13 @@ def a_setting_that_no_broker_takes_gets_no_plan_and_one_that_stops_writers_says_
     operator.sees("It has 3 replicas: one dead broker stops every acks=all producer of its partitions.")
     operator.presses("Change setting").sees(f"min.insync.replicas of {TOPIC} was changed.")
     operator.follows("plan the undo…").presses("Change setting").sees("was changed.")
+
+
+def several_settings_are_one_change(operator):
+    operator.goes_to(SEVERAL).sees(
+        "Change 2 settings", "--add-config segment.ms=[86400000],max.message.bytes=[2000000]"
+    )
+    operator.presses("Change setting").sees(f"segment.ms and max.message.bytes of {TOPIC} were changed.")
 
 
 def a_retention_that_deletes_later_says_when_and_whose_records(operator):

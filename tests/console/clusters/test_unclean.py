@@ -41,7 +41,7 @@ def acknowledge(client, **more):
 
 
 def test_it_is_critical_and_says_what_it_cost_and_what_to_do(client_of, operator):
-    assert reasons() == ["Unclean election in orders: records that producers were told are safe are given up."]
+    assert reasons() == ["Unclean election in orders: acknowledged records may be lost."]
     page = client_of(operator).get("/").content.decode()
     for words in ("Critical", "At least 54 acknowledged records are lost", "have its producers send again"):
         assert words in page
@@ -59,9 +59,7 @@ def test_it_counts_until_it_is_acknowledged_and_the_next_is_heard_again(client_o
     assert "unclean elections acknowledged" in client.get("/").content.decode()
     assert AuditEvent.objects.get().action == "acknowledge health reason"
     add("payments")
-    assert reasons() == [
-        "Unclean election in payments and orders: records that producers were told are safe are given up."
-    ]
+    assert reasons() == ["Unclean election in payments and orders: acknowledged records may be lost."]
 
 
 def test_it_is_not_muted(client_of, operator):
