@@ -3,6 +3,7 @@
 import socket
 import sys
 from pathlib import Path
+from urllib.parse import quote
 
 import environ
 from django.utils.functional import lazy
@@ -164,7 +165,9 @@ USE_I18N = False
 USE_THOUSAND_SEPARATOR = False
 
 # Database: readers never wait for the writer (WAL), and a writer waits for another instead of failing. ----------
-SQLITE = {"ENGINE": "django.db.backends.sqlite3", "NAME": str(DATA_DIR / "console.sqlite3")}
+DATABASE_FILE = DATA_DIR / "console.sqlite3"
+#: Only `manage.py migrate` makes the file: who finds none waits for it, and puts no empty one where it was.
+SQLITE = {"ENGINE": "django.db.backends.sqlite3", "NAME": f"file:{quote(str(DATABASE_FILE))}?mode=rw"}
 DATABASES = {"default": env.db_url("BARNABAS_DATABASE_URL") if env("BARNABAS_DATABASE_URL", default="") else SQLITE}
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     if DATABASES["default"]["NAME"] != ":memory:":

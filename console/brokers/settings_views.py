@@ -20,7 +20,7 @@ from console.brokers.files import file_values
 from console.brokers.models import Broker
 from console.brokers.plan import ALL, own_value, setting_target
 from console.brokers.queries import process_of
-from console.configuration.plan import change_plan, plain_value
+from console.configuration.plan import Change, change_plan, plain_value
 from console.exports.csv_table import csv_response, wants_csv
 from console.gateway.broker_views import BrokerSetting
 from console.gateway.connect import cluster_gateway
@@ -178,4 +178,5 @@ def _plan(broker: Broker, query: SettingsQuery, found) -> Plan | None:
         return None
     broker_id = None if query.is_for_all else broker.broker_id
     target = setting_target(broker_id, setting, found)
-    return change_plan(target, setting, own_value(broker_id, setting), query.value, django_settings.BOOTSTRAP_SERVERS)
+    wanted = Change(setting, own_value(broker_id, setting), query.value)
+    return change_plan(target, [wanted], django_settings.BOOTSTRAP_SERVERS)

@@ -13,24 +13,30 @@ from console.clusters.health import (
     CrowdedBroker,
     Facts,
     Level,
+    PastElection,
     Quiet,
     TightDirectory,
     TroubledGroup,
     TroubledPartition,
     TroubledProcess,
+    UnloadedCoordinators,
 )
 from console.clusters.models import QUIET_MAX, ClusterState, QuietReason
+from console.clusters.unclean_reason import TOLD_FOR_MS
 from console.consumers.models import ConsumerGroup
 from console.consumers.queries import groups_in_trouble
+from console.history.models import Change
+from console.history.queries import unclean_elections_since
 from console.live.clock import now_ms
 from console.processes.models import ManagedProcess
 from console.processes.pages import Shown
 from console.processes.states import Desired, sentence_within
 from console.processes.truths import TROUBLED_STATES, State
-from console.topics.models import Partition
+from console.topics.models import Partition, Topic
 
 #: Groups in trouble that reasons are worked out from.
 TROUBLED_GROUPS_MAX = 20
+COORDINATORS_TOPICS = ("__consumer_offsets", "__transaction_state")
 
 
 def health_facts(
@@ -67,6 +73,9 @@ def health_facts(
         directories=tight_directories(reports),
         crowded=crowded_brokers(reports),
         processes=_troubled_processes((each.process for each in processes), reach),
+        unclean=tuple(map(_as_past_election, unclean_elections_since(at_ms - TOLD_FOR_MS, reach))),
+        unloaded=_unloaded_coordinators(reports),
+        lone_internal_topics=_lone_internal_topics(sum(each.is_registered for each in brokers)),
     )
 
 
@@ -133,6 +142,26 @@ def _troubled_processes(rows: Iterable[ManagedProcess], reach: Reach) -> tuple[T
         for row in rows
         if row.desired == Desired.RUNNING and row.state in TROUBLED_STATES
     )
+
+
+def _unloaded_coordinators(reports: Iterable[BrokerReport]) -> tuple[UnloadedCoordinators, ...]:
+    return tuple(
+        UnloadedCoordinators(each.broker_id, each.groups_not_loaded, each.transactions_not_loaded)
+        for each in reports
+        if each.groups_not_loaded or each.transactions_not_loaded
+    )
+
+
+def _lone_internal_topics(broker_count: int) -> tuple[str, ...]:
+    """A broker alone makes its coordinators' topics with one replica, and nobody adds to them when others come."""
+    if broker_count < 2:
+        return ()
+    alone = Topic.objects.filter(name__in=COORDINATORS_TOPICS, replication_factor=1)
+    return tuple(alone.order_by("name").values_list("name", flat=True))
+
+
+def _as_past_election(change: Change) -> PastElection:
+    return PastElection(change.pk, change.object_name, change.sentence, change.at_ms, change.tone == "critical")
 
 
 def _is_lost(process: ManagedProcess) -> bool:

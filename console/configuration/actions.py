@@ -1,4 +1,4 @@
-"""Changing one setting of a topic as planned."""
+"""Changing settings of a topic as planned."""
 
 from console.gateway.connect import cluster_gateway
 from console.plans.apply import carry_out
@@ -6,7 +6,7 @@ from console.plans.plan import Confirmation, Plan
 from console.retention.plan import DEFAULT
 
 
-def do_change_setting(actor, plan: Plan, confirmation: Confirmation) -> None:
+def do_change_settings(actor, plan: Plan, confirmation: Confirmation) -> None:
     """Raises NotConfirmedError, GatewayError; whatever happens is in the audit."""
     wanted = {line.name: None if line.new == DEFAULT else line.new for line in plan.lines}
     carry_out(actor, plan, confirmation, lambda: cluster_gateway().change_topic_settings(plan.object_name, wanted))

@@ -19,15 +19,16 @@ from console.consumers.collect import GroupCollector
 from console.gateway.broker_views import ReplicaSizes
 from console.gateway.interface import ClusterGateway
 from console.gateway.zookeeper import ZooKeeperView
-from console.history.differences import broker_events, controller_events, topic_events
+from console.history.differences import Event, broker_events, controller_events, shortened, topic_events
 from console.history.record import write_events
+from console.history.unclean import UncleanWatch, unclean_events
 from console.live import announce, store
 from console.live.attention import SLOWER, Attention
 from console.live.broker_rows import BrokerRow, ReplicaCounts, broker_rows, count_replicas
 from console.live.clock import now_ms
 from console.live.last_records import LastRecords
 from console.live.rates import RateWindow
-from console.live.rows import compare, topic_rows, total_rate
+from console.live.rows import TopicChanges, compare, topic_rows, total_rate
 from console.placement.arriving import arriving_replicas
 from console.placement.watch import MoveWatch
 from console.retention.announce import RetentionAnnouncer
@@ -40,6 +41,8 @@ TOPICS_INTERVAL_SECONDS = 1.5
 GROUPS_INTERVAL_SECONDS = 2.0
 MOVES_INTERVAL_SECONDS = 2.0
 RETENTION_INTERVAL_SECONDS = 5.0
+#: Looks at the topics further apart say little of what happened between them.
+LOOKS_APART_MS_MAX = 10_000
 #: Sizes are for people: nobody watches them by the second, and asking walks every log directory.
 SIZES_INTERVAL_SECONDS = 10.0
 #: How long requests take is told of the last minute, so it moves slowly.
@@ -57,10 +60,13 @@ class Collector:
         gateway: ClusterGateway,
         ask_zookeeper: Callable[[], list[ZooKeeperView]],
         clock_ms: Callable[[], int] = now_ms,
+        is_recovering: Callable[[str, int], bool] = lambda _topic, _partition: False,
     ):
+        """`is_recovering` says whether ZooKeeper knows of a partition that its leader was elected out of sync."""
         self._gateway = gateway
         self._ask_zookeeper = ask_zookeeper
         self._now_ms = clock_ms
+        self._is_recovering, self._unclean = is_recovering, UncleanWatch()
         self._rates = RateWindow()
         self._pages = announce.Announcer()
         self._topics = store.load_topics()
@@ -126,7 +132,7 @@ class Collector:
         changes = compare(self._topics, after)
         keys = store.apply_topic_changes(changes) if changes else {}
         if changes and self._has_seen_topics:
-            write_events(topic_events(self._topics, changes), at_ms)
+            write_events(shortened(self._unclean_events(changes, at_ms)) + topic_events(self._topics, changes), at_ms)
         self._has_seen_topics = True
         if any(row.leaderless_count or row.under_replicated_count for row in after.values()):
             self.attention.pay()
@@ -169,6 +175,13 @@ class Collector:
 
     def groups_failed(self, error: str) -> None:
         store.update_state(groups_error=error)
+
+    def _unclean_events(self, changes: TopicChanges, at_ms: int) -> list[Event]:
+        is_next_look = at_ms - self._topics_at_ms < LOOKS_APART_MS_MAX
+        elections = self._unclean.look(
+            self._topics, changes, is_next_look=is_next_look, is_recovering=self._is_recovering
+        )
+        return unclean_events(elections)
 
     def _note_cluster(
         self, before: dict[int, BrokerRow], after: dict[int, BrokerRow], controller_id: int | None, at_ms: int

@@ -12,8 +12,8 @@ from console.live import groups
 from console.live.push import push_partial
 from console.processes.models import ManagedProcess
 from console.processes.removal import restart_words
-from console.processes.restarts import deaths_within
-from console.processes.states import Observed, Request, clock_time, sentence_within
+from console.processes.restarts import clock_time, deaths_within
+from console.processes.states import Observed, Request, sentence_within
 from console.processes.truths import State
 
 #: Colour of a state; never alone, always beside its word.

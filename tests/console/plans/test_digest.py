@@ -13,6 +13,7 @@ from console.access.accounts import Standing
 from console.access.reach import Level, Resource, Rule
 from console.access.read_only import CLUSTER, CONSOLE, ReadOnly, switch_plan
 from console.brokers.plan import setting_target
+from console.configuration.plan import Change as SettingChange
 from console.configuration.plan import change_plan as setting_plan
 from console.configuration.target import topic_target
 from console.consumers.removal import delete_plan, forget_plan, forgotten
@@ -78,12 +79,12 @@ def test_texts_do_not_run_into_each_other():
 
 
 def topic_setting(name="segment.ms", value="1", source="default", own=None, typed="2", topic="orders"):
-    return setting_plan(topic_target(topic), SettingView(name, value, source), own, typed, "")
+    return setting_plan(topic_target(topic), [SettingChange(SettingView(name, value, source), own, typed)], "")
 
 
 def broker_setting(broker_id=1, value="2"):
     setting = BrokerSetting("message.max.bytes", "1", "default")
-    return setting_plan(setting_target(broker_id, setting, {}), setting, None, value, "")
+    return setting_plan(setting_target(broker_id, setting, {}), [SettingChange(setting, None, value)], "")
 
 
 def retention(topic="orders", value="1", source="topic", new="2", loses=False, name="retention.ms"):
