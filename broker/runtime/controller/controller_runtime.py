@@ -66,6 +66,10 @@ _GIVE_UP_TIMEOUT_S = 2.0
 _TICK_S = 1.0
 
 
+#: A list, by the kind of its event, or a topic, by its name.
+_Watched = type[Event] | str
+
+
 class _Call(Enum):
     """What the queue holds besides events."""
 
@@ -95,9 +99,9 @@ class ControllerRuntime:
         self._machine = Controller(rebalance)
         self._questions = Questions()
         self._channels = ControllerChannels(broker_id, self._deliver, dialer)
-        self._queue: asyncio.Queue[tuple[int, Event | type[Event] | _Call]] = asyncio.Queue()
-        #: What was last seen of each list in ZooKeeper whose kind is in the queue.
-        self._last_seen: dict[type[Event], Event] = {}
+        self._queue: asyncio.Queue[tuple[int, Event | _Watched | _Call]] = asyncio.Queue()
+        #: What was last seen of what is watched and stands in the queue.
+        self._last_seen: dict[_Watched, Event] = {}
         #: Raised whenever what was queued before no longer counts.
         self._generation = 0
         self._is_acting = False
@@ -172,14 +176,13 @@ class ControllerRuntime:
     def _deliver(self, event: Event) -> None:
         self._queue.put_nowait((self._generation, event))
 
-    def _deliver_last_seen(self, event: Event) -> None:
-        """What a list holds now replaces what it held before, unless that has been stepped: for topics that have gone
-        meanwhile each reading would have ZooKeeper asked once more.
+    def _deliver_last_seen(self, watched: _Watched, event: Event) -> None:
+        """What is there now replaces what was there before, if that has not been stepped yet: of topics that have gone
+        meanwhile each reading of the list would have ZooKeeper asked once more.
         """
-        kind = type(event)
-        if kind not in self._last_seen:
-            self._queue.put_nowait((self._generation, kind))
-        self._last_seen[kind] = event
+        if watched not in self._last_seen:
+            self._queue.put_nowait((self._generation, watched))
+        self._last_seen[watched] = event
 
     async def _tick(self) -> None:
         await asyncio.sleep(_TICK_S)
@@ -227,14 +230,14 @@ class ControllerRuntime:
             await asyncio.sleep(_START_OVER_S)
             self._call_look()
 
-    async def _handle(self, generation: int, item: Event | type[Event] | _Call) -> None:
+    async def _handle(self, generation: int, item: Event | _Watched | _Call) -> None:
         if item is _Call.STEP_DOWN:
             self._step_down()
         elif item is _Call.LOOK:
             await self._look()
         elif generation == self._generation:
-            event = self._last_seen.pop(item) if isinstance(item, type) else item
-            if self._is_acting:
+            event = self._last_seen.pop(item, None) if isinstance(item, (type, str)) else item
+            if self._is_acting and event is not None:
                 await self._step(event)
 
     async def _look(self) -> None:
@@ -269,7 +272,11 @@ class ControllerRuntime:
         await self._step(Elected(epoch.epoch, **vars(seen)))
 
     def _watch(self, read: Callable, event_of: Callable[[Any], Event]) -> Watch:
-        return Watch(self._session, read, lambda seen: self._deliver_last_seen(event_of(seen)))
+        def deliver(seen: Any) -> None:
+            event = event_of(seen)
+            self._deliver_last_seen(type(event), event)
+
+        return Watch(self._session, read, deliver)
 
     def _watch_request(self, read: Callable, event_of: Callable[[Any], Event]) -> Watch:
         """A znode that is there only while something is asked."""
@@ -341,6 +348,8 @@ class ControllerRuntime:
             case do.UnwatchTopics(names):
                 for name in names & self._topic_watches.keys():
                     self._topic_watches.pop(name).close()
+                    # Else a topic that has gone would be known again, and one made anew under its name never read.
+                    self._last_seen.pop(name, None)
             case _:
                 return False
         return True
@@ -360,5 +369,5 @@ class ControllerRuntime:
         return Watch(
             self._session,
             lambda watcher: self._store.topic(name, watcher),
-            lambda assignment: assignment and self._deliver(TopicRead(assignment)),
+            lambda assignment: assignment and self._deliver_last_seen(name, TopicRead(assignment)),
         )

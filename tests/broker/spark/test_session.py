@@ -12,9 +12,10 @@ pytestmark = [pytest.mark.spark, pytest.mark.timeout(300)]
 
 
 def java_of_this_process() -> psutil.Process:
-    """Spark's; the worker of these tests may run a ZooKeeper server as well."""
+    """Spark's; the worker of these tests may run, or have run, a ZooKeeper server as well."""
     children = psutil.Process().children(recursive=True)
-    return next(child for child in children if "java" in child.name() and "--properties-file" in child.cmdline())
+    alive = (child for child in children if child.status() != psutil.STATUS_ZOMBIE)
+    return next(child for child in alive if "java" in child.name() and "--properties-file" in child.cmdline())
 
 
 def test_settings_are_in_a_file_of_its_owner_and_on_no_command_line(spark):

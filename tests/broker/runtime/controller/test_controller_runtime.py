@@ -8,11 +8,12 @@ from broker.common.cluster import TopicAssignment
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.controller.effects import RemoveDeletionRequest, RemoveTopic
-from broker.controller.events import ShutdownAsked
+from broker.controller.events import ShutdownAsked, TopicsListed
 from broker.controller.verdict import ShutdownAnswer
 from broker.protocol.api_keys import ApiKey
 from broker.runtime.controller import controller_runtime, doubts
 from broker.runtime.controller.zookeeper_effects import ControllerZooKeeper
+from broker.zookeeper import znodes
 from broker.zookeeper.election import read_controller, try_become_controller
 from broker.zookeeper.session import Create, Delete
 from broker.zookeeper.store import ClusterStore
@@ -99,6 +100,30 @@ async def test_many_deletions_cost_zookeeper_no_question_for_each_pair_of_topics
     await one.store.create_topic("next", {0: (1,)}, {})
     await eventually(lambda: one.broker.leads.keys() == {TopicPartition("next", 0)}, "the next one has a leader")
     assert effects.count(RemoveDeletionRequest) <= len(names)
+
+
+async def test_what_was_read_of_a_topic_before_it_went_is_forgotten_with_it(cluster, monkeypatch):
+    """It waits behind the removal; a topic made anew under its name would pass for the one that is known."""
+    carry_out = ControllerZooKeeper.carry_out
+
+    async def carry_out_among_readings(zookeeper, effect, writes):
+        if not isinstance(effect, RemoveTopic):
+            return await carry_out(zookeeper, effect, writes)
+        path = znodes.topic_path("t")
+        await one.store.session.set(path, (await one.store.session.get(path)).data)
+        await eventually(lambda: "t" in one.runtime._last_seen, "read once more")
+        outcome = await carry_out(zookeeper, effect, writes)
+        await one.store.create_topic("t", {0: (1,), 1: (1,)}, {})
+        seen = TopicsListed(frozenset({"t"}))
+        await eventually(lambda: one.runtime._last_seen.get(TopicsListed) == seen, "listed anew")
+        return outcome
+
+    monkeypatch.setattr(ControllerZooKeeper, "carry_out", carry_out_among_readings)
+    one = await cluster.start(1)
+    await one.store.create_topic("t", {0: (1,)}, {})
+    await eventually(lambda: one.broker.leads, "leader")
+    await one.store.request_topic_deletion("t")
+    await eventually(lambda: len(one.broker.leads) == 2, "the new one is led")
 
 
 async def test_deletion_waits_for_a_broker_that_is_away(cluster):
