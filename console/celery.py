@@ -9,8 +9,8 @@ from celery import Celery
 from celery.signals import worker_init
 from django.conf import settings
 
-from console.beat_watch import BeatWatch
-from console.data_directories import make_data_directories
+from console.common.data_directories import make_data_directories
+from console.launch.beat_watch import BeatWatch
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "console.settings")
 
@@ -18,11 +18,6 @@ app = Celery("console")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 app.steps["worker"].add(BeatWatch)
-
-
-def host_queue(host_name: str) -> str:
-    """The queue that the Celery worker of `host_name` consumes (`celery -A console worker -Q host.<name>`)."""
-    return f"host.{host_name}"
 
 
 @worker_init.connect

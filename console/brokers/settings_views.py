@@ -10,24 +10,23 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
-from console.access.objects import access_broker
 from console.access.reach import Resource
 from console.access.rights import NOT_ALL_TOPICS, Right, reach_of, require_all_topics
 from console.brokers.actions import do_change_setting
 from console.brokers.drift import SettingRow, setting_rows
 from console.brokers.export import SETTING_TITLES, setting_cells
 from console.brokers.files import file_values
-from console.brokers.models import Broker
 from console.brokers.plan import ALL, own_value, setting_target
 from console.brokers.queries import process_of
-from console.configuration.plan import change_plan, plain_value
-from console.exports.csv_table import csv_response, wants_csv
+from console.clusters.access import access_broker
+from console.clusters.models import Broker
+from console.common.csv_table import csv_response, wants_csv
 from console.gateway.broker_views import BrokerSetting
 from console.gateway.connect import cluster_gateway
 from console.gateway.errors import GatewayError
 from console.gateway.setting_rules import broker_value_refusal
 from console.plans.plan import Confirmation, NotConfirmedError, Plan
-from console.retention.plan import DEFAULT
+from console.plans.setting import DEFAULT, change_plan, plain_value
 
 VALUE_LENGTH_MAX = 2_000
 SHOWN = {

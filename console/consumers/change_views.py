@@ -15,9 +15,11 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.views.decorators.http import require_http_methods, require_safe
 
-from console.access.objects import READS_BEYOND, access_group, topics_within
 from console.access.reach import Resource
 from console.access.rights import Right, reach_of, require_on, require_somewhere
+from console.clusters.access import topics_within
+from console.clusters.models import Topic
+from console.consumers.access import READS_BEYOND, access_group
 from console.consumers.actions import do_delete_group, do_forget_offsets, do_reset_offsets
 from console.consumers.forms import ResetForm
 from console.consumers.models import ConsumerGroup
@@ -40,7 +42,6 @@ from console.plans.apply import Refusals
 from console.plans.inverse import find_inverse, inverses_of
 from console.plans.models import KeptInverse
 from console.plans.plan import Confirmation, NotConfirmedError, Plan
-from console.topics.models import Topic
 
 #: Of a group's name, as much as a form takes.
 GROUP_NAME_LENGTH_MAX = 249

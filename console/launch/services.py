@@ -6,7 +6,7 @@ from pathlib import Path
 
 from django.conf import settings
 
-from console.celery import host_queue
+from console.common.host_queue import host_queue
 from console.gateway.installation import module_command
 from console.processes.setup import Setup
 
@@ -38,7 +38,7 @@ def console_services() -> list[Service]:
     """In order of start."""
     celery = module_command("celery", "-A", "console.celery:app")
     worker = ["worker", "--concurrency=2", "--without-gossip", "--without-mingle", "--without-heartbeat"]
-    # Forked from the worker beat shares its memory. A house has one worker that is given it; workers of other hosts are
+    # Forked from the worker beat shares its memory. There is one worker that is given it; workers of other hosts are
     # not. Its schedule is in the code, so nothing of it needs a file that a kill could leave half written.
     beat = ["--beat", "--scheduler=celery.beat:Scheduler"]
     queue = host_queue(settings.HOST_NAME)

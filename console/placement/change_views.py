@@ -13,11 +13,11 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods
 
-from console.access.objects import access_topic, topics_within
 from console.access.reach import Resource
 from console.access.rights import Right, reach_of, require
-from console.brokers.models import Broker
 from console.brokers.words import with_words
+from console.clusters.access import access_topic, topics_within
+from console.clusters.models import Broker, Partition, Topic
 from console.gateway.connect import cluster_gateway
 from console.gateway.errors import GatewayError
 from console.gateway.group_views import Place
@@ -31,7 +31,6 @@ from console.placement.moving import drain_proposal, factor_proposal, planned, s
 from console.placement.propose import Proposal
 from console.plans.apply import Refusals
 from console.plans.plan import Confirmation, NotConfirmedError
-from console.topics.models import Partition, Topic
 
 #: Partitions listed one by one on a plan, and offered one by one in a form.
 MOVES_SHOWN = 200

@@ -7,9 +7,9 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
 from console.access.rights import Right, reach_of, require
-from console.brokers.models import Broker
 from console.brokers.words import with_words
-from console.exports.csv_table import csv_response, wants_csv
+from console.clusters.models import Broker
+from console.common.csv_table import csv_response, wants_csv
 from console.gateway.errors import GatewayError
 from console.placement.actions import do_elect_preferred_leaders
 from console.placement.export import MOVE_TITLES, REASSIGNMENT_TITLES, move_rows, reassignment_rows

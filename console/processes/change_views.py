@@ -20,9 +20,9 @@ from console.processes.kinds import broker as broker_kind
 from console.processes.kinds.spec import SpecError
 from console.processes.models import ManagedProcess
 from console.processes.planned import planned
+from console.processes.preconditions import broker_spec_of, preconditions_of, replicas_of, suggested_broker
 from console.processes.removal import REMOVE, removal_plan
 from console.processes.restarts import Policy
-from console.processes.surroundings import broker_spec_of, look_around, replicas_of, suggested_broker
 
 KEPT_SHOWN = 5
 
@@ -38,7 +38,7 @@ def add_broker(request: HttpRequest) -> HttpResponse:
     require_on(request.user, Resource.PROCESS, name_of(form.cleaned_data["broker_id"]), Right.OPERATE)
     try:
         spec = broker_kind.check(broker_spec_of(form.cleaned_data))
-        plan = addition_plan(spec, look_around(spec))
+        plan = addition_plan(spec, preconditions_of(spec))
         context |= {"plan": plan, "fields": form.cleaned_data.items()}
         if "digest" not in request.POST:
             return render(request, "processes/add-broker.html", context)

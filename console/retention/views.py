@@ -16,21 +16,22 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
-from console.access.objects import access_topic
 from console.access.reach import Reach, Resource
 from console.access.rights import Right, reach_of
+from console.clusters.access import access_topic
+from console.clusters.models import Topic
+from console.common.clock import now_ms
 from console.gateway.connect import cluster_gateway
 from console.gateway.errors import GatewayError
 from console.gateway.interface import ClusterGateway
 from console.gateway.retention_views import CommittedView, RetentionView
-from console.live.clock import now_ms
 from console.plans.plan import Confirmation, NotConfirmedError
 from console.retention.actions import do_change_retention
 from console.retention.forms import RetentionForm
 from console.retention.later import Later, is_overdue, later
-from console.retention.plan import KEYS, Loss, Totals, change_plan, deletes_more, differences, losses, totals
+from console.retention.plan import Loss, Totals, change_plan, deletes_more, differences, losses, totals
 from console.retention.timeline import Timeline, timeline
-from console.topics.models import Topic
+from console.topics.settings_plan import RETENTION_KEYS
 
 
 @dataclass
@@ -116,7 +117,7 @@ def _page(
 def _facts(topic: Topic, wanted: dict[str, str], reach: Reach) -> dict:
     gateway = cluster_gateway()
     settings = {each.name: each for each in gateway.topic_settings(topic.name)}
-    known = [each for name, each in settings.items() if name in KEYS]
+    known = [each for name, each in settings.items() if name in RETENTION_KEYS]
     changes = differences(known, wanted)
     committed = gateway.committed_offsets(topic.name)
 

@@ -19,9 +19,9 @@ from console.processes.removal import removal_plan
 from console.streams.actions import do_add_stream, do_reset_checkpoint, do_start_after_loss
 from console.streams.checkpoint_plan import EARLIEST, LATEST, losses, reset_plan, start_plan
 from console.streams.forms import StreamForm
+from console.streams.preconditions import preconditions_of, submission_of
 from console.streams.queries import access_stream, is_here, log_ends, log_starts, places_of
 from console.streams.submission import submission_plan
-from console.streams.surroundings import look_around, submission_of
 
 
 @require_safe
@@ -47,7 +47,7 @@ def add(request: HttpRequest, job: str) -> HttpResponse:
 
 def _add(request: HttpRequest, job: JobView, form: StreamForm, context: dict) -> HttpResponse:
     submission = submission_of(job, form)
-    plan = submission_plan(submission, look_around(submission))
+    plan = submission_plan(submission, preconditions_of(submission))
     context |= {"plan": plan, "fields": list(form.cleaned_data.items())}
     if "digest" not in request.POST:
         return render(request, "streams/add.html", context)

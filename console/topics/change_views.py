@@ -10,10 +10,10 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.views.decorators.http import require_http_methods
 
-from console.access.objects import access_topic
 from console.access.reach import Reach, Resource
 from console.access.rights import Right, reach_of, require_somewhere
-from console.brokers.models import Broker
+from console.clusters.access import access_topic
+from console.clusters.models import Broker, Topic
 from console.gateway.connect import cluster_gateway
 from console.gateway.errors import GatewayError
 from console.plans.inverse import find_inverse
@@ -24,7 +24,6 @@ from console.topics.creation import CREATE, creation_plan
 from console.topics.deletion import DoomedTopic, deletion_plan, undo_creation_plan
 from console.topics.enlargement import enlargement_plan
 from console.topics.forms import AddPartitionsForm, CreateTopicForm
-from console.topics.models import Topic
 from console.topics.queries import groups_of
 
 #: Survives the loss of any two brokers; more copies cost more than they add.

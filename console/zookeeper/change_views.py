@@ -16,8 +16,8 @@ from console.zookeeper.actions import do_call_off, do_change_ensemble
 from console.zookeeper.advance import modes_of
 from console.zookeeper.ensemble import Kind
 from console.zookeeper.models import EnsembleChange
-from console.zookeeper.pages import open_change
 from console.zookeeper.plan import EnsemblePlan, plan_change, present_from, wanted_count
+from console.zookeeper.queries import open_change
 from console.zookeeper.servers import managed_numbers, new_servers, process_names
 
 VERBS = {Kind.GROW: "Grow the ensemble", Kind.SHRINK: "Shrink the ensemble", Kind.REPLACE: "Replace the server"}

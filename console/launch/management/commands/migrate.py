@@ -2,7 +2,7 @@
 
 from django.core.management.commands import migrate
 
-from console.data_directories import make_data_directories
+from console.common.data_directories import make_data_directories
 
 
 class Command(migrate.Command):

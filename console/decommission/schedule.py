@@ -1,0 +1,13 @@
+"""What beat runs for this feature."""
+
+from console.decommission.tasks import advance_departures
+
+ADVANCE_EVERY_S = 2.0
+
+BEAT_SCHEDULE = {
+    "advance-departures": {
+        "task": advance_departures.name,
+        "schedule": ADVANCE_EVERY_S,
+        "options": {"expires": ADVANCE_EVERY_S},
+    },
+}
