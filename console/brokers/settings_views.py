@@ -25,8 +25,9 @@ from console.gateway.broker_views import BrokerSetting
 from console.gateway.connect import cluster_gateway
 from console.gateway.errors import GatewayError
 from console.gateway.setting_rules import broker_value_refusal
-from console.plans.plan import Confirmation, NotConfirmedError, Plan
+from console.plans.plan import Confirmation, Plan
 from console.plans.setting import DEFAULT, change_plan, plain_value
+from console.plans.views import refusable
 
 VALUE_LENGTH_MAX = 2_000
 SHOWN = {
@@ -97,17 +98,18 @@ def change(request: HttpRequest, broker_id: int) -> HttpResponse:
     query = SettingsQuery.parse(request.POST)
     if query.refusal:
         return _page(request, broker, query, status=422)
-    try:
+    with refusable() as answer:
         plan = _plan(broker, query, cluster_gateway().brokers.settings())
         if plan is None:
             raise Http404("There is no such setting to change here.")
         if plan.losses:
             require_all_topics(request.user, Right.OPERATE)
         do_change_setting(request.user, plan, Confirmation.parse(request.POST))
-    except NotConfirmedError as error:
-        return _page(request, broker, query, str(error), error.status)
-    except GatewayError as error:
-        return _page(request, broker, query, str(error), 422)
+        return _changed(request, broker_id, query, plan)
+    return _page(request, broker, query, answer.error, answer.status)
+
+
+def _changed(request: HttpRequest, broker_id: int, query: SettingsQuery, plan: Plan) -> HttpResponse:
     if plan.is_empty:
         messages.info(request, "Nothing differs: nothing was changed.")
         return redirect("broker-settings", broker_id)

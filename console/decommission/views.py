@@ -11,10 +11,10 @@ from console.decommission.actions import do_call_off, do_depart, do_resume
 from console.decommission.models import Departure
 from console.decommission.plan import departure_plan
 from console.decommission.queries import ended_departure, open_departure
-from console.gateway.errors import GatewayError
 from console.placement.forms import ThrottleForm
 from console.placement.moving import drain_proposal, planned
-from console.plans.plan import Confirmation, NotConfirmedError
+from console.plans.plan import Confirmation
+from console.plans.views import refusable
 from console.processes.access import access_process
 from console.processes.consequences import broker_id_of, meaning_of_removal
 from console.processes.models import ManagedProcess
@@ -32,15 +32,10 @@ def departure(request: HttpRequest, name: str) -> HttpResponse:
     if found is not None:
         return render(request, "decommission/page.html", context)
     process = _broker(request, name)
-    status = 200
-    try:
+    with refusable() as answer:
         if _plan(request, process, context):
             return redirect("departure", name)
-    except NotConfirmedError as refusal:
-        context["error"], status = str(refusal), refusal.status
-    except GatewayError as refusal:
-        context["error"], status = str(refusal), 422
-    return render(request, "decommission/page.html", context, status=status)
+    return render(request, "decommission/page.html", context | {"error": answer.error}, status=answer.status)
 
 
 def _plan(request: HttpRequest, process: ManagedProcess, context: dict) -> bool:

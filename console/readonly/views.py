@@ -7,8 +7,8 @@ from django.views.decorators.http import require_POST, require_safe
 
 from console.access.read_only import SCOPES, read_only_now
 from console.access.rights import Right, require
-from console.gateway.errors import RefusedError
-from console.plans.plan import Confirmation, NotConfirmedError
+from console.plans.plan import Confirmation
+from console.plans.views import refusable
 from console.readonly.actions import do_switch_read_only
 from console.readonly.plan import switch_plan
 
@@ -28,15 +28,12 @@ def switch(request: HttpRequest) -> HttpResponse:
     if scope not in SCOPES:
         raise Http404("There is no such part of the console to make read-only.")
     plan = switch_plan(scope, read_only_now().get(scope))
-    try:
+    with refusable(409) as answer:
         do_switch_read_only(request.user, scope, plan, reason, Confirmation.parse(request.POST))
-    except NotConfirmedError as refusal:
-        return _page(request, str(refusal), refusal.status)
-    except RefusedError as refusal:
-        return _page(request, str(refusal), 409)
-    words = "is read-only now" if plan.lines[0].new else "can be changed again"
-    messages.success(request, f"{SCOPES[scope].capitalize()} {words}.")
-    return redirect("read-only")
+        words = "is read-only now" if plan.lines[0].new else "can be changed again"
+        messages.success(request, f"{SCOPES[scope].capitalize()} {words}.")
+        return redirect("read-only")
+    return _page(request, answer.error, answer.status)
 
 
 def _page(request: HttpRequest, error: str = "", status: int = 200) -> HttpResponse:

@@ -25,7 +25,8 @@ from console.gateway.connect import cluster_gateway
 from console.gateway.errors import GatewayError
 from console.gateway.interface import ClusterGateway
 from console.gateway.retention_views import CommittedView, RetentionView
-from console.plans.plan import Confirmation, NotConfirmedError
+from console.plans.plan import Confirmation
+from console.plans.views import refusable
 from console.retention.actions import do_change_retention
 from console.retention.forms import RetentionForm
 from console.retention.later import Later, is_overdue, later
@@ -87,19 +88,16 @@ def configure(request: HttpRequest, name: str) -> HttpResponse:
     form = RetentionForm(request.POST)
     if not form.is_valid():
         return _page(request, topic, RetentionForm(request.POST), {}, "The plan could not be read.", 422)
-    try:
+    with refusable() as answer:
         facts = _facts(topic, form.changes, reach_of(request.user))
         if not facts["differences"]:
             messages.info(request, "Nothing differs: nothing was changed.")
             return redirect("topic-retention", topic.name)
         do_change_retention(request.user, facts["plan"], Confirmation.parse(request.POST))
-    except NotConfirmedError as error:
-        return _page(request, topic, RetentionForm(request.POST), form.changes, str(error), error.status)
-    except GatewayError as error:
-        return _page(request, topic, RetentionForm(request.POST), form.changes, str(error), 422)
-    messages.success(request, f"Retention of {topic.name} was changed.")
-    undo = {f"undo_{each.name.replace('.', '_')}": each.undo for each in facts["differences"]}
-    return redirect(f"{reverse('topic-retention', args=[topic.name])}?{urlencode(undo)}")
+        messages.success(request, f"Retention of {topic.name} was changed.")
+        undo = {f"undo_{each.name.replace('.', '_')}": each.undo for each in facts["differences"]}
+        return redirect(f"{reverse('topic-retention', args=[topic.name])}?{urlencode(undo)}")
+    return _page(request, topic, RetentionForm(request.POST), form.changes, answer.error, answer.status)
 
 
 def _page(

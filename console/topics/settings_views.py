@@ -16,8 +16,9 @@ from console.common.csv_table import csv_response, wants_csv
 from console.gateway.connect import cluster_gateway
 from console.gateway.errors import GatewayError
 from console.gateway.setting_rules import topic_value_refusal
-from console.plans.plan import Confirmation, NotConfirmedError, Plan
+from console.plans.plan import Confirmation, Plan
 from console.plans.setting import DEFAULT, change_plan, plain_value
+from console.plans.views import refusable
 from console.topics.actions import do_change_setting
 from console.topics.settings_plan import RETENTION_KEYS, changeable, topic_target, with_cautions
 
@@ -47,21 +48,18 @@ def change(request: HttpRequest, name: str) -> HttpResponse:
     setting, value = request.POST.get("setting", ""), _value(request.POST)
     if refused := _refusal(setting, value):
         return _page(request, topic, setting, value, refused=refused, status=422)
-    try:
+    with refusable() as answer:
         plan = _plan(topic, cluster_gateway().topic_settings(topic.name), setting, value)
         if plan is None:
             raise Http404("There is no such setting to change here.")
         do_change_setting(request.user, plan, Confirmation.parse(request.POST))
-    except NotConfirmedError as error:
-        return _page(request, topic, setting, value, str(error), error.status)
-    except GatewayError as error:
-        return _page(request, topic, setting, value, str(error), 422)
-    if plan.is_empty:
-        messages.info(request, "Nothing differs: nothing was changed.")
-        return redirect("topic-settings", topic.name)
-    messages.success(request, f"{setting} of {topic.name} was changed.")
-    undo = urlencode({"undo": setting, "undo_value": plan.lines[0].old})
-    return redirect(f"{reverse('topic-settings', args=[topic.name])}?{undo}")
+        if plan.is_empty:
+            messages.info(request, "Nothing differs: nothing was changed.")
+            return redirect("topic-settings", topic.name)
+        messages.success(request, f"{setting} of {topic.name} was changed.")
+        undo = urlencode({"undo": setting, "undo_value": plan.lines[0].old})
+        return redirect(f"{reverse('topic-settings', args=[topic.name])}?{undo}")
+    return _page(request, topic, setting, value, answer.error, answer.status)
 
 
 def _page(

@@ -17,8 +17,8 @@ from console.access.reach import Level, Resource
 from console.access.rights import Right, require
 from console.audit.refusals import count_quietly
 from console.common.csv_table import csv_response, wants_csv
-from console.gateway.errors import RefusedError
-from console.plans.plan import Confirmation, NotConfirmedError, Plan
+from console.plans.plan import Confirmation, Plan
+from console.plans.views import Answer, is_confirmed, refusable
 from console.users.actions import (
     do_change_own_password,
     do_change_user,
@@ -56,19 +56,13 @@ def user_create(request: HttpRequest) -> HttpResponse:
         return render(request, "users/user-create.html", {"form": form}, status=422 if form.errors else 200)
     wanted = Standing(form.cleaned_data["role"], True, ())
     plan = creation_plan(form.cleaned_data["username"], wanted)
-    error, status = "", 200
-    if "digest" in request.POST:
-        try:
+    with refusable(409) as answer:
+        if is_confirmed(request):
             made = do_create_user(request.user, plan, wanted, Confirmation.parse(request.POST))
-        except NotConfirmedError as refusal:
-            error, status = str(refusal), refusal.status
-        except RefusedError as refusal:
-            error, status = str(refusal), 409
-        else:
             person = User.objects.get(username=plan.object_name)
             return render(request, "users/one-time-password.html", {"person": person, "password": made})
-    context = {"form": form, "plan": plan, "fields": form.cleaned_data.items(), "error": error}
-    return render(request, "users/user-create.html", context, status=status)
+    context = {"form": form, "plan": plan, "fields": form.cleaned_data.items(), "error": answer.error}
+    return render(request, "users/user-create.html", context, status=answer.status)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -82,20 +76,15 @@ def user_page(request: HttpRequest, number: int) -> HttpResponse:
     )
     if request.method != "POST" or not form.is_valid():
         return _user_page(request, person, form, {"preview": preview(now, now)}, 422 if form.errors else 200)
-    plan, error, status = change_plan(person, form.standing), "", 200
-    if "digest" in request.POST:
-        try:
+    plan = change_plan(person, form.standing)
+    with refusable(409) as answer:
+        if is_confirmed(request):
             do_change_user(request.user, person, plan, form.standing, Confirmation.parse(request.POST))
-        except NotConfirmedError as refusal:
-            error, status = str(refusal), refusal.status
-        except RefusedError as refusal:
-            error, status = str(refusal), 409
-        else:
             messages.success(request, f"{person.username} was changed." if plan.lines else "Nothing differs.")
             return redirect("user", person.pk)
-    context = {"plan": plan, "error": error, "fields": form.fields_again, "preview": preview(now, form.standing)}
+    context = {"plan": plan, "error": answer.error, "fields": form.fields_again, "preview": preview(now, form.standing)}
     context |= {"cluster_then": cluster_words(form.standing)}
-    return _user_page(request, person, form, context, status)
+    return _user_page(request, person, form, context, answer.status)
 
 
 def _user_page(request: HttpRequest, person: User, form: StandingForm, context: dict, status: int) -> HttpResponse:
@@ -115,36 +104,30 @@ def _user_page(request: HttpRequest, person: User, form: StandingForm, context: 
 def user_password(request: HttpRequest, number: int) -> HttpResponse:
     require(request.user, Right.ADMINISTER)
     person = get_object_or_404(User, pk=number)
-    plan, error, status = password_plan(person), "", 200
-    if request.method == "POST":
-        try:
+    plan = password_plan(person)
+    with refusable() as answer:
+        if request.method == "POST":
             made = do_reset_password(request.user, person, plan, Confirmation.parse(request.POST))
-        except NotConfirmedError as refusal:
-            error, status = str(refusal), refusal.status
-        else:
             return render(request, "users/one-time-password.html", {"person": person, "password": made})
-    return _account_plan(request, person, plan, "Reset the password", error, status)
+    return _account_plan(request, person, plan, "Reset the password", answer)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def user_logins(request: HttpRequest, number: int) -> HttpResponse:
     require(request.user, Right.ADMINISTER)
     person = get_object_or_404(User, pk=number)
-    plan, error, status = end_logins_plan(person), "", 200
-    if request.method == "POST":
-        try:
+    plan = end_logins_plan(person)
+    with refusable() as answer:
+        if request.method == "POST":
             do_end_logins(request.user, person, plan, Confirmation.parse(request.POST))
-        except NotConfirmedError as refusal:
-            error, status = str(refusal), refusal.status
-        else:
             messages.success(request, f"All logins of {person.username} are over.")
             return redirect("user", person.pk)
-    return _account_plan(request, person, plan, "End the logins", error, status)
+    return _account_plan(request, person, plan, "End the logins", answer)
 
 
-def _account_plan(request: HttpRequest, person: User, plan: Plan, verb: str, error: str, status: int) -> HttpResponse:
-    context = {"person": person, "plan": plan, "verb": verb, "error": error}
-    return render(request, "users/account-plan.html", context, status=status)
+def _account_plan(request: HttpRequest, person: User, plan: Plan, verb: str, answer: Answer) -> HttpResponse:
+    context = {"person": person, "plan": plan, "verb": verb, "error": answer.error}
+    return render(request, "users/account-plan.html", context, status=answer.status)
 
 
 @never_cache
