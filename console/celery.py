@@ -5,19 +5,21 @@ import os
 from importlib import import_module
 from importlib.util import find_spec
 
+import click
 from celery import Celery
 from celery.signals import worker_init
 from django.conf import settings
 
 from console.common.data_directories import make_data_directories
-from console.launch.beat_watch import BeatWatch
+from console.launch.beat import BeatThread, FrugalScheduler
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "console.settings")
 
 app = Celery("console")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
-app.steps["worker"].add(BeatWatch)
+app.user_options["worker"].add(click.Option(["--with-beat"], is_flag=True, help="Run beat as a thread of this worker."))
+app.steps["worker"].add(BeatThread)
 
 
 @worker_init.connect
@@ -27,16 +29,17 @@ def make_directories(**_kwargs: object) -> None:
 
 
 @worker_init.connect
-def share_memory(**_kwargs: object) -> None:
-    """What is there before the worker forks is looked at by no collection afterwards, so it stays shared."""
+def look_less(**_kwargs: object) -> None:
+    """What is there from the start stays to the end, so no collection looks at it again."""
     gc.collect()
     gc.freeze()
 
 
 @app.on_after_finalize.connect
 def add_schedules(sender: Celery, **_kwargs: object) -> None:
-    """Beat runs what the features ask for in a `schedule` module."""
+    """Beat runs what the features ask for in a `schedule` module, and of that what is in `ONLY_IF` only if it holds."""
     for app_name in settings.INSTALLED_APPS:
         if find_spec(app_name) and find_spec(f"{app_name}.schedule"):
-            schedule = import_module(f"{app_name}.schedule").BEAT_SCHEDULE
-            sender.conf.beat_schedule = {**(sender.conf.beat_schedule or {}), **schedule}
+            schedule = import_module(f"{app_name}.schedule")
+            sender.conf.beat_schedule = {**(sender.conf.beat_schedule or {}), **schedule.BEAT_SCHEDULE}
+            FrugalScheduler.only_if.update(getattr(schedule, "ONLY_IF", {}))

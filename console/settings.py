@@ -3,6 +3,7 @@
 import socket
 import sys
 from pathlib import Path
+from urllib.parse import quote
 
 import environ
 from django.utils.functional import lazy
@@ -124,6 +125,7 @@ MIDDLEWARE = [
     "console.access.idle.IdleMiddleware",
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
     "console.access.one_time.OneTimePasswordMiddleware",
+    "console.web.fresh_pages.FreshPagesMiddleware",
     "console.readonly.guard.ReadOnlyMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
@@ -167,7 +169,9 @@ USE_I18N = False
 USE_THOUSAND_SEPARATOR = False
 
 # Database: readers never wait for the writer (WAL), and a writer waits for another instead of failing. ----------
-SQLITE = {"ENGINE": "django.db.backends.sqlite3", "NAME": str(DATA_DIR / "console.sqlite3")}
+DATABASE_FILE = DATA_DIR / "console.sqlite3"
+#: Only `manage.py migrate` makes the file: who finds none waits for it, and puts no empty one where it was.
+SQLITE = {"ENGINE": "django.db.backends.sqlite3", "NAME": f"file:{quote(str(DATABASE_FILE))}?mode=rw"}
 DATABASES = {"default": env.db_url("BARNABAS_DATABASE_URL") if env("BARNABAS_DATABASE_URL", default="") else SQLITE}
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     if DATABASES["default"]["NAME"] != ":memory:":
@@ -244,11 +248,15 @@ if not REDIS_URL.startswith("memory://"):
         "unacked_restore_interval": 2,
         "unacked_restore_throttle": 1,
     }
+#: In threads: what a task waits for, another does not.
+CELERY_WORKER_POOL = "console.launch.worker_pool:ThreadPool"
 CELERY_TASK_TIME_LIMIT = 15
+#: Nobody asks a worker anything but by tasks.
+CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
+CELERY_WORKER_DISABLE_RATE_LIMITS = True
 CELERY_RESULT_EXPIRES = 600
 CELERY_TASK_DEFAULT_QUEUE = f"host.{HOST_NAME}"
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
-CELERY_BEAT_SCHEDULE_FILENAME = str(RUN_DIR / "celerybeat-schedule")
 
 # Logs ---------------------------------------------------------------------------------------------------------------
 #: The end of the audit's chain, out of reach of who writes the database alone.

@@ -1,4 +1,4 @@
-"""DescribeRequests: what was counted of this broker's answers."""
+"""DescribeRequests: what was counted of this broker's answers, and what it cannot answer for."""
 
 from broker.handlers.handler import RequestContext, for_members
 from broker.protocol.api_keys import ApiKey
@@ -13,8 +13,13 @@ from broker.runtime.request_times import ApiTimes
 
 
 def handle_describe_requests(_request: DescribeRequestsRequest, context: RequestContext) -> DescribeRequestsResponse:
-    results = [_result(api, times) for api, times in context.services.request_times]
-    return DescribeRequestsResponse(results=[each for each in results if each.count])
+    services = context.services
+    results = [_result(api, times) for api, times in services.request_times]
+    return DescribeRequestsResponse(
+        results=[each for each in results if each.count],
+        group_coordinators_not_loaded=len(services.groups.not_loaded),
+        transaction_coordinators_not_loaded=len(services.transactions.not_loaded),
+    )
 
 
 def _result(api: ApiKey, times: ApiTimes) -> DescribeRequestsResult:
@@ -29,4 +34,4 @@ def _result(api: ApiKey, times: ApiTimes) -> DescribeRequestsResult:
     )
 
 
-HANDLER = for_members(ApiKey.DESCRIBE_REQUESTS, 0, 0, handle_describe_requests)
+HANDLER = for_members(ApiKey.DESCRIBE_REQUESTS, 0, 1, handle_describe_requests)

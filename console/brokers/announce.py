@@ -1,6 +1,7 @@
 """Pushing what is known of each broker to the pages that show it; a partial goes out only if it reads differently."""
 
 import threading
+from collections.abc import Callable, Collection
 
 from django.template.loader import render_to_string
 
@@ -8,15 +9,17 @@ from console.brokers.queries import broker_facts
 from console.clusters.models import Broker
 from console.common.clock import now_ms
 from console.live import groups
+from console.live.audience import listened
 from console.live.push import send_now
 
 PARTIALS = ("summary", "process", "log-dirs", "biggest", "requests")
 
 
 class BrokerAnnouncer:
-    """Thread-safe."""
+    """Thread-safe. `listened` says which of some groups have listeners: nothing is rendered for the others."""
 
-    def __init__(self):
+    def __init__(self, listened: Callable[[Collection[str]], Collection[str]] = listened):
+        self._listened = listened
         self._lock = threading.Lock()
         self._sent: dict[tuple[int, str], str] = {}
         #: What a broker held when it was last looked at.
@@ -24,8 +27,17 @@ class BrokerAnnouncer:
 
     def looked_at(self) -> None:
         with self._lock:
-            messages = [message for broker in Broker.objects.all() for message in self._of(broker)]
+            brokers = Broker.objects.all()
+            heard = self._listened([groups.broker(each.broker_id) for each in brokers])
+            shown = {each.broker_id: each for each in brokers if groups.broker(each.broker_id) in heard}
+            self._forget_all_but(shown.keys())
+            messages = [message for broker in shown.values() for message in self._of(broker)]
         send_now(messages)
+
+    def _forget_all_but(self, shown: Collection[int]) -> None:
+        """A page that is opened later has not seen what was sent last."""
+        self._sent = {key: html for key, html in self._sent.items() if key[0] in shown}
+        self._held = {broker_id: held for broker_id, held in self._held.items() if broker_id in shown}
 
     def _of(self, broker: Broker) -> list[tuple[str, str]]:
         facts, messages = broker_facts(broker), []

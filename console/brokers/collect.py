@@ -46,6 +46,7 @@ class BrokerCollector:
         for broker_id, times in found.items():
             window = self._windows.setdefault(broker_id, LatencyWindow())
             store.keep_latencies(broker_id, None if times is None else window.observe(times, at_ms), at_ms)
+        store.keep_not_loaded(self._gateway.not_loaded())
         self._pages.looked_at()
 
     def _keep_rates(

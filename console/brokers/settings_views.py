@@ -26,7 +26,7 @@ from console.gateway.connect import cluster_gateway
 from console.gateway.errors import GatewayError
 from console.gateway.setting_rules import broker_value_refusal
 from console.plans.plan import Confirmation, Plan
-from console.plans.setting import DEFAULT, change_plan, plain_value
+from console.plans.setting import DEFAULT, Change, change_plan, plain_value
 from console.plans.views import refusable
 
 VALUE_LENGTH_MAX = 2_000
@@ -179,4 +179,5 @@ def _plan(broker: Broker, query: SettingsQuery, found) -> Plan | None:
         return None
     broker_id = None if query.is_for_all else broker.broker_id
     target = setting_target(broker_id, setting, found)
-    return change_plan(target, setting, own_value(broker_id, setting), query.value, django_settings.BOOTSTRAP_SERVERS)
+    wanted = Change(setting, own_value(broker_id, setting), query.value)
+    return change_plan(target, [wanted], django_settings.BOOTSTRAP_SERVERS)

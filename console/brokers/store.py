@@ -7,7 +7,7 @@ from console.brokers.latency import ApiLatency
 from console.brokers.models import BrokerReport, Directory
 from console.brokers.open_files import OpenFiles
 from console.clusters.models import Broker
-from console.gateway.broker_views import LogDirView, Software
+from console.gateway.broker_views import LogDirView, NotLoaded, Software
 
 
 def keep_log_dirs(found: Mapping[int, tuple[LogDirView, ...]], at_ms: int) -> None:
@@ -42,6 +42,14 @@ def keep_latencies(broker_id: int, latencies: list[ApiLatency] | None, at_ms: in
     """None: the broker does not tell."""
     rows = [asdict(each) for each in latencies or ()]
     _keep(broker_id, requests=rows, is_untold=latencies is None, requests_at_ms=at_ms)
+
+
+def keep_not_loaded(found: Mapping[int, NotLoaded]) -> None:
+    """Of a broker that is not among them nobody knows."""
+    nothing = {"groups_not_loaded": 0, "transactions_not_loaded": 0}
+    BrokerReport.objects.exclude(broker_id__in=list(found)).exclude(**nothing).update(**nothing)
+    for broker_id, each in found.items():
+        _keep(broker_id, groups_not_loaded=each.groups, transactions_not_loaded=each.transactions)
 
 
 def forget_unknown() -> None:

@@ -1,5 +1,7 @@
 """The one reader of the cluster: looks at it in tiers, writes changed rows and pushes them to the pages showing them.
 
+The intervals below are those while somebody looks or something is not well; else tiers pause longer (`attention.py`).
+
 A tier that fails keeps its last good rows and stores why; its data then grows visibly old. No exception ends the
 collector, and the same error is logged once, not every second.
 """
@@ -14,7 +16,7 @@ from django.db import close_old_connections
 from console.brokers.collect import BrokerCollector
 from console.clusters import store
 from console.clusters.broker_rows import BrokerRow, ReplicaCounts, broker_rows, count_replicas
-from console.clusters.topic_rows import compare, topic_rows, total_rate
+from console.clusters.topic_rows import TopicChanges, compare, topic_rows, total_rate
 from console.collector import announce
 from console.collector.last_records import LastRecords
 from console.common.clock import now_ms
@@ -23,8 +25,10 @@ from console.consumers.collect import GroupCollector
 from console.gateway.broker_views import ReplicaSizes
 from console.gateway.interface import ClusterGateway
 from console.gateway.zookeeper import ZooKeeperView
-from console.history.differences import broker_events, controller_events, topic_events
+from console.history.differences import Event, broker_events, controller_events, shortened, topic_events
 from console.history.store import write_events
+from console.history.unclean import UncleanWatch, unclean_events
+from console.live.attention import SLOWER, Attention
 from console.overview.samples import ClusterSampler
 from console.placement.arriving import arriving_replicas
 from console.placement.collect import MoveWatch
@@ -39,6 +43,8 @@ TOPICS_INTERVAL_SECONDS = 1.5
 GROUPS_INTERVAL_SECONDS = 2.0
 MOVES_INTERVAL_SECONDS = 2.0
 RETENTION_INTERVAL_SECONDS = 5.0
+#: Looks at the topics further apart say little of what happened between them.
+LOOKS_APART_MS_MAX = 10_000
 #: Sizes are for people: nobody watches them by the second, and asking walks every log directory.
 SIZES_INTERVAL_SECONDS = 10.0
 #: How long requests take is told of the last minute, so it moves slowly.
@@ -56,10 +62,13 @@ class Collector:
         gateway: ClusterGateway,
         ask_zookeeper: Callable[[], list[ZooKeeperView]],
         clock_ms: Callable[[], int] = now_ms,
+        is_recovering: Callable[[str, int], bool] = lambda _topic, _partition: False,
     ):
+        """`is_recovering` says whether ZooKeeper knows of a partition that its leader was elected out of sync."""
         self._gateway = gateway
         self._ask_zookeeper = ask_zookeeper
         self._now_ms = clock_ms
+        self._is_recovering, self._unclean = is_recovering, UncleanWatch()
         self._rates = RateWindow()
         self._pages = announce.Announcer()
         self._topics = store.load_topics()
@@ -79,26 +88,37 @@ class Collector:
         self._sampler = ClusterSampler()
         self._sizes: ReplicaSizes = {}
         self._last_records = LastRecords(gateway)
+        self._serving: list[tuple[str, str, str]] = []
+        self.attention = Attention()
 
     def beat(self) -> None:
         """Say that the collector lives, and how old each tier's data is."""
         store.update_state(heartbeat_at_ms=self._now_ms())
         self._pages.heartbeat()
+        self.attention.review()
 
     def collect_zookeeper(self) -> None:
         views = self._ask_zookeeper()
         store.update_state(zookeeper=[asdict(view) for view in views], zookeeper_at_ms=self._now_ms())
-        self._pages.zookeeper_changed()
+        serving = [(view.address, view.mode, view.error) for view in views]
+        is_news, self._serving = serving != self._serving, serving
+        if is_news or any(view.error for view in views):
+            self.attention.pay()
+        self._pages.zookeeper_changed(is_news)
 
     def collect_cluster(self) -> None:
         view = self._gateway.describe_cluster()
         at_ms = self._now_ms()
         before = self._brokers if view.cluster_id == self._cluster_id else {}
-        after = broker_rows(view.brokers, before, self._holding_replicas, at_ms, removed_brokers())
+        gone = before.keys() - {each.id for each in view.brokers}
+        removed = removed_brokers() if gone else set()
+        after = broker_rows(view.brokers, before, self._holding_replicas, at_ms, removed)
         changed = [row for broker_id, row in after.items() if before.get(broker_id) != row]
         forgotten = sorted(self._brokers.keys() - after.keys())
         if changed or forgotten:
             store.apply_broker_changes(changed, forgotten)
+        if changed or gone or view.controller_id is None:
+            self.attention.pay()
         self._note_cluster(before, after, view.controller_id, at_ms)
         self._brokers, self._cluster_id, self._controller_id = after, view.cluster_id, view.controller_id
         store.update_state(
@@ -114,8 +134,10 @@ class Collector:
         changes = compare(self._topics, after)
         keys = store.apply_topic_changes(changes) if changes else {}
         if changes and self._has_seen_topics:
-            write_events(topic_events(self._topics, changes), at_ms)
+            write_events(shortened(self._unclean_events(changes, at_ms)) + topic_events(self._topics, changes), at_ms)
         self._has_seen_topics = True
+        if any(row.leaderless_count or row.under_replicated_count for row in after.values()):
+            self.attention.pay()
         self._topics, self._topics_at_ms = after, at_ms
         self._store_replica_counts()
         self._store_rate(at_ms)
@@ -131,6 +153,8 @@ class Collector:
     def collect_moves(self) -> None:
         if self._moves.look():
             self._pages.moves_changed()
+        if self._moves.is_anything_under_way:
+            self.attention.pay()
 
     def collect_retention(self) -> None:
         self._retention_pages.looked_at(self._retention.look())
@@ -142,15 +166,24 @@ class Collector:
             store.update_state(groups_at_ms=self._now_ms(), groups_error="")
 
     def cluster_failed(self, error: str) -> None:
+        self.attention.pay()
         store.update_state(brokers_error=error)
         self._pages.cluster_changed()
 
     def topics_failed(self, error: str) -> None:
+        self.attention.pay()
         store.update_state(topics_error=error)
         self._pages.cluster_changed()
 
     def groups_failed(self, error: str) -> None:
         store.update_state(groups_error=error)
+
+    def _unclean_events(self, changes: TopicChanges, at_ms: int) -> list[Event]:
+        is_next_look = at_ms - self._topics_at_ms < LOOKS_APART_MS_MAX
+        elections = self._unclean.look(
+            self._topics, changes, is_next_look=is_next_look, is_recovering=self._is_recovering
+        )
+        return unclean_events(elections)
 
     def _note_cluster(
         self, before: dict[int, BrokerRow], after: dict[int, BrokerRow], controller_id: int | None, at_ms: int
@@ -176,7 +209,8 @@ class Collector:
     def _store_rate(self, at_ms: int) -> None:
         rate = total_rate(self._topics.values())
         if rate is not None:
-            self._rate_history = [*self._rate_history, rate][-RATE_HISTORY_POINTS:]
+            points = 1 if self.attention.is_paid else SLOWER  # each stands for as long as the others
+            self._rate_history = [*self._rate_history, *[rate] * points][-RATE_HISTORY_POINTS:]
         store.update_state(
             records_per_second=rate, rate_history=self._rate_history, topics_at_ms=at_ms, topics_error=""
         )
@@ -184,7 +218,7 @@ class Collector:
 
 
 class Tier:
-    """Runs one look again and again, on its own thread, until told to stop."""
+    """Runs one look again and again, on its own thread, until told to stop; `pause` is what lies between two."""
 
     def __init__(
         self,
@@ -192,8 +226,10 @@ class Tier:
         interval_seconds: float,
         look: Callable[[], None],
         on_error: Callable[[str], None] | None = None,
+        pause: Callable[[float, threading.Event], None] | None = None,
     ):
         self.name = name
+        self._pause = pause or (lambda seconds, stop: stop.wait(seconds))
         self._interval_seconds = interval_seconds
         self._look = look
         self._on_error = on_error
@@ -202,7 +238,7 @@ class Tier:
     def run(self, stop: threading.Event) -> None:
         while not stop.is_set():
             self.run_once()
-            stop.wait(self._interval_seconds)
+            self._pause(self._interval_seconds, stop)
 
     def run_once(self) -> None:
         try:
@@ -231,19 +267,24 @@ class Tier:
 
 def run_collector(collector: Collector, stop: threading.Event) -> None:
     """Run every tier until `stop` is set. Returns when their threads have ended or 5 s have passed."""
+    attention = collector.attention
     tiers = [
-        Tier("brokers", CLUSTER_INTERVAL_SECONDS, collector.collect_cluster, collector.cluster_failed),
-        Tier("topics", TOPICS_INTERVAL_SECONDS, collector.collect_topics, collector.topics_failed),
-        Tier("groups", GROUPS_INTERVAL_SECONDS, collector.collect_groups, collector.groups_failed),
-        Tier("moves", MOVES_INTERVAL_SECONDS, collector.collect_moves),
-        Tier("retention", RETENTION_INTERVAL_SECONDS, collector.collect_retention),
-        Tier("zookeeper", CLUSTER_INTERVAL_SECONDS, collector.collect_zookeeper),
-        Tier("sizes", SIZES_INTERVAL_SECONDS, collector.collect_sizes),
-        Tier("requests", REQUESTS_INTERVAL_SECONDS, collector.collect_requests),
+        Tier(name, interval_seconds, look, on_error, attention.pause)
+        for name, interval_seconds, look, on_error in (
+            ("brokers", CLUSTER_INTERVAL_SECONDS, collector.collect_cluster, collector.cluster_failed),
+            ("topics", TOPICS_INTERVAL_SECONDS, collector.collect_topics, collector.topics_failed),
+            ("groups", GROUPS_INTERVAL_SECONDS, collector.collect_groups, collector.groups_failed),
+            ("moves", MOVES_INTERVAL_SECONDS, collector.collect_moves, None),
+            ("retention", RETENTION_INTERVAL_SECONDS, collector.collect_retention, None),
+            ("zookeeper", CLUSTER_INTERVAL_SECONDS, collector.collect_zookeeper, None),
+            ("sizes", SIZES_INTERVAL_SECONDS, collector.collect_sizes, None),
+            ("requests", REQUESTS_INTERVAL_SECONDS, collector.collect_requests, None),
+        )
     ]
     threads = [threading.Thread(target=tier.run, args=(stop,), name=tier.name, daemon=True) for tier in tiers]
     for thread in threads:
         thread.start()
-    Tier("heartbeat", HEARTBEAT_INTERVAL_SECONDS, collector.beat).run(stop)
+    Tier("heartbeat", HEARTBEAT_INTERVAL_SECONDS, collector.beat, pause=attention.rest).run(stop)
+    attention.pay()  # whoever pauses for long sees that it is over
     for thread in threads:
         thread.join(timeout=5)

@@ -1,5 +1,6 @@
 """What beat runs for this feature."""
 
+from console.decommission.models import OPEN, Departure
 from console.decommission.tasks import advance_departures
 
 ADVANCE_EVERY_S = 2.0
@@ -11,3 +12,5 @@ BEAT_SCHEDULE = {
         "options": {"expires": ADVANCE_EVERY_S},
     },
 }
+
+ONLY_IF = {"advance-departures": Departure.objects.filter(state__in=OPEN).exists}

@@ -6,6 +6,7 @@ from django.conf import settings
 from console.common.file_lock import exclusive
 from console.decommission.advance import advance
 from console.decommission.models import OPEN, Departure
+from console.live.attention import call
 
 
 # Named as workers know it that are not updated yet.
@@ -17,4 +18,5 @@ def advance_departures() -> None:
         return
     with exclusive(settings.RUN_DIR / "locks" / "departures.lock", wait=False) as ours:
         for departure in departures if ours else []:
+            call()
             advance(departure)

@@ -48,6 +48,14 @@ class RequestTimes:
 
 
 @dataclass(frozen=True, slots=True)
+class NotLoaded:
+    """Partitions of coordinators that a broker leads and could not load so far: what they coordinate stands still."""
+
+    groups: int = 0
+    transactions: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Software:
     """What a broker runs, as far as its APIs tell: no broker says its version."""
 
@@ -78,6 +86,10 @@ class BrokerGateway(Protocol):
 
     def request_times(self) -> Mapping[int, tuple[RequestTimes, ...] | None]:
         """None for a broker that answers and does not tell: only Barnabas brokers do."""
+        ...
+
+    def not_loaded(self) -> Mapping[int, NotLoaded]:
+        """As told with the newest `request_times`; nobody is asked for this."""
         ...
 
 

@@ -20,7 +20,11 @@ from broker.protocol.messages.describe_log_dirs import (
     DescribeLogDirsRequest,
     DescribeLogDirsResult,
 )
-from broker.protocol.messages.describe_requests import DescribeRequestsRequest, DescribeRequestsResult
+from broker.protocol.messages.describe_requests import (
+    DescribeRequestsRequest,
+    DescribeRequestsResponse,
+    DescribeRequestsResult,
+)
 from broker.protocol.messages.incremental_alter_configs import (
     AlterableConfig,
     AlterConfigsResource,
@@ -29,7 +33,7 @@ from broker.protocol.messages.incremental_alter_configs import (
 )
 from broker.protocol.schema import Message
 from broker.security.membership import Membership
-from console.gateway.broker_views import BrokerSetting, LogDirView, RequestTimes, Software
+from console.gateway.broker_views import BrokerSetting, LogDirView, NotLoaded, RequestTimes, Software
 from console.gateway.errors import ClusterUnreachableError, GatewayError, refusal
 from console.gateway.membership import ConsoleMembership
 from console.gateway.setting_rules import choices_of
@@ -63,6 +67,7 @@ class KafkaBrokers:
         self._membership = membership
         self._timeout = timeout_seconds
         self._software: dict[int, Software] = {}
+        self._not_loaded: dict[int, NotLoaded] = {}
 
     def settings(self) -> Mapping[int, tuple[BrokerSetting, ...]]:
         answers = self._ask_each(_describe_settings)
@@ -100,10 +105,14 @@ class KafkaBrokers:
     def request_times(self) -> Mapping[int, tuple[RequestTimes, ...] | None]:
         answers = self._ask_each(lambda _: DescribeRequestsRequest(), self._membership())
         told = {each: None if answer is None or answer.error_code else answer for each, answer in answers.items()}
+        self._not_loaded = {each: _not_loaded(answer) for each, answer in told.items() if answer is not None}
         return {
             broker_id: None if answer is None else tuple(_request_times(each) for each in answer.results)
             for broker_id, answer in told.items()
         }
+
+    def not_loaded(self) -> Mapping[int, NotLoaded]:
+        return self._not_loaded
 
     def _ask(
         self, broker_id: int, host: str, port: int, request: Message, membership: Membership | None = None
@@ -218,6 +227,10 @@ def _request_times(answer: DescribeRequestsResult) -> RequestTimes:
         name = f"Api{answer.api_key}"
     buckets = tuple((each.up_to_us, each.count) for each in answer.buckets)
     return RequestTimes(name, answer.count, answer.error_count, answer.max_us, buckets)
+
+
+def _not_loaded(answer: DescribeRequestsResponse) -> NotLoaded:
+    return NotLoaded(answer.group_coordinators_not_loaded, answer.transaction_coordinators_not_loaded)
 
 
 def _known(size: int) -> int | None:

@@ -206,6 +206,17 @@ class FakeGateway:
         """As after a fail-over: another replica than the first leads until somebody elects."""
         self._led_by[name, partition] = broker_id
 
+    def give_up_records(self, name: str, partition: int, next_offset: int) -> None:
+        """As an unclean election does: a new epoch begins where the log of another replica ends."""
+        topic = self._topics[name]
+        given_up = [
+            replace(each, next_offset=next_offset, leader_epoch=(each.leader_epoch or 0) + 1)
+            if each.partition == partition
+            else each
+            for each in topic.partitions
+        ]
+        self._topics[name] = replace(topic, partitions=tuple(given_up))
+
     def start_broker(self, broker_id: int) -> None:
         self._stopped.discard(broker_id)
 

@@ -7,7 +7,7 @@ from broker.common.errors import ErrorCode
 from broker.config.broker import BY_NAME
 from broker.config.definition import ConfigError, UpdateMode, render_value
 from broker.config.dynamic import read_broker_change, update_mode
-from console.gateway.broker_views import BrokerSetting, LogDirView, ReplicaSizes, RequestTimes, Software
+from console.gateway.broker_views import BrokerSetting, LogDirView, NotLoaded, ReplicaSizes, RequestTimes, Software
 from console.gateway.errors import ClusterUnreachableError, refusal
 from console.gateway.setting_rules import choices_of
 
@@ -21,7 +21,7 @@ class FakeCluster(Protocol):
 
 
 class FakeBrokers:
-    """Tests write `files`, `failed_dirs`, `usable_bytes` and `times`, and read them back as the console does."""
+    """Tests write `files`, `failed_dirs`, `usable_bytes`, `times`, `unloaded`; the console reads them back."""
 
     def __init__(self, cluster: FakeCluster, broker_ids: Iterable[int]):
         self._cluster = cluster
@@ -30,6 +30,7 @@ class FakeBrokers:
         self.failed_dirs: set[int] = set()
         self.usable_bytes: dict[int, int] = {}
         self.times: dict[int, tuple[RequestTimes, ...] | None] = {}
+        self.unloaded: dict[int, NotLoaded] = {}
         self._own: dict[int, dict[str, str]] = {}
         self._of_all: dict[str, str] = {}
 
@@ -74,6 +75,9 @@ class FakeBrokers:
 
     def request_times(self) -> Mapping[int, tuple[RequestTimes, ...] | None]:
         return {each: self.times.get(each) for each in self._cluster.alive_brokers()}
+
+    def not_loaded(self) -> Mapping[int, NotLoaded]:
+        return {each: self.unloaded.get(each, NotLoaded()) for each in self._cluster.alive_brokers()}
 
     def _settings_of(self, broker_id: int) -> tuple[BrokerSetting, ...]:
         layers = {"broker": self._own.get(broker_id, {}), "cluster": self._of_all, "file": self.files[broker_id]}

@@ -12,6 +12,7 @@ class Kind(models.TextChoices):
     REPLICAS = "replicas", "replicas"
     BROKER = "broker", "broker"
     CONTROLLER = "controller", "controller"
+    UNCLEAN = "unclean", "unclean election"
     TOPIC = "topic", "topic"
     PROCESS = "process", "process"
 
@@ -28,7 +29,10 @@ class Change(models.Model):
 
     class Meta:
         ordering = ["-at_ms", "-id"]
-        indexes = [models.Index(fields=["object_name", "-at_ms"], name="history_object")]
+        indexes = [
+            models.Index(fields=["object_name", "-at_ms"], name="history_object"),
+            models.Index(fields=["-at_ms"], name="history_unclean", condition=models.Q(kind="unclean")),
+        ]
 
     def __str__(self) -> str:
         return self.sentence

@@ -11,15 +11,18 @@ from django.http import QueryDict
 from console.access.filters import within
 from console.access.last_line import LAST_LINE, sentence_within
 from console.access.reach import EVERYTHING, Reach, Resource
+from console.clusters.models import Topic
 from console.common.clock import moment_of
 from console.history.models import Change, Kind
 
 CHANGES_PER_PAGE = 50
 RECENT_CHANGES = 8
+#: Unclean elections that health speaks of at a time.
+UNCLEAN_MAX = 100
 #: "What happened at 03:12?" is answered with this much before and after it.
 AROUND = timedelta(minutes=10)
 #: Whose object is a topic.
-TOPIC_KINDS = (Kind.LEADER, Kind.ISR, Kind.REPLICAS, Kind.TOPIC)
+TOPIC_KINDS = (Kind.LEADER, Kind.ISR, Kind.REPLICAS, Kind.UNCLEAN, Kind.TOPIC)
 TITLES = ("time", "kind", "object", "partition", "what")
 
 
@@ -93,6 +96,12 @@ def change_page(query: HistoryQuery, page: str, reach: Reach) -> Page:
 
 def recent_changes(reach: Reach = EVERYTHING) -> list[Change]:
     return [_told(each, reach) for each in changes_within(reach)[:RECENT_CHANGES]]
+
+
+def unclean_elections_since(at_ms: int, reach: Reach = EVERYTHING) -> list[Change]:
+    """Of topics there still are, newest first, at most UNCLEAN_MAX."""
+    found = Change.objects.filter(within(reach, Resource.TOPIC, "object_name"), kind=Kind.UNCLEAN, at_ms__gte=at_ms)
+    return list(found.filter(object_name__in=Topic.objects.values("name"))[:UNCLEAN_MAX])
 
 
 def change_rows(changes: Iterable[Change], reach: Reach) -> Iterator[tuple]:

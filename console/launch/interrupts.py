@@ -1,6 +1,13 @@
-"""Ctrl-C, SIGTERM and a closed terminal: the first asks to stop in order, the second to hurry."""
+"""Ctrl-C, SIGTERM and a closed terminal: the first asks to stop in order, the second to hurry.
 
+They, and a child's death, end a pause: whoever looks after children need not look often.
+"""
+
+import os
+import select
 import signal
+import time
+from contextlib import suppress
 
 WATCHED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -12,10 +19,23 @@ class Interrupted(Exception):
 class Interrupts:
     def __init__(self) -> None:
         self.count = 0
+        self._woken: int | None = None
 
     def watch(self) -> None:
+        self._woken, wake = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
         for number in WATCHED:
             signal.signal(number, self._count)
+
+    def pause(self, seconds: float) -> None:
+        """Until a signal comes, no longer than `seconds`; also if it came since the last pause."""
+        if self._woken is None:
+            time.sleep(seconds)
+        elif select.select([self._woken], [], [], seconds)[0]:
+            with suppress(BlockingIOError):
+                while os.read(self._woken, 512):
+                    pass
 
     def _count(self, _number: int, _frame: object) -> None:
         self.count += 1

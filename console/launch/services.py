@@ -1,4 +1,4 @@
-"""The console's own processes: Redis, web, worker (beat is a child of it), collector. Which commands they are."""
+"""The console's own processes: Redis, web, worker (beat is a thread of it), collector. Which commands they are."""
 
 import os
 from dataclasses import dataclass
@@ -38,9 +38,8 @@ def console_services() -> list[Service]:
     """In order of start."""
     celery = module_command("celery", "-A", "console.celery:app")
     worker = ["worker", "--concurrency=2", "--without-gossip", "--without-mingle", "--without-heartbeat"]
-    # Forked from the worker beat shares its memory. There is one worker that is given it; workers of other hosts are
-    # not. Its schedule is in the code, so nothing of it needs a file that a kill could leave half written.
-    beat = ["--beat", "--scheduler=celery.beat:Scheduler"]
+    # There is one worker that is given beat; workers of other hosts are not.
+    beat = ["--with-beat"]
     queue = host_queue(settings.HOST_NAME)
     named = [f"--queues={queue}", f"--hostname=barnabas@{settings.HOST_NAME}", "--loglevel=WARNING"]
     return [

@@ -61,6 +61,11 @@ class Supervisor:
                 bound_log(watched.service.log_path)
         return [sentence for watched in self._watched.values() if (sentence := self._look_after(watched, now))]
 
+    def due_in_s(self) -> float:
+        """Until the next service that died is to be started again; infinity if there is none."""
+        due = [watched.start_again_s for watched in self._watched.values() if watched.start_again_s is not None]
+        return max(0.0, min(due, default=float("inf")) - self.clock())
+
     def is_alive(self, name: str) -> bool:
         watched = self._watched.get(name)
         return watched is not None and os_process.look(watched.identity).alive

@@ -24,7 +24,8 @@ from console.processes.readiness import port_answers
 from console.processes.registry import processes_of_host, register
 from console.processes.setup import Setup, SetupError
 
-WATCH_EVERY_S = 0.25
+#: A service that dies wakes whoever watches; this is for what no signal tells.
+WATCH_EVERY_S = 1.0
 WEB_TIMEOUT_S = 30.0
 #: For services known by their run files only.
 GRACE_S = 6.0
@@ -65,7 +66,7 @@ class Stack:
         """Look after the services until somebody wants to stop."""
         while True:
             self.look_after_services()
-            time.sleep(WATCH_EVERY_S)
+            self.interrupts.pause(min(WATCH_EVERY_S, self.supervisor.due_in_s()))
 
     def close(self) -> None:
         """Everything down, last started first. A database that fails keeps nothing up: then run files say what runs."""

@@ -1,13 +1,15 @@
 """What the collector says after each look: which rows are others now, by their keys, and which look it was.
 
 It says so once for everybody; each web process renders what its pages show (console/web/feed.py). Every look is
-numbered and told of, also one that found nothing: who misses a number knows that changes were missed.
+numbered and told of, also one that found nothing: who misses a number knows that changes were missed. While no page is
+open nobody is told.
 """
 
 from collections.abc import Iterable, Mapping
 
 from console.common.clock import now_ms
 from console.live import groups
+from console.live.audience import listened
 from console.live.push import send_message
 
 
@@ -29,6 +31,8 @@ class ChangeSender:
         `partitions`: of topics, by primary key, the numbers of those that changed.
         """
         self._number += 1
+        if not self.is_heard():
+            return
         message = {
             "type": "rows.changed",
             "tier": self._tier,
@@ -38,3 +42,7 @@ class ChangeSender:
             "partitions": [[key, list(numbers)] for key, numbers in (partitions or {}).items()],
         }
         send_message(groups.CHANGES, message)
+
+    @staticmethod
+    def is_heard() -> bool:
+        return bool(listened([groups.CHANGES]))

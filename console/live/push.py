@@ -1,7 +1,8 @@
-"""Render a partial once and send it to everybody who is looking. For synchronous code: views, Celery tasks, collector.
+"""Render a partial once and send it to everybody who is looking, or not at all if nobody is.
 
-A partial's outermost elements carry an id; htmx swaps each for the element of the same id on the page (hx-swap-oob) and
-ignores those the page does not have. One partial holds rows (`<tr>`) or other elements, never both.
+For synchronous code: views, Celery tasks, collector. A partial's outermost elements carry an id; htmx swaps each for
+the element of the same id on the page (hx-swap-oob) and ignores those the page does not have. One partial holds rows
+(`<tr>`) or other elements, never both.
 """
 
 import asyncio
@@ -13,16 +14,23 @@ from channels.layers import get_channel_layer
 from django.db import transaction
 from django.template.loader import render_to_string
 
+from console.live.audience import listened
+
 logger = logging.getLogger(__name__)
 
 
 def push_partial(group: str, template: str, context: dict) -> None:
-    """Render `template` now and send it to `group` when the transaction commits (at once outside of one).
+    """Render `template` and send it to `group` when the transaction commits (at once outside of one).
 
+    Whether anybody listens is asked then, not before: who begins to listen meanwhile may have drawn what was.
     Never raises because of the channel layer: a page that misses a push catches up when it reconnects.
     """
-    html = render_to_string(template, context)
-    transaction.on_commit(lambda: send_now([(group, html)]))
+    transaction.on_commit(lambda: _push(group, template, context))
+
+
+def _push(group: str, template: str, context: dict) -> None:
+    if listened([group]):
+        send_now([(group, render_to_string(template, context))])
 
 
 def send_now(messages: Iterable[tuple[str, str]]) -> None:

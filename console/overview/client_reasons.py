@@ -29,9 +29,8 @@ def group_reason(group: TroubledGroup) -> Reason:
 
 def _expiring(group: TroubledGroup) -> Reason:
     name = _short(group.name)
-    text = (
-        f"Group {name} will lose records: the oldest it has not read may be deleted in {duration(group.expires_in_ms)}."
-    )
+    when = f"in {duration(group.expires_in_ms)}" if group.expires_in_ms >= 1_000 else "now"
+    text = f"Group {name} will lose records: the oldest it has not read may be deleted {when}."
     action = Action("Start its consumers, or keep the records longer", "group", group.name)
     return _reason("expires", group, text, action)
 

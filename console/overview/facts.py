@@ -10,20 +10,25 @@ from console.access.last_line import sentence_within
 from console.access.reach import EVERYTHING, Reach, Resource
 from console.brokers.models import BrokerReport
 from console.brokers.open_files import OpenFiles
-from console.clusters.models import QUIET_MAX, Broker, ClusterState, Partition, QuietReason
+from console.clusters.models import QUIET_MAX, Broker, ClusterState, Partition, QuietReason, Topic
 from console.common.clock import now_ms
 from console.consumers.models import ConsumerGroup
 from console.consumers.queries import groups_in_trouble
+from console.history.models import Change
+from console.history.queries import unclean_elections_since
 from console.overview.health import (
     CrowdedBroker,
     Facts,
     Level,
+    PastElection,
     Quiet,
     TightDirectory,
     TroubledGroup,
     TroubledPartition,
     TroubledProcess,
+    UnloadedCoordinators,
 )
+from console.overview.unclean_reason import TOLD_FOR_MS
 from console.processes.models import ManagedProcess
 from console.processes.presenters import Shown
 from console.processes.states import Desired
@@ -31,6 +36,7 @@ from console.processes.truths import TROUBLED_STATES, State
 
 #: Groups in trouble that reasons are worked out from.
 TROUBLED_GROUPS_MAX = 20
+COORDINATORS_TOPICS = ("__consumer_offsets", "__transaction_state")
 
 
 def health_facts(
@@ -45,6 +51,8 @@ def health_facts(
     said = quiet_reasons(at_ms, reach)
     quiet_names = {each.name for each in said if each.about == Resource.GROUP}
     groups, groups_count = troubled_groups(reach, quiet_names)
+    quiet_groups = groups_in_trouble(at_ms, reach).filter(name__in=quiet_names) if quiet_names else ()
+    reports = _reports_of(each.broker_id for each in brokers if each.is_registered)
     return Facts(
         is_seen=bool(state.brokers_at_ms),
         brokers_error=state.brokers_error,
@@ -59,12 +67,15 @@ def health_facts(
         zookeeper_count=len(state.zookeeper),
         groups=groups,
         groups_count=groups_count,
-        quiet_groups=tuple(_as_group(each) for each in groups_in_trouble(at_ms, reach).filter(name__in=quiet_names)),
+        quiet_groups=tuple(map(_as_group, quiet_groups)),
         quiets=tuple(map(_as_quiet, said)),
         now_ms=at_ms,
-        directories=tight_directories({each.broker_id for each in brokers if each.is_registered}),
-        crowded=crowded_brokers({each.broker_id for each in brokers if each.is_registered}),
-        processes=_troubled_processes(reach),
+        directories=tight_directories(reports),
+        crowded=crowded_brokers(reports),
+        processes=_troubled_processes((each.process for each in processes), reach),
+        unclean=tuple(map(_as_past_election, unclean_elections_since(at_ms - TOLD_FOR_MS, reach))),
+        unloaded=_unloaded_coordinators(reports),
+        lone_internal_topics=_lone_internal_topics(sum(each.is_registered for each in brokers)),
     )
 
 
@@ -85,21 +96,25 @@ def quiet_reasons(at_ms: int, reach: Reach = EVERYTHING) -> list[QuietReason]:
 def troubled_groups(reach: Reach, but: Collection[str] = ()) -> tuple[tuple[TroubledGroup, ...], int]:
     """The worst of those that read badly or will lose records, and how many there are of both."""
     found = groups_in_trouble(now_ms(), reach).exclude(name__in=but)
-    return tuple(_as_group(each) for each in found[:TROUBLED_GROUPS_MAX]), found.count()
+    worst = tuple(_as_group(each) for each in found[:TROUBLED_GROUPS_MAX])
+    return worst, len(worst) if len(worst) < TROUBLED_GROUPS_MAX else found.count()
 
 
-def crowded_brokers(broker_ids: set[int]) -> tuple[CrowdedBroker, ...]:
-    """Those of these brokers that are near their limit of open files."""
-    told = BrokerReport.objects.filter(broker_id__in=broker_ids, open_files__isnull=False).order_by("broker_id")
+def _reports_of(broker_ids: Iterable[int]) -> list[BrokerReport]:
+    return list(BrokerReport.objects.filter(broker_id__in=list(broker_ids)).order_by("broker_id"))
+
+
+def crowded_brokers(reports: Iterable[BrokerReport]) -> tuple[CrowdedBroker, ...]:
+    """The brokers that are near their limit of open files."""
     return tuple(
         CrowdedBroker(each.broker_id, each.open_files, each.open_files_limit)
-        for each in told
-        if OpenFiles(each.open_files, each.open_files_limit).is_near_limit
+        for each in reports
+        if each.open_files is not None and OpenFiles(each.open_files, each.open_files_limit).is_near_limit
     )
 
 
-def tight_directories(broker_ids: set[int]) -> tuple[TightDirectory, ...]:
-    """Of these brokers, the log directories that are offline or have little room."""
+def tight_directories(reports: Iterable[BrokerReport]) -> tuple[TightDirectory, ...]:
+    """The log directories that are offline or have little room."""
     return tuple(
         TightDirectory(
             report.broker_id,
@@ -109,16 +124,13 @@ def tight_directories(broker_ids: set[int]) -> tuple[TightDirectory, ...]:
             each.usable_bytes,
             each.tone == "critical",
         )
-        for report in BrokerReport.objects.filter(broker_id__in=broker_ids).order_by("broker_id")
+        for report in reports
         for each in report.directories
         if each.tone != "ok"
     )
 
 
-def _troubled_processes(reach: Reach) -> tuple[TroubledProcess, ...]:
-    rows = ManagedProcess.objects.filter(
-        within(reach, Resource.PROCESS, "name"), desired=Desired.RUNNING, state__in=TROUBLED_STATES
-    )
+def _troubled_processes(rows: Iterable[ManagedProcess], reach: Reach) -> tuple[TroubledProcess, ...]:
     return tuple(
         TroubledProcess(
             row.name,
@@ -128,7 +140,28 @@ def _troubled_processes(reach: Reach) -> tuple[TroubledProcess, ...]:
             row.spec.get("broker_id"),
         )
         for row in rows
+        if row.desired == Desired.RUNNING and row.state in TROUBLED_STATES
     )
+
+
+def _unloaded_coordinators(reports: Iterable[BrokerReport]) -> tuple[UnloadedCoordinators, ...]:
+    return tuple(
+        UnloadedCoordinators(each.broker_id, each.groups_not_loaded, each.transactions_not_loaded)
+        for each in reports
+        if each.groups_not_loaded or each.transactions_not_loaded
+    )
+
+
+def _lone_internal_topics(broker_count: int) -> tuple[str, ...]:
+    """A broker alone makes its coordinators' topics with one replica, and nobody adds to them when others come."""
+    if broker_count < 2:
+        return ()
+    alone = Topic.objects.filter(name__in=COORDINATORS_TOPICS, replication_factor=1)
+    return tuple(alone.order_by("name").values_list("name", flat=True))
+
+
+def _as_past_election(change: Change) -> PastElection:
+    return PastElection(change.pk, change.object_name, change.sentence, change.at_ms, change.tone == "critical")
 
 
 def _is_lost(process: ManagedProcess) -> bool:

@@ -94,6 +94,26 @@ class CrowdedBroker:
 
 
 @dataclass(frozen=True, slots=True)
+class PastElection:
+    """An unclean election that history tells of, as its row `number` says it."""
+
+    number: int
+    topic: str
+    sentence: str
+    at_ms: int
+    is_certain: bool
+
+
+@dataclass(frozen=True, slots=True)
+class UnloadedCoordinators:
+    """Partitions of coordinators that a broker leads and cannot load: of groups, and of transactional producers."""
+
+    broker_id: int
+    groups: int
+    transactions: int
+
+
+@dataclass(frozen=True, slots=True)
 class Facts:
     is_seen: bool
     brokers_error: str = ""
@@ -120,6 +140,11 @@ class Facts:
     now_ms: int = 0
     directories: tuple[TightDirectory, ...] = ()
     crowded: tuple[CrowdedBroker, ...] = ()
+    #: Of the last days, the newest first.
+    unclean: tuple[PastElection, ...] = ()
+    unloaded: tuple[UnloadedCoordinators, ...] = ()
+    #: Topics of coordinators with one replica, though there are more brokers.
+    lone_internal_topics: tuple[str, ...] = ()
 
     @property
     def has_quorum(self) -> bool:
@@ -173,6 +198,8 @@ class Reason:
     name: str = ""
     #: A group without members: it can be told that nobody will read for it any more.
     may_retire: bool = False
+    #: It is over and cannot be undone: it counts until somebody has acknowledged it.
+    is_past: bool = False
     quiet: Quiet | None = None
 
 
@@ -190,7 +217,12 @@ class Health:
 
     @property
     def retired_count(self) -> int:
-        return len(self.muted) - self.muted_count
+        return sum(each.quiet.kind == "retired" for each in self.muted)
+
+    @property
+    def acknowledged_count(self) -> int:
+        """Of what is past."""
+        return sum(each.quiet.kind == "acknowledged" for each in self.muted)
 
     def find(self, key: str) -> Reason | None:
         """The reason with this key, muted or not."""

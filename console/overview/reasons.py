@@ -5,9 +5,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from console.overview.client_reasons import group_reason, group_reasons
+from console.overview.coordinator_reasons import lone_topic_reasons, unloaded_reasons
 from console.overview.health import Action, Facts, Health, Level, Reason, TroubledPartition
 from console.overview.host_reasons import crowded_reasons, directory_reasons, process_reasons
-from console.overview.quiet import Kind, quiet_of
+from console.overview.quiet import is_silent, quiet_of
+from console.overview.unclean_reason import unclean_reason
 
 #: A topic's name may have 249 characters; a reason is one sentence.
 NAME_LENGTH_MAX = 40
@@ -20,8 +22,8 @@ def assess(facts: Facts) -> Health:
     said = {each.key: each for each in facts.quiets}
     found = [replace(each, quiet=quiet_of(each, said, facts.now_ms)) for each in _reasons(facts)]
     found.sort(key=lambda reason: list(Level).index(reason.level), reverse=True)
-    muted = tuple(each for each in found if each.quiet is not None and Kind(each.quiet.kind).is_silent)
-    reasons = tuple(each for each in found if each not in muted)
+    muted = tuple(each for each in found if is_silent(each))
+    reasons = tuple(each for each in found if not is_silent(each))
     if reasons:
         return Health(reasons[0].level, reasons, muted)
     return Health(Level.OK if facts.is_seen else Level.UNKNOWN, (), muted)
@@ -44,6 +46,9 @@ def _reasons(facts: Facts) -> Iterable[Reason]:
     for broker_id in sorted(facts.missing):
         yield _missing_broker(broker_id, [each for each in facts.troubled if broker_id in each.replicas], facts)
     yield from _other_partitions([each for each in facts.troubled if not facts.missing.intersection(each.replicas)])
+    yield from unclean_reason(facts.unclean)
+    yield from unloaded_reasons(facts.unloaded)
+    yield from lone_topic_reasons(facts.lone_internal_topics)
     yield from directory_reasons(facts.directories)
     yield from crowded_reasons(facts.crowded)
     yield from process_reasons(each for each in facts.processes if each.broker_id not in facts.missing)

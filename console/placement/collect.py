@@ -38,12 +38,15 @@ class MoveWatch:
         self._now_ms = clock_ms
         self._rates = RateWindow(PACE_WINDOW_MS)
         self._quiet: dict[int, int] = {}
+        #: Whether the last look found a move, or a throttle that is to be taken back.
+        self.is_anything_under_way = False
 
     def look(self) -> bool:
         """True if anything is otherwise than at the last look. Raises GatewayError."""
         under_way = self._gateway.moves.under_way()
-        has_moved = self._store(under_way)
-        ended = [each for each in self._open() if self._ends(each, under_way)]
+        has_moved, unfinished = self._store(under_way), self._open()
+        self.is_anything_under_way = bool(under_way or unfinished)
+        ended = [each for each in unfinished if self._ends(each, under_way)]
         return has_moved or bool(ended)
 
     def _open(self) -> list[Reassignment]:

@@ -8,9 +8,11 @@ from django.http import Http404
 
 from console.access.filters import within
 from console.access.reach import Resource
-from console.access.rights import Right, has_right, reach_of, require_on, require_somewhere
+from console.access.rights import NOT_EVERYTHING, Right, has_right, reach_of, require_on, require_somewhere
+from console.processes.dependents import wiring_of
 from console.processes.models import ManagedProcess, WithdrawnProcess
 
+NO_RECORDS = "The log of a stream job quotes records: it is for who may read those of all its topics."
 BEYOND = "This concerns processes that your rights do not reach, so it is not yours to do."
 
 
@@ -31,10 +33,20 @@ def access_process(user, name: str, right: Right = Right.VIEW) -> ManagedProcess
     raise Http404(f"There is no process {name}.")
 
 
-def may_read_log(user, process: ManagedProcess) -> bool:
-    """A log names whatever topics, groups and processes there are. That of a stream job names its own topics, which who
-    sees the job may know."""
-    return process.kind == ManagedProcess.Kind.STREAM or not reach_of(user).is_limited_somewhere
+def why_no_log(user, process: ManagedProcess) -> str:
+    """Why its log is not for `user`; empty: it is.
+
+    A log names whatever topics, groups and processes there are. That of a stream job names its own topics, which who
+    sees the job may know; but what Spark complains of it quotes, and that is what is in records.
+    """
+    reach = reach_of(user)
+    if process.kind != ManagedProcess.Kind.STREAM:
+        return NOT_EVERYTHING if reach.is_limited_somewhere else ""
+    wiring = wiring_of(process)
+    topics = wiring.reads | wiring.writes
+    if topics and all(Right.RECORDS in reach.rights_on(Resource.TOPIC, name) for name in topics):
+        return ""
+    return NO_RECORDS if reach.is_limited(Resource.TOPIC, Right.RECORDS) else ""
 
 
 def may_operate_all(user, names: Iterable[str]) -> bool:

@@ -1,7 +1,7 @@
 """What ending a process means to others, gathered from what the collector last saw; the guard and its words decide."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from django.db.models import Q
@@ -14,8 +14,14 @@ from console.common.clock import now_ms
 from console.common.list_length import ListLength
 from console.consumers.models import ConsumerGroup
 from console.processes.dependents import dependents_of, dependents_sentences
-from console.processes.guard import Hosted, World, absence_of
-from console.processes.guard_words import course_sentences, harm_sentences, role_sentences
+from console.processes.guard import Ensemble, Hosted, World, absence_of, absence_of_server
+from console.processes.guard_words import (
+    course_sentences,
+    harm_sentences,
+    role_sentences,
+    server_course_sentence,
+    server_harm_sentences,
+)
 from console.processes.kinds import kind_named
 from console.processes.models import ManagedProcess
 from console.processes.states import Observed, Request
@@ -42,8 +48,7 @@ def consequence_of(process: ManagedProcess, reach: Reach = EVERYTHING) -> Conseq
     if process.kind == ManagedProcess.Kind.BROKER:
         return _of_broker(process, reach)
     if process.kind == ManagedProcess.Kind.ZOOKEEPER and process.ports:
-        sentence = stop_zookeeper_sentence(process.ports[0], cluster_state().zookeeper)
-        return Consequence((sentence or kind_named(process.kind).STOP_MEANS,))
+        return _of_zookeeper(process.ports[0])
     dependents = dependents_of(process)
     told = dependents_sentences(dependents, reach)
     return Consequence((kind_named(process.kind).STOP_MEANS, *told), confirmed=dependents.confirmed)
@@ -58,6 +63,16 @@ def _of_broker(process: ManagedProcess, reach: Reach) -> Consequence:
         tuple(harm_sentences(absence, may_see(reach, Resource.TOPIC))),
         absence.confirmed,
     )
+
+
+def _of_zookeeper(port: int) -> Consequence:
+    state = cluster_state()
+    ensemble = Ensemble(
+        now_ms=now_ms(), seen_at_ms=state.zookeeper_at_ms, servers=state.zookeeper, away=_zookeeper_ports_away()
+    )
+    absence = absence_of_server(port, ensemble)
+    told = server_course_sentence(absence)
+    return Consequence((told,) if told else (), tuple(server_harm_sentences(absence)), absence.confirmed)
 
 
 def meaning_of_removal(process: ManagedProcess, reach: Reach = EVERYTHING) -> tuple[str, ...]:
@@ -93,9 +108,17 @@ def hosted_partitions(chosen: Q | None = None) -> Iterable[Hosted]:
 def brokers_away() -> frozenset[int]:
     """Those that the cluster misses, and those whose process does not run, hangs, or was asked to end."""
     processes = ManagedProcess.objects.filter(kind=ManagedProcess.Kind.BROKER)
-    not_there = ~Q(observed=Observed.RUNNING) | Q(request__in=_ENDS)
     missing = Broker.objects.filter(is_registered=False).values_list("broker_id", flat=True)
-    return frozenset(missing) | {broker_id_of(each) for each in processes.filter(not_there)}
+    return frozenset(missing) | {broker_id_of(each) for each in processes.filter(_not_there())}
+
+
+def _zookeeper_ports_away() -> frozenset[int]:
+    processes = ManagedProcess.objects.filter(kind=ManagedProcess.Kind.ZOOKEEPER).filter(_not_there())
+    return frozenset(each.ports[0] for each in processes if each.ports)
+
+
+def _not_there() -> Q:
+    return ~Q(observed=Observed.RUNNING) | Q(request__in=_ENDS)
 
 
 def may_see(reach: Reach, resource: Resource):
@@ -112,21 +135,6 @@ def _coordinated() -> dict[int, list[str]]:
     for name, broker_id in ConsumerGroup.objects.order_by("name").values_list("name", "coordinator"):
         found[broker_id].append(name)
     return found
-
-
-def stop_zookeeper_sentence(port: int, servers: Iterable[Mapping]) -> str:
-    """What one member is to the others, by what each said last; empty if nothing works without it."""
-    voters = [each for each in servers if each["mode"] != "observer"]
-    own = next((each for each in servers if each["address"].endswith(f":{port}")), None)
-    serving = sum(not each["error"] and each is not own for each in voters)
-    spare = serving - (len(voters) // 2 + 1)
-    if own is None and voters:
-        return "Stops a ZooKeeper server that is no member of the ensemble now."
-    if own is None or spare < 0:
-        return ""
-    election = " They elect a leader first, usually within a second." if own["mode"] == "leader" else ""
-    more = "none of them may fail then" if spare == 0 else f"{spare} more may fail then"
-    return f"Stops one of {len(voters)} ZooKeeper members: the others go on, {more}.{election}"
 
 
 def broker_id_of(process: ManagedProcess) -> int:

@@ -1,11 +1,12 @@
 """The one guard before a broker goes: what is offline without it, what falls below min.insync.replicas. Pure.
+Before a ZooKeeper server goes it says whether those that are left are a quorum.
 
 Stop, restart, kill, rolling restart and departure all ask it, so that none of them knows less than another. A partition
 is judged by who would be in sync without the broker and without those that are away already: an ISR is cut only when
 somebody has noticed. What is not known is never taken for harmless.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -156,3 +157,68 @@ def absence_of(broker_id: int, world: World) -> Absence:
 
 def _is_short(partition: Hosted, away: frozenset[int]) -> bool:
     return len(set(partition.isr) - away) < (partition.needed or 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ensemble:
+    """What each ZooKeeper server last said, and when. `away`: ports of those that do not run or are asked to end."""
+
+    now_ms: int
+    seen_at_ms: int
+    servers: Sequence[Mapping]
+    away: frozenset[int] = frozenset()
+
+    @property
+    def is_doubtful(self) -> bool:
+        return not self.servers or self.now_ms - self.seen_at_ms > FRESH_MS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerAbsence:
+    """What it means that one ZooKeeper server is away: `left` of `voters` serve then."""
+
+    voters: int
+    left: int
+    is_member: bool
+    is_leader: bool
+    had_quorum: bool
+    is_doubtful: bool
+    now_ms: int
+    seen_at_ms: int
+
+    @property
+    def quorum(self) -> int:
+        return self.voters // 2 + 1
+
+    @property
+    def costs_quorum(self) -> bool:
+        return self.is_member and self.had_quorum and self.left < self.quorum
+
+    @property
+    def is_harmful(self) -> bool:
+        return self.costs_quorum or self.is_doubtful
+
+    @property
+    def confirmed(self) -> tuple[str, ...]:
+        return f"left={self.left} of {self.voters}", f"leads={self.is_leader}", f"doubtful={self.is_doubtful}"
+
+
+def absence_of_server(port: int, ensemble: Ensemble) -> ServerAbsence:
+    """What everybody would notice of the server at `port` of this host being away."""
+    voters = [each for each in ensemble.servers if each["mode"] != "observer"]
+    serving = [each for each in voters if not each["error"] and _port_of(each) not in ensemble.away - {port}]
+    own = next((each for each in voters if _port_of(each) == port), None)
+    return ServerAbsence(
+        voters=len(voters),
+        left=sum(each is not own for each in serving),
+        is_member=own is not None,
+        is_leader=own is not None and own["mode"] in ("leader", "standalone"),
+        had_quorum=len(serving) > len(voters) // 2,
+        is_doubtful=ensemble.is_doubtful,
+        now_ms=ensemble.now_ms,
+        seen_at_ms=ensemble.seen_at_ms,
+    )
+
+
+def _port_of(server: Mapping) -> int:
+    return int(server["address"].rpartition(":")[2])

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from console.common.figures import duration
-from console.processes.guard import GROUPS_TOPIC, TRANSACTIONS_TOPIC, Absence, Hosted
+from console.processes.guard import GROUPS_TOPIC, TRANSACTIONS_TOPIC, Absence, Hosted, ServerAbsence
 
 #: Partitions and groups named one by one; the rest are counted.
 NAMED_MAX = 3
@@ -81,6 +81,33 @@ def role_sentences(absence: Absence, may_name_group: MayName = everybody) -> Ite
             f"It is the transaction coordinator of {_count(absence.transaction_shards, 'partition')} of "
             f"{TRANSACTIONS_TOPIC}: producers look for the next one before they commit again."
         )
+
+
+def server_harm_sentences(absence: ServerAbsence) -> Iterator[str]:
+    """What makes it harmful that a ZooKeeper server goes; nothing if it is not."""
+    if absence.is_doubtful:
+        age = f"seen {duration(absence.now_ms - absence.seen_at_ms)} ago" if absence.seen_at_ms else "not seen yet"
+        yield f"ZooKeeper was {age}, so nobody can say whether the servers that are left are a quorum."
+    if absence.costs_quorum:
+        left = f"{absence.left} of {_count(absence.voters, 'ZooKeeper member')} {_is(absence.left)} left"
+        yield (
+            f"Costs the quorum: {left}, and {absence.quorum} {_is(absence.quorum)} needed. Brokers go on serving what "
+            "they have, but no broker can join, no leader is elected and no topic is made until it is back."
+        )
+
+
+def server_course_sentence(absence: ServerAbsence) -> str:
+    """What goes on without it; empty where nothing does."""
+    if absence.costs_quorum or not absence.voters:
+        return ""
+    if not absence.is_member:
+        return "It is no voting member of the ensemble: the others do not wait for it."
+    if not absence.had_quorum:
+        return "The ensemble has no quorum already: nothing changes."
+    spare = absence.left - absence.quorum
+    more = "none of them may fail then" if spare == 0 else f"{spare} more may fail then"
+    election = " They elect a leader first, usually within a second." if absence.is_leader else ""
+    return f"It is one of {absence.voters} ZooKeeper members: the others go on, {more}.{election}"
 
 
 def _groups(groups: Sequence[str], may_name: MayName) -> str:

@@ -115,7 +115,7 @@ def child_environment(additions: dict[str, str]) -> dict[str, str]:
 
 @contextmanager
 def _interruptible() -> Iterator[None]:
-    """A Celery pool child ignores SIGINT, and what is ignored stays ignored across exec: not so for our children."""
+    """A process of a Celery pool ignores SIGINT, and what is ignored stays so across exec: not for our children."""
     ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     if not ignored or threading.current_thread() is not threading.main_thread():
         yield
@@ -254,7 +254,7 @@ def _family(token: str) -> list[psutil.Process]:
 def measure(identity: Identity) -> Measure | None:
     try:
         leader = psutil.Process(identity.pid)
-        processes = [leader, *leader.children(recursive=True)]
+        processes = [leader, *_descendants(leader)]
     except psutil.NoSuchProcess:
         return None
     # Spark's workers are forks of one another: what they share counts once.
@@ -266,6 +266,22 @@ def measure(identity: Identity) -> Measure | None:
             cpu_seconds += times.user + times.system
             memory_bytes += memory_of(process)
     return Measure(memory_bytes, cpu_seconds)
+
+
+def _descendants(process: psutil.Process) -> list[psutil.Process]:
+    """By what the kernel says of each thread's children: otherwise every process of the machine has to be looked at."""
+    try:
+        told = [each.read_text() for each in Path(f"/proc/{process.pid}/task").glob("*/children")]
+    except OSError:
+        told = []
+    if not told:  # a kernel that does not say, or it has ended
+        return process.children(recursive=True)
+    found = []
+    for pid in map(int, " ".join(told).split()):
+        with suppress(psutil.NoSuchProcess):
+            child = psutil.Process(pid)
+            found += [child, *_descendants(child)]
+    return found
 
 
 def _resident_bytes(process: psutil.Process) -> int:

@@ -10,8 +10,8 @@ from console.access.reach import EVERYTHING, Reach
 from console.access.rights import REFUSALS, Right
 from console.processes.models import ManagedProcess
 from console.processes.removal import restart_words
-from console.processes.restarts import deaths_within
-from console.processes.states import Observed, Request, clock_time
+from console.processes.restarts import clock_time, deaths_within
+from console.processes.states import Observed, Request
 from console.processes.truths import State
 
 #: Colour of a state; never alone, always beside its word.

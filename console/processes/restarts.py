@@ -47,7 +47,7 @@ def plan_restart(policy: Policy, deaths_in_a_row: int, exit_status: int | None, 
         return Restart(None, f"gave up after {deaths_in_a_row} tries: somebody has to change something", gave_up=True)
     delay_s = restart_delay_s(deaths_in_a_row)
     at = now + timedelta(seconds=delay_s)
-    return Restart(at, f"started again in {delay_s} s (try {deaths_in_a_row}), at {at:%H:%M:%S}")
+    return Restart(at, f"started again in {delay_s} s (try {deaths_in_a_row}), at {clock_time(at)}")
 
 
 def count_death(deaths_in_a_row: int, ran_s: float) -> int:
@@ -69,3 +69,8 @@ def is_due(at: datetime | None, now: datetime) -> bool:
 def deaths_within(deaths_ms: list[int], now_ms: int) -> list[int]:
     """Those that still count, oldest first. None of the future: the clock was set back."""
     return [at_ms for at_ms in deaths_ms if 0 <= now_ms - at_ms <= FLAPPING_WINDOW_S * 1000]
+
+
+def clock_time(moment: datetime | None) -> str:
+    """12:03:04 UTC: the zone is said, because the reader may sit in another."""
+    return f"{moment:%H:%M:%S %Z}".strip() if moment else "an unknown time"

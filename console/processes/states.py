@@ -10,7 +10,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from console.access.last_line import LAST_LINE
-from console.processes.restarts import MISCONFIGURED_STATUS, Policy, count_death, is_due, plan_restart
+from console.processes.restarts import MISCONFIGURED_STATUS, Policy, clock_time, count_death, is_due, plan_restart
 
 
 class Desired(StrEnum):
@@ -187,11 +187,6 @@ def _away(facts: Facts) -> Decision:
     if is_due(facts.start_again_at, facts.now):
         return Decision(Observed.STARTING, "starting again, after it ended by itself", Do.SPAWN)
     return as_before
-
-
-def clock_time(moment: datetime | None) -> str:
-    """12:03:04 UTC: the zone is said, because the reader may sit in another."""
-    return f"{moment:%H:%M:%S %Z}".strip() if moment else "an unknown time"
 
 
 def name_signal(number: int) -> str:

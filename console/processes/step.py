@@ -19,6 +19,7 @@ from console.common.file_lock import exclusive
 from console.gateway.installation import module_command
 from console.history.differences import Event
 from console.history.store import write_events
+from console.live import attention
 from console.processes import os_process
 from console.processes.announce import push_process
 from console.processes.cluster_look import cluster_look
@@ -31,7 +32,17 @@ from console.processes.os_process import Identity
 from console.processes.presenters import TONES
 from console.processes.restarts import deaths_within
 from console.processes.run_files import remove_run_file, write_run_file
-from console.processes.states import Decision, Do, Facts, Observed, Request, could_not_start, decide, request_is_done
+from console.processes.states import (
+    Decision,
+    Desired,
+    Do,
+    Facts,
+    Observed,
+    Request,
+    could_not_start,
+    decide,
+    request_is_done,
+)
 from console.processes.truths import ClusterLook, State, Truths, honest_state
 
 logger = logging.getLogger(__name__)
@@ -75,6 +86,26 @@ def step(name: str, look: ClusterLook | None = None) -> ManagedProcess:
             _measure(process, identity, now)
         _save(process, before, facts, decision)
     return process
+
+
+def rests(process: ManagedProcess, look: ClusterLook) -> bool:
+    """Whether a step would find a running process as the last one left it; most do.
+
+    Without the process's lock: a wish that comes meanwhile is pursued by its task, and by the next look. `process` is
+    not to be used any more.
+    """
+    before, identity, now = _columns(process), identity_of(process), timezone.localtime()
+    is_wanted_as_it_is = process.desired == Desired.RUNNING and process.request == Request.NONE
+    if not is_wanted_as_it_is or process.observed != Observed.RUNNING or measure_is_due(process, now):
+        return False
+    sighting = os_process.look(identity) if identity else os_process.GONE
+    if not sighting.alive or sighting.suspended:
+        return False
+    facts = gather_facts(process, identity, sighting, now)
+    decision = decide(facts)
+    _note(process, decision, facts)
+    _write_state(process, facts, before, look)
+    return decision.do is Do.NOTHING and _columns(process) == before
 
 
 def _write_down(process: ManagedProcess, facts: Facts, decision: Decision, living: Identity | None) -> None:
@@ -210,7 +241,10 @@ def _save(process: ManagedProcess, before: dict, facts: Facts, decision: Decisio
         if process.observed != before["observed"]:
             process.changed_at = facts.now
             logger.info("%s: %s", process.name, process.sentence)
-        write_events(_events(process, before), int(facts.now.timestamp() * 1000))
+        events = _events(process, before)
+        write_events(events, int(facts.now.timestamp() * 1000))
+        if events:
+            transaction.on_commit(attention.call)
         after = _columns(process)
         changed = {column for column in after if after[column] != before[column]} - _WISHES
         if changed:

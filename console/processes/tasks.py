@@ -17,7 +17,7 @@ from console.processes.cluster_look import cluster_look, note_look
 from console.processes.models import ManagedProcess
 from console.processes.os_process import Identity
 from console.processes.registry import HAS_LEFT, forget_process
-from console.processes.step import alone_with, settle, step
+from console.processes.step import alone_with, rests, settle, step
 
 logger = logging.getLogger(__name__)
 
@@ -73,17 +73,20 @@ def reconcile() -> None:
 
 def reconcile_host(host: str) -> None:
     """One row that cannot be stepped does not keep the others from it."""
-    look = cluster_look()
-    for name in ManagedProcess.objects.filter(host=host).values_list("name", flat=True):
+    look, stepped = cluster_look(), False
+    for process in ManagedProcess.objects.filter(host=host):
         try:
-            step(name, look)
+            if not rests(process, look):
+                stepped = True
+                step(process.name, look)
         except ManagedProcess.DoesNotExist:
             continue  # removed meanwhile
         except Exception:
-            logger.exception("%s could not be looked after", name)
-    forget_leaving(host)
-    rows = ManagedProcess.objects.filter(host=host, pid__isnull=False)
-    os_process.forget_ended({Identity(*row) for row in rows.values_list("pid", "create_time", "run_token")})
+            logger.exception("%s could not be looked after", process.name)
+    if stepped:
+        forget_leaving(host)
+        rows = ManagedProcess.objects.filter(host=host, pid__isnull=False)
+        os_process.forget_ended({Identity(*row) for row in rows.values_list("pid", "create_time", "run_token")})
     note_look()
 
 

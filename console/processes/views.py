@@ -10,9 +10,9 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from console.access.rights import NOT_EVERYTHING, Right, reach_of, require
+from console.access.rights import Right, reach_of, require
 from console.common.csv_table import csv_response, wants_csv
-from console.processes.access import access_process, access_processes, may_read_log
+from console.processes.access import access_process, access_processes, why_no_log
 from console.processes.actions import do_start
 from console.processes.export import TITLES, process_rows
 from console.processes.log_files import TAIL_LINES, tail_lines
@@ -54,8 +54,8 @@ def process_log(request: HttpRequest, name: str) -> HttpResponse:
 
 def _log_of(request: HttpRequest, process: ManagedProcess) -> dict:
     """A log lies on the host of its process; from another host it is not read."""
-    if not may_read_log(request.user, process):
-        return {"log_lines": [], "log_refusal": NOT_EVERYTHING}
+    if refusal := why_no_log(request.user, process):
+        return {"log_lines": [], "log_refusal": refusal}
     if process.host != settings.HOST_NAME:
         return {"log_lines": [], "log_elsewhere": True}
     return {"log_lines": tail_lines(process.log_path), "log_elsewhere": False}

@@ -6,6 +6,7 @@ from django.template.loader import render_to_string
 
 from console.clusters.models import Topic
 from console.live import groups
+from console.live.audience import listened
 from console.live.push import send_now
 from console.retention.queries import disks, with_outlooks
 
@@ -15,7 +16,10 @@ class RetentionAnnouncer:
         self._disks = ""
 
     def looked_at(self, topics: Collection[int]) -> None:
-        """`topics` are primary keys."""
+        """`topics` are primary keys. Without listeners nothing is rendered, and what was sent last is forgotten."""
+        if not listened([groups.RETENTION]):
+            self._disks = ""
+            return
         messages = []
         found = with_outlooks(Topic.objects.filter(pk__in=topics).select_related("outlook"))
         if found:

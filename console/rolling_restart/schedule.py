@@ -1,5 +1,6 @@
 """What beat runs for this feature."""
 
+from console.rolling_restart.queries import open_restart
 from console.rolling_restart.tasks import advance_rolling_restart
 
 ADVANCE_EVERY_S = 1.0
@@ -11,3 +12,5 @@ BEAT_SCHEDULE = {
         "options": {"expires": ADVANCE_EVERY_S},
     },
 }
+
+ONLY_IF = {"advance-rolling-restart": lambda: open_restart() is not None}

@@ -4,6 +4,7 @@ from celery import shared_task
 from django.conf import settings
 
 from console.common.file_lock import exclusive
+from console.live.attention import call
 from console.rolling_restart.advance import advance
 from console.rolling_restart.queries import open_restart
 
@@ -17,4 +18,5 @@ def advance_rolling_restart() -> None:
         return
     with exclusive(settings.RUN_DIR / "locks" / "rolling-restart.lock", wait=False) as ours:
         if ours:
+            call()
             advance(restart)

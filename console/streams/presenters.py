@@ -13,9 +13,9 @@ PARTS = {
     "latestOffset": "ask for offsets",
     "queryPlanning": "plan",
     "getBatch": "prepare",
-    "walCommit": "note offsets",
+    "walCommit": "log the offsets",
     "addBatch": "read, work and write",
-    "commitOffsets": "note the end",
+    "commitOffsets": "commit the batch",
 }
 PARTITIONS_SHOWN = 200
 

@@ -36,7 +36,7 @@ def do_add_partitions(actor, plan: Plan, confirmation: Confirmation) -> None:
     carry_out(actor, plan, confirmation, lambda: cluster_gateway().add_partitions(plan.object_name, line.new))
 
 
-def do_change_setting(actor, plan: Plan, confirmation: Confirmation) -> None:
-    """Change one setting. Raises NotConfirmedError, GatewayError; whatever happens is in the audit."""
+def do_change_settings(actor, plan: Plan, confirmation: Confirmation) -> None:
+    """Change settings. Raises NotConfirmedError, GatewayError; whatever happens is in the audit."""
     wanted = {line.name: None if line.new == DEFAULT else line.new for line in plan.lines}
     carry_out(actor, plan, confirmation, lambda: cluster_gateway().change_topic_settings(plan.object_name, wanted))

@@ -1,5 +1,6 @@
 """What beat runs for this feature."""
 
+from console.zookeeper.queries import open_change
 from console.zookeeper.tasks import advance_ensemble_change
 
 ADVANCE_EVERY_S = 1.0
@@ -11,3 +12,5 @@ BEAT_SCHEDULE = {
         "options": {"expires": ADVANCE_EVERY_S},
     },
 }
+
+ONLY_IF = {"advance-ensemble-change": lambda: open_change() is not None}

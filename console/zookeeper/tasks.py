@@ -4,6 +4,7 @@ from celery import shared_task
 from django.conf import settings
 
 from console.common.file_lock import exclusive
+from console.live.attention import call
 from console.zookeeper.advance import advance
 from console.zookeeper.queries import open_change
 
@@ -18,4 +19,5 @@ def advance_ensemble_change() -> None:
         if ours:
             change.refresh_from_db()
             if change.is_open:
+                call()
                 advance(change)

@@ -11,7 +11,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
 WORLD = """
 from console.consumers.models import ConsumerGroup, GroupPlace
 from console.history.models import Change
-from console.brokers.models import Broker
+from console.clusters.models import Broker
 from console.processes.models import ManagedProcess
 from console.rolling_restart.models import RollingRestart
 from console.clusters.models import Partition, Topic

@@ -1,5 +1,7 @@
 """The question before a stop in a real browser: it is asked anew in its place, and goes when it was answered."""
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
@@ -11,10 +13,13 @@ pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
 WORLD = """
 from django.conf import settings
 from django.utils import timezone
-from console.brokers.models import Broker
+from console.clusters.models import Broker
 from console.clusters.models import ClusterState, QuietReason
 from console.consumers.models import ConsumerGroup
 from console.decommission.models import Departure
+from console.common.clock import now_ms
+from console.decommission.models import Departure
+from console.history.models import Change
 from console.common.clock import now_ms
 from console.processes.models import ManagedProcess
 from console.rolling_restart.models import RollingRestart
@@ -30,6 +35,9 @@ for number in (1, 2, 3):
 orders = Topic.objects.create(name="orders", partition_count=12, min_insync_replicas=2, under_replicated_count=12)
 for number in range(12):
     Partition.objects.create(topic=orders, partition=number, leader=1, replicas=[1, 2, 3], isr=[1, 2])
+Change.objects.create(at_ms=now_ms(), kind="unclean", object_name="orders", partition=3, tone="critical",
+    sentence="orders-3: unclean election: broker 2 leads, previously broker 1, and its log ends earlier. At least 54 "
+    "acknowledged records are lost: readers saw it end at 1,234, now it ends at 1,180")
 for name in ("billing-old", "a.group.with.a.name.that.is.quite.long." * 4):
     ConsumerGroup.objects.create(name=name, state="Empty", coordinator=2, lag=45_880, verdict="stopped", severity=99)
 now = timezone.now()
@@ -77,7 +85,7 @@ def test_a_group_is_retired_where_health_says_why(page, console):
     page.get_by_role("link", name="Acknowledge or mute…").first.click()
     page.get_by_role("row", name="billing-old").get_by_role("link").click()
     page.get_by_label("Why").fill("The service is gone.")
-    page.get_by_role("button", name="Say it").click()
+    page.get_by_role("button", name="Save").click()
     expect(page.locator("#quiet-reasons")).to_contain_text("The service is gone.")
     page.goto(console)
     expect(page.locator("#health")).to_contain_text("1 group retired")
@@ -88,6 +96,8 @@ def test_pages_of_the_guard_can_be_looked_at(page, console):
         "overview": "/",
         "health": "/health/",
         "quiet": "/health/quiet?key=group:unread:billing-old",
+        "past": "/health/quiet?key=unclean+elections",
+        "history": "/history/",
         "stop": "/processes/broker-1/stop",
         "rolling": "/processes/+rolling-restart/",
         "departure": "/processes/+departures/broker-4/",
@@ -98,3 +108,14 @@ def test_pages_of_the_guard_can_be_looked_at(page, console):
         for theme, width in every_look(page):
             screenshot(page, f"guard-{name}-{theme}-{width}", full_page=True)
             assert page.evaluate(WIDER) <= 0, (name, theme, width)
+
+
+def test_an_unclean_election_counts_until_it_is_acknowledged(page, console):
+    page.goto(f"{console}/health/")
+    page.get_by_role("row", name="Unclean election in orders").get_by_role("link").click()
+    expect(page.get_by_label("What is said of it")).to_have_text(re.compile("it counts no more"))
+    page.get_by_label("Why").fill("The orders were sent again.")
+    page.get_by_role("button", name="Save").click()
+    expect(page.locator("#quiet-reasons")).to_contain_text("The orders were sent again.")
+    page.goto(console)
+    expect(page.locator("#health")).to_contain_text("unclean elections acknowledged")

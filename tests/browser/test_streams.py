@@ -58,7 +58,7 @@ def test_a_job_is_submitted_killed_recovers_and_is_stopped(page, product, chromi
     page.get_by_label("output.topic").fill("host.metrics.counts")
     page.get_by_role("button", name="Preview").click()
     expect(page.locator("#plan")).to_contain_text("output.topic=host.metrics.counts")
-    page.get_by_role("button", name="Add and start it").click()
+    page.get_by_role("button", name="Add stream job").click()
 
     expect(page.get_by_role("heading", name=NAME)).to_be_visible()
     expect(page.locator("#connection")).to_have_attribute("data-state", "live")

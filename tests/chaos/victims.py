@@ -70,19 +70,16 @@ def managed(data: Path) -> list[Victim]:
 
 
 def children(data: Path) -> list[Victim]:
-    """Spark's JVMs, and the pool of the Celery worker: they die behind the back of whoever is watched."""
+    """Spark's JVMs: they die behind the back of whoever is watched."""
     found = []
     for row in read_rows(data):
         if row.kind == "stream" and row.pid is not None:
             found += [Victim(f"JVM of {row.name}", pid) for pid in _children_of(row.pid, "java")]
-    for worker in services(data):
-        if worker.role == "worker":
-            found += [Victim("pool of the worker", pid) for pid in _children_of(worker.pid, "")]
     return found
 
 
 def _children_of(pid: int, name: str) -> list[int]:
-    """In its own session: the managed processes are children of the worker, too."""
+    """In its own session."""
     try:
         children = psutil.Process(pid).children(recursive=True)
         return [each.pid for each in children if name in each.name() and os.getsid(each.pid) == pid]

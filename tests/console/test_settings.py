@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
@@ -47,7 +48,7 @@ def test_an_empty_environment_gives_a_closed_console_that_keeps_its_key(tmp_path
     assert first["celery"] == f"redis+socket://{data}/run/redis.sock?virtual_host=0"
     assert first["hosts"] == ["127.0.0.1", "localhost"]
     assert first["debug"] is False
-    assert first["database"] == str(data / "console.sqlite3")
+    assert first["database"] == f"file:{data / 'console.sqlite3'}?mode=rw"
     assert (data / "secrets").stat().st_mode & 0o777 == 0o700
     assert (data / "secrets" / "django-secret-key").stat().st_mode & 0o777 == 0o600
     assert settings_in(data)["key"] == first["key"]
@@ -124,7 +125,7 @@ def test_data_may_lie_where_no_address_could_point(tmp_path):
     data = tmp_path / "no 1 #? 50%41"
     kept = settings_in(data)
 
-    assert kept["database"] == str(data / "console.sqlite3")
+    assert kept["database"] == f"file:{quote(str(data / 'console.sqlite3'))}?mode=rw"
     assert not set(kept["redis"].removeprefix("unix://")) & set("#?%")
 
 

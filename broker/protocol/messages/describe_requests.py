@@ -7,7 +7,7 @@ from broker.protocol.api_keys import ApiKey
 from broker.protocol.schema import Message, Struct, array, int16, int32, int64, wire
 
 
-class DescribeRequestsRequest(Message, api=ApiKey.DESCRIBE_REQUESTS, versions=(0, 0), flexible_from=0):
+class DescribeRequestsRequest(Message, api=ApiKey.DESCRIBE_REQUESTS, versions=(0, 1), flexible_from=0):
     """Each broker answers for itself."""
 
 
@@ -33,9 +33,11 @@ class DescribeRequestsResult(Struct):
     errors: list[DescribeRequestsError] = wire(array(DescribeRequestsError), tag=0)
 
 
-class DescribeRequestsResponse(Message, api=ApiKey.DESCRIBE_REQUESTS, versions=(0, 0), flexible_from=0):
+class DescribeRequestsResponse(Message, api=ApiKey.DESCRIBE_REQUESTS, versions=(0, 1), flexible_from=0):
     """One result for each API that has been answered since the broker started."""
 
     throttle_time_ms: int = wire(int32)
     error_code: int = wire(int16)
     results: list[DescribeRequestsResult] = wire(array(DescribeRequestsResult))
+    group_coordinators_not_loaded: int = wire(int32, since=1, ignorable=True)  #: partitions led here, see their metric
+    transaction_coordinators_not_loaded: int = wire(int32, since=1, ignorable=True)

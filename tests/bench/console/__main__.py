@@ -51,7 +51,7 @@ def main() -> None:
         browser = house.log_in()
         for name, path in PAGES.items():
             _print_page(name, _page_times(browser, house.address + path))
-        _print_rounds(house, arguments.seconds)
+        asyncio.run(_watch_rounds(house, browser.cookies, arguments.seconds))
         with browser.open(house.address + "/topics/") as answer:
             rows = sorted(set(re.findall(r"topic-row-\d+", answer.read().decode())))
         asyncio.run(_watch_pages(house, browser.cookies, rows, arguments.browsers, arguments.seconds))
@@ -71,6 +71,13 @@ def _page_times(browser: OpenerDirector, address: str, times: int = 15) -> list[
 
 def _print_page(name: str, times: list[float]) -> None:
     print(f"page: {name:22} median {statistics.median(times):6.0f} ms   slowest {max(times):6.0f} ms   (< {_BOUND_MS})")
+
+
+async def _watch_rounds(house: House, cookies: str, seconds: float) -> None:
+    """With a page open: while nobody looks the collector pauses longer."""
+    headers = {"Cookie": cookies, "Origin": house.address}
+    async with connect(f"ws://127.0.0.1:{house.port}/ws/live/?page=other", additional_headers=headers, max_size=None):
+        await asyncio.to_thread(_print_rounds, house, seconds)
 
 
 def _print_rounds(house: House, seconds: float) -> None:

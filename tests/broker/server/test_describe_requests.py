@@ -59,3 +59,11 @@ async def test_a_request_that_waits_is_counted_with_its_wait(served):
     )
     assert (fetch.api_key, fetch.count, sum(each.count for each in fetch.buckets)) == (ApiKey.FETCH, 1, 1)
     assert 60_000 <= fetch.max_us <= fetch.buckets[-1].up_to_us
+
+
+async def test_coordinators_that_could_not_be_loaded_are_counted_for_who_asks_in_the_new_version(served):
+    client = await served.member()
+    served.groups.not_loaded.update({3, 4})
+    answer = await client.ask(DescribeRequestsRequest(), 1)
+    assert (answer.group_coordinators_not_loaded, answer.transaction_coordinators_not_loaded) == (2, 0)
+    assert (await client.ask(DescribeRequestsRequest(), 0)).group_coordinators_not_loaded == 0

@@ -7,6 +7,7 @@ from django.apps import apps
 from django.contrib.auth.models import Group, User
 
 from console.access.models import NameRule
+from console.processes.models import ManagedProcess
 from console.users.queries import role_of
 
 ADDRESSES = ["", "?format=csv", "?place=oldest", "?search=a", "0/0/", "0/0/?part=value", "0/0/?part=key"]
@@ -51,6 +52,43 @@ def test_a_rule_that_operates_reads_and_one_that_takes_away_does_not(viewer, rea
 
     assert client_of(viewer).get("/topics/orders/+records/").status_code == 200
     assert client_of(reader).get("/topics/orders/+records/").status_code == 403
+
+
+@pytest.fixture
+def job(settings, tmp_path) -> str:
+    """A stream job from orders to payments, whose driver has quoted a record in its log."""
+    settings.LOG_DIR = tmp_path
+    (tmp_path / "copy.log").write_text("The value 'a value inside' of the type STRING cannot be cast\n")
+    properties = {"job": "dedupe", "input.topic": "orders", "output.topic": "payments"}
+    spec = {"directory": str(tmp_path), "properties": properties}
+    ManagedProcess.objects.create(name="copy", kind="stream", host=settings.HOST_NAME, spec=spec)
+    return "/processes/copy/"
+
+
+def test_the_log_of_a_stream_job_quotes_records_and_is_for_readers_of_its_topics(
+    job, viewer, reader, give_rule, client_of
+):
+    for address in (job, f"{job}log"):
+        assert "a value inside" in client_of(reader).get(address).content.decode()
+        told = client_of(viewer).get(address).content.decode()
+        assert "a value inside" not in told
+        assert "it is for who may read those of all its topics" in told
+    give_rule(viewer, "reader", "topic", "orders")
+    assert "a value inside" not in client_of(viewer).get(job).content.decode()
+    give_rule(viewer, "reader", "topic", "payments")
+    assert "a value inside" in client_of(viewer).get(job).content.decode()
+
+
+def test_a_job_whose_topics_nobody_knows_has_its_log_for_readers_of_all(job, viewer, reader, client_of):
+    ManagedProcess.objects.update(spec={"directory": "/nowhere", "properties": {"job": "own"}})
+    assert "a value inside" not in client_of(viewer).get(job).content.decode()
+    assert "a value inside" in client_of(reader).get(job).content.decode()
+
+
+def test_a_viewer_gets_no_tail_and_produces_nothing(viewer, client_of):
+    response = client_of(viewer).post("/topics/orders/+produce/", {"value": "x"})
+    assert response.status_code == 403
+    assert b"inside" not in client_of(viewer).get("/audit/").content
 
 
 def test_who_could_read_before_there_was_the_right_still_can(viewer, operator, outsider, give_rule):

@@ -10,6 +10,7 @@ from console.clusters.queries import cluster_state
 from console.collector.collector import Collector, Tier, run_collector
 from console.gateway.fake import RECORD_BYTES, FakeGateway
 from console.live import groups
+from console.live.attention import Attention
 from console.overview.queries import overview_facts
 
 
@@ -231,6 +232,7 @@ class CountingCollector:
             name: threading.Event()
             for name in ("cluster", "topics", "zookeeper", "sizes", "requests", "groups", "moves", "retention", "beat")
         }
+        self.attention = Attention(lambda: True)
 
     def collect_cluster(self) -> None:
         self.looked["cluster"].set()

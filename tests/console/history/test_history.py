@@ -125,3 +125,21 @@ def test_history_is_a_file_with_the_filters_of_the_page(viewer, client_of):
 @pytest.mark.usefixtures("night")
 def test_the_overview_shows_the_newest_changes(viewer, client_of):
     assert "payments-0: 2 came in sync" in client_of(viewer).get("/").content.decode()
+
+
+def test_an_unclean_election_is_in_the_history_of_the_cluster_and_of_its_topic(cluster, collect, client_of, viewer):
+    cluster.create_topic("orders", 1, 2)
+    cluster.append("orders", 0, 100)
+    collect()
+    cluster.stop_broker(2)
+    collect()
+    cluster.stop_broker(1)
+    collect()
+    cluster.start_broker(2)
+    cluster.give_up_records("orders", 0, 60)
+    collect()
+    (sentence,) = told(kind="unclean")
+    assert "orders-0: unclean election: broker 2 leads, previously broker 1" in sentence
+    assert "At least 40 acknowledged records are lost" in sentence
+    for address in ("/history/?kind=unclean", "/topics/orders/+history/?kind=unclean"):
+        assert "At least 40 acknowledged records are lost" in client_of(viewer).get(address).content.decode()

@@ -99,3 +99,14 @@ def test_service_that_ignores_sigterm_is_killed_after_its_grace(supervisor, sett
     while os_process.look(identity).alive:
         assert time.monotonic() < deadline
         time.sleep(0.01)
+
+
+def test_whoever_watches_knows_when_the_next_service_is_due(supervisor, clock):
+    supervisor.start(service())
+    assert supervisor.due_in_s() == float("inf")
+
+    kill(supervisor, "web")
+    supervisor.watch()
+    assert supervisor.due_in_s() == 0.5
+    clock.now += 2
+    assert supervisor.due_in_s() == 0.0

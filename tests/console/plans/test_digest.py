@@ -24,6 +24,7 @@ from console.placement.election import Move as ElectionMove
 from console.placement.move import DRAIN, MOVE, MovePlan, PartitionMove
 from console.plans.digest import DIGEST_LENGTH, digest_of
 from console.plans.plan import Line, Plan
+from console.plans.setting import Change as SettingChange
 from console.plans.setting import change_plan as setting_plan
 from console.processes.addition import Preconditions, addition_plan
 from console.processes.consequences import Consequence
@@ -79,12 +80,12 @@ def test_texts_do_not_run_into_each_other():
 
 
 def topic_setting(name="segment.ms", value="1", source="default", own=None, typed="2", topic="orders"):
-    return setting_plan(topic_target(topic), SettingView(name, value, source), own, typed, "")
+    return setting_plan(topic_target(topic), [SettingChange(SettingView(name, value, source), own, typed)], "")
 
 
 def broker_setting(broker_id=1, value="2"):
     setting = BrokerSetting("message.max.bytes", "1", "default")
-    return setting_plan(setting_target(broker_id, setting, {}), setting, None, value, "")
+    return setting_plan(setting_target(broker_id, setting, {}), [SettingChange(setting, None, value)], "")
 
 
 def retention(topic="orders", value="1", source="topic", new="2", loses=False, name="retention.ms"):

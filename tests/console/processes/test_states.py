@@ -112,7 +112,7 @@ TABLE = [
     (
         {"exit_status": -9, "last_words": "all is well"},
         Observed.EXITED,
-        "exited: killed by signal 9 (SIGKILL) at 12:03:04 UTC; started again in 1 s (try 1), at 12:03:05",
+        "exited: killed by signal 9 (SIGKILL) at 12:03:04 UTC; started again in 1 s (try 1), at 12:03:05 UTC",
         Do.NOTHING,
     ),
     (
@@ -125,7 +125,7 @@ TABLE = [
     (
         {"exit_status": None, "deaths_in_a_row": 3},
         Observed.EXITED,
-        "exited: gone since 12:03:04 UTC, how it ended is not known; started again in 8 s (try 4), at 12:03:12",
+        "exited: gone since 12:03:04 UTC, how it ended is not known; started again in 8 s (try 4), at 12:03:12 UTC",
         Do.NOTHING,
     ),
     (

@@ -267,3 +267,59 @@ def test_every_state_of_a_process_is_in_the_history(make_process):
     assert any(f"{row.name} is healthy (" in sentence for sentence in told)
     assert told[-1].startswith(f"{row.name} is stopped (")
     assert set(Change.objects.values_list("kind", "object_name")) == {("process", row.name)}
+
+
+@pytest.fixture
+def stepped(monkeypatch) -> list[str]:
+    """Names of the processes that a reconcile steps, from now on; nothing is due to be measured."""
+    names: list[str] = []
+
+    def note(name: str, look: ClusterLook) -> ManagedProcess:
+        names.append(name)
+        return step.step(name, look)
+
+    monkeypatch.setattr("console.processes.tasks.step", note)
+    for module in ("step", "facts"):
+        monkeypatch.setattr(f"console.processes.{module}.measure_is_due", lambda _process, _now: False)
+    return names
+
+
+def test_a_process_at_rest_is_looked_at_and_not_stepped(make_process, settings, stepped, django_assert_max_num_queries):
+    for number in range(5):
+        start(make_process(name=f"demo-{number}"))
+    with django_assert_max_num_queries(5):  # what the cluster says, the rows, and when they were looked at
+        reconcile_host(settings.HOST_NAME)
+
+    assert stepped == []
+
+
+@pytest.mark.parametrize("disturb", ["killed", "suspended", "asked to stop", "not wanted", "to be measured"])
+def test_a_process_is_stepped_as_soon_as_anything_is_otherwise(make_process, settings, stepped, monkeypatch, disturb):
+    row = start(make_process())
+    match disturb:
+        case "killed":
+            os.kill(row.pid, signal.SIGKILL)
+            while os_process.look(os_process.Identity(row.pid, row.create_time, row.run_token)).alive:
+                time.sleep(0.01)
+        case "suspended":
+            os.kill(row.pid, signal.SIGSTOP)
+            while psutil.Process(row.pid).status() != psutil.STATUS_STOPPED:
+                time.sleep(0.01)
+        case "asked to stop":
+            ManagedProcess.objects.update(request=Request.STOP)
+        case "not wanted":
+            ManagedProcess.objects.update(desired=Desired.STOPPED)
+        case "to be measured":
+            monkeypatch.setattr(step, "measure_is_due", lambda _process, _now: True)
+    reconcile_host(settings.HOST_NAME)
+
+    assert stepped == [row.name]
+
+
+def test_what_the_cluster_says_otherwise_is_written_down(make_process, settings, stepped):
+    row = start(make_process())
+    ManagedProcess.objects.update(cluster_says="what it said before")
+    reconcile_host(settings.HOST_NAME)
+
+    assert stepped == [row.name]
+    assert ManagedProcess.objects.get().cluster_says == row.cluster_says

@@ -7,7 +7,6 @@ import sys
 import time
 
 import django
-import psutil
 
 django.setup()
 
@@ -38,18 +37,6 @@ def start_worker(token: str) -> os_process.Identity:
     return os_process.spawn(worker.argv, dict(os.environ), settings.RUN_DIR, worker.log_path, token)
 
 
-def end_of_the_childless(worker: os_process.Identity) -> int | None:
-    """How the worker ends when its pool and its beat are killed."""
-    for child in psutil.Process(worker.pid).children():
-        child.kill()
-    deadline = time.monotonic() + DEADLINE_S
-    while (seen := os_process.look(worker)).alive:
-        if time.monotonic() > deadline:
-            raise SystemExit("the worker lives on without its beat")
-        time.sleep(0.1)
-    return seen.exit_status
-
-
 def main(token: str) -> dict:
     worker = start_worker(f"{token}-first")
     properties = {"bootstrap.servers": "127.0.0.1:1", "offset.storage.file.filename": "offsets.json"}
@@ -69,7 +56,7 @@ def main(token: str) -> dict:
     story["after the worker was killed"] = wait_for("running")
     os.kill(story["started"]["pid"], signal.SIGKILL)
     story["killed by hand"] = wait_for("exited")
-    story["worker without children"] = end_of_the_childless(second)
+    os_process.kill(second)
     start_worker(f"{token}-third")
     do_start(None, process)
     story["started again"] = wait_for("running")

@@ -1,4 +1,4 @@
-"""The settings tab: what counts and why, and one change at a time by plan."""
+"""The settings tab: what counts and why, and changes of one or several by plan."""
 
 import csv
 import io
@@ -123,7 +123,7 @@ def test_a_value_no_broker_takes_is_told_before_a_plan_is_shown(setting, value, 
 
 
 def test_a_refused_value_that_only_the_broker_knows_of_is_told(change, cluster, monkeypatch):
-    monkeypatch.setattr("console.topics.settings_views.topic_value_refusal", lambda name, text: "")
+    monkeypatch.setattr("console.topics.edits.topic_value_refusal", lambda name, text: "")
     response = change("segment.ms", "soon")
     assert response.status_code == 422
     assert settings_of(cluster)["segment.ms"] == ("60000", "topic")
@@ -147,7 +147,7 @@ def test_an_amount_may_be_typed_with_its_unit(setting, typed, set_to, change, cl
 )
 def test_where_values_are_few_they_are_chosen(setting, choices, operator, client_of):
     text = client_of(operator).get(PAGE, {"setting": setting}).content.decode()
-    field = re.search(r'<select name="value">(.*?)</select>', text, re.DOTALL)[1]
+    field = re.search(r'<select id="value-1" name="value">(.*?)</select>', text, re.DOTALL)[1]
     assert re.findall(r">(\w+)</option>", field) == choices
 
 
@@ -195,3 +195,64 @@ def test_only_an_operator_changes_a_setting(person, request, client_of, cluster)
 def test_a_cluster_that_does_not_answer_is_told(viewer, client_of, cluster):
     cluster.cut_off()
     assert "No broker answered in time." in client_of(viewer).get(PAGE).content.decode()
+
+
+SEVERAL = {"setting": ["max.message.bytes", "segment.ms"], "value": ["2000", "default"]}
+
+
+def test_several_settings_are_one_change_with_one_audit_row_and_one_undo(operator, client_of, cluster):
+    client = client_of(operator)
+    shown = client.get(PAGE, SEVERAL)
+    command = "--add-config max.message.bytes=[2000] --delete-config segment.ms"
+    assert command in shown.context["plan"].command
+    assert "set them back: max.message.bytes to default, segment.ms to 60000." in shown.context["plan"].undo
+    told = client.post(CHANGE, SEVERAL | {"digest": digest_of(shown)}, follow=True).content.decode()
+    assert "max.message.bytes and segment.ms of orders were changed." in told
+    assert settings_of(cluster)["max.message.bytes"] == ("2000", "topic")
+    assert settings_of(cluster)["segment.ms"][1] == "default"
+    event = AuditEvent.objects.get()
+    assert event.after == {"max.message.bytes": "2000", "segment.ms": "default"}
+
+    undo = dict(SEVERAL, value=["default", "60000"])
+    assert "setting=max.message.bytes&amp;value=default&amp;setting=segment.ms&amp;value=60000" in told
+    client.post(CHANGE, undo | {"digest": digest_of(client.get(PAGE, undo))})
+    assert settings_of(cluster)["segment.ms"] == ("60000", "topic")
+
+
+def test_one_wrong_value_of_several_is_told_beside_it_and_nothing_is_planned(operator, client_of, cluster):
+    before = settings_of(cluster)
+    wrong = dict(SEVERAL, value=["2000", "soon"])
+    for response in (client_of(operator).get(PAGE, wrong), client_of(operator).post(CHANGE, wrong)):
+        assert response.status_code == 422
+        assert "segment.ms=&#x27;soon&#x27; is not a whole number." in response.content.decode()
+        assert response.context["plan"] is None
+    assert settings_of(cluster) == before
+
+
+def test_the_plan_of_two_confirms_neither_alone(operator, client_of, cluster):
+    client = client_of(operator)
+    digest = digest_of(client.get(PAGE, SEVERAL))
+    assert client.post(CHANGE, {"setting": "segment.ms", "value": "default", "digest": digest}).status_code == 409
+    assert settings_of(cluster)["segment.ms"] == ("60000", "topic")
+
+
+def test_another_setting_joins_the_change_before_it_has_a_value_and_can_be_left_out(operator, client_of):
+    asked = {"setting": "segment.ms", "value": "70000", "also": "max.message.bytes"}
+    response = client_of(operator).get(PAGE, asked)
+    text = response.content.decode()
+    assert "Change 2 settings" in text
+    assert response.context["plan"] is None
+    assert "?setting=segment.ms&amp;value=70000" in text
+
+
+def test_more_than_a_person_reads_are_cut_off(operator, client_of, cluster):
+    names = [
+        each.name for each in cluster.topic_settings("orders") if not each.name.startswith(("retention", "cleanup"))
+    ]
+    response = client_of(operator).get(PAGE, {"setting": names, "value": ["default"] * len(names)})
+    assert len(response.context["chosen"]) == 12
+
+
+def test_one_name_twice_is_the_last_of_them(operator, client_of):
+    response = client_of(operator).get(PAGE, {"setting": ["segment.ms", "segment.ms"], "value": ["1", "70000"]})
+    assert response.context["plan"].after == {"segment.ms": "70000"}

@@ -10,6 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 from console.collector.collector import Collector, run_collector
 from console.common.data_directories import make_data_directories
 from console.gateway.connect import cluster_gateway, zookeeper_gateway
+from console.gateway.leader_recovery import LeaderRecovery
 from console.gateway.zookeeper import EnsembleLook
 
 
@@ -27,6 +28,7 @@ class Command(BaseCommand):
             for number in (signal.SIGTERM, signal.SIGINT):
                 signal.signal(number, lambda *_: stop.set())
             gateway, zookeeper = cluster_gateway(), zookeeper_gateway()
-            run_collector(Collector(gateway, EnsembleLook(zookeeper, settings.ZOOKEEPER)), stop)
+            look = EnsembleLook(zookeeper, settings.ZOOKEEPER)
+            run_collector(Collector(gateway, look, is_recovering=LeaderRecovery(zookeeper)), stop)
             zookeeper.close()
             gateway.close()

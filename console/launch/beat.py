@@ -1,0 +1,64 @@
+"""Beat as a thread of the worker, which sends a task only if there is something for it to do.
+
+As a process beat would carry all that the console imports once more. A worker that has lost its beat ends, and whoever
+keeps it starts both anew: otherwise it would look well while nobody looks after any process.
+"""
+
+import logging
+from collections.abc import Callable
+
+from celery import beat, bootsteps
+from celery.worker import state
+from celery.worker.components import Timer
+from django.db import connection
+
+LOOK_EVERY_S = 1.0
+#: As after an error: it did not end because somebody asked it to.
+EXIT_STATUS = 1
+
+logger = logging.getLogger(__name__)
+
+
+class FrugalScheduler(beat.Scheduler):
+    """Its schedule is in the code, so nothing of it needs a file that a kill could leave half written."""
+
+    #: Entries that are not always needed → whether they are now. Filled from the features' `schedule` modules.
+    only_if: dict[str, Callable[[], bool]] = {}
+
+    def apply_entry(self, entry: beat.ScheduleEntry, producer=None) -> None:
+        if self.is_needed(entry.name):
+            super().apply_entry(entry, producer)
+
+    def is_needed(self, name: str) -> bool:
+        """True also where it cannot be found out: the task itself looks again, and does nothing if there is nothing."""
+        asked = self.only_if.get(name)
+        try:
+            return asked is None or asked()
+        except Exception as error:
+            logger.debug("whether %s is needed is not known: %s", name, error)
+            connection.close()  # a database that went away is connected to anew
+            return True
+
+
+class BeatThread(bootsteps.StartStopStep):
+    """Part of each worker; does nothing in one that is not started `--with-beat`."""
+
+    requires = (Timer,)
+
+    def __init__(self, worker, with_beat: bool = False, **kwargs: object) -> None:
+        super().__init__(worker, **kwargs)
+        self.enabled = with_beat
+
+    def start(self, worker) -> None:
+        self.thread = beat.EmbeddedService(worker.app, thread=True, scheduler_cls=FrugalScheduler)
+        self.thread.start()
+        worker.timer.call_repeatedly(LOOK_EVERY_S, end_without, (self.thread,))
+
+    def stop(self, worker) -> None:
+        self.thread.service.stop(wait=False)
+
+
+def end_without(thread) -> None:
+    if not thread.is_alive() and not state.should_stop:
+        logger.error("beat has died: the worker ends")
+        state.should_stop = EXIT_STATUS

@@ -1,0 +1,49 @@
+"""Who listens: what no page shows is neither rendered nor sent.
+
+Redis knows which channels somebody has subscribed to. A layer that cannot be asked, or does not answer, may have
+listeners: then everything is rendered.
+"""
+
+import logging
+from collections.abc import Collection
+from functools import cache
+
+import redis
+from channels.layers import get_channel_layer
+from channels_redis.pubsub import RedisPubSubChannelLayer
+from django.conf import settings
+
+logger = logging.getLogger(__name__)
+
+ANSWER_WITHIN_SECONDS = 1.0
+
+
+def listened(names: Collection[str]) -> frozenset[str]:
+    """Those of the groups `names` that somebody listens to. Never raises; asked of Redis, in one question."""
+    client = redis_of_layer()
+    if not names or client is None:
+        return frozenset(names)
+    by_channel = {_channel_of(name): name for name in names}
+    try:
+        answer = client.pubsub_numsub(*by_channel)
+    except redis.RedisError as error:
+        logger.debug("who listens is not known: %s", error)
+        return frozenset(names)
+    return frozenset(by_channel[channel.decode()] for channel, count in answer if count)
+
+
+def redis_of_layer() -> redis.Redis | None:
+    """What the channel layer goes through; None if that is no Redis. Threads share it."""
+    return _client() if isinstance(get_channel_layer(), RedisPubSubChannelLayer) else None
+
+
+def _channel_of(group: str) -> str:
+    """As channels_redis names it."""
+    return f"{settings.CHANNEL_LAYERS['default']['CONFIG']['prefix']}__group__{group}"
+
+
+@cache
+def _client() -> redis.Redis:
+    return redis.Redis.from_url(
+        settings.REDIS_URL, socket_timeout=ANSWER_WITHIN_SECONDS, socket_connect_timeout=ANSWER_WITHIN_SECONDS
+    )
