@@ -174,7 +174,7 @@ DATABASE_FILE = DATA_DIR / "console.sqlite3"
 SQLITE = {"ENGINE": "django.db.backends.sqlite3", "NAME": f"file:{quote(str(DATABASE_FILE))}?mode=rw"}
 DATABASES = {"default": env.db_url("BARNABAS_DATABASE_URL") if env("BARNABAS_DATABASE_URL", default="") else SQLITE}
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
-    if DATABASES["default"]["NAME"] != ":memory:":
+    if DATABASES["default"] is not SQLITE and DATABASES["default"]["NAME"] != ":memory:":
         DATABASES["default"]["NAME"] = str(DATA_DIR / DATABASES["default"]["NAME"])  # one file, wherever one starts
     DATABASES["default"]["OPTIONS"] = {
         "timeout": 20,
