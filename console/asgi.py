@@ -1,4 +1,4 @@
-"""The web process: HTTP to Django, websockets to the live consumers after origin and session are checked."""
+"""The web process: HTTP to Django, websockets to their sockets once origin and session are checked."""
 
 import os
 import warnings
@@ -13,10 +13,10 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "console.settings")
 warnings.filterwarnings("ignore", message="StreamingHttpResponse must consume synchronous iterators")
 django_application = get_asgi_application()
 
-from console.access.proxy import BehindProxy  # noqa: E402
-from console.access.request_limits import RequestLimits  # noqa: E402
-from console.live.origin import OurPagesOnly  # noqa: E402  (reads the settings)
-from console.live.routes import websocket_urlpatterns  # noqa: E402  (needs the apps to be loaded)
+from console.web.origin import OurPagesOnly  # noqa: E402  (reads the settings)
+from console.web.proxy import BehindProxy  # noqa: E402
+from console.web.request_limits import RequestLimits  # noqa: E402
+from console.web.routes import websocket_urlpatterns  # noqa: E402  (needs the apps to be loaded)
 
 application = BehindProxy(
     RequestLimits(

@@ -10,8 +10,8 @@ from celery import Celery
 from celery.signals import worker_init
 from django.conf import settings
 
-from console.beat import BeatThread, FrugalScheduler
-from console.data_directories import make_data_directories
+from console.common.data_directories import make_data_directories
+from console.launch.beat import BeatThread, FrugalScheduler
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "console.settings")
 
@@ -20,11 +20,6 @@ app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 app.user_options["worker"].add(click.Option(["--with-beat"], is_flag=True, help="Run beat as a thread of this worker."))
 app.steps["worker"].add(BeatThread)
-
-
-def host_queue(host_name: str) -> str:
-    """The queue that the Celery worker of `host_name` consumes (`celery -A console worker -Q host.<name>`)."""
-    return f"host.{host_name}"
 
 
 @worker_init.connect

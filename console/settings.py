@@ -8,10 +8,10 @@ from urllib.parse import quote
 import environ
 from django.utils.functional import lazy
 
-from console.access.proxy import read_networks, read_prefix
+from console.common.redis_urls import celery_url, default_socket_path
+from console.common.secret_files import load_or_create_secret
 from console.gateway.installation import CODE_DIR, IS_CHECKOUT, default_data_dir, jobs_dir
-from console.redis_urls import celery_url, default_socket_path
-from console.secret_files import load_or_create_secret
+from console.web.proxy import read_networks, read_prefix
 
 #: Of templates/ and static/: beside the packages, or in a wheel inside of this one.
 ASSETS_DIR = CODE_DIR if IS_CHECKOUT else CODE_DIR / "console" / "_assets"
@@ -52,6 +52,9 @@ ZOOKEEPER_DIGEST_FILE = env(
 )
 if ZOOKEEPER_DIGEST_FILE:
     ZOOKEEPER_DIGEST_FILE = str(Path(ZOOKEEPER_DIGEST_FILE).expanduser().resolve())
+#: What makes the console's ways to the cluster and to ZooKeeper; tests put gateways in memory here.
+CLUSTER_GATEWAY = "console.gateway.connect.kafka_gateway"
+ZOOKEEPER_GATEWAY = "console.gateway.connect.kazoo_gateway"
 #: Where brokers on this host may keep their logs besides DATA_DIR, comma separated.
 LOG_ROOTS = [Path(each).expanduser().resolve() for each in env.list("BARNABAS_LOG_ROOTS", default=[])]
 CONSOLE_PORT = read_port(env("BARNABAS_CONSOLE_PORT", default="8080"), "BARNABAS_CONSOLE_PORT")
@@ -93,7 +96,7 @@ INSTALLED_APPS = [
     "channels",
     "console.access",
     "console.audit",
-    "console.live",
+    "console.collector",
     "console.clusters",
     "console.brokers",
     "console.topics",
@@ -103,8 +106,8 @@ INSTALLED_APPS = [
     "console.consumers",
     "console.processes",
     "console.history",
-    "console.rolling",
-    "console.departures",
+    "console.rolling_restart",
+    "console.decommission",
     "console.streams",
     "console.launch",
     "console.zookeeper",
@@ -112,9 +115,9 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
-    "console.access.content_policy.ContentPolicyMiddleware",
+    "console.web.content_policy.ContentPolicyMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "console.access.request_log.RequestLogMiddleware",
+    "console.web.request_log.RequestLogMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -122,12 +125,12 @@ MIDDLEWARE = [
     "console.access.idle.IdleMiddleware",
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
     "console.access.one_time.OneTimePasswordMiddleware",
-    "console.live.fresh_pages.FreshPagesMiddleware",
-    "console.access.read_only_guard.ReadOnlyMiddleware",
+    "console.web.fresh_pages.FreshPagesMiddleware",
+    "console.readonly.guard.ReadOnlyMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "console.access.wrong_method.WrongMethodMiddleware",
+    "console.web.wrong_method.WrongMethodMiddleware",
 ]
 
 TEMPLATES = [
@@ -145,8 +148,9 @@ TEMPLATES = [
             ],
             "loaders": [("django.template.loaders.cached.Loader", ["django.template.loaders.filesystem.Loader"])],
             "libraries": {
-                "figures": "console.live.templatetags.figures",
-                "charts": "console.live.templatetags.charts",
+                "figures": "console.common.figures",
+                "charts": "console.common.sparkline",
+                "decommission": "console.decommission.templatetags.decommission",
                 "plans": "console.plans.templatetags.plans",
                 "znodes": "console.zookeeper.templatetags.znodes",
                 "rights": "console.access.templatetags.rights",
@@ -203,7 +207,7 @@ CSRF_COOKIE_NAME = f"{_COOKIE_PREFIX}barnabas_csrf"
 CSRF_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_SECURE = SECURE
 CSRF_COOKIE_HTTPONLY = True
-CSRF_FAILURE_VIEW = "console.access.errors.csrf_failure"
+CSRF_FAILURE_VIEW = "console.web.errors.csrf_failure"
 CSRF_TRUSTED_ORIGINS = env.list("BARNABAS_TRUSTED_ORIGINS", default=[])
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
@@ -245,7 +249,7 @@ if not REDIS_URL.startswith("memory://"):
         "unacked_restore_throttle": 1,
     }
 #: In threads: what a task waits for, another does not.
-CELERY_WORKER_POOL = "console.worker_pool:ThreadPool"
+CELERY_WORKER_POOL = "console.launch.worker_pool:ThreadPool"
 CELERY_TASK_TIME_LIMIT = 15
 #: Nobody asks a worker anything but by tasks.
 CELERY_WORKER_ENABLE_REMOTE_CONTROL = False

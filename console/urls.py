@@ -4,12 +4,12 @@ from django.conf import settings
 from django.urls import include, path
 
 pages = [
-    path("", include("console.clusters.urls")),
-    path("", include("console.access.urls")),
+    path("", include("console.overview.urls")),
+    path("", include("console.users.urls")),
+    path("", include("console.readonly.urls")),
     path("topics/", include("console.topics.urls")),
     path("topics/", include("console.retention.urls")),
     path("topics/", include("console.records.urls")),
-    path("topics/", include("console.configuration.urls")),
     path("topics/", include("console.consumers.topic_urls")),
     path("consumers/", include("console.consumers.urls")),
     path("brokers/", include("console.brokers.urls")),
@@ -18,13 +18,13 @@ pages = [
     path("zookeeper/", include("console.zookeeper.urls")),
     path("", include("console.history.urls")),
     path("audit/", include("console.audit.urls")),
-    path("processes/+rolling-restart/", include("console.rolling.urls")),
-    path("processes/+departures/", include("console.departures.urls")),
+    path("processes/+rolling-restart/", include("console.rolling_restart.urls")),
+    path("processes/+departures/", include("console.decommission.urls")),
     path("processes/", include("console.processes.urls")),
     path("streams/", include("console.streams.urls")),
 ]
 urlpatterns = [path(settings.PATH_PREFIX, include(pages))]
 
-handler403 = "console.access.errors.forbidden"
-handler404 = "console.access.errors.not_found"
-handler500 = "console.access.errors.broken"
+handler403 = "console.web.errors.forbidden"
+handler404 = "console.web.errors.not_found"
+handler500 = "console.web.errors.broken"

@@ -1,1 +1,1 @@
-"""Who may do what: login, roles, rights, and the one door through which a view gets an object."""
+"""Who may do what: roles, rights, how far they reach, whether a login is over, what is read-only. Policy, no pages."""

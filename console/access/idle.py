@@ -11,7 +11,7 @@ from django.contrib.auth import logout
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
-from console.live.clock import now_ms
+from console.common.clock import now_ms
 
 #: When the person last did something, in ms; noted at most once a minute.
 _USED_AT = "used_at_ms"

@@ -11,7 +11,7 @@ from console.audit.chain import Break, End, Verdict, verify
 from console.audit.models import AuditEnd, AuditEvent
 from console.audit.record import THE_END, chain_key
 from console.audit.sealed_end import ForgedEndError, read_end
-from console.live.clock import moment_of
+from console.common.clock import moment_of
 
 RESULTS = ("done", "refused", "failed")
 TITLES = ("row", "time", "person", "action", "object_type", "object", "result", "detail", "before", "after", "seal")

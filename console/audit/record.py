@@ -12,11 +12,9 @@ from console.audit.chain import VERSION, End, Link, seal_of
 from console.audit.models import AuditEnd, AuditEvent
 from console.audit.sealed_end import move_end
 from console.audit.witness import testify
-from console.secret_files import load_or_create_secret
+from console.common.names import ANONYMOUS, RESERVED_NAMES, SYSTEM
+from console.common.secret_files import load_or_create_secret
 
-#: What rows of no account are called. No account is given such a name.
-SYSTEM, ANONYMOUS = "system", "anonymous"
-RESERVED_NAMES = frozenset({SYSTEM, ANONYMOUS})
 DETAIL_LENGTH_MAX = 2_000
 #: The one row of AuditEnd.
 THE_END = 1

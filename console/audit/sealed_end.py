@@ -16,7 +16,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from console.audit.chain import End, mac_of
-from console.processes.file_lock import exclusive
+from console.common.file_lock import exclusive
 
 logger = logging.getLogger(__name__)
 

@@ -8,7 +8,7 @@ from django.views.decorators.http import require_safe
 from console.access.rights import Right, require
 from console.audit.models import AuditEvent
 from console.audit.queries import RESULTS, TITLES, AuditQuery, chosen_events, event_rows, verify_chain
-from console.exports.csv_table import csv_response, wants_csv
+from console.common.csv_table import csv_response, wants_csv
 
 EVENTS_PER_PAGE = 50
 

@@ -1,1 +1,1 @@
-"""The brokers the collector has seen, registered or missing, and their page."""
+"""The pages of brokers: what each says of itself, its partitions and its settings."""

@@ -5,11 +5,11 @@ from collections.abc import Callable, Collection
 
 from django.template.loader import render_to_string
 
-from console.brokers.models import Broker
 from console.brokers.queries import broker_facts
+from console.clusters.models import Broker
+from console.common.clock import now_ms
 from console.live import groups
 from console.live.audience import listened
-from console.live.clock import now_ms
 from console.live.push import send_now
 
 PARTIALS = ("summary", "process", "log-dirs", "biggest", "requests")

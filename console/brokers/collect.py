@@ -7,8 +7,8 @@ from console.brokers.announce import BrokerAnnouncer
 from console.brokers.growth import appended_bytes
 from console.brokers.latency import LatencyWindow
 from console.brokers.open_files import open_files_here
+from console.clusters.topic_rows import TopicRow
 from console.gateway.broker_views import BrokerGateway, ReplicaSizes, replica_sizes
-from console.live.rows import TopicRow
 
 
 class BrokerCollector:

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 
 from console.brokers.drift import SettingRow
-from console.brokers.models import Broker
 from console.brokers.queries import HeldPartition
+from console.clusters.models import Broker
 
 TITLES = (
     "broker", "state", "host", "port", "rack", "software", "speaks", "leads", "replicas", "out_of_sync",

@@ -1,15 +1,10 @@
-"""Brokers as the collector knows them: registered now or missing, and what each last said of itself."""
+"""What each broker last said of itself."""
 
 from dataclasses import dataclass
 
 from django.db import models
 
 from console.brokers.latency import WAITING
-
-#: A broker that leaves this often within the window does not stay: something ends it again and again.
-FLAPPING_DEPARTURES = 3
-FLAPPING_WINDOW_MS = 600_000
-
 
 #: A volume is nearly full with less than this part of it left, and full enough to be critical with less than that.
 ROOM_WARNING, ROOM_CRITICAL = 0.15, 0.05
@@ -50,53 +45,6 @@ class Directory:
         if self.error:
             return "offline"
         return {"critical": "full", "warning": "nearly full", "ok": "online"}[self.tone]
-
-
-class Broker(models.Model):
-    broker_id = models.IntegerField(unique=True)
-    host = models.CharField(max_length=255, blank=True)
-    port = models.IntegerField(null=True)
-    rack = models.CharField(max_length=255, blank=True)
-    is_registered = models.BooleanField(default=True)
-    #: When it came or went, ms since the epoch.
-    changed_at_ms = models.BigIntegerField(default=0)
-    #: When it left, of late: ms since the epoch, oldest first.
-    departures = models.JSONField(default=list)
-    #: Counted over all partitions by the collector.
-    leader_count = models.IntegerField(default=0)
-    replica_count = models.IntegerField(default=0)
-    out_of_sync_count = models.IntegerField(default=0)
-    #: Replicas that a move brings and that are not complete yet; none of them is out of sync.
-    copying_count = models.IntegerField(default=0)
-    #: Partitions whose first replica it holds, and those of them it leads.
-    preferred_count = models.IntegerField(default=0)
-    preferred_led_count = models.IntegerField(default=0)
-    #: On disk, all its replicas together.
-    size_bytes = models.BigIntegerField(default=0)
-    #: Appended to the partitions it leads, Kafka's own topics included; None: not known yet.
-    records_per_second = models.FloatField(null=True)
-    bytes_per_second = models.FloatField(null=True)
-    #: What it runs and the Kafka release whose APIs it speaks, as far as these tell; empty: not known yet.
-    software = models.CharField(max_length=40, blank=True)
-    speaks = models.CharField(max_length=10, blank=True)
-    api_count = models.IntegerField(null=True)
-
-    class Meta:
-        ordering = ["broker_id"]
-
-    def __str__(self) -> str:
-        return f"broker {self.broker_id}"
-
-    def departures_since(self, at_ms: int, window_ms: int = FLAPPING_WINDOW_MS) -> int:
-        """How often it left within `window_ms` before `at_ms`."""
-        return sum(at_ms - left_at_ms < window_ms for left_at_ms in self.departures)
-
-    def is_flapping(self, at_ms: int) -> bool:
-        return self.departures_since(at_ms) >= FLAPPING_DEPARTURES
-
-    @property
-    def address(self) -> str:
-        return f"{self.host}:{self.port}" if self.host else "never seen"
 
 
 class BrokerReport(models.Model):

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 
-from console.configuration.target import Target
 from console.gateway.broker_views import BrokerSetting
+from console.plans.setting import Target
 
 #: What all brokers together are called in the audit, and typed to confirm.
 ALL = "all"

@@ -9,15 +9,15 @@ from django.http import QueryDict
 from django.utils import timezone
 
 from console.access.filters import within
-from console.access.objects import topics_within
 from console.access.reach import EVERYTHING, Reach, Resource
-from console.brokers.models import Broker, BrokerReport
+from console.brokers.balance import Balance, balances
+from console.brokers.models import BrokerReport
 from console.brokers.words import with_words
+from console.clusters.access import topics_within
+from console.clusters.models import Broker, Partition
 from console.clusters.queries import cluster_state
-from console.placement.queries import Balance, balances
 from console.processes.models import ManagedProcess
-from console.processes.pages import Shown
-from console.topics.models import Partition
+from console.processes.presenters import Shown
 
 PARTITIONS_PER_PAGE = 50
 BIGGEST = 10

@@ -10,24 +10,24 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
-from console.access.objects import access_broker
 from console.access.reach import Resource
 from console.access.rights import NOT_ALL_TOPICS, Right, reach_of, require_all_topics
 from console.brokers.actions import do_change_setting
 from console.brokers.drift import SettingRow, setting_rows
 from console.brokers.export import SETTING_TITLES, setting_cells
 from console.brokers.files import file_values
-from console.brokers.models import Broker
 from console.brokers.plan import ALL, own_value, setting_target
 from console.brokers.queries import process_of
-from console.configuration.plan import Change, change_plan, plain_value
-from console.exports.csv_table import csv_response, wants_csv
+from console.clusters.access import access_broker
+from console.clusters.models import Broker
+from console.common.csv_table import csv_response, wants_csv
 from console.gateway.broker_views import BrokerSetting
 from console.gateway.connect import cluster_gateway
 from console.gateway.errors import GatewayError
 from console.gateway.setting_rules import broker_value_refusal
-from console.plans.plan import Confirmation, NotConfirmedError, Plan
-from console.retention.plan import DEFAULT
+from console.plans.plan import Confirmation, Plan
+from console.plans.setting import DEFAULT, Change, change_plan, plain_value
+from console.plans.views import refusable
 
 VALUE_LENGTH_MAX = 2_000
 SHOWN = {
@@ -98,17 +98,18 @@ def change(request: HttpRequest, broker_id: int) -> HttpResponse:
     query = SettingsQuery.parse(request.POST)
     if query.refusal:
         return _page(request, broker, query, status=422)
-    try:
+    with refusable() as answer:
         plan = _plan(broker, query, cluster_gateway().brokers.settings())
         if plan is None:
             raise Http404("There is no such setting to change here.")
         if plan.losses:
             require_all_topics(request.user, Right.OPERATE)
         do_change_setting(request.user, plan, Confirmation.parse(request.POST))
-    except NotConfirmedError as error:
-        return _page(request, broker, query, str(error), error.status)
-    except GatewayError as error:
-        return _page(request, broker, query, str(error), 422)
+        return _changed(request, broker_id, query, plan)
+    return _page(request, broker, query, answer.error, answer.status)
+
+
+def _changed(request: HttpRequest, broker_id: int, query: SettingsQuery, plan: Plan) -> HttpResponse:
     if plan.is_empty:
         messages.info(request, "Nothing differs: nothing was changed.")
         return redirect("broker-settings", broker_id)

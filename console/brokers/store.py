@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from dataclasses import asdict
 
 from console.brokers.latency import ApiLatency
-from console.brokers.models import Broker, BrokerReport, Directory
+from console.brokers.models import BrokerReport, Directory
 from console.brokers.open_files import OpenFiles
+from console.clusters.models import Broker
 from console.gateway.broker_views import LogDirView, NotLoaded, Software
 
 

@@ -4,7 +4,6 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from console.access.objects import access_broker
 from console.access.rights import Right, reach_of, require
 from console.brokers.export import (
     PARTITION_TITLES,
@@ -14,7 +13,6 @@ from console.brokers.export import (
     partition_cells,
     request_cells,
 )
-from console.brokers.models import Broker
 from console.brokers.queries import (
     ROLES,
     HeldPartition,
@@ -25,7 +23,9 @@ from console.brokers.queries import (
     report_of,
 )
 from console.brokers.words import with_words
-from console.exports.csv_table import csv_response, wants_csv
+from console.clusters.access import access_broker
+from console.clusters.models import Broker
+from console.common.csv_table import csv_response, wants_csv
 
 
 @require_safe

@@ -4,9 +4,9 @@ from collections.abc import Iterable
 
 from console.access.filters import within
 from console.access.reach import EVERYTHING, Reach, Resource
-from console.brokers.models import Broker
+from console.clusters.models import Broker
 from console.processes.models import ManagedProcess
-from console.processes.pages import TONES
+from console.processes.presenters import TONES
 from console.processes.truths import State
 
 #: Of a broker that is not registered and that this console does not run.

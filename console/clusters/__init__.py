@@ -1,1 +1,1 @@
-"""The cluster as a whole: its last known state, health with reasons, the overview, /healthz and /metrics."""
+"""The cluster as the collector last saw it: its state, brokers, topics and partitions. What every feature reads."""

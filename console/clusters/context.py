@@ -4,7 +4,7 @@ from django.conf import settings
 from django.http import HttpRequest
 
 from console.clusters.queries import cluster_state
-from console.live.clock import now_ms
+from console.common.clock import now_ms
 
 
 def cluster(request: HttpRequest) -> dict:

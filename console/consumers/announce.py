@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
+from console.clusters.models import Topic
 from console.consumers.rows import GroupChanges
 from console.live.changes import ChangeSender
-from console.topics.models import Topic
 
 
 class GroupAnnouncer:

@@ -15,9 +15,11 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.views.decorators.http import require_http_methods, require_safe
 
-from console.access.objects import READS_BEYOND, access_group, topics_within
 from console.access.reach import Resource
 from console.access.rights import Right, reach_of, require_on, require_somewhere
+from console.clusters.access import topics_within
+from console.clusters.models import Topic
+from console.consumers.access import READS_BEYOND, access_group
 from console.consumers.actions import do_delete_group, do_forget_offsets, do_reset_offsets
 from console.consumers.forms import ResetForm
 from console.consumers.models import ConsumerGroup
@@ -34,13 +36,12 @@ from console.consumers.reset import (
     reset_to,
 )
 from console.gateway.connect import cluster_gateway
-from console.gateway.errors import GatewayError
 from console.gateway.group_views import GroupView, Place, is_ledger
 from console.plans.apply import Refusals
 from console.plans.inverse import find_inverse, inverses_of
 from console.plans.models import KeptInverse
-from console.plans.plan import Confirmation, NotConfirmedError, Plan
-from console.topics.models import Topic
+from console.plans.plan import Confirmation, Plan
+from console.plans.views import refusable
 
 #: Of a group's name, as much as a form takes.
 GROUP_NAME_LENGTH_MAX = 249
@@ -56,9 +57,8 @@ def reset(request: HttpRequest, group: str) -> HttpResponse:
     if is_ledger(group):
         raise Http404(f"{group} is the ledger of a stream job, no consumer group.")
     kept = inverses_of(OBJECT_TYPE, group)
-    context: dict = {"name": group, "kept": kept[:5], "error": ""}
-    status = 200
-    try:
+    context: dict = {"name": group, "kept": kept[:5]}
+    with refusable(422 if request.method == "POST" else 200) as answer:
         view = cluster_gateway().groups.describe_one(group)
         _require_topics(request, _places(view))
         context |= {
@@ -66,16 +66,12 @@ def reset(request: HttpRequest, group: str) -> HttpResponse:
             "obstacle": obstacle_of(view),
             "topics": sorted({topic for topic, _ in _places(view)}),
         }
-        if request.method == "POST":
-            return _apply_reset(request, view)
-        status = _plan_asked(request, view, context)
-    except NotConfirmedError as refusal:
-        context["error"], status = str(refusal), refusal.status
-        _show_plan(context, view, _wanted(request))
-    except GatewayError as refusal:
-        context["error"], status = str(refusal), 422 if request.method == "POST" else 200
+        if request.method != "POST":
+            answer.status = _plan_asked(request, view, context)
+        else:
+            return _apply_reset(request, view, context)
     context.setdefault("form", _form(request))
-    return render(request, "consumers/reset.html", context, status=status)
+    return render(request, "consumers/reset.html", context | {"error": answer.error}, status=answer.status)
 
 
 @require_safe
@@ -123,8 +119,10 @@ def _plan_asked(request: HttpRequest, view: GroupView, context: dict) -> int:
     return 200
 
 
-def _show_plan(context: dict, view: GroupView, wanted: dict[Place, int | None]) -> None:
-    _put(context, view, reset_to(view, wanted, cluster_gateway().groups.bounds(wanted)))
+def _show_plan(context: dict, view: GroupView, wanted: dict[Place, int | None]) -> Reset:
+    planned = reset_to(view, wanted, cluster_gateway().groups.bounds(wanted))
+    _put(context, view, planned)
+    return planned
 
 
 def _put(context: dict, view: GroupView, planned: Reset) -> None:
@@ -139,13 +137,12 @@ def _put(context: dict, view: GroupView, planned: Reset) -> None:
     }
 
 
-def _apply_reset(request: HttpRequest, view: GroupView) -> HttpResponse:
+def _apply_reset(request: HttpRequest, view: GroupView, context: dict) -> HttpResponse:
     wanted = _wanted(request)
     _require_topics(request, wanted)
-    planned = reset_to(view, wanted, cluster_gateway().groups.bounds(wanted))
-    plan = reset_plan(view, planned, "")
-    refused, kept = do_reset_offsets(request.user, plan, planned, Confirmation.parse(request.POST))
-    return _told(request, plan, refused, kept, f"Offsets of {view.group_id} were reset.")
+    planned = _show_plan(context, view, wanted)
+    refused, kept = do_reset_offsets(request.user, context["plan"], planned, Confirmation.parse(request.POST))
+    return _told(request, context["plan"], refused, kept, f"Offsets of {view.group_id} were reset.")
 
 
 def _require_topics(request: HttpRequest, places: Iterable[Place]) -> None:
@@ -164,9 +161,8 @@ def _wanted(request: HttpRequest) -> dict[Place, int | None]:
 
 def _removal(request: HttpRequest, name: str, topic: str) -> HttpResponse:
     """Deleting a group (no topic), or its offsets in one."""
-    context: dict = {"name": name, "topic": topic, "error": "", "fields": [("topic", topic)] if topic else []}
-    status = 200
-    try:
+    context: dict = {"name": name, "topic": topic, "fields": [("topic", topic)] if topic else []}
+    with refusable(422 if request.method == "POST" else 200) as answer:
         view = cluster_gateway().groups.describe_one(name)
         _require_topics(request, _places(view))
         planned = forgotten(view, topic)
@@ -184,11 +180,7 @@ def _removal(request: HttpRequest, name: str, topic: str) -> HttpResponse:
             refused, kept = do(request.user, plan, planned, Confirmation.parse(request.POST))
             what = f"Offsets of {name} in {topic} were deleted." if topic else f"Consumer group {name} was deleted."
             return _told(request, plan, refused, kept, what)
-    except NotConfirmedError as refusal:
-        context["error"], status = str(refusal), refusal.status
-    except GatewayError as refusal:
-        context["error"], status = str(refusal), 422 if request.method == "POST" else 200
-    return render(request, "consumers/removal.html", context, status=status)
+    return render(request, "consumers/removal.html", context | {"error": answer.error}, status=answer.status)
 
 
 def _told(request: HttpRequest, plan: Plan, refused: Refusals, kept: KeptInverse | None, what: str) -> HttpResponse:

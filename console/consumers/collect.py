@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Mapping
 
+from console.clusters.topic_rows import TopicRow
 from console.consumers import store
 from console.consumers.announce import GroupAnnouncer
+from console.consumers.read_rates import ReadRates
 from console.consumers.rows import GroupRow, compare_groups
 from console.consumers.watch import GroupWatch
 from console.gateway.interface import ClusterGateway
-from console.live.rows import TopicRow
-from console.topics.reading import ReadRates
 
 #: A point of the past at most this often, and only where the lag is another.
 SAMPLE_INTERVAL_MS = 15_000

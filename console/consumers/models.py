@@ -2,10 +2,10 @@
 
 from django.db import models
 
+from console.common.clock import now_ms
 from console.consumers.rows import GROUP_NAME_LENGTH_MAX, MEMBER_ID_LENGTH_MAX
 from console.consumers.trend import Trend, catch_up_seconds, trend_of
 from console.consumers.verdict import Verdict
-from console.live.clock import now_ms
 
 
 class ConsumerGroup(models.Model):

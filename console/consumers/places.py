@@ -7,6 +7,7 @@ lie beyond the end that is known, which is no error until an end read later than
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
+from console.clusters.topic_rows import PartitionRow
 from console.consumers.commits import CommitRing
 from console.consumers.log_ends import LogEnds
 from console.consumers.memory import RetentionMemory, UnreadMemory
@@ -14,7 +15,6 @@ from console.consumers.rows import MEMBER_ID_LENGTH_MAX, GroupRow, PlaceRow
 from console.consumers.verdict import Evidence, Verdict
 from console.gateway.group_views import CommitView, GroupView, Place, UnreadView
 from console.gateway.interface import ClusterGateway
-from console.live.rows import PartitionRow
 
 #: Up to so many offsets before an end that rests may all be markers.
 MARKERS_SUSPECTED_MAX = 20

@@ -7,12 +7,12 @@ from django.core.paginator import Page, Paginator
 from django.db.models import F, Q, QuerySet
 from django.http import QueryDict
 
-from console.access.objects import groups_within, places_within
 from console.access.reach import EVERYTHING, Reach, Resource
 from console.access.rights import Right
+from console.common.clock import now_ms
+from console.consumers.access import groups_within, places_within
 from console.consumers.models import ConsumerGroup, GroupPlace, LagSample
 from console.consumers.verdict import Verdict
-from console.live.clock import now_ms
 
 GROUPS_PER_PAGE = 50
 PLACES_PER_PAGE = 100

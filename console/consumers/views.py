@@ -5,9 +5,12 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from console.access.objects import access_group, access_topic, groups_within, reads_beyond
 from console.access.reach import Resource
 from console.access.rights import Right, reach_of, require_somewhere
+from console.clusters.access import access_topic
+from console.common.clock import now_ms
+from console.common.csv_table import csv_response, wants_csv
+from console.consumers.access import access_group, groups_within, reads_beyond
 from console.consumers.chart import lag_chart
 from console.consumers.export import (
     GROUP_TITLES,
@@ -30,8 +33,6 @@ from console.consumers.queries import (
     with_topics_within,
 )
 from console.consumers.verdict import RULE
-from console.exports.csv_table import csv_response, wants_csv
-from console.live.clock import now_ms
 
 
 @require_safe

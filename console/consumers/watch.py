@@ -4,6 +4,7 @@ import logging
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from console.clusters.topic_rows import TopicRow
 from console.consumers.places import Look, PlaceWatch, places_of
 from console.consumers.rows import GROUP_NAME_LENGTH_MAX, GroupRow, PlaceRow
 from console.consumers.trend import LagHistory, Trend, trend_of
@@ -11,7 +12,6 @@ from console.consumers.verdict import Company, Evidence, Verdict, company_of, is
 from console.gateway.errors import GatewayError
 from console.gateway.group_views import GroupView, Place
 from console.gateway.interface import ClusterGateway
-from console.live.rows import TopicRow
 
 logger = logging.getLogger(__name__)
 

@@ -1,24 +1,42 @@
-"""Which gateway the rest of the console gets: the real one to the configured cluster, made once per process."""
+"""Which gateways the rest of the console gets: what the settings name, made once per process."""
 
 from functools import cache
 from pathlib import Path
 
 from django.conf import settings
+from django.utils.module_loading import import_string
 
 from console.gateway.interface import ClusterGateway
 from console.gateway.zookeeper_views import ZooKeeperGateway
 
 
-@cache
 def cluster_gateway() -> ClusterGateway:
+    """`settings.CLUSTER_GATEWAY`: the name of a function that makes one, or a gateway itself."""
+    wanted = settings.CLUSTER_GATEWAY
+    return _made(wanted) if isinstance(wanted, str) else wanted
+
+
+def zookeeper_gateway() -> ZooKeeperGateway:
+    """`settings.ZOOKEEPER_GATEWAY`, as `cluster_gateway`."""
+    wanted = settings.ZOOKEEPER_GATEWAY
+    return _made(wanted) if isinstance(wanted, str) else wanted
+
+
+@cache
+def _made(name: str):
+    return import_string(name)()
+
+
+def kafka_gateway() -> ClusterGateway:
+    """To the configured cluster."""
     from console.gateway.cluster import KafkaGateway
     from console.gateway.membership import ConsoleMembership
 
     return KafkaGateway(settings.BOOTSTRAP_SERVERS, ConsoleMembership(zookeeper_gateway))
 
 
-@cache
-def zookeeper_gateway() -> ZooKeeperGateway:
+def kazoo_gateway() -> ZooKeeperGateway:
+    """To the configured ensemble."""
     from console.gateway.znodes import KazooGateway, secret_reader
 
     digest = settings.ZOOKEEPER_DIGEST_FILE

@@ -8,8 +8,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from console.live.broker_rows import BrokerRow
-from console.live.rows import PartitionRow, TopicChanges, TopicRow
+from console.clusters.broker_rows import BrokerRow
+from console.clusters.topic_rows import PartitionRow, TopicChanges, TopicRow
 
 #: Of one topic and kind; with more at once they are told as one.
 PARTITIONS_TOLD_MAX = 6

@@ -9,11 +9,11 @@ from django.db.models import Q, QuerySet
 from django.http import QueryDict
 
 from console.access.filters import within
+from console.access.last_line import LAST_LINE, sentence_within
 from console.access.reach import EVERYTHING, Reach, Resource
+from console.clusters.models import Topic
+from console.common.clock import moment_of
 from console.history.models import Change, Kind
-from console.live.clock import moment_of
-from console.processes.states import LAST_LINE, sentence_within
-from console.topics.models import Topic
 
 CHANGES_PER_PAGE = 50
 RECENT_CHANGES = 8

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 
+from console.clusters.topic_rows import PartitionRow, TopicChanges, TopicRow
 from console.history.differences import PARTITIONS_TOLD_MAX, Event
-from console.live.rows import PartitionRow, TopicChanges, TopicRow
 
 #: Partitions of one look that ZooKeeper is asked about; of the others it stays a possibility.
 ASKED_MAX = 100

@@ -4,9 +4,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from console.access.objects import access_topic
 from console.access.rights import Right, reach_of, require
-from console.exports.csv_table import csv_response, wants_csv
+from console.clusters.access import access_topic
+from console.common.csv_table import csv_response, wants_csv
 from console.history.models import Kind
 from console.history.queries import TITLES, TOPIC_KINDS, HistoryQuery, change_page, change_rows, chosen_changes
 

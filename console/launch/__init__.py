@@ -1,1 +1,1 @@
-"""`manage.py up` and `manage.py down`: the whole house in one terminal. Nobody imports it."""
+"""`manage.py up` and `manage.py down`: everything in one terminal. Only entry points import it."""

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from console.common.file_lock import exclusive
 from console.gateway.installation import IS_CHECKOUT
-from console.processes.file_lock import exclusive
 from console.processes.setup import SetupError
 
 WAIT_POLL_S = 0.1
@@ -16,7 +16,7 @@ DOWN_COMMAND = "make down" if IS_CHECKOUT else "barnabas down"
 
 
 @contextmanager
-def claim_house(run_directory: Path) -> Iterator[None]:
+def claim_data_dir(run_directory: Path) -> Iterator[None]:
     """Be the one who runs here. SetupError if somebody else is."""
     with exclusive(_lock_path(run_directory), wait=False) as ours:
         if not ours:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from django.conf import settings
 
-from console.celery import host_queue
+from console.common.host_queue import host_queue
 from console.gateway.installation import module_command
 from console.processes.setup import Setup
 
@@ -38,7 +38,7 @@ def console_services() -> list[Service]:
     """In order of start."""
     celery = module_command("celery", "-A", "console.celery:app")
     worker = ["worker", "--concurrency=2", "--without-gossip", "--without-mingle", "--without-heartbeat"]
-    # A house has one worker that is given beat; workers of other hosts are not.
+    # There is one worker that is given beat; workers of other hosts are not.
     beat = ["--with-beat"]
     queue = host_queue(settings.HOST_NAME)
     named = [f"--queues={queue}", f"--hostname=barnabas@{settings.HOST_NAME}", "--loglevel=WARNING"]

@@ -21,10 +21,10 @@ Kind = ManagedProcess.Kind
 
 @dataclass(frozen=True)
 class Stages:
-    """`keep_house` is called while something is awaited: it looks after the services and raises when told to stop."""
+    """`look_after_services` is called while something is awaited; it raises when told to stop."""
 
     progress: Progress
-    keep_house: Callable[[], None]
+    look_after_services: Callable[[], None]
 
     def start(self, kinds: tuple[str, ...], rows: list[ManagedProcess]) -> bool:
         """Start every process of `kinds` that is to run, in order. False if one did not become ready."""
@@ -43,7 +43,7 @@ class Stages:
         with self.progress.doing(subject, since=since) as outcome:
             deadline = time.monotonic() + READY_TIMEOUT_S
             while not self._is_settled(row) and time.monotonic() < deadline:
-                self.keep_house()
+                self.look_after_services()
                 time.sleep(POLL_S)
             if row.observed == Observed.RUNNING:
                 outcome.detail = f"ready on 127.0.0.1:{row.ports[0]}" if row.ports else "running"

@@ -74,7 +74,7 @@ def web_config(port: int) -> uvicorn.Config:
         timeout_graceful_shutdown=3,
         access_log=False,
         log_level="warning",
-        # Whom to believe about who asks is decided by console/access/proxy.py.
+        # Whom to believe about who asks is decided by console/web/proxy.py.
         proxy_headers=False,
     )
 

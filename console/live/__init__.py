@@ -1,1 +1,1 @@
-"""What makes pages move: the collector, the channel groups, the websocket consumer and the push of partials."""
+"""How news reaches an open page: names of channel groups, pushes, and the websocket of one person."""

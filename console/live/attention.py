@@ -1,7 +1,8 @@
 """Whether somebody looks. While nobody does, and all is well, the collector's tiers pause longer.
 
 Nobody who looks notices: an open page listens, a page that is fetched calls and waits for the look it causes
-(`fresh_pages.py`), and so does whatever changes processes. Without Redis nobody can call, so there is always somebody.
+(`web/fresh_pages.py`), and so does whatever changes processes. Without Redis nobody can call, so there is always
+somebody.
 """
 
 import logging

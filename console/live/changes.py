@@ -1,15 +1,15 @@
 """What the collector says after each look: which rows are others now, by their keys, and which look it was.
 
-It says so once for everybody; each web process renders what its pages show (console/live/feed.py). Every look is
+It says so once for everybody; each web process renders what its pages show (console/web/feed.py). Every look is
 numbered and told of, also one that found nothing: who misses a number knows that changes were missed. While no page is
 open nobody is told.
 """
 
 from collections.abc import Iterable, Mapping
 
+from console.common.clock import now_ms
 from console.live import groups
 from console.live.audience import listened
-from console.live.clock import now_ms
 from console.live.push import send_message
 
 

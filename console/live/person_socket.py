@@ -13,8 +13,8 @@ from django.contrib.sessions.backends.db import SessionStore
 from console.access.idle import is_idle
 from console.access.one_time import MUST_CHANGE
 from console.access.rights import Right, reach_of
-from console.live.background import end_tasks
-from console.live.clock import now_ms
+from console.common.background import end_tasks
+from console.common.clock import now_ms
 
 logger = logging.getLogger(__name__)
 

@@ -3,11 +3,11 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
+from console.common.figures import size
 from console.gateway.group_views import Place
 from console.gateway.move_views import MoveView
-from console.live.templatetags.figures import size
 from console.placement.move import reassignment_json
-from console.placement.words import ids
+from console.placement.sentences import ids
 from console.plans.plan import Line, Plan
 
 ACTION = "call off move"

@@ -13,13 +13,12 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods
 
-from console.access.objects import access_topic, topics_within
 from console.access.reach import Resource
 from console.access.rights import Right, reach_of, require
-from console.brokers.models import Broker
 from console.brokers.words import with_words
+from console.clusters.access import access_topic, topics_within
+from console.clusters.models import Broker, Partition, Topic
 from console.gateway.connect import cluster_gateway
-from console.gateway.errors import GatewayError
 from console.gateway.group_views import Place
 from console.gateway.move_views import MoveView
 from console.placement.actions import do_call_off, do_move
@@ -31,7 +30,7 @@ from console.placement.moving import drain_proposal, factor_proposal, planned, s
 from console.placement.propose import Proposal
 from console.plans.apply import Refusals
 from console.plans.plan import Confirmation, NotConfirmedError
-from console.topics.models import Partition, Topic
+from console.plans.views import is_confirmed, refusable
 
 #: Partitions listed one by one on a plan, and offered one by one in a form.
 MOVES_SHOWN = 200
@@ -45,17 +44,12 @@ ACTIONS = {"": MOVE, "undo": UNDO, "drain": DRAIN, "spread": SPREAD, "factor": F
 def move(request: HttpRequest) -> HttpResponse:
     """Choose, see the plan, confirm: what is confirmed are the replicas shown, not the wish again."""
     require(request.user, Right.OPERATE)
-    context: dict = {"error": "", "kind": _kind_asked(request)}
-    status = 200
-    try:
-        if "digest" in request.POST:
+    context: dict = {"kind": _kind_asked(request)}
+    with refusable() as answer:
+        if is_confirmed(request):
             return _apply(request, context)
-        status = _ask(request, context)
-    except NotConfirmedError as refusal:
-        context["error"], status = str(refusal), refusal.status
-    except (GatewayError, ValueError) as refusal:
-        context["error"], status = str(refusal), 422
-    return render(request, "placement/move.html", context, status=status)
+        answer.status = _ask(request, context)
+    return render(request, "placement/move.html", context | {"error": answer.error}, status=answer.status)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -63,9 +57,8 @@ def call_off(request: HttpRequest) -> HttpResponse:
     """`place`, as topic:partition and as often as wanted, chooses; without one everything under way is meant."""
     require(request.user, Right.OPERATE)
     chosen = _places(request.POST.getlist("place") or request.GET.getlist("place"))
-    context: dict = {"error": "", "fields": [("place", f"{topic}:{partition}") for topic, partition in chosen]}
-    status = 200
-    try:
+    context: dict = {"fields": [("place", f"{topic}:{partition}") for topic, partition in chosen]}
+    with refusable() as answer:
         under_way = _within_reach(request.user, cluster_gateway().moves.under_way())
         copied = {(each.topic, each.partition): each.copied_bytes for each in OngoingMove.objects.all()}
         cancel = plan_cancel(under_way, chosen, copied)
@@ -75,11 +68,7 @@ def call_off(request: HttpRequest) -> HttpResponse:
             refused = do_call_off(request.user, plan, cancel, Confirmation.parse(request.POST))
             _tell(request, refused, "was not called off", len(plan.lines), "called off")
             return redirect("placement")
-    except NotConfirmedError as refusal:
-        context["error"], status = str(refusal), refusal.status
-    except GatewayError as refusal:
-        context["error"], status = str(refusal), 422
-    return render(request, "placement/call-off.html", context, status=status)
+    return render(request, "placement/call-off.html", context | {"error": answer.error}, status=answer.status)
 
 
 def _ask(request: HttpRequest, context: dict) -> int:
@@ -152,7 +141,11 @@ def _show(request: HttpRequest, context: dict, targets: Targets) -> int:
 
 
 def _apply(request: HttpRequest, context: dict) -> HttpResponse:
-    targets, rate = parse_targets(request.POST.get("moves", "")), _number(request.POST.get("rate", ""), digits=18)
+    try:
+        targets = parse_targets(request.POST.get("moves", ""))
+    except ValueError as error:
+        raise NotConfirmedError(str(error)) from error
+    rate = _number(request.POST.get("rate", ""), digits=18)
     _check_rights(request.user, {topic for topic, _ in targets})
     found = planned(targets, rate)
     _put(context, found)

@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from console.clusters.models import Partition
 from console.plans.plan import Line, Plan
-from console.topics.models import Partition
 
 _TOUCHES = (
     "The new leaders are in sync: no record is lost. Producers and consumers look for the new leader, "

@@ -5,8 +5,8 @@ from decimal import Decimal
 
 from django import forms
 
-from console.placement.words import ids
-from console.topics.models import Partition
+from console.clusters.models import Partition
+from console.placement.sentences import ids
 
 _REPLICAS = re.compile(r"\d{1,9}(?:[ ,]+\d{1,9})*")
 _MEGABYTE = 1_000_000

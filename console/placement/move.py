@@ -5,11 +5,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from console.common.figures import size
 from console.gateway.group_views import Place
 from console.gateway.move_views import MoveView
-from console.live.templatetags.figures import size
 from console.placement.election import Load
-from console.placement.words import count_of, ids
+from console.placement.sentences import count_of, ids
 from console.plans.plan import Line, Plan
 
 #: Where each partition shall live, preferred leader first.

@@ -5,13 +5,12 @@ from dataclasses import replace
 
 from django.db.models import Q
 
-from console.brokers.models import Broker
+from console.clusters.models import Broker, Partition
 from console.gateway.connect import cluster_gateway
 from console.gateway.group_views import Place
 from console.placement.models import OPEN, Reassignment
 from console.placement.move import MovePlan, Targets, World, plan_moves
 from console.placement.propose import Held, Proposal, propose_drain, propose_factor, propose_spread
-from console.topics.models import Partition
 
 
 def planned(targets: Targets, rate: int | None = None) -> MovePlan:

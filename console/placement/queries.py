@@ -6,14 +6,13 @@ from django.core.paginator import Page, Paginator
 from django.db.models import QuerySet
 
 from console.access.filters import within
-from console.access.objects import topics_within
 from console.access.reach import EVERYTHING, Reach, Resource
 from console.access.roles import Right
-from console.brokers.models import Broker
-from console.brokers.words import with_words
+from console.brokers.balance import balances
+from console.clusters.access import topics_within
+from console.clusters.models import Broker, Partition, Topic
 from console.placement.election import ElectionPlan, plan_election
 from console.placement.models import OngoingMove, Reassignment
-from console.topics.models import Partition, Topic
 
 TOPICS_PER_PAGE = 25
 #: Beyond this many partitions a topic's cells hold counts instead of one square for each.
@@ -48,19 +47,6 @@ class Cell:
 class MatrixRow:
     topic: Topic
     cells: tuple[Cell, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Balance:
-    """A broker beside what it would have if everything were spread evenly over the registered brokers."""
-
-    broker: Broker
-    leader_skew: int | None
-    replica_skew: int | None
-    #: Of the leaders of all partitions, percent.
-    leader_share: float
-    #: Of the partitions whose first replica it holds, those it leads, percent; None if there are none.
-    preferred_share: float | None
 
 
 def chosen_topics(search: str, shows_internal: bool, reach: Reach) -> QuerySet[Topic]:
@@ -103,28 +89,6 @@ def _square(broker_id: int, partition: Partition) -> Square:
     elif broker_id == partition.leader:
         role = "leader"
     return Square(partition.partition, role, broker_id == partition.preferred_leader)
-
-
-def balances(reach: Reach = EVERYTHING) -> list[Balance]:
-    brokers = with_words(Broker.objects.all(), reach)
-    registered = sum(broker.is_registered for broker in brokers)
-    leaders = sum(broker.leader_count for broker in brokers)
-    replicas = sum(broker.replica_count for broker in brokers)
-    return [
-        Balance(
-            broker,
-            _skew(broker.leader_count, leaders, registered) if broker.is_registered else None,
-            _skew(broker.replica_count, replicas, registered) if broker.is_registered else None,
-            100 * broker.leader_count / leaders if leaders else 0.0,
-            100 * broker.preferred_led_count / broker.preferred_count if broker.preferred_count else None,
-        )
-        for broker in brokers
-    ]
-
-
-def _skew(count: int, total: int, broker_count: int) -> int | None:
-    """Percent above (or below) an even share; None if there is nothing to share."""
-    return round(100 * (count * broker_count - total) / total) if total else None
 
 
 def placement_facts(reach: Reach = EVERYTHING) -> dict:

@@ -7,10 +7,9 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
 from console.access.rights import Right, reach_of, require
-from console.brokers.models import Broker
 from console.brokers.words import with_words
-from console.exports.csv_table import csv_response, wants_csv
-from console.gateway.errors import GatewayError
+from console.clusters.models import Broker
+from console.common.csv_table import csv_response, wants_csv
 from console.placement.actions import do_elect_preferred_leaders
 from console.placement.export import MOVE_TITLES, REASSIGNMENT_TITLES, move_rows, reassignment_rows
 from console.placement.queries import (
@@ -24,7 +23,8 @@ from console.placement.queries import (
     reassignments_within,
 )
 from console.plans.apply import Refusals
-from console.plans.plan import Confirmation, NotConfirmedError
+from console.plans.plan import Confirmation
+from console.plans.views import refusable
 from console.topics.export import PARTITION_TITLES, partition_rows
 
 #: Partitions listed one by one on the plan.
@@ -71,27 +71,21 @@ def elect(request: HttpRequest) -> HttpResponse:
     require(request.user, Right.OPERATE)
     election = election_plan(reach_of(request.user))
     plan = election.as_plan(settings.BOOTSTRAP_SERVERS)
-    error, status = "", 200
-    if request.method == "POST":
-        try:
+    with refusable() as answer:
+        if request.method == "POST":
             refused = do_elect_preferred_leaders(request.user, plan, election, Confirmation.parse(request.POST))
-        except NotConfirmedError as refusal:
-            error, status = str(refusal), refusal.status
-        except GatewayError as refusal:
-            error, status = str(refusal), 422
-        else:
             _tell(request, len(plan.lines) - len(refused), refused)
             return redirect("placement")
     context = {
         "plan": plan,
         "election": election,
         "verb": f"Elect {len(plan.lines)} leader{'' if len(plan.lines) == 1 else 's'}",
-        "error": error,
+        "error": answer.error,
         "moves": election.moves[:MOVES_SHOWN],
         "hidden_count": max(0, len(election.moves) - MOVES_SHOWN),
         "stays": election.stays[:MOVES_SHOWN],
     }
-    return render(request, "placement/elect.html", context, status=status)
+    return render(request, "placement/elect.html", context, status=answer.status)
 
 
 def _tell(request: HttpRequest, elected: int, refused: Refusals) -> None:

@@ -11,9 +11,9 @@ from console.plans.apply import carry_out
 from console.plans.inverse import keep_inverse
 from console.plans.plan import Confirmation, Plan
 from console.processes import tasks
+from console.processes.announce import push_process
 from console.processes.ending import KILL, RESTART, STOP
 from console.processes.models import ManagedProcess
-from console.processes.pages import push_process
 from console.processes.registry import add_process
 from console.processes.restarts import Policy
 from console.processes.states import Desired, Request

@@ -11,7 +11,7 @@ METRICS_PORT_DISTANCE = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class Preconditions:
     """What is there already. `listening`: ports of the spec that somebody answers on; `owners`: directory → broker id
     of what lies in it, None for anything that is no broker's."""
 
@@ -29,7 +29,7 @@ def name_of(broker_id: int) -> str:
     return f"broker-{broker_id}"
 
 
-def addition_plan(spec: dict, around: Surroundings) -> Plan:
+def addition_plan(spec: dict, around: Preconditions) -> Plan:
     """`spec` has been checked by the broker's kind."""
     broker_id = spec["broker_id"]
     values = {
@@ -56,7 +56,7 @@ def addition_plan(spec: dict, around: Surroundings) -> Plan:
     )
 
 
-def _obstacles(spec: dict, around: Surroundings) -> Sequence[str]:
+def _obstacles(spec: dict, around: Preconditions) -> Sequence[str]:
     """In the order in which a person would look for them."""
     broker_id, found = spec["broker_id"], []
     if name_of(broker_id) in around.names:

@@ -10,7 +10,8 @@ from console.access.reach import Resource
 from console.access.rights import Right, reach_of, require, require_all_topics, require_on
 from console.gateway.errors import GatewayError
 from console.plans.models import KeptInverse
-from console.plans.plan import Confirmation, NotConfirmedError
+from console.plans.plan import Confirmation
+from console.plans.views import is_confirmed, refusable
 from console.processes.access import access_process, may_operate_all
 from console.processes.actions import do_add_broker, do_remove_as_planned, do_set_restart
 from console.processes.addition import addition_plan, name_of
@@ -20,9 +21,9 @@ from console.processes.kinds import broker as broker_kind
 from console.processes.kinds.spec import SpecError
 from console.processes.models import ManagedProcess
 from console.processes.planned import planned
+from console.processes.preconditions import broker_spec_of, preconditions_of, replicas_of, suggested_broker
 from console.processes.removal import REMOVE, removal_plan
 from console.processes.restarts import Policy
-from console.processes.surroundings import broker_spec_of, look_around, replicas_of, suggested_broker
 
 KEPT_SHOWN = 5
 
@@ -37,20 +38,17 @@ def add_broker(request: HttpRequest) -> HttpResponse:
         return render(request, "processes/add-broker.html", context, status=422 if form.errors else 200)
     require_on(request.user, Resource.PROCESS, name_of(form.cleaned_data["broker_id"]), Right.OPERATE)
     try:
-        spec = broker_kind.check(broker_spec_of(form.cleaned_data))
-        plan = addition_plan(spec, look_around(spec))
-        context |= {"plan": plan, "fields": form.cleaned_data.items()}
-        if "digest" not in request.POST:
-            return render(request, "processes/add-broker.html", context)
-        do_add_broker(request.user, plan, spec, Confirmation.parse(request.POST))
-    except NotConfirmedError as refusal:
-        context["error"], status = str(refusal), refusal.status
+        with refusable() as answer:
+            spec = broker_kind.check(broker_spec_of(form.cleaned_data))
+            plan = addition_plan(spec, preconditions_of(spec))
+            context |= {"plan": plan, "fields": form.cleaned_data.items()}
+            if is_confirmed(request):
+                do_add_broker(request.user, plan, spec, Confirmation.parse(request.POST))
+                return redirect("process", name_of(spec["broker_id"]))
     except SpecError as refusal:
         form.add_error(None, str(refusal))
-        status = 422
-    else:
-        return redirect("process", name_of(spec["broker_id"]))
-    return render(request, "processes/add-broker.html", context, status=status)
+        answer.status = 422
+    return render(request, "processes/add-broker.html", context | {"error": answer.error}, status=answer.status)
 
 
 def _initial(request: HttpRequest) -> dict:

@@ -3,10 +3,10 @@
 And the one thing that is written about processes there: when they were last looked at.
 """
 
-from console.brokers.models import Broker
-from console.clusters.models import DEFAULT_CLUSTER, ClusterState
+from console.clusters.models import Broker, ClusterState
 from console.clusters.queries import cluster_state
-from console.live.clock import now_ms
+from console.common.clock import now_ms
+from console.common.names import DEFAULT_CLUSTER
 from console.processes.truths import BrokerSeen, ClusterLook
 
 

@@ -8,11 +8,11 @@ from django.db.models import Q
 
 from console.access.reach import EVERYTHING, Reach, Resource
 from console.access.rights import Right
-from console.brokers.models import Broker
-from console.clusters.models import ClusterState
+from console.clusters.models import Broker, ClusterState, Partition
 from console.clusters.queries import cluster_state
+from console.common.clock import now_ms
+from console.common.list_length import ListLength
 from console.consumers.models import ConsumerGroup
-from console.live.clock import now_ms
 from console.processes.dependents import dependents_of, dependents_sentences
 from console.processes.guard import Ensemble, Hosted, World, absence_of, absence_of_server
 from console.processes.guard_words import (
@@ -25,8 +25,6 @@ from console.processes.guard_words import (
 from console.processes.kinds import kind_named
 from console.processes.models import ManagedProcess
 from console.processes.states import Observed, Request
-from console.topics.list_length import ListLength
-from console.topics.models import Partition
 
 _COLUMNS = ("topic__name", "partition", "replicas", "isr", "leader", "topic__min_insync_replicas")
 _ENDS = (Request.STOP, Request.RESTART, Request.KILL)

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from console.access.objects import places_within
 from console.access.reach import EVERYTHING, Reach, Resource
 from console.access.rights import Right
+from console.consumers.access import places_within
 from console.gateway.stream_jobs import topic_keys
 from console.processes.models import ManagedProcess
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Iterator
 
+from console.access.last_line import sentence_within
 from console.access.reach import Reach
 from console.processes.models import ManagedProcess
-from console.processes.states import sentence_within
 
 TITLES = (
     "process",

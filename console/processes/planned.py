@@ -6,7 +6,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 
-from console.plans.plan import Confirmation, NotConfirmedError, Plan
+from console.plans.plan import Confirmation, Plan
+from console.plans.views import refusable
 from console.processes.models import ManagedProcess
 
 
@@ -20,22 +21,12 @@ def planned(
     drain_address: str = "",
 ) -> HttpResponse:
     """The plan, or its carrying out and the page `then`. In a question on another page: the question, or nothing."""
-    error, status = "", 200
-    if request.method == "POST":
-        try:
+    with refusable() as answer:
+        if request.method == "POST":
             do(Confirmation.parse(request.POST))
-        except NotConfirmedError as refusal:
-            error, status = str(refusal), refusal.status
-        else:
             done = redirect(then, *([process.name] if then == "process" else []))
             return HttpResponse("") if request.htmx else done
-    return shown_plan(request, process, plan, verb, error=error, status=status, drain_address=drain_address)
-
-
-def shown_plan(
-    request: HttpRequest, process: ManagedProcess, plan: Plan, verb: str, *, error="", status=200, drain_address=""
-) -> HttpResponse:
-    context = {"process": process, "plan": plan, "verb": verb, "error": error, "drain_address": drain_address}
+    context = {"process": process, "plan": plan, "verb": verb, "error": answer.error, "drain_address": drain_address}
     context |= {"address": request.path, "back": reverse("process", args=[process.name])}
     template = "processes/question.html" if request.htmx else "processes/plan.html"
-    return render(request, template, context, status=status)
+    return render(request, template, context, status=answer.status)

@@ -9,11 +9,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
-from console.access.reach import Reach
+from console.access.last_line import LAST_LINE
 from console.processes.restarts import MISCONFIGURED_STATUS, Policy, clock_time, count_death, is_due, plan_restart
-
-#: Stands before the last line of its log where a sentence says how a process ended.
-LAST_LINE = "; its last line: "
 
 
 class Desired(StrEnum):
@@ -162,16 +159,6 @@ def _ended(facts: Facts) -> Decision:
     if facts.exit_status < 0:
         return _died(facts, f"killed by {name_signal(-facts.exit_status)} at {at}", facts.exit_status)
     return _died(facts, f"ended by itself with status {facts.exit_status} at {at}", facts.exit_status)
-
-
-def sentence_within(reach: Reach, sentence: str) -> str:
-    """Of what a process wrote to its log nothing is told to who may not read the log."""
-    return without_last_line(sentence) if reach.is_limited_somewhere else sentence
-
-
-def without_last_line(sentence: str) -> str:
-    """As everybody may read it."""
-    return sentence.partition(LAST_LINE)[0]
 
 
 def _died(facts: Facts, how: str, exit_status: int | None) -> Decision:

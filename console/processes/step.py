@@ -15,20 +15,21 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
+from console.common.file_lock import exclusive
 from console.gateway.installation import module_command
 from console.history.differences import Event
-from console.history.record import write_events
+from console.history.store import write_events
 from console.live import attention
 from console.processes import os_process
+from console.processes.announce import push_process
 from console.processes.cluster_look import cluster_look
 from console.processes.facts import TRANSITIONAL, gather_facts, identity_of, measure_is_due, run_files_of_processes
-from console.processes.file_lock import exclusive
 from console.processes.kinds import kind_named
 from console.processes.kinds.spec import SpecError, check_name
 from console.processes.log_files import bound_log
 from console.processes.models import ManagedProcess
 from console.processes.os_process import Identity
-from console.processes.pages import TONES, push_process
+from console.processes.presenters import TONES
 from console.processes.restarts import deaths_within
 from console.processes.run_files import remove_run_file, write_run_file
 from console.processes.states import (

@@ -9,13 +9,13 @@ from contextlib import suppress
 from celery import Task, shared_task
 from django.conf import settings
 
-from console.celery import host_queue
+from console.common.file_lock import exclusive
+from console.common.host_queue import host_queue
 from console.processes import os_process
+from console.processes.announce import push_removed
 from console.processes.cluster_look import cluster_look, note_look
-from console.processes.file_lock import exclusive
 from console.processes.models import ManagedProcess
 from console.processes.os_process import Identity
-from console.processes.pages import push_removed
 from console.processes.registry import HAS_LEFT, forget_process
 from console.processes.step import alone_with, rests, settle, step
 

@@ -11,14 +11,13 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from console.access.rights import Right, reach_of, require
-from console.departures.pages import open_departure
-from console.exports.csv_table import csv_response, wants_csv
+from console.common.csv_table import csv_response, wants_csv
 from console.processes.access import access_process, access_processes, why_no_log
 from console.processes.actions import do_start
 from console.processes.export import TITLES, process_rows
 from console.processes.log_files import TAIL_LINES, tail_lines
 from console.processes.models import ManagedProcess
-from console.processes.pages import Shown
+from console.processes.presenters import Shown
 
 
 @require_safe
@@ -39,7 +38,6 @@ def process_page(request: HttpRequest, name: str) -> HttpResponse:
         "tail_lines": TAIL_LINES,
         **_log_of(request, process),
     }
-    context["departure"] = open_departure(name)
     return render(request, "processes/page.html", context)
 
 

@@ -7,10 +7,10 @@ from collections.abc import Collection
 
 from console.audit.record import record_event
 from console.audit.tally import count_event
+from console.clusters.models import Topic
 from console.gateway.connect import cluster_gateway
 from console.gateway.errors import GatewayError, RefusedError
 from console.gateway.record_views import Headers
-from console.topics.models import Topic
 
 ACTION = "produce record"
 READ = "read records"

@@ -6,8 +6,8 @@ from datetime import datetime
 
 from django.http import QueryDict
 
-from broker.common.limits import PARTITIONS_PER_TOPIC_MAX
-from console.live.clock import moment_of
+from console.common.clock import moment_of
+from console.gateway.interface import PARTITIONS_PER_TOPIC_MAX
 
 PLACES = {"newest": "Newest", "oldest": "Oldest", "offset": "From offset", "time": "From time"}
 SHOWN_AS = {"auto": "auto", "string": "raw text", "json": "JSON", "tree": "JSON tree", "hex": "hex"}

@@ -4,9 +4,9 @@ import heapq
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
+from console.common.clock import now_ms
 from console.gateway.interface import ClusterGateway
 from console.gateway.record_views import OffsetSpan, RecordView
-from console.live.clock import now_ms
 from console.records.query import RecordQuery, write_cursor
 from console.records.scan import Budget, Scan, Stop
 
@@ -20,7 +20,7 @@ SEARCH_NEWEST_OFFSETS = 100_000
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class OffsetRange:
     """What of each partition is read: from `starts` to below `ends`. `silent` did not answer."""
 
     starts: dict[int, int]
@@ -38,7 +38,7 @@ class RecordPage:
     cursor: str = ""
 
 
-def find_stretch(gateway: ClusterGateway, topic: str, partition_count: int, query: RecordQuery) -> Stretch:
+def find_range(gateway: ClusterGateway, topic: str, partition_count: int, query: RecordQuery) -> OffsetRange:
     """Everything `query` could read. Raises GatewayError."""
     spans = gateway.record_spans(topic, query.committed_only)
     silent = tuple(each for each in range(partition_count) if each not in spans)
@@ -60,12 +60,12 @@ def find_stretch(gateway: ClusterGateway, topic: str, partition_count: int, quer
     elif query.place == "newest":
         share = SEARCH_NEWEST_OFFSETS // max(1, len(spans))
         starts = {each: max(span.first, span.next - share) for each, span in spans.items()}
-    return Stretch(starts, ends, spans, silent)
+    return OffsetRange(starts, ends, spans, silent)
 
 
 def read_page(gateway: ClusterGateway, topic: str, partition_count: int, query: RecordQuery) -> RecordPage:
     """At most `query.limit` records, the newest first for `newest`, else the oldest first. Raises GatewayError."""
-    whole = find_stretch(gateway, topic, partition_count, query)
+    whole = find_range(gateway, topic, partition_count, query)
     is_newest = query.place == "newest"
     quota = _quota(query.limit, len(whole.spans))
     starts, ends = dict(whole.starts), dict(whole.ends)
@@ -74,7 +74,7 @@ def read_page(gateway: ClusterGateway, topic: str, partition_count: int, query: 
             starts[each] = max(starts[each], ends[each] - quota)
         else:
             ends[each] = min(ends[each], starts[each] + quota)
-    scan, records = _read_all(gateway, topic, query, Stretch(starts, ends, whole.spans))
+    scan, records = _read_all(gateway, topic, query, OffsetRange(starts, ends, whole.spans))
     taken = merged(records, is_newest)[: query.limit]
     limits = dict(whole.ends if is_newest else whole.starts)
     if scan.stopped == Stop.END:
@@ -96,14 +96,14 @@ def open_scan(
     gateway: ClusterGateway,
     topic: str,
     query: RecordQuery,
-    stretch: Stretch,
+    offsets: OffsetRange,
     budget: Budget,
     clock_ms: Callable[[], int] = now_ms,
 ) -> tuple[Scan, Callable[[], None]]:
-    """A scan of `stretch` for what `query` searches, and how to close it."""
-    reading = reading_of(stretch.starts, stretch.ends)
-    stream = gateway.open_records(topic, {each: stretch.starts[each] for each in reading}, query.committed_only)
-    ends = {each: stretch.ends[each] for each in reading}
+    """A scan of `offsets` for what `query` searches, and how to close it."""
+    reading = reading_of(offsets.starts, offsets.ends)
+    stream = gateway.open_records(topic, {each: offsets.starts[each] for each in reading}, query.committed_only)
+    ends = {each: offsets.ends[each] for each in reading}
     return Scan(stream, ends, budget, matcher(query.search, query.searched), clock_ms), stream.close
 
 
@@ -144,9 +144,9 @@ def merged(records: Iterable[RecordView], is_newest_first: bool) -> list[RecordV
     return list(heapq.merge(*ordered, key=lambda each: (sign * (each.at_ms or 0), each.partition)))
 
 
-def _read_all(gateway, topic: str, query: RecordQuery, stretch: Stretch) -> tuple[Scan, list[RecordView]]:
-    budget = Budget(sum(stretch.ends.values()) + 1, PAGE_BYTES_MAX, PAGE_MILLISECONDS)
-    scan, close = open_scan(gateway, topic, query, stretch, budget)
+def _read_all(gateway, topic: str, query: RecordQuery, offsets: OffsetRange) -> tuple[Scan, list[RecordView]]:
+    budget = Budget(sum(offsets.ends.values()) + 1, PAGE_BYTES_MAX, PAGE_MILLISECONDS)
+    scan, close = open_scan(gateway, topic, query, offsets, budget)
     records: list[RecordView] = []
     try:
         while scan.stopped is None:

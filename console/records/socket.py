@@ -16,18 +16,18 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, QueryDict
 from django.template.loader import render_to_string
 
-from console.access.objects import access_records
-from console.access.refusals import REFUSED, count_quietly
+from console.audit.refusals import REFUSED, count_quietly
+from console.clusters.access import access_records
+from console.clusters.models import Topic
 from console.gateway.connect import cluster_gateway
 from console.gateway.errors import GatewayError
 from console.live import groups
 from console.live.person_socket import CLOSE_FORBIDDEN, CLOSE_UNKNOWN_PAGE, BrowserGoneError, PersonSocket
 from console.records.actions import count_reading
+from console.records.presenters import shown_records
 from console.records.query import RecordQuery
-from console.records.reels import Reel, SearchReel, TailReel, Turn
-from console.records.seats import READERS_MAX, SEATS
-from console.records.shown import shown_records
-from console.topics.models import Topic
+from console.records.reader_slots import READERS_MAX, SLOTS
+from console.records.search_and_tail import Reader, SearchReader, TailReader, Turn
 
 logger = logging.getLogger(__name__)
 
@@ -35,10 +35,10 @@ logger = logging.getLogger(__name__)
 UNTAKEN_MAX = 2
 #: A page that takes nothing for so long, and has not paused, has gone.
 SILENCE_SECONDS = 60
-#: A page that was paused for so long gives its seat to others; it says so, and can be started again.
+#: A page that was paused for so long gives its slot to others; it says so, and can be started again.
 PAUSE_SECONDS = 120
 PAUSED_TOO_LONG = "paused for too long"
-_REELS = {"search": SearchReel, "tail": TailReel}
+_READERS = {"search": SearchReader, "tail": TailReader}
 _THREADS = ThreadPoolExecutor(READERS_MAX, thread_name_prefix="records")
 
 
@@ -57,7 +57,7 @@ class RecordsConsumer(PersonSocket):
         await self.accept()
         parameters = QueryDict(self.scope["query_string"])
         mode, refusal = parameters.get("mode", ""), await self.refusal()
-        if refusal is None and mode not in _REELS:
+        if refusal is None and mode not in _READERS:
             refusal = CLOSE_UNKNOWN_PAGE
         if refusal is None:
             topic, refusal = await self.find_topic(parameters.get("topic", ""))
@@ -94,13 +94,13 @@ class RecordsConsumer(PersonSocket):
 
     async def run(self, mode: str, topic: Topic, query: RecordQuery) -> None:
         person = self.scope["user"].pk
-        if no_seat := SEATS.take(person):
-            await self.say(error=no_seat, ended="not started")
+        if no_slot := SLOTS.take(person):
+            await self.say(error=no_slot, ended="not started")
             return
         try:
             partitions = range(topic.partition_count) if query.partition is None else (query.partition,)
             await database_sync_to_async(count_reading)(self.scope["user"], topic, partitions)
-            await self.play(_REELS[mode], topic, query)
+            await self.play(_READERS[mode], topic, query)
         except GatewayError as error:
             await self.say(error=str(error), ended="the cluster did not answer")
         except TimeoutError:
@@ -111,24 +111,24 @@ class RecordsConsumer(PersonSocket):
             logger.exception("reading %s failed", topic.name)
             await self.say(error="The console could not read on; its log says more.", ended="failed")
         finally:
-            SEATS.give_back(person)
+            SLOTS.give_back(person)
 
-    async def play(self, reel_of: type, topic: Topic, query: RecordQuery) -> None:
-        reel: Reel = await self.in_thread(reel_of, cluster_gateway(), topic.name, topic.partition_count, query)
+    async def play(self, reader_of: type, topic: Topic, query: RecordQuery) -> None:
+        reader: Reader = await self.in_thread(reader_of, cluster_gateway(), topic.name, topic.partition_count, query)
         in_use = threading.Lock()
-        await self.say(began="yes", cursor=reel.cursor)
+        await self.say(began="yes", cursor=reader.cursor)
         try:
             is_over = False
             while not is_over:
                 if not await self.goes_on():
                     await self.say(ended=PAUSED_TOO_LONG)
                     return
-                turn = await self.in_thread(alone, in_use, reel.turn)
+                turn = await self.in_thread(alone, in_use, reader.turn)
                 is_over = bool(turn.ended)
                 if turn.records or turn.progress or turn.skipped or is_over:
                     await self.show(topic, query, turn)
         finally:
-            await asyncio.shield(self.in_thread(alone, in_use, reel.close))
+            await asyncio.shield(self.in_thread(alone, in_use, reader.close))
 
     async def goes_on(self) -> bool:
         """When the page is not paused any more; False if that takes too long."""
@@ -160,6 +160,6 @@ class RecordsConsumer(PersonSocket):
 
 
 def alone(in_use: threading.Lock, function):
-    """A reel is closed while a read of it may still be under way in another thread: one after the other."""
+    """A reader is closed while a read of it may still be under way in another thread: one after the other."""
     with in_use:
         return function()

@@ -10,21 +10,21 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
-from console.access.objects import access_records
 from console.access.rights import Right
-from console.exports.csv_table import csv_response, wants_csv
+from console.clusters.access import access_records
+from console.clusters.models import Topic
+from console.common.csv_table import csv_response, wants_csv
 from console.gateway.connect import cluster_gateway
 from console.gateway.errors import GatewayError
 from console.gateway.record_views import RecordView
 from console.records.actions import count_reading, do_produce
 from console.records.forms import ProduceForm
+from console.records.presenters import TITLES, ShownRecord, record_rows, shown_records
 from console.records.query import LIMITS, PLACES, SEARCHED, SHOWN_AS, RecordQuery
+from console.records.reader_slots import SLOTS
 from console.records.reading import RecordPage, read_page
-from console.records.reels import search_for_file
-from console.records.seats import SEATS
-from console.records.shown import TITLES, ShownRecord, record_rows, shown_records
+from console.records.search_and_tail import search_for_file
 from console.records.text import TEXT_LENGTH_MAX, WHOLE_LENGTH_MAX
-from console.topics.models import Topic
 
 #: Partitions offered one by one.
 PARTITIONS_OFFERED_MAX = 1_000
@@ -51,14 +51,14 @@ def record_list(request: HttpRequest, name: str) -> HttpResponse:
 
 def _file_of_search(request: HttpRequest, topic: Topic, query: RecordQuery) -> HttpResponse:
     """All that is found, not only what the page shows; its name says if the search ended before it was through."""
-    if no_seat := SEATS.take(request.user.pk):
-        return _list_page(request, topic, query, None, no_seat, ProduceForm(topic.partition_count), status=429)
+    if no_slot := SLOTS.take(request.user.pk):
+        return _list_page(request, topic, query, None, no_slot, ProduceForm(topic.partition_count), status=429)
     try:
         found, is_all = search_for_file(cluster_gateway(), topic.name, topic.partition_count, query)
     except GatewayError as refusal:
         return _list_page(request, topic, query, None, str(refusal), ProduceForm(topic.partition_count), status=503)
     finally:
-        SEATS.give_back(request.user.pk)
+        SLOTS.give_back(request.user.pk)
     partitions = range(topic.partition_count) if query.partition is None else (query.partition,)
     count_reading(request.user, topic, partitions)
     name = f"records-{topic.name}-found" if is_all else f"records-{topic.name}-found-partial"
@@ -75,7 +75,7 @@ def record_page(request: HttpRequest, name: str, partition: int, offset: int) ->
     try:
         page = read_page(cluster_gateway(), topic.name, topic.partition_count, query)
     except GatewayError as error:
-        return render(request, "access/refusal.html", {"title": "Not read", "sentence": str(error)}, status=503)
+        return render(request, "web/refusal.html", {"title": "Not read", "sentence": str(error)}, status=503)
     if not page.records or page.records[0].offset != offset:
         raise Http404(_absence(topic, partition, offset, page))
     (record,) = page.records

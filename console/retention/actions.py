@@ -3,7 +3,7 @@
 from console.gateway.connect import cluster_gateway
 from console.plans.apply import carry_out
 from console.plans.plan import Confirmation, Plan
-from console.retention.plan import DEFAULT
+from console.plans.setting import DEFAULT
 
 
 def do_change_retention(actor, plan: Plan, confirmation: Confirmation) -> None:

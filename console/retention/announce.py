@@ -4,11 +4,11 @@ from collections.abc import Collection
 
 from django.template.loader import render_to_string
 
+from console.clusters.models import Topic
 from console.live import groups
 from console.live.audience import listened
 from console.live.push import send_now
 from console.retention.queries import disks, with_outlooks
-from console.topics.models import Topic
 
 
 class RetentionAnnouncer:

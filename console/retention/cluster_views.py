@@ -6,7 +6,7 @@ from django.views.decorators.http import require_safe
 
 from console.access.reach import Resource
 from console.access.rights import Right, reach_of, require_somewhere
-from console.exports.csv_table import csv_response, wants_csv
+from console.common.csv_table import csv_response, wants_csv
 from console.retention.queries import TITLES, RetentionQuery, chosen_topics, disks, export_rows, retention_page
 
 

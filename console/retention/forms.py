@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 from django import forms
 
-from console.retention.amounts import DURATIONS, SIZES, squeezed, whole_number
-from console.retention.plan import DEFAULT
+from console.common.amounts import DURATIONS, SIZES, squeezed, whole_number
+from console.plans.setting import DEFAULT
 
 _POLICIES = [("", "as it is"), ("delete", "delete"), ("compact", "compact"), ("compact,delete", "compact,delete")]
 

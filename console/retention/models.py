@@ -2,8 +2,8 @@
 
 from django.db import models
 
-from console.live.clock import now_ms
-from console.topics.models import Topic
+from console.clusters.models import Topic
+from console.common.clock import now_ms
 
 
 class TopicOutlook(models.Model):

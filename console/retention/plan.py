@@ -5,11 +5,8 @@ from dataclasses import dataclass
 
 from console.gateway.retention_views import CommittedView, RetentionView, SettingView
 from console.plans.plan import Line, Plan
-
-#: The settings that decide what is deleted, in the order they are shown.
-KEYS = ("cleanup.policy", "retention.ms", "retention.bytes")
-#: What a person types to take the topic's own value away.
-DEFAULT = "default"
+from console.plans.setting import DEFAULT
+from console.topics.settings_plan import RETENTION_KEYS
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +69,7 @@ def change_plan(
             )
             for each in changes
         ),
-        read=tuple(f"{name}={known[name].value}@{known[name].source}" for name in KEYS if name in known),
+        read=tuple(f"{name}={known[name].value}@{known[name].source}" for name in RETENTION_KEYS if name in known),
         losses=_loss_sentences(loses_records, loses_later),
         undo="the old values can be put back; records that were deleted by then stay deleted.",
         command=_command(topic, changes, bootstrap_servers),
@@ -102,7 +99,7 @@ def differences(settings: Iterable[SettingView], wanted: Mapping[str, str]) -> t
     """What `wanted` (setting → typed text, blank to leave it) really changes."""
     known = {each.name: each for each in settings}
     found = []
-    for name in KEYS:
+    for name in RETENTION_KEYS:
         typed = wanted.get(name, "").strip()
         if not typed or name not in known:
             continue

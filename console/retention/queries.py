@@ -8,12 +8,12 @@ from django.core.paginator import Page, Paginator
 from django.db.models import F, QuerySet
 from django.http import QueryDict
 
-from console.access.objects import topics_within
 from console.access.reach import EVERYTHING, Reach, Resource
 from console.brokers.models import BrokerReport, Directory
+from console.clusters.access import topics_within
+from console.clusters.models import Topic
 from console.retention.growth import full_in_ms
 from console.retention.models import DiskGrowth, TopicOutlook
-from console.topics.models import Topic
 
 TOPICS_PER_PAGE = 50
 #: What a column sorts by, as it stands in the address.

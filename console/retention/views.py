@@ -16,21 +16,23 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
-from console.access.objects import access_topic
 from console.access.reach import Reach, Resource
 from console.access.rights import Right, reach_of
+from console.clusters.access import access_topic
+from console.clusters.models import Topic
+from console.common.clock import now_ms
 from console.gateway.connect import cluster_gateway
 from console.gateway.errors import GatewayError
 from console.gateway.interface import ClusterGateway
 from console.gateway.retention_views import CommittedView, RetentionView
-from console.live.clock import now_ms
-from console.plans.plan import Confirmation, NotConfirmedError
+from console.plans.plan import Confirmation
+from console.plans.views import refusable
 from console.retention.actions import do_change_retention
 from console.retention.forms import RetentionForm
 from console.retention.later import Later, is_overdue, later
-from console.retention.plan import KEYS, Loss, Totals, change_plan, deletes_more, differences, losses, totals
+from console.retention.plan import Loss, Totals, change_plan, deletes_more, differences, losses, totals
 from console.retention.timeline import Timeline, timeline
-from console.topics.models import Topic
+from console.topics.settings_plan import RETENTION_KEYS
 
 
 @dataclass
@@ -86,19 +88,16 @@ def configure(request: HttpRequest, name: str) -> HttpResponse:
     form = RetentionForm(request.POST)
     if not form.is_valid():
         return _page(request, topic, RetentionForm(request.POST), {}, "The plan could not be read.", 422)
-    try:
+    with refusable() as answer:
         facts = _facts(topic, form.changes, reach_of(request.user))
         if not facts["differences"]:
             messages.info(request, "Nothing differs: nothing was changed.")
             return redirect("topic-retention", topic.name)
         do_change_retention(request.user, facts["plan"], Confirmation.parse(request.POST))
-    except NotConfirmedError as error:
-        return _page(request, topic, RetentionForm(request.POST), form.changes, str(error), error.status)
-    except GatewayError as error:
-        return _page(request, topic, RetentionForm(request.POST), form.changes, str(error), 422)
-    messages.success(request, f"Retention of {topic.name} was changed.")
-    undo = {f"undo_{each.name.replace('.', '_')}": each.undo for each in facts["differences"]}
-    return redirect(f"{reverse('topic-retention', args=[topic.name])}?{urlencode(undo)}")
+        messages.success(request, f"Retention of {topic.name} was changed.")
+        undo = {f"undo_{each.name.replace('.', '_')}": each.undo for each in facts["differences"]}
+        return redirect(f"{reverse('topic-retention', args=[topic.name])}?{urlencode(undo)}")
+    return _page(request, topic, RetentionForm(request.POST), form.changes, answer.error, answer.status)
 
 
 def _page(
@@ -116,7 +115,7 @@ def _page(
 def _facts(topic: Topic, wanted: dict[str, str], reach: Reach) -> dict:
     gateway = cluster_gateway()
     settings = {each.name: each for each in gateway.topic_settings(topic.name)}
-    known = [each for name, each in settings.items() if name in KEYS]
+    known = [each for name, each in settings.items() if name in RETENTION_KEYS]
     changes = differences(known, wanted)
     committed = gateway.committed_offsets(topic.name)
 

@@ -1,7 +1,5 @@
 """Pages that plan a change to stream jobs: add one, start it after a loss, start it over, remove it."""
 
-from collections.abc import Callable
-
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -11,7 +9,8 @@ from django_htmx.http import HttpResponseClientRedirect
 
 from console.access.rights import Right, require
 from console.gateway.stream_jobs import JobView, NoSuchJobError, describe, list_jobs
-from console.plans.plan import Confirmation, NotConfirmedError, Plan
+from console.plans.plan import Confirmation, Plan
+from console.plans.views import Answer, is_confirmed, refusable
 from console.processes.actions import do_remove_as_planned, do_start
 from console.processes.kinds.spec import SpecError
 from console.processes.models import ManagedProcess
@@ -19,9 +18,9 @@ from console.processes.removal import removal_plan
 from console.streams.actions import do_add_stream, do_reset_checkpoint, do_start_after_loss
 from console.streams.checkpoint_plan import EARLIEST, LATEST, losses, reset_plan, start_plan
 from console.streams.forms import StreamForm
+from console.streams.preconditions import preconditions_of, submission_of
 from console.streams.queries import access_stream, is_here, log_ends, log_starts, places_of
 from console.streams.submission import submission_plan
-from console.streams.surroundings import look_around, submission_of
 
 
 @require_safe
@@ -47,18 +46,17 @@ def add(request: HttpRequest, job: str) -> HttpResponse:
 
 def _add(request: HttpRequest, job: JobView, form: StreamForm, context: dict) -> HttpResponse:
     submission = submission_of(job, form)
-    plan = submission_plan(submission, look_around(submission))
-    context |= {"plan": plan, "fields": list(form.cleaned_data.items())}
-    if "digest" not in request.POST:
-        return render(request, "streams/add.html", context)
+    plan = submission_plan(submission, preconditions_of(submission))
     try:
-        do_add_stream(request.user, plan, submission, Confirmation.parse(request.POST))
-    except NotConfirmedError as refusal:
-        return render(request, "streams/add.html", context | {"error": str(refusal)}, status=refusal.status)
+        with refusable() as answer:
+            if is_confirmed(request):
+                do_add_stream(request.user, plan, submission, Confirmation.parse(request.POST))
+                return redirect("stream", submission.name)
     except SpecError as refusal:
         form.add_error(None, str(refusal))
-        return render(request, "streams/add.html", context, status=422)
-    return redirect("stream", submission.name)
+        answer.status = 422
+    context |= {"plan": plan, "fields": list(form.cleaned_data.items()), "error": answer.error}
+    return render(request, "streams/add.html", context, status=answer.status)
 
 
 @require_POST
@@ -74,11 +72,11 @@ def start(request: HttpRequest, name: str) -> HttpResponse:
         return HttpResponseClientRedirect(reverse("stream", args=[name]))
     fails = process.spec.get("properties", {}).get("fail.on.data.loss", "true") != "false"
     plan = start_plan(name, lost, fails)
-    if "digest" not in request.POST:
-        return _shown_plan(request, process, plan, "Start it all the same", {})
-    return _planned(
-        request, process, plan, "Start it all the same", lambda c: do_start_after_loss(request.user, plan, process, c)
-    )
+    with refusable() as answer:
+        if is_confirmed(request):
+            do_start_after_loss(request.user, plan, process, Confirmation.parse(request.POST))
+            return redirect("stream", name)
+    return _shown_plan(request, process, plan, "Start it all the same", answer)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -89,13 +87,13 @@ def reset(request: HttpRequest, name: str) -> HttpResponse:
     places = places_of(process)
     topics = {topic for topic, _ in places or ()}
     plan = reset_plan(name, places, target, (log_starts(topics), log_ends(topics)), _why_no_reset(process))
-
-    def do(confirmation: Confirmation) -> None:
-        do_reset_checkpoint(request.user, plan, process, target, confirmation)
-        messages.success(request, f"{name} begins anew when it is started.")
-
+    with refusable() as answer:
+        if request.method == "POST":
+            do_reset_checkpoint(request.user, plan, process, target, Confirmation.parse(request.POST))
+            messages.success(request, f"{name} begins anew when it is started.")
+            return redirect("stream", name)
     more = {"fields": [("to", target)], "target": target, "targets": (EARLIEST, LATEST)}
-    return _planned(request, process, plan, "Reset the checkpoint", do, more=more)
+    return _shown_plan(request, process, plan, "Reset the checkpoint", answer, more)
 
 
 def _why_no_reset(process: ManagedProcess) -> str:
@@ -110,36 +108,17 @@ def _why_no_reset(process: ManagedProcess) -> str:
 def remove(request: HttpRequest, name: str) -> HttpResponse:
     process = access_stream(request.user, name, Right.ADMINISTER)
     plan = removal_plan(process)
-
-    def do(confirmation: Confirmation) -> None:
-        do_remove_as_planned(request.user, plan, process, confirmation)
-        messages.success(request, f"{name} is being removed.")
-
-    return _planned(request, process, plan, f"Remove {name}", do, then="streams")
-
-
-def _planned(
-    request: HttpRequest,
-    process: ManagedProcess,
-    plan: Plan,
-    verb: str,
-    do: Callable[[Confirmation], None],
-    then: str = "stream",
-    more: dict | None = None,
-) -> HttpResponse:
-    """The plan, or its carrying out and the page `then`."""
-    if request.method != "POST":
-        return _shown_plan(request, process, plan, verb, more or {})
-    try:
-        do(Confirmation.parse(request.POST))
-    except NotConfirmedError as refusal:
-        return _shown_plan(request, process, plan, verb, {**(more or {}), "error": str(refusal)}, refusal.status)
-    return redirect(then, *([process.name] if then == "stream" else []))
+    with refusable() as answer:
+        if request.method == "POST":
+            do_remove_as_planned(request.user, plan, process, Confirmation.parse(request.POST))
+            messages.success(request, f"{name} is being removed.")
+            return redirect("streams")
+    return _shown_plan(request, process, plan, f"Remove {name}", answer)
 
 
 def _shown_plan(
-    request: HttpRequest, process: ManagedProcess, plan: Plan, verb: str, more: dict, status: int = 200
+    request: HttpRequest, process: ManagedProcess, plan: Plan, verb: str, answer: Answer, more: dict | None = None
 ) -> HttpResponse:
-    context = {"process": process, "plan": plan, "verb": verb, "address": request.path}
-    context |= {"back": reverse("stream", args=[process.name])}
-    return render(request, "streams/plan.html", context | more, status=status)
+    context = {"process": process, "plan": plan, "verb": verb, "address": request.path, "error": answer.error}
+    context |= {"back": reverse("stream", args=[process.name]), **(more or {})}
+    return render(request, "streams/plan.html", context, status=answer.status)

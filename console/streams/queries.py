@@ -8,13 +8,13 @@ from django.utils import timezone
 
 from console.access.reach import Resource
 from console.access.rights import Right, require_on
+from console.clusters.models import Partition
 from console.gateway.stream_jobs import checkpoint_of
 from console.processes.access import access_processes
 from console.processes.models import ManagedProcess
-from console.processes.pages import Shown
+from console.processes.presenters import Shown
 from console.streams.models import StreamProgress
-from console.streams.shown import ShownStream
-from console.topics.models import Partition
+from console.streams.presenters import ShownStream
 
 #: (topic, partition) → offset.
 Places = Mapping[tuple[str, int], int]

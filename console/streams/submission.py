@@ -26,7 +26,7 @@ class Submission:
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class Preconditions:
     """`writers` says which stream job writes a topic; `job_of_checkpoint` whose checkpoint the directory holds."""
 
     names: Collection[str]
@@ -37,7 +37,7 @@ class Surroundings:
     has_checkpoint: bool
 
 
-def submission_plan(submission: Submission, around: Surroundings) -> Plan:
+def submission_plan(submission: Submission, around: Preconditions) -> Plan:
     obstacles = _obstacles(submission, around)
     made = [topic for topic in (*submission.reads, *submission.writes) if topic not in around.topics]
     touches = [
@@ -62,7 +62,7 @@ def submission_plan(submission: Submission, around: Surroundings) -> Plan:
     )
 
 
-def _obstacles(submission: Submission, around: Surroundings) -> list[str]:
+def _obstacles(submission: Submission, around: Preconditions) -> list[str]:
     found = []
     if submission.name in around.names:
         found.append(f"There is a process called {submission.name} already.")

@@ -3,8 +3,8 @@
 from celery import shared_task
 from django.conf import settings
 
-from console.processes.file_lock import exclusive
-from console.streams.look import look_at_streams
+from console.common.file_lock import exclusive
+from console.streams.collect import look_at_streams
 
 
 @shared_task(ignore_result=True)

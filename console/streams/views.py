@@ -4,11 +4,11 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from console.exports.csv_table import csv_response, wants_csv
+from console.common.csv_table import csv_response, wants_csv
 from console.processes.log_files import TAIL_LINES, tail_lines
 from console.streams.checkpoint_plan import losses
+from console.streams.presenters import ShownStream
 from console.streams.queries import access_stream, access_streams, is_here, log_starts, places_of, shown_stream
-from console.streams.shown import ShownStream
 
 _TITLES = ("stream", "job", "host", "state", "arrived_per_second", "processed_per_second", "lag", "pace", "watermark")
 

@@ -1,1 +1,1 @@
-"""Topics and partitions as the collector last saw them; list and detail pages; creating and deleting a topic."""
+"""The pages of topics: the list, one topic and its settings; creating, enlarging and deleting one."""

@@ -6,6 +6,7 @@ from console.plans.apply import carry_out
 from console.plans.inverse import keep_inverse
 from console.plans.models import KeptInverse
 from console.plans.plan import Confirmation, Plan
+from console.plans.setting import DEFAULT
 
 
 def do_create_topic(actor, plan: Plan, confirmation: Confirmation) -> KeptInverse | None:
@@ -33,3 +34,9 @@ def do_add_partitions(actor, plan: Plan, confirmation: Confirmation) -> None:
     """Raise the number of partitions. Raises NotConfirmedError, GatewayError; it is all in the audit."""
     (line,) = plan.lines
     carry_out(actor, plan, confirmation, lambda: cluster_gateway().add_partitions(plan.object_name, line.new))
+
+
+def do_change_settings(actor, plan: Plan, confirmation: Confirmation) -> None:
+    """Change settings. Raises NotConfirmedError, GatewayError; whatever happens is in the audit."""
+    wanted = {line.name: None if line.new == DEFAULT else line.new for line in plan.lines}
+    carry_out(actor, plan, confirmation, lambda: cluster_gateway().change_topic_settings(plan.object_name, wanted))

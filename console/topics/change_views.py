@@ -1,7 +1,5 @@
 """Creating and deleting a topic, and adding partitions: the plan first, then the change."""
 
-from collections.abc import Callable
-
 from django.conf import settings
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
@@ -10,21 +8,20 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.views.decorators.http import require_http_methods
 
-from console.access.objects import access_topic
 from console.access.reach import Reach, Resource
 from console.access.rights import Right, reach_of, require_somewhere
-from console.brokers.models import Broker
+from console.clusters.access import access_topic
+from console.clusters.models import Broker, Topic
 from console.gateway.connect import cluster_gateway
-from console.gateway.errors import GatewayError
 from console.plans.inverse import find_inverse
-from console.plans.plan import Confirmation, NotConfirmedError, Plan
+from console.plans.plan import Confirmation, Plan
+from console.plans.views import is_confirmed, refusable
 from console.processes.dependents import users_of
 from console.topics.actions import do_add_partitions, do_create_topic, do_delete_topic
 from console.topics.creation import CREATE, creation_plan
 from console.topics.deletion import DoomedTopic, deletion_plan, undo_creation_plan
 from console.topics.enlargement import enlargement_plan
 from console.topics.forms import AddPartitionsForm, CreateTopicForm
-from console.topics.models import Topic
 from console.topics.queries import groups_of
 
 #: Survives the loss of any two brokers; more copies cost more than they add.
@@ -41,21 +38,15 @@ def topic_create(request: HttpRequest) -> HttpResponse:
     if request.method != "POST" or not form.is_valid():
         return render(request, "topics/create.html", {"form": form}, status=422 if form.errors else 200)
     plan = creation_plan(**form.cleaned_data, brokers=brokers, bootstrap_servers=settings.BOOTSTRAP_SERVERS)
-    error, status = "", 200
-    if "digest" in request.POST:
-        try:
+    with refusable() as answer:
+        if is_confirmed(request):
             kept = do_create_topic(request.user, plan, Confirmation.parse(request.POST))
-        except NotConfirmedError as refusal:
-            error, status = str(refusal), refusal.status
-        except GatewayError as refusal:
-            error, status = str(refusal), 422
-        else:
             address = reverse("topic-delete", args=[plan.object_name])
             undo = format_html(' <a href="{}?undo={}">Plan the undo…</a>', address, kept.pk) if kept else ""
             messages.success(request, format_html("Topic {} was created.{}", plan.object_name, undo))
             return redirect("topics")
-    context = {"form": form, "plan": plan, "fields": form.cleaned_data.items(), "error": error}
-    return render(request, "topics/create.html", context, status=status)
+    context = {"form": form, "plan": plan, "fields": form.cleaned_data.items(), "error": answer.error}
+    return render(request, "topics/create.html", context, status=answer.status)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -65,18 +56,14 @@ def topic_delete(request: HttpRequest, name: str) -> HttpResponse:
     undo = request.POST.get("undo") or request.GET.get("undo", "")
     if undo:
         _check_creation(name, undo)
-    context, status = {"topic": topic, "undo": undo, "fields": [("undo", undo)] if undo else []}, 200
-    try:
+    context = {"topic": topic, "undo": undo, "fields": [("undo", undo)] if undo else []}
+    with refusable() as answer:
         plan = context["plan"] = _deletion(topic, reach_of(request.user), is_undo=bool(undo))
-    except GatewayError as refusal:
-        context["error"], status = str(refusal), 422
-    else:
         if request.method == "POST":
-            context["error"], status = _tried(do_delete_topic, request, plan)
-            if not context["error"]:
-                messages.success(request, f"Topic {topic.name} is being deleted.")
-                return redirect("topics")
-    return render(request, "topics/delete.html", context, status=status)
+            do_delete_topic(request.user, plan, Confirmation.parse(request.POST))
+            messages.success(request, f"Topic {topic.name} is being deleted.")
+            return redirect("topics")
+    return render(request, "topics/delete.html", context | {"error": answer.error}, status=answer.status)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -84,17 +71,18 @@ def topic_add_partitions(request: HttpRequest, name: str) -> HttpResponse:
     """The form, then the plan it makes, then the change: a post with the plan's digest confirms it."""
     topic = access_topic(request.user, name, Right.OPERATE)
     form = AddPartitionsForm(request.POST or None, initial={"partition_count": topic.partition_count + 1})
-    context, status = {"topic": topic, "form": form, "error": ""}, 200
-    if request.method == "POST" and form.is_valid():
-        wanted = form.cleaned_data["partition_count"]
-        plan = enlargement_plan(topic, wanted, len(groups_of(name, reach_of(request.user))), settings.BOOTSTRAP_SERVERS)
-        context |= {"plan": plan, "fields": [("partition_count", wanted)]}
-        if "digest" in request.POST:
-            context["error"], status = _tried(do_add_partitions, request, plan)
-            if not context["error"]:
-                messages.success(request, f"{name} is being given {wanted - topic.partition_count} more partitions.")
-                return redirect("topic", name)
-    return render(request, "topics/add-partitions.html", context, status=422 if form.errors else status)
+    context = {"topic": topic, "form": form, "error": ""}
+    if request.method != "POST" or not form.is_valid():
+        return render(request, "topics/add-partitions.html", context, status=422 if form.errors else 200)
+    wanted = form.cleaned_data["partition_count"]
+    plan = enlargement_plan(topic, wanted, len(groups_of(name, reach_of(request.user))), settings.BOOTSTRAP_SERVERS)
+    with refusable() as answer:
+        if is_confirmed(request):
+            do_add_partitions(request.user, plan, Confirmation.parse(request.POST))
+            messages.success(request, f"{name} is being given {wanted - topic.partition_count} more partitions.")
+            return redirect("topic", name)
+    context |= {"plan": plan, "fields": [("partition_count", wanted)], "error": answer.error}
+    return render(request, "topics/add-partitions.html", context, status=answer.status)
 
 
 def _check_creation(name: str, number: str) -> None:
@@ -112,14 +100,3 @@ def _deletion(topic: Topic, reach: Reach, *, is_undo: bool) -> Plan:
         return deletion_plan(doomed, settings.BOOTSTRAP_SERVERS)
     spans = cluster_gateway().record_spans(topic.name, committed_only=False)
     return undo_creation_plan(doomed, spans, settings.BOOTSTRAP_SERVERS)
-
-
-def _tried(do: Callable[[object, Plan, Confirmation], object], request: HttpRequest, plan: Plan) -> tuple[str, int]:
-    """Why it was not done, and the status of the answer; empty if it was."""
-    try:
-        do(request.user, plan, Confirmation.parse(request.POST))
-    except NotConfirmedError as refusal:
-        return str(refusal), refusal.status
-    except GatewayError as refusal:
-        return str(refusal), 422
-    return "", 200

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from console.common.figures import grouped, rate, size
 from console.gateway.record_views import OffsetSpan
-from console.live.templatetags.figures import grouped, rate, size
 from console.plans.plan import Line, Plan
 
 DELETE, UNDO_CREATION = "delete topic", "undo create topic"

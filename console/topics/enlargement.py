@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
+from console.clusters.models import Topic
 from console.plans.plan import Line, Plan
-from console.topics.models import Topic
 
 ACTION = "add partitions"
 

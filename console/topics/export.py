@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from itertools import chain, islice
 
 from console.access.reach import Reach
-from console.topics.models import Partition, Topic
+from console.clusters.models import Partition, Topic
 from console.topics.queries import with_groups
 
 #: Groups are counted for so many topics at one time.

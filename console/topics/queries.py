@@ -7,9 +7,10 @@ from django.core.paginator import Page, Paginator
 from django.db.models import Count, F, OuterRef, QuerySet, Subquery, Sum
 from django.http import QueryDict
 
-from console.access.objects import places_within, topics_within
 from console.access.reach import EVERYTHING, Reach
-from console.topics.models import Partition, Topic
+from console.clusters.access import topics_within
+from console.clusters.models import Partition, Topic
+from console.consumers.access import places_within
 
 TOPICS_PER_PAGE = 50
 PARTITIONS_PER_PAGE = 100

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from console.topics import change_views, views
+from console.topics import change_views, settings_views, views
 
 urlpatterns = [
     path("", views.topic_list, name="topics"),
@@ -10,4 +10,6 @@ urlpatterns = [
     path("<str:name>/", views.topic_detail, name="topic"),
     path("<str:name>/+delete/", change_views.topic_delete, name="topic-delete"),
     path("<str:name>/+partitions/", change_views.topic_add_partitions, name="topic-add-partitions"),
+    path("<str:name>/+settings/", settings_views.topic_settings, name="topic-settings"),
+    path("<str:name>/+set/", settings_views.change, name="topic-set"),
 ]

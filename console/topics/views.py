@@ -4,12 +4,12 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from console.access.objects import access_topic
 from console.access.reach import Resource
 from console.access.rights import Right, reach_of, require_somewhere
-from console.exports.csv_table import csv_response, wants_csv
+from console.clusters.access import access_topic
+from console.clusters.models import Partition
+from console.common.csv_table import csv_response, wants_csv
 from console.topics.export import PARTITION_TITLES, TOPIC_TITLES, partition_rows, topic_rows
-from console.topics.models import Partition
 from console.topics.queries import TopicListQuery, chosen_topics, partition_page, topic_page
 
 

@@ -9,8 +9,8 @@ from console.plans.apply import carry_out
 from console.plans.plan import Confirmation, ObstacleError, Plan
 from console.processes.models import ManagedProcess
 from console.processes.registry import change_process
+from console.zookeeper.announce import push_change
 from console.zookeeper.models import EnsembleChange
-from console.zookeeper.pages import push_change
 from console.zookeeper.plan import EnsemblePlan
 
 

@@ -17,9 +17,9 @@ from console.processes.actions import do_remove, do_start
 from console.processes.models import ManagedProcess
 from console.processes.registry import add_process, change_process
 from console.processes.states import Desired, Observed
+from console.zookeeper.announce import push_change
 from console.zookeeper.ensemble import Decision, Do, Facts, ProcessFacts, Server, Stage, next_step
 from console.zookeeper.models import EnsembleChange
-from console.zookeeper.pages import push_change
 from console.zookeeper.servers import leaving_processes, server_processes, spec_of
 
 logger = logging.getLogger(__name__)

@@ -9,15 +9,15 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from console.access.rights import Right, require
 from console.gateway.connect import zookeeper_gateway
-from console.gateway.errors import GatewayError
-from console.plans.plan import Confirmation, NotConfirmedError, Plan
+from console.plans.plan import Confirmation, Plan
+from console.plans.views import refusable
 from console.processes.access import require_operating_all, why_not_all
 from console.zookeeper.actions import do_call_off, do_change_ensemble
 from console.zookeeper.advance import modes_of
 from console.zookeeper.ensemble import Kind
 from console.zookeeper.models import EnsembleChange
-from console.zookeeper.pages import open_change
 from console.zookeeper.plan import EnsemblePlan, plan_change, present_from, wanted_count
+from console.zookeeper.queries import open_change
 from console.zookeeper.servers import managed_numbers, new_servers, process_names
 
 VERBS = {Kind.GROW: "Grow the ensemble", Kind.SHRINK: "Shrink the ensemble", Kind.REPLACE: "Replace the server"}
@@ -29,25 +29,21 @@ def change(request: HttpRequest) -> HttpResponse:
     require(request.user, Right.OPERATE)
     fields = request.POST if request.method == "POST" else request.GET
     kind, replaced = _asked(fields)
-    error, status = "", 200
-    try:
+    planned = None
+    with refusable(503) as answer:
         planned = plan_now(kind, replaced)
         if request.method == "POST":
             require_operating_all(request.user, process_names(planned.joining, planned.leaving))
             do_change_ensemble(request.user, planned, Confirmation.parse(request.POST))
             return redirect("zookeeper")
-    except NotConfirmedError as refusal:
-        error, status = str(refusal), refusal.status
-    except GatewayError as refusal:
-        planned, error, status = None, str(refusal), 503
     context = {
         "planned": planned,
         "plan": _shown_plan(request, planned) if planned else None,
         "verb": VERBS[kind],
         "fields": [("kind", kind.value), ("server", "" if replaced is None else replaced)],
-        "error": error,
+        "error": answer.error,
     }
-    return render(request, "zookeeper/change.html", context, status=status)
+    return render(request, "zookeeper/change.html", context, status=answer.status)
 
 
 def _shown_plan(request: HttpRequest, planned: EnsemblePlan) -> Plan:

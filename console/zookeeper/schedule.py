@@ -1,6 +1,6 @@
 """What beat runs for this feature."""
 
-from console.zookeeper.pages import open_change
+from console.zookeeper.queries import open_change
 from console.zookeeper.tasks import advance_ensemble_change
 
 ADVANCE_EVERY_S = 1.0

@@ -10,7 +10,8 @@ from django.views.decorators.http import require_http_methods
 
 from console.access.rights import Right, require
 from console.gateway.zoo_settings import why_wrong, zoo_keys, zoo_settings
-from console.plans.plan import Confirmation, NotConfirmedError
+from console.plans.plan import Confirmation
+from console.plans.views import refusable
 from console.processes.access import require_operating_all, why_not_all
 from console.zookeeper.actions import do_set_zoo_cfg
 from console.zookeeper.servers import server_processes
@@ -32,22 +33,19 @@ def settings(request: HttpRequest) -> HttpResponse:
     }
     wanted = _wanted(request.POST if request.method == "POST" else request.GET)
     plan = settings_plan(now, wanted, names, why_wrong(_together(now, wanted))) if wanted else None
-    error, status = "", 200
-    if request.method == "POST":
-        require_operating_all(request.user, names)
-        plan = plan or settings_plan(now, {}, names, "")
-        try:
+    with refusable() as answer:
+        if request.method == "POST":
+            require_operating_all(request.user, names)
+            plan = plan or settings_plan(now, {}, names, "")
             do_set_zoo_cfg(request.user, plan, list(rows.values()), Confirmation.parse(request.POST))
             return redirect("zookeeper")
-        except NotConfirmedError as refusal:
-            error, status = str(refusal), refusal.status
     context = {
         "keys": [(key, wanted.get(key.name, said_by_all(now, key.name))) for key in zoo_keys()],
         "plan": replace(plan, obstacle=plan.obstacle or why_not_all(request.user, names)) if plan else None,
         "fields": list(wanted.items()),
-        "error": error,
+        "error": answer.error,
     }
-    return render(request, "zookeeper/settings.html", context, status=status)
+    return render(request, "zookeeper/settings.html", context, status=answer.status)
 
 
 def _wanted(fields: Mapping[str, str]) -> dict[str, str]:

@@ -3,10 +3,10 @@
 from celery import shared_task
 from django.conf import settings
 
+from console.common.file_lock import exclusive
 from console.live.attention import call
-from console.processes.file_lock import exclusive
 from console.zookeeper.advance import advance
-from console.zookeeper.pages import open_change
+from console.zookeeper.queries import open_change
 
 
 @shared_task(ignore_result=True)

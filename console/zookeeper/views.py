@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 
 from console.access.reach import Resource
 from console.access.rights import Right, reach_of, require
-from console.exports.csv_table import csv_response, wants_csv
+from console.common.csv_table import csv_response, wants_csv
 from console.gateway.connect import zookeeper_gateway
 from console.gateway.errors import GatewayError
 from console.gateway.zookeeper_views import CHILDREN_LISTED_MAX, NoSuchZnodeError, ZnodeView

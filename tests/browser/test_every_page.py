@@ -11,10 +11,10 @@ pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
 WORLD = """
 from console.consumers.models import ConsumerGroup, GroupPlace
 from console.history.models import Change
-from console.brokers.models import Broker
+from console.clusters.models import Broker
 from console.processes.models import ManagedProcess
-from console.rolling.models import RollingRestart
-from console.topics.models import Partition, Topic
+from console.rolling_restart.models import RollingRestart
+from console.clusters.models import Partition, Topic
 from django.conf import settings
 Broker.objects.create(broker_id=1, host="127.0.0.1", port=9092)
 for name in ("orders", "a-topic-with-a-name-that-is-quite-long-" * 5):

@@ -13,15 +13,17 @@ pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
 WORLD = """
 from django.conf import settings
 from django.utils import timezone
-from console.brokers.models import Broker
+from console.clusters.models import Broker
 from console.clusters.models import ClusterState, QuietReason
 from console.consumers.models import ConsumerGroup
-from console.departures.models import Departure
+from console.decommission.models import Departure
+from console.common.clock import now_ms
+from console.decommission.models import Departure
 from console.history.models import Change
-from console.live.clock import now_ms
+from console.common.clock import now_ms
 from console.processes.models import ManagedProcess
-from console.rolling.models import RollingRestart
-from console.topics.models import Partition, Topic
+from console.rolling_restart.models import RollingRestart
+from console.clusters.models import Partition, Topic
 far = now_ms() + 600_000
 ClusterState.objects.create(name="default", controller_id=1, topics_at_ms=far, brokers_at_ms=far, heartbeat_at_ms=far)
 running = {"observed": "running", "state": "healthy", "desired": "running", "started_at": timezone.now()}

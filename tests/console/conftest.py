@@ -1,14 +1,15 @@
-"""The cast and the stage: four people with different rights, and a cluster in memory that the collector looks at."""
+"""The cast and the stage: people with different rights, and a cluster in memory that the collector looks at."""
 
 import pytest
 from django.contrib.auth.models import Group, User
 from django.test import Client
 
 from broker.common.clock import ManualClock
+from console.access.models import NameRule
+from console.collector.collector import Collector
 from console.gateway.fake import FakeGateway
 from console.gateway.fake_zookeeper import FakeZooKeeper
 from console.gateway.zookeeper import ZooKeeperView
-from console.live.collector import Collector
 
 PASSWORD = "correct-horse-battery"
 
@@ -60,6 +61,55 @@ def outsider(db) -> User:
 
 
 @pytest.fixture
+def give_rule():
+    """give_rule(user, "nothing", "topic", "secret-*")"""
+
+    def give(user: User, level: str, resource: str, pattern: str) -> None:
+        NameRule.objects.create(user=user, resource=resource, pattern=pattern, level=level)
+
+    return give
+
+
+@pytest.fixture
+def limited(db, give_rule) -> User:
+    """Operator on everything, but nothing on secret-*, of any kind."""
+    user = User.objects.create_user("limited", password="correct-horse-battery")
+    user.groups.add(Group.objects.get_or_create(name="operator")[0])
+    for resource in ("topic", "group", "process"):
+        give_rule(user, "nothing", resource, "secret-*")
+    return user
+
+
+@pytest.fixture
+def limited_reader(db, give_rule) -> User:
+    """Reads everything, but sees no topic secret-*, no group spies, and nothing else of that name."""
+    user = User.objects.create_user("limited-reader", password="correct-horse-battery")
+    user.groups.add(Group.objects.get_or_create(name="reader")[0])
+    for resource in ("topic", "group", "process"):
+        give_rule(user, "nothing", resource, "secret-*")
+    give_rule(user, "nothing", "group", "spies")
+    return user
+
+
+@pytest.fixture
+def keeper(db, give_rule) -> User:
+    """No role; operates the processes broker-1 and zookeeper."""
+    user = User.objects.create_user("keeper", password="correct-horse-battery")
+    for name in ("broker-1", "zookeeper"):
+        give_rule(user, "operator", "process", name)
+    return user
+
+
+@pytest.fixture
+def tenant(db, give_rule) -> User:
+    """No role; operates topics and groups orders*."""
+    user = User.objects.create_user("tenant", password="correct-horse-battery")
+    for resource in ("topic", "group"):
+        give_rule(user, "operator", resource, "orders*")
+    return user
+
+
+@pytest.fixture
 def client_of():
     """client_of(user): a browser in which `user` is logged in."""
 
@@ -83,39 +133,17 @@ def zookeeper() -> list[ZooKeeperView]:
 
 
 @pytest.fixture
-def cluster(monkeypatch, clock) -> FakeGateway:
+def cluster(settings, clock) -> FakeGateway:
     """Three brokers in memory; actions reach it as they would reach the real one."""
-    gateway = FakeGateway(broker_count=3, clock_ms=clock.now_ms)
-    for actions in (
-        "console.topics.actions",
-        "console.topics.change_views",
-        "console.placement.actions",
-        "console.placement.moving",
-        "console.placement.change_views",
-        "console.retention.actions",
-        "console.retention.views",
-        "console.records.actions",
-        "console.brokers.actions",
-        "console.brokers.settings_views",
-        "console.configuration.actions",
-        "console.configuration.views",
-        "console.records.views",
-        "console.records.socket",
-        "console.consumers.actions",
-        "console.consumers.change_views",
-        "console.processes.surroundings",
-    ):
-        monkeypatch.setattr(f"{actions}.cluster_gateway", lambda: gateway)
-    return gateway
+    settings.CLUSTER_GATEWAY = FakeGateway(broker_count=3, clock_ms=clock.now_ms)
+    return settings.CLUSTER_GATEWAY
 
 
 @pytest.fixture
-def ensemble(monkeypatch, clock) -> FakeZooKeeper:
+def ensemble(settings, clock) -> FakeZooKeeper:
     """A ZooKeeper of one member in memory; views and actions reach it as they would reach the real one."""
-    fake = FakeZooKeeper(clock.now_ms)
-    for user in ("console.zookeeper.views", "console.zookeeper.change_views", "console.zookeeper.advance"):
-        monkeypatch.setattr(f"{user}.zookeeper_gateway", lambda: fake)
-    return fake
+    settings.ZOOKEEPER_GATEWAY = FakeZooKeeper(clock.now_ms)
+    return settings.ZOOKEEPER_GATEWAY
 
 
 @pytest.fixture

@@ -5,10 +5,11 @@ import json
 
 from channels.layers import get_channel_layer
 
-from console.live import feed, groups
-from console.live.consumers import PageConsumer
-from console.live.watched import LivePage, Shown
-from console.topics.models import Partition, Topic
+from console.clusters.models import Partition, Topic
+from console.live import groups
+from console.web import feed
+from console.web.page_socket import PageConsumer
+from console.web.watched import LivePage, Shown
 from tests.console.websocket import Websocket
 
 DEADLINE_S = 20

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from django.conf import settings
 
+from console.common.secret_files import load_or_create_secret
 from console.processes.kinds.spec import (
     Launch,
     SpecError,
@@ -26,7 +27,6 @@ from console.processes.kinds.spec import (
 from console.processes.properties_file import set_properties
 from console.processes.readiness import answer_of_ports, silence_of_ports
 from console.processes.truths import ClusterLook, ClusterTruth, Standing
-from console.secret_files import load_or_create_secret
 
 NAME, LABEL, ORDER, GRACE_S = "broker", "broker", 10, 20
 STOP_MEANS = ""

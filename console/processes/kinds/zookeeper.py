@@ -11,6 +11,7 @@ from pathlib import Path
 
 from django.conf import settings
 
+from console.common.secret_files import load_or_create_secret
 from console.gateway.zoo_settings import why_wrong
 from console.processes.kinds.spec import (
     Launch,
@@ -26,7 +27,6 @@ from console.processes.kinds.spec import (
 )
 from console.processes.readiness import answer_of_ports, silence_of_ports, zookeeper_serves
 from console.processes.truths import ClusterLook, ClusterTruth, Standing
-from console.secret_files import load_or_create_secret
 
 NAME, LABEL, ORDER, GRACE_S = "zookeeper", "ZooKeeper", 0, 5
 STOP_MEANS = (

@@ -5,11 +5,10 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import URLPattern, get_resolver, reverse
 
-from console.access.wrong_method import PAGES
-from console.brokers.models import Broker
+from console.clusters.models import Broker, Topic
 from console.consumers.models import ConsumerGroup
 from console.processes.models import ManagedProcess
-from console.topics.models import Topic
+from console.web.wrong_method import PAGES
 
 OPEN_TO_ALL = {"login", "healthz", "metrics"}
 #: What a value in an address stands for; an argument that is not here fails the test.

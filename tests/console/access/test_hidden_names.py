@@ -7,12 +7,12 @@ from django.urls import reverse
 
 from broker.spark.ledger_names import DECISIONS_TOPIC
 from console.access.rights import NOT_EVERYTHING
-from console.clusters.queries import overview_facts
+from console.clusters.models import Topic
 from console.consumers.models import ConsumerGroup
 from console.history.models import Change
+from console.overview.queries import overview_facts
 from console.processes.models import ManagedProcess
-from console.rolling.models import RollingRestart
-from console.topics.models import Topic
+from console.rolling_restart.models import RollingRestart
 from tests.console.access.test_every_address import CLOSED, FOR_ADMINISTRATORS, ROUTES, address_of
 
 #: Topics whose records tell of other topics, groups and people.

@@ -3,8 +3,8 @@
 import pytest
 from asgiref.sync import sync_to_async
 
+from console.clusters.models import Topic
 from console.consumers.models import ConsumerGroup
-from console.topics.models import Topic
 from tests.console.live_pages import look, make_topic, open_page
 
 pytestmark = pytest.mark.django_db(transaction=True)

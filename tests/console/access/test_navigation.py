@@ -5,7 +5,7 @@ import re
 import pytest
 
 from console.access.models import NameRule
-from console.topics.models import Topic
+from console.clusters.models import Topic
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from console.access.filters import within
 from console.access.reach import NOWHERE, Level, Reach, Resource, Rule, matches
 from console.access.roles import ROLES, Right
-from console.topics.models import Topic
+from console.clusters.models import Topic
 from tests.examples import examples
 
 TOPIC = Resource.TOPIC

@@ -6,9 +6,9 @@ import pytest
 from django.apps import apps
 from django.contrib.auth.models import Group, User
 
-from console.access.accounts import role_of
 from console.access.models import NameRule
 from console.processes.models import ManagedProcess
+from console.users.queries import role_of
 
 ADDRESSES = ["", "?format=csv", "?place=oldest", "?search=a", "0/0/", "0/0/?part=value", "0/0/?part=key"]
 

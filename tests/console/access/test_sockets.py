@@ -4,13 +4,14 @@ import pytest
 from asgiref.sync import sync_to_async
 from django.contrib.auth.models import User
 
-from console.access.announce import announce_rights
-from console.live import consumers, groups
-from console.live.consumers import PageConsumer
+from console.clusters.models import Topic
+from console.live import groups
 from console.live.person_socket import CLOSE_FORBIDDEN, CLOSE_LOGIN, CLOSE_RIGHTS_CHANGED
 from console.live.push import send_now
 from console.records.socket import RecordsConsumer
-from console.topics.models import Topic
+from console.users.announce import announce_rights
+from console.web import page_socket
+from console.web.page_socket import PageConsumer
 from tests.console.websocket import Websocket
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -34,7 +35,7 @@ async def push(group: str, html: str) -> None:
 
 @pytest.fixture(autouse=True)
 def _soon(monkeypatch):
-    monkeypatch.setattr(consumers, "HINT_SECONDS", 0.3)
+    monkeypatch.setattr(page_socket, "HINT_SECONDS", 0.3)
 
 
 @pytest.mark.parametrize(

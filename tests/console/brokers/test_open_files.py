@@ -8,8 +8,8 @@ import pytest
 
 from console.brokers.models import BrokerReport
 from console.brokers.open_files import OpenFiles, open_files_of
-from console.clusters.health import CrowdedBroker, Facts, Level
-from console.clusters.reasons import assess
+from console.overview.health import CrowdedBroker, Facts, Level
+from console.overview.reasons import assess
 from console.processes.models import ManagedProcess
 
 #: Opens as many files as it may have, says so, and waits to be ended.

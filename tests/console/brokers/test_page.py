@@ -6,10 +6,10 @@ import re
 
 import pytest
 
-from console.brokers.models import Broker, BrokerReport, Directory
+from console.brokers.models import BrokerReport, Directory
+from console.clusters.models import Broker, Partition, Topic
 from console.gateway.broker_views import RequestTimes
 from console.processes.models import ManagedProcess
-from console.topics.models import Partition, Topic
 
 
 def rows_of(response) -> list[dict]:

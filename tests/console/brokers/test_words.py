@@ -2,10 +2,10 @@
 
 import pytest
 
-from console.brokers.models import Broker
 from console.brokers.words import with_words
-from console.clusters.models import DEFAULT_CLUSTER, ClusterState
-from console.live.clock import now_ms
+from console.clusters.models import Broker, ClusterState
+from console.common.clock import now_ms
+from console.common.names import DEFAULT_CLUSTER
 from console.processes.models import ManagedProcess
 
 PAGES = ("/", "/brokers/", "/brokers/1/", "/placement/", "/processes/", "/processes/broker-1/")

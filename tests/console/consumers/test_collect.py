@@ -6,14 +6,14 @@ import io
 import pytest
 
 from console.access.reach import EVERYTHING
-from console.clusters.client_reasons import group_reasons
-from console.clusters.facts import troubled_groups
+from console.clusters.models import Topic
 from console.clusters.queries import cluster_state
+from console.collector.collector import Collector
 from console.consumers.collect import SAMPLE_INTERVAL_MS, SAMPLES_KEPT_MS
 from console.consumers.models import ConsumerGroup, GroupPlace, LagSample
 from console.consumers.watch import FORGET_AFTER_MS
-from console.live.collector import Collector
-from console.topics.models import Topic
+from console.overview.client_reasons import group_reasons
+from console.overview.facts import troubled_groups
 
 ORDERS = ("orders", 0)
 
@@ -41,7 +41,7 @@ def look(collector):
 @pytest.fixture
 def reasons(clock, monkeypatch):
     """What the overview says of groups."""
-    for room in ("console.clusters.facts", "console.consumers.models", "console.consumers.queries"):
+    for room in ("console.overview.facts", "console.consumers.models", "console.consumers.queries"):
         monkeypatch.setattr(f"{room}.now_ms", clock.now_ms)
     return lambda: list(group_reasons(*troubled_groups(EVERYTHING)))
 

@@ -4,10 +4,10 @@ import io
 import pytest
 from django.utils.html import escape
 
+from console.common.clock import now_ms
 from console.consumers.models import ConsumerGroup, GroupPlace
 from console.consumers.queries import GROUPS_PER_PAGE
 from console.consumers.verdict import RULE
-from console.live.clock import now_ms
 
 
 def make(name: str, topic: str = "orders", **values) -> ConsumerGroup:

@@ -2,8 +2,8 @@ from dataclasses import replace
 
 import pytest
 
+from console.common.clock import now_ms
 from console.consumers.models import ConsumerGroup, LagSample
-from console.live.clock import now_ms
 
 
 @pytest.fixture(autouse=True)

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from random import Random
 
+from console.clusters.topic_rows import PartitionRow, TopicRow
 from console.gateway.group_views import CommitView, GroupsView, GroupView, MemberView, Place, UnreadView
-from console.live.rows import PartitionRow, TopicRow
 
 TICK_MS = 1_000
 START_MS = 1_700_000_000_000

@@ -2,6 +2,8 @@
 
 import pytest
 
+from console.clusters.broker_rows import BrokerRow
+from console.clusters.topic_rows import PartitionRow, TopicRow, compare
 from console.history.differences import (
     EVENTS_PER_LOOK_MAX,
     PARTITIONS_TOLD_MAX,
@@ -9,8 +11,6 @@ from console.history.differences import (
     controller_events,
     topic_events,
 )
-from console.live.broker_rows import BrokerRow
-from console.live.rows import PartitionRow, TopicRow, compare
 
 
 def partition(number: int, leader: int | None = 1, isr=(1, 2, 3), replicas=(1, 2, 3)) -> PartitionRow:

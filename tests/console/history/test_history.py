@@ -6,17 +6,17 @@ from datetime import UTC, datetime
 
 import pytest
 
-from console.history import record
+from console.history import store
 from console.history.differences import Event
 from console.history.models import Change
-from console.history.record import write_events
+from console.history.store import write_events
 from console.live import groups
 
 
 @pytest.fixture
 def pushed(monkeypatch) -> list[str]:
     seen: list[str] = []
-    monkeypatch.setattr(record, "push_partial", lambda group, template, context: seen.append(group))
+    monkeypatch.setattr(store, "push_partial", lambda group, template, context: seen.append(group))
     return seen
 
 
@@ -48,7 +48,7 @@ def test_a_broker_that_stops_leaves_its_trail(cluster, collect, pushed):
 
 
 def test_a_change_while_no_collector_ran_is_told_by_the_next(cluster, collect, zookeeper, clock):
-    from console.live.collector import Collector
+    from console.collector.collector import Collector
 
     cluster.create_topic("orders", 1, 3)
     collect()
@@ -71,7 +71,7 @@ def test_topics_come_and_go(cluster, collect):
 
 
 def test_the_table_is_bounded_and_the_oldest_go_first(db, monkeypatch):
-    monkeypatch.setattr(record, "ROWS_MAX", 10)
+    monkeypatch.setattr(store, "ROWS_MAX", 10)
     for number in range(30):
         write_events([Event("broker", "broker-1", f"event {number}")], number)
     assert [each.sentence for each in Change.objects.all()] == [f"event {n}" for n in range(29, 19, -1)]

@@ -5,8 +5,8 @@ from itertools import pairwise
 
 import pytest
 
+from console.clusters.topic_rows import PartitionRow, TopicRow, compare
 from console.history.unclean import ASKED_MAX, Sign, UncleanElection, UncleanWatch, sentence_of, unclean_events
-from console.live.rows import PartitionRow, TopicRow, compare
 
 LED = PartitionRow(0, 1, 5, (1, 2), (1,), 0, 1_234, None)
 

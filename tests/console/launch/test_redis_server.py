@@ -7,10 +7,10 @@ from pathlib import Path
 import psutil
 import pytest
 
+from console.common.redis_urls import default_socket_path
 from console.launch.redis_server import is_embedded, private_directory, redis_service, wait_for_redis
 from console.launch.supervisor import Supervisor
 from console.processes.setup import SetupError
-from console.redis_urls import default_socket_path
 
 
 @pytest.mark.usefixtures("directories")

@@ -2,27 +2,27 @@
 
 import pytest
 
-from console.launch.running import ask_to_stop, claim_house, is_claimed
+from console.launch.running import ask_to_stop, claim_data_dir, is_claimed
 from console.processes.setup import SetupError
 
 
 def test_second_claim_is_refused_with_what_to_do(tmp_path):
     refused = pytest.raises(SetupError, match=r"It is up already \(pid \d+\).*make down")
-    with claim_house(tmp_path), refused, claim_house(tmp_path):
+    with claim_data_dir(tmp_path), refused, claim_data_dir(tmp_path):
         pass
 
 
 def test_claim_ends_with_its_holder(tmp_path):
-    with claim_house(tmp_path):
+    with claim_data_dir(tmp_path):
         pass
-    with claim_house(tmp_path):
+    with claim_data_dir(tmp_path):
         pass
 
 
 def test_holder_is_seen_and_one_that_does_not_stop_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr("console.launch.running.os.kill", lambda *_: None)
     assert not is_claimed(tmp_path)
-    with claim_house(tmp_path):
+    with claim_data_dir(tmp_path):
         assert is_claimed(tmp_path)
         with pytest.raises(SetupError, match=r"`up` \(pid \d+\) did not stop within 0 s"):
             ask_to_stop(tmp_path, 0)

@@ -4,8 +4,9 @@ import pytest
 from channels.layers import InMemoryChannelLayer
 
 from console.clusters.models import ClusterState
-from console.live import announce, audience, groups, push
-from console.live.announce import Announcer
+from console.collector import announce
+from console.collector.announce import Announcer
+from console.live import audience, groups, push
 from console.live.changes import ChangeSender
 
 
@@ -60,10 +61,10 @@ def test_only_what_somebody_listens_to_is_rendered(db, sent, rendered):
 def test_figures_of_zookeeper_servers_have_no_other_part_of_the_overview_rendered(db, sent, rendered):
     announcer = _announcer({groups.CLUSTER_OVERVIEW})
     announcer.zookeeper_changed(is_news=False)
-    assert rendered == ["clusters/partials/zookeeper-servers.html"]
+    assert rendered == ["overview/partials/zookeeper-servers.html"]
 
     announcer.zookeeper_changed()
-    assert "clusters/partials/health.html" in rendered
+    assert "overview/partials/health.html" in rendered
 
 
 def test_a_page_opened_later_is_sent_what_once_was_sent_to_another(db, sent, rendered):

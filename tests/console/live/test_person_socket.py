@@ -11,18 +11,19 @@ from django.db import OperationalError
 from django.test import Client
 from uvicorn.protocols.utils import ClientDisconnected
 
-from console.access.announce import announce_rights
 from console.access.models import PasswordToChange
 from console.access.one_time import MUST_CHANGE
 from console.asgi import application
-from console.live import feed, groups, person_socket
-from console.live.consumers import PageConsumer
+from console.clusters.models import Topic
+from console.live import groups, person_socket
 from console.live.person_socket import CLOSE_FORBIDDEN, CLOSE_NOT_KNOWN, CLOSE_ONE_TIME_PASSWORD
 from console.live.push import send_now
 from console.records import socket
-from console.records.seats import Seats
+from console.records.reader_slots import ReaderSlots
 from console.records.socket import RecordsConsumer
-from console.topics.models import Topic
+from console.users.announce import announce_rights
+from console.web import feed
+from console.web.page_socket import PageConsumer
 from tests.console.conftest import PASSWORD
 from tests.console.live_pages import look, open_page, watched_pages
 from tests.console.websocket import Websocket
@@ -123,7 +124,7 @@ async def test_a_page_whose_browser_went_while_something_was_sent_is_forgotten(v
 
 
 async def test_a_reader_whose_browser_went_gives_its_seat_back_without_a_fuss(viewer, orders, caplog, monkeypatch):
-    monkeypatch.setattr(socket, "SEATS", Seats(seats_max=1, per_person_max=1))
+    monkeypatch.setattr(socket, "SLOTS", ReaderSlots(slots_max=1, per_person_max=1))
     tried: list[str] = []
     reader = left_by_its_browser(RecordsConsumer, tried)
     websocket = Websocket(reader, "/ws/records/", "topic=orders&mode=tail", user=viewer)
@@ -131,7 +132,7 @@ async def test_a_reader_whose_browser_went_gives_its_seat_back_without_a_fuss(vi
     await eventually(lambda: tried, "the reader was told that it begins")
     await websocket.disconnect()
 
-    assert socket.SEATS.take(viewer.pk) == ""
+    assert socket.SLOTS.take(viewer.pk) == ""
     assert not get_channel_layer().groups
     assert not caplog.records
 

@@ -1,8 +1,8 @@
 import pytest
 from django.db import transaction
 
+from console.clusters.models import Topic
 from console.live.push import push_partial, send_now
-from console.topics.models import Topic
 
 
 @pytest.fixture

@@ -6,9 +6,9 @@ from django.conf import settings
 from console.audit.models import AuditEvent
 from console.gateway.move_views import RATE_KEYS
 from console.placement.actions import do_move
+from console.placement.collect import MoveWatch
 from console.placement.models import Reassignment
 from console.placement.moving import planned
-from console.placement.watch import MoveWatch
 from console.plans.plan import ObstacleError
 from tests.console.confirming import confirmation_of
 

@@ -1,9 +1,9 @@
 import pytest
 
 from console.access.reach import EVERYTHING
+from console.clusters.models import Topic
 from console.live import groups
-from console.live.shown_rows import render_rows
-from console.topics.models import Topic
+from console.web.shown_rows import render_rows
 
 
 @pytest.fixture(autouse=True)
@@ -77,7 +77,7 @@ def test_an_outsider_sees_nothing(outsider, client_of):
 def test_a_move_is_told_of_as_a_row_of_the_matrix_and_records_are_not(cluster, collect, clock, monkeypatch):
     sent: list[tuple[str, str]] = []
     told: list[list[int]] = []
-    monkeypatch.setattr("console.live.announce.send_now", sent.extend)
+    monkeypatch.setattr("console.collector.announce.send_now", sent.extend)
     monkeypatch.setattr(
         "console.live.changes.send_message",
         lambda _group, message: told.append(message["rows"].get("placement-row", [])),

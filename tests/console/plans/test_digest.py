@@ -6,20 +6,14 @@ from types import SimpleNamespace
 import pytest
 
 from broker.zookeeper.ensemble_config import parse_config
-from console.access.account_plans import change_plan as account_plan
-from console.access.account_plans import creation_plan as account_creation_plan
-from console.access.account_plans import end_logins_plan, password_plan
-from console.access.accounts import Standing
 from console.access.reach import Level, Resource, Rule
-from console.access.read_only import CLUSTER, CONSOLE, ReadOnly, switch_plan
+from console.access.read_only import CLUSTER, CONSOLE, ReadOnly
 from console.brokers.plan import setting_target
-from console.configuration.plan import Change as SettingChange
-from console.configuration.plan import change_plan as setting_plan
-from console.configuration.target import topic_target
+from console.clusters.models import Topic
 from console.consumers.removal import delete_plan, forget_plan, forgotten
 from console.consumers.reset import Move as OffsetMove
 from console.consumers.reset import Reset, reset_plan
-from console.departures.plan import departure_plan
+from console.decommission.plan import departure_plan
 from console.gateway.broker_views import BrokerSetting
 from console.gateway.group_views import Bounds, GroupView
 from console.gateway.move_views import MoveView
@@ -30,21 +24,28 @@ from console.placement.election import Move as ElectionMove
 from console.placement.move import DRAIN, MOVE, MovePlan, PartitionMove
 from console.plans.digest import DIGEST_LENGTH, digest_of
 from console.plans.plan import Line, Plan
-from console.processes.addition import Surroundings, addition_plan
+from console.plans.setting import Change as SettingChange
+from console.plans.setting import change_plan as setting_plan
+from console.processes.addition import Preconditions, addition_plan
 from console.processes.consequences import Consequence
 from console.processes.ending import KILL, RESTART, STOP, ending_plan
 from console.processes.removal import removal_plan
+from console.readonly.plan import switch_plan
 from console.retention.plan import Difference
 from console.retention.plan import change_plan as retention_plan
-from console.rolling.plan import OFFLINE, REFUSES, Gap, Planned, RestartPlan
+from console.rolling_restart.plan import OFFLINE, REFUSES, Gap, Planned, RestartPlan
 from console.streams.checkpoint_plan import EARLIEST, LATEST, Loss, start_plan
 from console.streams.checkpoint_plan import reset_plan as checkpoint_plan
+from console.streams.submission import Preconditions as StreamPreconditions
 from console.streams.submission import Submission, submission_plan
-from console.streams.submission import Surroundings as StreamSurroundings
 from console.topics.creation import creation_plan
 from console.topics.deletion import DoomedTopic, deletion_plan, undo_creation_plan
 from console.topics.enlargement import enlargement_plan
-from console.topics.models import Topic
+from console.topics.settings_plan import topic_target
+from console.users.plan import change_plan as account_plan
+from console.users.plan import creation_plan as account_creation_plan
+from console.users.plan import end_logins_plan, password_plan
+from console.users.queries import Standing
 from console.zookeeper.ensemble import Kind, Server
 from console.zookeeper.plan import Present, plan_change
 
@@ -163,9 +164,9 @@ SPEC = {
     "zookeeper": "zk:2181",
     "first_properties": {"a": "1"},
 }
-NOTHING_THERE = Surroundings((), {}, (), {})
+NOTHING_THERE = Preconditions((), {}, (), {})
 STREAM = Submission("counts", "/data/streams/counts", {"job": "dedupe"}, ("in",), ("out",))
-NO_STREAMS = StreamSurroundings((), ("in", "out"), {}, 3, 0, False)
+NO_STREAMS = StreamPreconditions((), ("in", "out"), {}, 3, 0, False)
 
 
 def broker_added(listening=(), **changed):

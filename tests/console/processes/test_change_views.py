@@ -8,10 +8,10 @@ from django.urls import reverse
 
 from console.access.models import NameRule
 from console.audit.models import AuditEvent
+from console.common.file_lock import exclusive
 from console.plans.models import KeptInverse
 from console.processes import tasks
 from console.processes.actions import do_start
-from console.processes.file_lock import exclusive
 from console.processes.models import ManagedProcess, WithdrawnProcess
 from console.processes.registry import forget_process
 from console.processes.removal import REMOVE

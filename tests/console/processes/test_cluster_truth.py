@@ -2,9 +2,9 @@
 
 import pytest
 
-from console.brokers.models import Broker
-from console.clusters.models import DEFAULT_CLUSTER, ClusterState
-from console.live.clock import now_ms
+from console.clusters.models import Broker, ClusterState
+from console.common.clock import now_ms
+from console.common.names import DEFAULT_CLUSTER
 from console.processes import step
 from console.processes.cluster_look import cluster_look
 from console.processes.kinds import broker, connect, zookeeper

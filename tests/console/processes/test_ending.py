@@ -8,14 +8,13 @@ from django.utils import timezone
 
 from console.access.models import NameRule
 from console.audit.models import AuditEvent
-from console.brokers.models import Broker
-from console.clusters.models import DEFAULT_CLUSTER, ClusterState
+from console.clusters.models import Broker, ClusterState, Partition, Topic
+from console.common.clock import now_ms
+from console.common.names import DEFAULT_CLUSTER
 from console.consumers.models import ConsumerGroup, GroupPlace
-from console.live.clock import now_ms
 from console.processes import tasks
 from console.processes.models import ManagedProcess
 from console.processes.states import Desired, Observed, Request
-from console.topics.models import Partition, Topic
 from tests.console.confirming import digest_in
 
 HTMX = {"hx-request": "true"}

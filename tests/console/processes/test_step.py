@@ -9,9 +9,10 @@ import psutil
 import pytest
 from django.utils import timezone
 
-from console.clusters.models import DEFAULT_CLUSTER, ClusterState
+from console.clusters.models import ClusterState
+from console.common.clock import now_ms
+from console.common.names import DEFAULT_CLUSTER
 from console.history.models import Change
-from console.live.clock import now_ms
 from console.processes import os_process, step
 from console.processes.facts import run_files_of_processes
 from console.processes.models import ManagedProcess

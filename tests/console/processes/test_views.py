@@ -6,10 +6,10 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from console.clusters.models import DEFAULT_CLUSTER, ClusterState
-from console.live.clock import now_ms
+from console.clusters.models import ClusterState, Partition, Topic
+from console.common.clock import now_ms
+from console.common.names import DEFAULT_CLUSTER
 from console.processes.states import Observed
-from console.topics.models import Partition, Topic
 
 PAGES = [("processes", []), ("process", ["demo"]), ("process-log", ["demo"])]
 

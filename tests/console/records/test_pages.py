@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 import pytest
 
 from console.audit.models import Tally
+from console.clusters.models import Topic
 from console.records.query import RecordQuery
+from console.records.reader_slots import ReaderSlots
 from console.records.reading import read_page
-from console.records.seats import Seats
-from console.topics.models import Topic
 
 EVIL = b"<script>alert(1)</script>"
 
@@ -149,14 +149,14 @@ def test_what_a_search_found_is_a_file_of_all_of_it(ask):
 
 
 def test_a_file_of_a_search_that_broke_off_says_so_in_its_name(ask, monkeypatch):
-    monkeypatch.setattr("console.records.reels.FILE_FOUND_MAX", 3)
+    monkeypatch.setattr("console.records.search_and_tail.FILE_FOUND_MAX", 3)
     response = ask("?search=5&place=oldest&format=csv")
     assert len(file_of(response)) == 3
     assert 'filename="records-orders-found-partial.csv"' in response["Content-Disposition"]
 
 
-def test_a_file_of_a_search_takes_a_seat_as_a_search_does(ask, monkeypatch):
-    monkeypatch.setattr("console.records.views.SEATS", Seats(seats_max=0))
+def test_a_file_of_a_search_takes_a_slot_as_a_search_does(ask, monkeypatch):
+    monkeypatch.setattr("console.records.views.SLOTS", ReaderSlots(slots_max=0))
     response = ask("?search=5&format=csv")
     assert response.status_code == 429
     assert "in use" in response.content.decode()

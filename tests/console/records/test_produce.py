@@ -3,8 +3,8 @@
 import pytest
 
 from console.audit.models import AuditEvent
+from console.clusters.models import Topic
 from console.gateway.fake import FakeGateway
-from console.topics.models import Topic
 
 ADDRESS = "/topics/orders/+produce/"
 

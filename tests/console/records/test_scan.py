@@ -33,7 +33,7 @@ def test_the_end_is_where_it_was_when_the_scan_began():
     assert scan.progress.share == 100
 
 
-def test_an_empty_stretch_has_ended_before_anything_is_read():
+def test_an_empty_range_has_ended_before_anything_is_read():
     scan = Scan(stream_of({0: 5}, {0: 5}), {0: 5}, MUCH, lambda record: True, ManualClock().now_ms)
     assert scan.stopped == Stop.END
     assert scan.progress.share == 100

@@ -7,13 +7,13 @@ from asgiref.sync import sync_to_async
 from django.contrib.auth.models import AnonymousUser
 
 from console.audit.models import Tally
+from console.clusters.models import Topic
 from console.live.person_socket import CLOSE_FORBIDDEN, CLOSE_LOGIN, CLOSE_UNKNOWN_PAGE
-from console.records import reels, socket
+from console.records import search_and_tail, socket
 from console.records.query import RecordQuery
-from console.records.reels import SearchReel, TailReel
-from console.records.seats import Seats
+from console.records.reader_slots import ReaderSlots
+from console.records.search_and_tail import SearchReader, TailReader
 from console.records.socket import PAUSED_TOO_LONG, RecordsConsumer
-from console.topics.models import Topic
 from tests.console.websocket import Websocket
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -87,10 +87,10 @@ async def test_a_tail_that_dropped_goes_on_where_it_was(topic, reader, page, clu
 
 
 def test_a_tail_is_resumed_no_further_than_the_end(cluster, topic):
-    reel = TailReel(cluster, topic, 2, RecordQuery(cursor=((0, 10**9), (7, 3))))
+    reader = TailReader(cluster, topic, 2, RecordQuery(cursor=((0, 10**9), (7, 3))))
     cluster.append(topic, 0, 1)
-    assert [each.offset for each in reel.turn().records] == [300]
-    reel.close()
+    assert [each.offset for each in reader.turn().records] == [300]
+    reader.close()
 
 
 async def test_the_tail_shows_what_arrives(topic, reader, page, cluster):
@@ -167,8 +167,8 @@ async def test_a_cluster_that_does_not_answer_is_told(topic, reader, page, clust
     assert message["error"] == "No broker answered in time."
 
 
-async def test_no_more_readers_than_there_are_seats(topic, reader, page, monkeypatch):
-    monkeypatch.setattr(socket, "SEATS", Seats(seats_max=5, per_person_max=1))
+async def test_no_more_readers_than_there_are_slots(topic, reader, page, monkeypatch):
+    monkeypatch.setattr(socket, "SLOTS", ReaderSlots(slots_max=5, per_person_max=1))
     first = await begun(page(reader, "tail"))
     second = page(reader, "tail")
     await second.connect()
@@ -177,8 +177,8 @@ async def test_no_more_readers_than_there_are_seats(topic, reader, page, monkeyp
     await (await begun(page(reader, "tail"))).disconnect()
 
 
-async def test_a_page_that_stays_paused_gives_its_seat_to_others(topic, reader, page, monkeypatch):
-    monkeypatch.setattr(socket, "SEATS", Seats(seats_max=5, per_person_max=1))
+async def test_a_page_that_stays_paused_gives_its_slot_to_others(topic, reader, page, monkeypatch):
+    monkeypatch.setattr(socket, "SLOTS", ReaderSlots(slots_max=5, per_person_max=1))
     monkeypatch.setattr(socket, "PAUSE_SECONDS", 0.2)
     first = await begun(page(reader, "tail"))
     await first.send_text('{"pause": true}')
@@ -201,40 +201,40 @@ async def test_reading_is_counted_for_the_audit(topic, reader, page):
     assert (tally.first_partition, tally.last_partition) == (0, 1)
 
 
-def test_a_few_people_with_many_pages_leave_half_of_the_seats_to_others():
-    seats = Seats(seats_max=16, per_person_max=4)
-    greedy = [person for person in "abcd" for _ in range(4) if not seats.take(person)]
+def test_a_few_people_with_many_pages_leave_half_of_the_slots_to_others():
+    slots = ReaderSlots(slots_max=16, per_person_max=4)
+    greedy = [person for person in "abcd" for _ in range(4) if not slots.take(person)]
 
     assert len(greedy) == 8 + 2
-    assert [seats.take(person) for person in "efgh"] == [""] * 4
+    assert [slots.take(person) for person in "efgh"] == [""] * 4
 
 
-def test_seats_are_counted_for_each_person_and_altogether():
-    seats = Seats(seats_max=3, per_person_max=2)
-    assert [bool(seats.take(person)) for person in ("a", "a", "a", "b", "c")] == [False, False, True, False, True]
-    seats.give_back("a")
-    assert seats.take("c") == ""
+def test_slots_are_counted_for_each_person_and_altogether():
+    slots = ReaderSlots(slots_max=3, per_person_max=2)
+    assert [bool(slots.take(person)) for person in ("a", "a", "a", "b", "c")] == [False, False, True, False, True]
+    slots.give_back("a")
+    assert slots.take("c") == ""
 
 
 def test_a_tail_that_cannot_keep_up_goes_to_the_end_and_says_so(cluster, topic, monkeypatch):
-    monkeypatch.setattr(reels, "TAIL_BEHIND_MAX", 500)
-    reel = TailReel(cluster, topic, 2, RecordQuery())
+    monkeypatch.setattr(search_and_tail, "TAIL_BEHIND_MAX", 500)
+    reader = TailReader(cluster, topic, 2, RecordQuery())
     cluster.append(topic, 0, 1_000)
-    turn = reel.turn()
+    turn = reader.turn()
 
-    assert (len(turn.records), turn.skipped) == (reels.TAIL_RECORDS_PER_TURN, 900)
-    assert reel.turn().records == ()
-    reel.close()
+    assert (len(turn.records), turn.skipped) == (search_and_tail.TAIL_RECORDS_PER_TURN, 900)
+    assert reader.turn().records == ()
+    reader.close()
 
 
 def test_a_tail_ends_after_its_time(cluster, topic, clock):
-    reel = TailReel(cluster, topic, 2, RecordQuery(), clock.now_ms)
-    clock.advance(reels.TAIL_MILLISECONDS_MAX)
-    assert reel.turn().ended == "followed for 30 minutes"
+    reader = TailReader(cluster, topic, 2, RecordQuery(), clock.now_ms)
+    clock.advance(search_and_tail.TAIL_MILLISECONDS_MAX)
+    assert reader.turn().ended == "followed for 30 minutes"
 
 
 def test_a_search_from_the_newest_looks_at_a_bounded_part(cluster, topic, monkeypatch):
     monkeypatch.setattr("console.records.reading.SEARCH_NEWEST_OFFSETS", 100)
-    reel = SearchReel(cluster, topic, 2, RecordQuery(search="9"))
-    turn = reel.turn()
+    reader = SearchReader(cluster, topic, 2, RecordQuery(search="9"))
+    turn = reader.turn()
     assert (turn.progress.read, turn.ended) == (50, "end reached")

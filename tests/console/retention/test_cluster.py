@@ -99,7 +99,7 @@ def test_a_cluster_that_cannot_preview_shows_the_rest(cluster, clock, collect, v
 
 
 def test_topics_never_looked_at_come_first_and_the_rest_in_turn(cluster, clock, collector, monkeypatch):
-    monkeypatch.setattr("console.retention.sweep.TOPICS_PER_LOOK", 1)
+    monkeypatch.setattr("console.retention.collect.TOPICS_PER_LOOK", 1)
     clock.advance(60_000)
     cluster.create_topic("young", 1, 1)
     collector.collect_topics()

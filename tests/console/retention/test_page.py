@@ -1,6 +1,6 @@
 import pytest
 
-from console.topics.models import Topic
+from console.clusters.models import Topic
 
 ADDRESS = "/topics/orders/+retention/"
 

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from console.clusters.models import Partition, Topic
 from console.processes.registry import add_process
-from console.topics.models import Partition, Topic
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@ import pytest
 from django.test import Client
 
 from console.audit.models import AuditEvent
-from console.topics.models import Topic
+from console.clusters.models import Topic
 from tests.console.confirming import digest_in
 
 WISH = {"name": "orders", "partition_count": "3", "replication_factor": "2"}

@@ -1,7 +1,7 @@
 import pytest
 
+from console.clusters.models import Topic
 from console.consumers.models import ConsumerGroup, GroupPlace
-from console.topics.models import Topic
 from console.topics.queries import TOPICS_PER_PAGE
 
 

@@ -78,7 +78,7 @@ def test_the_members_are_a_file(three, collect, viewer, client_of):
 
 def test_a_change_is_pushed_to_those_who_look(three, collect, monkeypatch):
     sent = []
-    monkeypatch.setattr("console.live.announce.send_now", lambda messages: sent.extend(messages))
+    monkeypatch.setattr("console.collector.announce.send_now", lambda messages: sent.extend(messages))
     collect()
     first = [html for group, html in sent if group == "zookeeper"]
     sent.clear()

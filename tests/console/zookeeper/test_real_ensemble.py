@@ -94,8 +94,7 @@ def ensemble_of_one(db, settings, tmp_path, monkeypatch, operator):
         },
     )
     gateway = KazooGateway(f"127.0.0.1:{client}", secret_reader(settings.ZOOKEEPER_SECRET_FILE))
-    for user in ("console.zookeeper.change_views", "console.zookeeper.advance"):
-        monkeypatch.setattr(f"{user}.zookeeper_gateway", lambda: gateway)
+    settings.ZOOKEEPER_GATEWAY = gateway
     ensemble = Ensemble(gateway, operator)
     try:
         do_start(operator, row)

@@ -6,11 +6,11 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError
 
-from console.launch.house import end_services
 from console.launch.progress import Progress
-from console.launch.running import ask_to_stop, claim_house, is_claimed
+from console.launch.running import ask_to_stop, claim_data_dir, is_claimed
 from console.launch.stages import shut_down
 from console.launch.unrecorded import end_unrecorded
+from console.launch.up import end_services
 from console.processes.models import ManagedProcess
 from console.processes.setup import SetupError
 
@@ -32,7 +32,7 @@ class Command(BaseCommand):
                 with progress.doing("up, in another terminal", "stopping") as outcome:
                     ask_to_stop(settings.RUN_DIR, UP_TIMEOUT_S)
                     outcome.detail = "stopped"
-            with claim_house(settings.RUN_DIR):
+            with claim_data_dir(settings.RUN_DIR):
                 ended = end_managed(progress) + end_services(progress, never) + end_unrecorded(progress, never)
         except SetupError as error:
             raise CommandError(str(error)) from None

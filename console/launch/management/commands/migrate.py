@@ -4,7 +4,7 @@ from django.conf import settings
 from django.core.management.commands import migrate
 from django.db import connection
 
-from console.data_directories import make_data_directories
+from console.common.data_directories import make_data_directories
 
 
 class Command(migrate.Command):

@@ -7,13 +7,13 @@ from pathlib import Path
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from console.data_directories import make_data_directories
+from console.common.data_directories import make_data_directories
 from console.gateway.installation import __version__
 from console.launch.first_user import Credentials
-from console.launch.house import House
 from console.launch.interrupts import Interrupted, Interrupts
 from console.launch.progress import Progress
-from console.launch.running import claim_house
+from console.launch.running import claim_data_dir
+from console.launch.up import Stack
 from console.processes.setup import Setup, SetupError, read_setup
 
 
@@ -27,21 +27,21 @@ class Command(BaseCommand):
         try:
             setup = read_setup(os.environ, settings.SPARK_MASTER)
             make_data_directories()
-            with claim_house(settings.RUN_DIR):
+            with claim_data_dir(settings.RUN_DIR):
                 interrupts.watch()
-                self._run(House(setup, progress, interrupts), progress)
+                self._run(Stack(setup, progress, interrupts), progress)
         except SetupError as error:
             raise CommandError(str(error)) from None
 
-    def _run(self, house: House, progress: Progress) -> None:
+    def _run(self, stack: Stack, progress: Progress) -> None:
         progress.note(f"Barnabas {__version__}, data in {shorten(settings.DATA_DIR)} (BARNABAS_DATA moves it)")
         try:
-            tell(progress, house.setup, house.open())
-            house.stay()
+            tell(progress, stack.setup, stack.open())
+            stack.stay()
         except Interrupted:
             progress.note("stopping (once more Ctrl-C: at once)")
         finally:
-            house.close()
+            stack.close()
 
 
 def tell(progress: Progress, setup: Setup, credentials: Credentials) -> None:

@@ -1,0 +1,92 @@
+"""What the collector keeps of brokers: the registered ones, and those that are missed. Pure."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, fields, replace
+
+from console.clusters.topic_rows import TopicRow
+from console.gateway.interface import BrokerView
+
+#: A broker that is gone and holds no replica is forgotten after this long.
+FORGET_AFTER_MS = 24 * 3600 * 1000
+#: Departures remembered of a broker: enough to call it flapping.
+DEPARTURES_MAX = 20
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerRow:
+    broker_id: int
+    host: str = ""
+    port: int | None = None
+    rack: str = ""
+    is_registered: bool = False
+    changed_at_ms: int = 0
+    #: When it left, oldest first.
+    departures: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ReplicaCounts:
+    leader_count: int = 0
+    replica_count: int = 0
+    out_of_sync_count: int = 0
+    #: Of those that a move brings, the ones that are not complete yet.
+    copying_count: int = 0
+    #: Partitions whose first replica it holds, and those of them it leads.
+    preferred_count: int = 0
+    preferred_led_count: int = 0
+    #: Appended to the partitions it leads; None: none of their rates is known yet.
+    records_per_second: float | None = None
+
+
+def broker_rows(
+    views: Iterable[BrokerView],
+    before: Mapping[int, BrokerRow],
+    holding_replicas: set[int],
+    at_ms: int,
+    removed: Collection[int] = (),
+) -> dict[int, BrokerRow]:
+    """Registered brokers as they are; missing ones as last seen; those only named in a replica list with no address.
+
+    Who was `removed` here and holds nothing is not missed.
+    """
+    rows = {}
+    for view in views:
+        previous = before.get(view.id)
+        departures = previous.departures if previous is not None else ()
+        row = BrokerRow(view.id, view.host, view.port, view.rack, True, at_ms, departures)
+        is_same = previous is not None and replace(previous, changed_at_ms=at_ms) == row
+        rows[view.id] = previous if is_same else row
+    for broker_id in (before.keys() | holding_replicas) - rows.keys():
+        previous = before.get(broker_id, BrokerRow(broker_id, changed_at_ms=at_ms))
+        if previous.is_registered:
+            departures = (*previous.departures, at_ms)[-DEPARTURES_MAX:]
+            previous = replace(previous, is_registered=False, changed_at_ms=at_ms, departures=departures)
+        is_missed = broker_id not in removed and at_ms - previous.changed_at_ms < FORGET_AFTER_MS
+        if broker_id in holding_replicas or is_missed:
+            rows[broker_id] = previous
+    return rows
+
+
+def count_replicas(topics: Iterable[TopicRow]) -> dict[int, ReplicaCounts]:
+    """For each broker named anywhere: partitions led, replicas held, not in the ISR, held first, and led of those."""
+    counts = {field.name: Counter[int]() for field in fields(ReplicaCounts) if field.name != "records_per_second"}
+    rates: dict[int, float] = {}
+    for partition in (each for topic in topics for each in topic.partitions):
+        if partition.leader is not None:
+            counts["leader_count"][partition.leader] += 1
+            if partition.records_per_second is not None:
+                rates[partition.leader] = rates.get(partition.leader, 0.0) + partition.records_per_second
+        counts["replica_count"].update(partition.replicas)
+        counts["out_of_sync_count"].update(partition.out_of_sync)
+        counts["copying_count"].update(partition.copying)
+        preferred = partition.replicas[:1]
+        counts["preferred_count"].update(preferred)
+        counts["preferred_led_count"].update(each for each in preferred if each == partition.leader)
+    return {
+        broker_id: ReplicaCounts(
+            **{name: count[broker_id] for name, count in counts.items()},
+            records_per_second=round(rates[broker_id], 1) if broker_id in rates else None,
+        )
+        for broker_id in counts["leader_count"].keys() | counts["replica_count"].keys()
+    }

@@ -1,0 +1,156 @@
+"""The collector's database: rows are loaded once when it starts, and only changed ones are written."""
+
+from collections.abc import Iterable
+from dataclasses import asdict
+
+from django.db import transaction
+
+from console.clusters.broker_rows import BrokerRow, ReplicaCounts
+from console.clusters.models import Broker, ClusterState, Partition, Topic
+from console.clusters.topic_rows import PartitionRow, TopicChanges, TopicRow
+from console.common.names import DEFAULT_CLUSTER
+
+_TOPIC_FIELDS = [
+    "topic_id",
+    "is_internal",
+    "partition_count",
+    "replication_factor",
+    "min_insync_replicas",
+    "retention_ms",
+    "cleanup_policy",
+    "last_record_at_ms",
+    "size_bytes",
+    "under_replicated_count",
+    "under_min_isr_count",
+    "leaderless_count",
+    "record_count",
+    "records_per_second",
+]
+_PARTITION_FIELDS = [
+    "leader",
+    "leader_epoch",
+    "replicas",
+    "isr",
+    "adding",
+    "first_offset",
+    "next_offset",
+    "records_per_second",
+    "sizes",
+]
+_BROKER_FIELDS = ["host", "port", "rack", "is_registered", "changed_at_ms", "departures"]
+
+
+def ensure_state() -> ClusterState:
+    return ClusterState.objects.get_or_create(name=DEFAULT_CLUSTER)[0]
+
+
+def update_state(**fields: object) -> None:
+    ClusterState.objects.filter(name=DEFAULT_CLUSTER).update(**fields)
+
+
+def load_topics() -> dict[str, TopicRow]:
+    partitions: dict[int, list[PartitionRow]] = {}
+    for each in Partition.objects.order_by("topic_id", "partition"):
+        row = PartitionRow(
+            each.partition,
+            each.leader,
+            each.leader_epoch,
+            tuple(each.replicas),
+            tuple(each.isr),
+            each.first_offset,
+            each.next_offset,
+            each.records_per_second,
+            tuple((broker_id, size) for broker_id, size in each.sizes),
+            tuple(each.adding),
+        )
+        partitions.setdefault(each.topic_id, []).append(row)
+    return {
+        topic.name: TopicRow(
+            topic.name,
+            topic.topic_id,
+            topic.is_internal,
+            tuple(partitions.get(topic.pk, ())),
+            topic.min_insync_replicas,
+            topic.retention_ms,
+            topic.cleanup_policy,
+            topic.last_record_at_ms,
+        )
+        for topic in Topic.objects.all()
+    }
+
+
+def load_brokers() -> dict[int, BrokerRow]:
+    return {
+        each.broker_id: BrokerRow(
+            each.broker_id,
+            each.host,
+            each.port,
+            each.rack,
+            each.is_registered,
+            each.changed_at_ms,
+            tuple(each.departures),
+        )
+        for each in Broker.objects.all()
+    }
+
+
+def apply_topic_changes(changes: TopicChanges) -> dict[str, int]:
+    """The primary keys of what was created or changed, by name."""
+    with transaction.atomic():
+        Topic.objects.filter(name__in=changes.deleted).delete()
+        partitions_by_topic = [(row, row.partitions) for row in changes.created] + changes.changed
+        topics = Topic.objects.bulk_create(
+            [_topic(row) for row, _ in partitions_by_topic],
+            update_conflicts=True,
+            unique_fields=["name"],
+            update_fields=_TOPIC_FIELDS,
+        )
+        Partition.objects.bulk_create(
+            [
+                _partition(topic, each)
+                for topic, (_, partitions) in zip(topics, partitions_by_topic, strict=True)
+                for each in partitions
+            ],
+            update_conflicts=True,
+            unique_fields=["topic", "partition"],
+            update_fields=_PARTITION_FIELDS,
+        )
+    return {topic.name: topic.pk for topic in topics}
+
+
+def _topic(row: TopicRow) -> Topic:
+    return Topic(
+        name=row.name, partition_count=len(row.partitions), **{n: getattr(row, n) for n in _ROW_FIELDS_OF_TOPIC}
+    )
+
+
+_ROW_FIELDS_OF_TOPIC = [name for name in _TOPIC_FIELDS if name != "partition_count"]
+
+
+def _partition(topic: Topic, row: PartitionRow) -> Partition:
+    fields = {name: getattr(row, name) for name in _PARTITION_FIELDS}
+    return Partition(
+        topic=topic,
+        partition=row.partition,
+        **{name: list(value) if isinstance(value, tuple) else value for name, value in fields.items()},
+    )
+
+
+def apply_broker_changes(changed: Iterable[BrokerRow], forgotten: Iterable[int]) -> None:
+    with transaction.atomic():
+        Broker.objects.filter(broker_id__in=list(forgotten)).delete()
+        Broker.objects.bulk_create(
+            [
+                Broker(broker_id=row.broker_id, **{name: getattr(row, name) for name in _BROKER_FIELDS})
+                for row in changed
+            ],
+            update_conflicts=True,
+            unique_fields=["broker_id"],
+            update_fields=_BROKER_FIELDS,
+        )
+
+
+def apply_replica_counts(changed: dict[int, ReplicaCounts]) -> None:
+    with transaction.atomic():
+        for broker_id, counts in changed.items():
+            Broker.objects.filter(broker_id=broker_id).update(**asdict(counts))

@@ -1,0 +1,290 @@
+"""The one reader of the cluster: looks at it in tiers, writes changed rows and pushes them to the pages showing them.
+
+The intervals below are those while somebody looks or something is not well; else tiers pause longer (`attention.py`).
+
+A tier that fails keeps its last good rows and stores why; its data then grows visibly old. No exception ends the
+collector, and the same error is logged once, not every second.
+"""
+
+import logging
+import threading
+from collections.abc import Callable
+from dataclasses import asdict
+
+from django.db import close_old_connections
+
+from console.brokers.collect import BrokerCollector
+from console.clusters import store
+from console.clusters.broker_rows import BrokerRow, ReplicaCounts, broker_rows, count_replicas
+from console.clusters.topic_rows import TopicChanges, compare, topic_rows, total_rate
+from console.collector import announce
+from console.collector.last_records import LastRecords
+from console.common.clock import now_ms
+from console.common.rates import RateWindow
+from console.consumers.collect import GroupCollector
+from console.gateway.broker_views import ReplicaSizes
+from console.gateway.interface import ClusterGateway
+from console.gateway.zookeeper import ZooKeeperView
+from console.history.differences import Event, broker_events, controller_events, shortened, topic_events
+from console.history.store import write_events
+from console.history.unclean import UncleanWatch, unclean_events
+from console.live.attention import SLOWER, Attention
+from console.overview.samples import ClusterSampler
+from console.placement.arriving import arriving_replicas
+from console.placement.collect import MoveWatch
+from console.processes.queries import removed_brokers
+from console.retention.announce import RetentionAnnouncer
+from console.retention.collect import RetentionSweep
+
+logger = logging.getLogger(__name__)
+
+CLUSTER_INTERVAL_SECONDS = 1.0
+TOPICS_INTERVAL_SECONDS = 1.5
+GROUPS_INTERVAL_SECONDS = 2.0
+MOVES_INTERVAL_SECONDS = 2.0
+RETENTION_INTERVAL_SECONDS = 5.0
+#: Looks at the topics further apart say little of what happened between them.
+LOOKS_APART_MS_MAX = 10_000
+#: Sizes are for people: nobody watches them by the second, and asking walks every log directory.
+SIZES_INTERVAL_SECONDS = 10.0
+#: How long requests take is told of the last minute, so it moves slowly.
+REQUESTS_INTERVAL_SECONDS = 5.0
+HEARTBEAT_INTERVAL_SECONDS = 1.0
+#: Points of the rate's recent past, one per look at the topics: about three minutes.
+RATE_HISTORY_POINTS = 120
+
+
+class Collector:
+    """Each `collect_…` is called from one thread; they touch different columns."""
+
+    def __init__(
+        self,
+        gateway: ClusterGateway,
+        ask_zookeeper: Callable[[], list[ZooKeeperView]],
+        clock_ms: Callable[[], int] = now_ms,
+        is_recovering: Callable[[str, int], bool] = lambda _topic, _partition: False,
+    ):
+        """`is_recovering` says whether ZooKeeper knows of a partition that its leader was elected out of sync."""
+        self._gateway = gateway
+        self._ask_zookeeper = ask_zookeeper
+        self._now_ms = clock_ms
+        self._is_recovering, self._unclean = is_recovering, UncleanWatch()
+        self._rates = RateWindow()
+        self._pages = announce.Announcer()
+        self._topics = store.load_topics()
+        self._topics_at_ms = 0
+        self._groups = GroupCollector(gateway, clock_ms)
+        self._each_broker = BrokerCollector(gateway.brokers, clock_ms)
+        self._moves = MoveWatch(gateway, clock_ms)
+        self._retention, self._retention_pages = RetentionSweep(gateway, clock_ms), RetentionAnnouncer()
+        self._brokers = store.load_brokers()
+        state = store.ensure_state()
+        self._cluster_id, self._controller_id = state.cluster_id, state.controller_id
+        #: Before the first look ever nothing is known, so nothing has changed.
+        self._has_seen_brokers, self._has_seen_topics = bool(state.brokers_at_ms), bool(state.topics_at_ms)
+        self._replica_counts: dict[int, ReplicaCounts] = {}
+        self._holding_replicas: set[int] = set()
+        self._rate_history: list[float] = []
+        self._sampler = ClusterSampler()
+        self._sizes: ReplicaSizes = {}
+        self._last_records = LastRecords(gateway)
+        self._serving: list[tuple[str, str, str]] = []
+        self.attention = Attention()
+
+    def beat(self) -> None:
+        """Say that the collector lives, and how old each tier's data is."""
+        store.update_state(heartbeat_at_ms=self._now_ms())
+        self._pages.heartbeat()
+        self.attention.review()
+
+    def collect_zookeeper(self) -> None:
+        views = self._ask_zookeeper()
+        store.update_state(zookeeper=[asdict(view) for view in views], zookeeper_at_ms=self._now_ms())
+        serving = [(view.address, view.mode, view.error) for view in views]
+        is_news, self._serving = serving != self._serving, serving
+        if is_news or any(view.error for view in views):
+            self.attention.pay()
+        self._pages.zookeeper_changed(is_news)
+
+    def collect_cluster(self) -> None:
+        view = self._gateway.describe_cluster()
+        at_ms = self._now_ms()
+        before = self._brokers if view.cluster_id == self._cluster_id else {}
+        gone = before.keys() - {each.id for each in view.brokers}
+        removed = removed_brokers() if gone else set()
+        after = broker_rows(view.brokers, before, self._holding_replicas, at_ms, removed)
+        changed = [row for broker_id, row in after.items() if before.get(broker_id) != row]
+        forgotten = sorted(self._brokers.keys() - after.keys())
+        if changed or forgotten:
+            store.apply_broker_changes(changed, forgotten)
+        if changed or gone or view.controller_id is None:
+            self.attention.pay()
+        self._note_cluster(before, after, view.controller_id, at_ms)
+        self._brokers, self._cluster_id, self._controller_id = after, view.cluster_id, view.controller_id
+        store.update_state(
+            cluster_id=view.cluster_id, controller_id=view.controller_id, brokers_at_ms=at_ms, brokers_error=""
+        )
+        self._pages.cluster_changed()
+
+    def collect_topics(self) -> None:
+        views = self._gateway.describe_topics()
+        at_ms = self._now_ms()
+        after = topic_rows(views, self._topics, self._rates, at_ms, self._sizes, arriving_replicas())
+        after |= self._last_records.found_for(after)
+        changes = compare(self._topics, after)
+        keys = store.apply_topic_changes(changes) if changes else {}
+        if changes and self._has_seen_topics:
+            write_events(shortened(self._unclean_events(changes, at_ms)) + topic_events(self._topics, changes), at_ms)
+        self._has_seen_topics = True
+        if any(row.leaderless_count or row.under_replicated_count for row in after.values()):
+            self.attention.pay()
+        self._topics, self._topics_at_ms = after, at_ms
+        self._store_replica_counts()
+        self._store_rate(at_ms)
+        self._pages.topics_changed(changes, keys)
+
+    def collect_sizes(self) -> None:
+        """Kept until the next look at the topics, which writes them."""
+        self._sizes = self._each_broker.look_at_dirs(self._topics)
+
+    def collect_requests(self) -> None:
+        self._each_broker.look_at_requests()
+
+    def collect_moves(self) -> None:
+        if self._moves.look():
+            self._pages.moves_changed()
+        if self._moves.is_anything_under_way:
+            self.attention.pay()
+
+    def collect_retention(self) -> None:
+        self._retention_pages.looked_at(self._retention.look())
+
+    def collect_groups(self) -> None:
+        """After the first look at the topics: a lag is counted from the ends of their logs."""
+        if self._topics_at_ms:
+            self._groups.collect(self._topics, self._topics_at_ms)
+            store.update_state(groups_at_ms=self._now_ms(), groups_error="")
+
+    def cluster_failed(self, error: str) -> None:
+        self.attention.pay()
+        store.update_state(brokers_error=error)
+        self._pages.cluster_changed()
+
+    def topics_failed(self, error: str) -> None:
+        self.attention.pay()
+        store.update_state(topics_error=error)
+        self._pages.cluster_changed()
+
+    def groups_failed(self, error: str) -> None:
+        store.update_state(groups_error=error)
+
+    def _unclean_events(self, changes: TopicChanges, at_ms: int) -> list[Event]:
+        is_next_look = at_ms - self._topics_at_ms < LOOKS_APART_MS_MAX
+        elections = self._unclean.look(
+            self._topics, changes, is_next_look=is_next_look, is_recovering=self._is_recovering
+        )
+        return unclean_events(elections)
+
+    def _note_cluster(
+        self, before: dict[int, BrokerRow], after: dict[int, BrokerRow], controller_id: int | None, at_ms: int
+    ) -> None:
+        if self._has_seen_brokers:
+            events = broker_events(before, after) + controller_events(self._controller_id, controller_id)
+            write_events(events, at_ms)
+        self._has_seen_brokers = True
+
+    def _store_replica_counts(self) -> None:
+        counts = count_replicas(self._topics.values())
+        known = self._replica_counts
+        changed = {
+            broker_id: counts.get(broker_id, ReplicaCounts())
+            for broker_id in counts.keys() | known.keys()
+            if counts.get(broker_id, ReplicaCounts()) != known.get(broker_id)
+        }
+        if changed:
+            store.apply_replica_counts(changed)
+        self._holding_replicas = set(counts)
+        self._replica_counts = {broker_id: each for broker_id, each in counts.items() if broker_id in self._brokers}
+
+    def _store_rate(self, at_ms: int) -> None:
+        rate = total_rate(self._topics.values())
+        if rate is not None:
+            points = 1 if self.attention.is_paid else SLOWER  # each stands for as long as the others
+            self._rate_history = [*self._rate_history, *[rate] * points][-RATE_HISTORY_POINTS:]
+        store.update_state(
+            records_per_second=rate, rate_history=self._rate_history, topics_at_ms=at_ms, topics_error=""
+        )
+        self._sampler.observe(rate, self._each_broker.bytes_per_second, at_ms)
+
+
+class Tier:
+    """Runs one look again and again, on its own thread, until told to stop; `pause` is what lies between two."""
+
+    def __init__(
+        self,
+        name: str,
+        interval_seconds: float,
+        look: Callable[[], None],
+        on_error: Callable[[str], None] | None = None,
+        pause: Callable[[float, threading.Event], None] | None = None,
+    ):
+        self.name = name
+        self._pause = pause or (lambda seconds, stop: stop.wait(seconds))
+        self._interval_seconds = interval_seconds
+        self._look = look
+        self._on_error = on_error
+        self._last_error = ""
+
+    def run(self, stop: threading.Event) -> None:
+        while not stop.is_set():
+            self.run_once()
+            self._pause(self._interval_seconds, stop)
+
+    def run_once(self) -> None:
+        try:
+            self._look()
+        except Exception as error:
+            self._failed(error)
+        else:
+            if self._last_error:
+                logger.info("%s: answers again", self.name)
+            self._last_error = ""
+
+    def _failed(self, error: Exception) -> None:
+        sentence = str(error) or type(error).__name__
+        is_news = sentence != self._last_error
+        self._last_error = sentence
+        if is_news:
+            logger.warning("%s: %s", self.name, sentence)
+        try:
+            close_old_connections()
+            if self._on_error:
+                self._on_error(sentence)
+        except Exception as second:
+            if is_news:
+                logger.warning("%s: the error could not be stored: %s", self.name, second)
+
+
+def run_collector(collector: Collector, stop: threading.Event) -> None:
+    """Run every tier until `stop` is set. Returns when their threads have ended or 5 s have passed."""
+    attention = collector.attention
+    tiers = [
+        Tier(name, interval_seconds, look, on_error, attention.pause)
+        for name, interval_seconds, look, on_error in (
+            ("brokers", CLUSTER_INTERVAL_SECONDS, collector.collect_cluster, collector.cluster_failed),
+            ("topics", TOPICS_INTERVAL_SECONDS, collector.collect_topics, collector.topics_failed),
+            ("groups", GROUPS_INTERVAL_SECONDS, collector.collect_groups, collector.groups_failed),
+            ("moves", MOVES_INTERVAL_SECONDS, collector.collect_moves, None),
+            ("retention", RETENTION_INTERVAL_SECONDS, collector.collect_retention, None),
+            ("zookeeper", CLUSTER_INTERVAL_SECONDS, collector.collect_zookeeper, None),
+            ("sizes", SIZES_INTERVAL_SECONDS, collector.collect_sizes, None),
+            ("requests", REQUESTS_INTERVAL_SECONDS, collector.collect_requests, None),
+        )
+    ]
+    threads = [threading.Thread(target=tier.run, args=(stop,), name=tier.name, daemon=True) for tier in tiers]
+    for thread in threads:
+        thread.start()
+    Tier("heartbeat", HEARTBEAT_INTERVAL_SECONDS, collector.beat, pause=attention.rest).run(stop)
+    attention.pay()  # whoever pauses for long sees that it is over
+    for thread in threads:
+        thread.join(timeout=5)

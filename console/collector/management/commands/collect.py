@@ -1,0 +1,34 @@
+"""`manage.py collect`: the collector as a process. One per data directory."""
+
+import fcntl
+import signal
+import threading
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+
+from console.collector.collector import Collector, run_collector
+from console.common.data_directories import make_data_directories
+from console.gateway.connect import cluster_gateway, zookeeper_gateway
+from console.gateway.leader_recovery import LeaderRecovery
+from console.gateway.zookeeper import EnsembleLook
+
+
+class Command(BaseCommand):
+    help = "Watch the cluster, write what changed, push it to open pages. Runs until SIGTERM."
+
+    def handle(self, *args, **options) -> None:
+        make_data_directories()
+        with open(settings.RUN_DIR / "collector.lock", "w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise CommandError("Another collector is running on this data directory.") from None
+            stop = threading.Event()
+            for number in (signal.SIGTERM, signal.SIGINT):
+                signal.signal(number, lambda *_: stop.set())
+            gateway, zookeeper = cluster_gateway(), zookeeper_gateway()
+            look = EnsembleLook(zookeeper, settings.ZOOKEEPER)
+            run_collector(Collector(gateway, look, is_recovering=LeaderRecovery(zookeeper)), stop)
+            zookeeper.close()
+            gateway.close()

@@ -1,0 +1,140 @@
+"""The whole stack, in order: Redis, database, first user, the console's services, the cluster; and back down."""
+
+import os
+import time
+from dataclasses import dataclass, field
+
+from django.conf import settings
+from django.core.management import call_command
+from django.db import DatabaseError
+
+from console.launch.first_user import PASSWORD_VARIABLE, Credentials, ensure_first_user
+from console.launch.interrupts import Interrupts
+from console.launch.ports import needed_ports, port_complaints
+from console.launch.progress import Progress
+from console.launch.redis_server import is_embedded, redis_service, wait_for_redis
+from console.launch.services import STOP_ORDER, console_services, service_environment
+from console.launch.stages import Stages, is_alive, shut_down
+from console.launch.supervisor import Supervisor, end_service, left_services
+from console.launch.unrecorded import end_unrecorded
+from console.processes.embedded import with_every_zookeeper
+from console.processes.kinds import START_ORDER
+from console.processes.models import ManagedProcess
+from console.processes.readiness import port_answers
+from console.processes.registry import processes_of_host, register
+from console.processes.setup import Setup, SetupError
+
+#: A service that dies wakes whoever watches; this is for what no signal tells.
+WATCH_EVERY_S = 1.0
+WEB_TIMEOUT_S = 30.0
+#: For services known by their run files only.
+GRACE_S = 6.0
+
+
+def service_run_files():
+    return settings.RUN_DIR / "services"
+
+
+@dataclass
+class Stack:
+    setup: Setup
+    progress: Progress
+    interrupts: Interrupts
+    rows: list[ManagedProcess] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        environment = service_environment(self.setup)
+        self.supervisor = Supervisor(service_run_files(), environment, settings.RUN_DIR)
+
+    def open(self) -> Credentials:
+        """Everything up, stage by stage. Raises SetupError, or Interrupted when somebody wants to stop already."""
+        end_services(self.progress, self._hurried, left_over=True)
+        self._open_database()
+        self.setup = with_every_zookeeper(self.setup)
+        self.supervisor.environment |= service_environment(self.setup)
+        self.rows = register(self.setup)
+        self._refuse_taken_ports()
+        self._open_redis()
+        credentials = ensure_first_user(os.environ.get(PASSWORD_VARIABLE, ""))
+        for service in console_services():
+            self.supervisor.start(service)
+        Stages(self.progress, self.look_after_services).start(START_ORDER, self.rows)
+        self._await_web()
+        return credentials
+
+    def stay(self) -> None:
+        """Look after the services until somebody wants to stop."""
+        while True:
+            self.look_after_services()
+            self.interrupts.pause(min(WATCH_EVERY_S, self.supervisor.due_in_s()))
+
+    def close(self) -> None:
+        """Everything down, last started first. A database that fails keeps nothing up: then run files say what runs."""
+        try:
+            shut_down(processes_of_host(), self.progress, self._hurried)
+        except DatabaseError as error:
+            self.progress.note(f"! The database failed ({error}): what runs is ended without it.")
+            self._end_services()  # the worker first: it would start again what ends
+            end_unrecorded(self.progress, self._hurried)
+        else:
+            self._end_services()
+
+    def _end_services(self) -> None:
+        self.supervisor.ask_to_end(name for name in STOP_ORDER if name != "redis")
+        for name in STOP_ORDER:
+            started = time.monotonic()
+            if self.supervisor.stop(name, self._hurried):
+                self.progress.done(name, "stopped", time.monotonic() - started)
+
+    def look_after_services(self) -> None:
+        for sentence in self.supervisor.watch():
+            self.progress.note(f"! {sentence}")
+        self.interrupts.check()
+
+    def _hurried(self) -> bool:
+        return self.interrupts.hurry
+
+    def _open_database(self) -> None:
+        with self.progress.doing("database", "migrating") as outcome:
+            try:
+                call_command("migrate", interactive=False, verbosity=0)
+            except DatabaseError as error:
+                raise SetupError(f"The database cannot be used: {str(error).strip()}") from error
+            outcome.detail = settings.DATABASES["default"]["ENGINE"].rpartition(".")[2]
+
+    def _refuse_taken_ports(self) -> None:
+        running = frozenset(row.name for row in self.rows if is_alive(row))
+        managed = {"", *(row.name for row in self.rows)}  # a broker that was removed needs none
+        needed = [each for each in needed_ports(self.setup, settings.CONSOLE_PORT) if each.owner in managed]
+        if complaints := port_complaints(needed, running):
+            raise SetupError("\n".join(complaints))
+
+    def _open_redis(self) -> None:
+        with self.progress.doing("Redis") as outcome:
+            if is_embedded(os.environ):
+                self.supervisor.start(redis_service(settings.REDIS_URL))
+            if not wait_for_redis(settings.REDIS_URL, self.look_after_services):
+                where = settings.LOG_DIR / "redis.log" if is_embedded(os.environ) else "BARNABAS_REDIS_URL"
+                raise SetupError(f"Redis does not answer; see {where}.")
+            outcome.detail = "ready on a unix socket" if is_embedded(os.environ) else "ready, from BARNABAS_REDIS_URL"
+
+    def _await_web(self) -> None:
+        with self.progress.doing("console") as outcome:
+            deadline = time.monotonic() + WEB_TIMEOUT_S
+            while not port_answers(settings.CONSOLE_PORT) and time.monotonic() < deadline:
+                self.look_after_services()
+                time.sleep(0.05)
+            outcome.detail = f"ready on 127.0.0.1:{settings.CONSOLE_PORT}"
+            if not port_answers(settings.CONSOLE_PORT):
+                outcome.fail(f"does not answer; see {settings.LOG_DIR / 'web.log'}")
+
+
+def end_services(progress: Progress, hurried, left_over: bool = False) -> int:
+    """End services by their run files alone; the number ended."""
+    living = left_services(service_run_files())
+    detail = "left by an earlier start, ended" if left_over else "stopped"
+    for name in [*STOP_ORDER, *(name for name in living if name not in STOP_ORDER)]:
+        started = progress.now()
+        if end_service(service_run_files(), name, GRACE_S, hurried):
+            progress.done(name, detail, progress.now() - started)
+    return len(living)

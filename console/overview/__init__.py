@@ -1,0 +1,1 @@
+"""The cluster at a glance: health and its reasons, charts, and what machines ask for."""

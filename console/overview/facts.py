@@ -1,0 +1,209 @@
+"""Gathering what health is worked out from, out of what the collector wrote."""
+
+from collections.abc import Collection, Iterable, Sequence
+
+from django.db.models import Q
+from django.utils import timezone
+
+from console.access.filters import within
+from console.access.last_line import sentence_within
+from console.access.reach import EVERYTHING, Reach, Resource
+from console.brokers.models import BrokerReport
+from console.brokers.open_files import OpenFiles
+from console.clusters.models import QUIET_MAX, Broker, ClusterState, Partition, QuietReason, Topic
+from console.common.clock import now_ms
+from console.consumers.models import ConsumerGroup
+from console.consumers.queries import groups_in_trouble
+from console.history.models import Change
+from console.history.queries import unclean_elections_since
+from console.overview.health import (
+    CrowdedBroker,
+    Facts,
+    Level,
+    PastElection,
+    Quiet,
+    TightDirectory,
+    TroubledGroup,
+    TroubledPartition,
+    TroubledProcess,
+    UnloadedCoordinators,
+)
+from console.overview.unclean_reason import TOLD_FOR_MS
+from console.processes.models import ManagedProcess
+from console.processes.presenters import Shown
+from console.processes.states import Desired
+from console.processes.truths import TROUBLED_STATES, State
+
+#: Groups in trouble that reasons are worked out from.
+TROUBLED_GROUPS_MAX = 20
+COORDINATORS_TOPICS = ("__consumer_offsets", "__transaction_state")
+
+
+def health_facts(
+    state: ClusterState,
+    brokers: Sequence[Broker],
+    troubled: Iterable[Partition],
+    processes: Sequence[Shown],
+    reach: Reach = EVERYTHING,
+) -> Facts:
+    at_ms = now_ms()
+    missing = {broker.broker_id: broker.changed_at_ms for broker in brokers if not broker.is_registered}
+    said = quiet_reasons(at_ms, reach)
+    quiet_names = {each.name for each in said if each.about == Resource.GROUP}
+    groups, groups_count = troubled_groups(reach, quiet_names)
+    quiet_groups = groups_in_trouble(at_ms, reach).filter(name__in=quiet_names) if quiet_names else ()
+    reports = _reports_of(each.broker_id for each in brokers if each.is_registered)
+    return Facts(
+        is_seen=bool(state.brokers_at_ms),
+        brokers_error=state.brokers_error,
+        topics_error=state.topics_error,
+        controller_id=state.controller_id,
+        missing=frozenset(missing),
+        missing_since_ms=missing,
+        flapping={each.broker_id: each.departures_since(at_ms) for each in brokers if each.is_flapping(at_ms)},
+        managed=frozenset(_broker_of(each.process) for each in processes if _is_broker(each.process)),
+        troubled=tuple(_as_trouble(each) for each in troubled),
+        zookeeper_errors={server["address"]: server["error"] for server in state.zookeeper if server["error"]},
+        zookeeper_count=len(state.zookeeper),
+        groups=groups,
+        groups_count=groups_count,
+        quiet_groups=tuple(map(_as_group, quiet_groups)),
+        quiets=tuple(map(_as_quiet, said)),
+        now_ms=at_ms,
+        directories=tight_directories(reports),
+        crowded=crowded_brokers(reports),
+        processes=_troubled_processes((each.process for each in processes), reach),
+        unclean=tuple(map(_as_past_election, unclean_elections_since(at_ms - TOLD_FOR_MS, reach))),
+        unloaded=_unloaded_coordinators(reports),
+        lone_internal_topics=_lone_internal_topics(sum(each.is_registered for each in brokers)),
+    )
+
+
+def shown_processes(reach: Reach = EVERYTHING) -> list[Shown]:
+    now = timezone.now()
+    return [Shown(each, now, reach) for each in ManagedProcess.objects.filter(within(reach, Resource.PROCESS, "name"))]
+
+
+def quiet_reasons(at_ms: int, reach: Reach = EVERYTHING) -> list[QuietReason]:
+    """What is said of reasons of health and not over, of objects in reach; at most QUIET_MAX."""
+    lasting = QuietReason.objects.filter(Q(until_ms=None) | Q(until_ms__gt=at_ms))
+    seen = ~Q(about__in=(Resource.GROUP, Resource.PROCESS))
+    for resource in (Resource.GROUP, Resource.PROCESS):
+        seen |= Q(about=resource) & within(reach, resource, "name")
+    return list(lasting.filter(seen)[:QUIET_MAX])
+
+
+def troubled_groups(reach: Reach, but: Collection[str] = ()) -> tuple[tuple[TroubledGroup, ...], int]:
+    """The worst of those that read badly or will lose records, and how many there are of both."""
+    found = groups_in_trouble(now_ms(), reach).exclude(name__in=but)
+    worst = tuple(_as_group(each) for each in found[:TROUBLED_GROUPS_MAX])
+    return worst, len(worst) if len(worst) < TROUBLED_GROUPS_MAX else found.count()
+
+
+def _reports_of(broker_ids: Iterable[int]) -> list[BrokerReport]:
+    return list(BrokerReport.objects.filter(broker_id__in=list(broker_ids)).order_by("broker_id"))
+
+
+def crowded_brokers(reports: Iterable[BrokerReport]) -> tuple[CrowdedBroker, ...]:
+    """The brokers that are near their limit of open files."""
+    return tuple(
+        CrowdedBroker(each.broker_id, each.open_files, each.open_files_limit)
+        for each in reports
+        if each.open_files is not None and OpenFiles(each.open_files, each.open_files_limit).is_near_limit
+    )
+
+
+def tight_directories(reports: Iterable[BrokerReport]) -> tuple[TightDirectory, ...]:
+    """The log directories that are offline or have little room."""
+    return tuple(
+        TightDirectory(
+            report.broker_id,
+            each.path,
+            each.error,
+            1 - (each.used_share or 0.0),
+            each.usable_bytes,
+            each.tone == "critical",
+        )
+        for report in reports
+        for each in report.directories
+        if each.tone != "ok"
+    )
+
+
+def _troubled_processes(rows: Iterable[ManagedProcess], reach: Reach) -> tuple[TroubledProcess, ...]:
+    return tuple(
+        TroubledProcess(
+            row.name,
+            row.state,
+            sentence_within(reach, row.state_sentence),
+            _is_lost(row),
+            row.spec.get("broker_id"),
+        )
+        for row in rows
+        if row.desired == Desired.RUNNING and row.state in TROUBLED_STATES
+    )
+
+
+def _unloaded_coordinators(reports: Iterable[BrokerReport]) -> tuple[UnloadedCoordinators, ...]:
+    return tuple(
+        UnloadedCoordinators(each.broker_id, each.groups_not_loaded, each.transactions_not_loaded)
+        for each in reports
+        if each.groups_not_loaded or each.transactions_not_loaded
+    )
+
+
+def _lone_internal_topics(broker_count: int) -> tuple[str, ...]:
+    """A broker alone makes its coordinators' topics with one replica, and nobody adds to them when others come."""
+    if broker_count < 2:
+        return ()
+    alone = Topic.objects.filter(name__in=COORDINATORS_TOPICS, replication_factor=1)
+    return tuple(alone.order_by("name").values_list("name", flat=True))
+
+
+def _as_past_election(change: Change) -> PastElection:
+    return PastElection(change.pk, change.object_name, change.sentence, change.at_ms, change.tone == "critical")
+
+
+def _is_lost(process: ManagedProcess) -> bool:
+    """The cluster is not well without it, and it is not coming back: sources and stream jobs are only its clients."""
+    needed = process.kind in (ManagedProcess.Kind.BROKER, ManagedProcess.Kind.ZOOKEEPER)
+    return needed and process.state == State.FAILED
+
+
+def _is_broker(process: ManagedProcess) -> bool:
+    return process.kind == ManagedProcess.Kind.BROKER
+
+
+def _broker_of(process: ManagedProcess) -> int:
+    return int(process.name.rpartition("-")[2])
+
+
+def _as_group(group: ConsumerGroup) -> TroubledGroup:
+    verdict = group.judgement
+    return TroubledGroup(
+        group.name,
+        verdict.value,
+        verdict.meaning,
+        group.lag,
+        group.member_count,
+        group.lost,
+        group.behind_ms,
+        group.expires_in_ms if group.is_expiring else None,
+    )
+
+
+def _as_quiet(row: QuietReason) -> Quiet:
+    level, parts = Level(row.level), tuple(row.parts)
+    return Quiet(row.key, row.kind, level, row.weight, parts, row.until_ms, row.actor_name, row.why)
+
+
+def _as_trouble(partition: Partition) -> TroubledPartition:
+    return TroubledPartition(
+        partition.topic.name,
+        partition.leader is not None,
+        tuple(partition.replicas),
+        tuple(partition.isr),
+        partition.partition,
+        min(partition.topic.min_insync_replicas or 1, len(partition.replicas)),
+        tuple(partition.adding),
+    )

@@ -1,0 +1,75 @@
+"""Troubles of disks and processes as sentences. Pure."""
+
+from collections.abc import Iterable
+
+from console.common.figures import size
+from console.overview.health import Action, CrowdedBroker, Level, Reason, TightDirectory, TroubledProcess
+
+_EVIDENCE_LENGTH_MAX = 160
+_PATH_LENGTH_MAX = 400
+
+
+def directory_reasons(directories: Iterable[TightDirectory]) -> Iterable[Reason]:
+    for each in directories:
+        yield _offline(each) if each.error else _nearly_full(each)
+
+
+def crowded_reasons(crowded: Iterable[CrowdedBroker]) -> Iterable[Reason]:
+    for each in crowded:
+        text = (
+            f"Broker {each.broker_id} is near its limit of open files: beyond it no segment opens, no client comes in."
+        )
+        action = Action("Raise the limit (ulimit -Hn, LimitNOFILE= of systemd), then restart it", "processes")
+        evidence = f"{each.open_files:,} of {each.limit:,} are open"
+        yield Reason(
+            Level.WARNING, f"Broker {each.broker_id}", text, action, evidence, key=f"open files:{each.broker_id}"
+        )
+
+
+def _offline(directory: TightDirectory) -> Reason:
+    text = (
+        f"A log directory of broker {directory.broker_id} is offline: the replicas in it are served by others, or "
+        "by nobody."
+    )
+    action = Action("Mend the disk, then restart the broker", "broker", str(directory.broker_id))
+    evidence, key = f"{directory.path}: {directory.error}", _key("offline", directory)
+    return Reason(Level.CRITICAL, f"Broker {directory.broker_id}", text, action, evidence, key=key)
+
+
+def _key(trouble: str, directory: TightDirectory) -> str:
+    return f"directory:{trouble}:{directory.broker_id}:{directory.path[:_PATH_LENGTH_MAX]}"
+
+
+def _nearly_full(directory: TightDirectory) -> Reason:
+    level = Level.CRITICAL if directory.is_critical else Level.WARNING
+    text = (
+        f"The volume of broker {directory.broker_id} is nearly full: a broker without room takes its directory offline."
+    )
+    evidence = (
+        f"{directory.path}: {size(directory.usable_bytes)} left, {100 * directory.left_share:.0f} % of the volume"
+    )
+    action = Action("See what fills it; shorten the retention of the largest", "broker", str(directory.broker_id))
+    return Reason(level, f"Broker {directory.broker_id}", text, action, evidence, key=_key("full", directory))
+
+
+def _short(sentence: str) -> str:
+    """The last words of a process may be a whole traceback; its page has them."""
+    return sentence if len(sentence) <= _EVIDENCE_LENGTH_MAX else f"{sentence[:_EVIDENCE_LENGTH_MAX]}…"
+
+
+_STATE_WORDS = {
+    "exited": "has exited",
+    "failed": "has failed",
+    "flapping": "dies again and again",
+    "unresponsive": "does not respond",
+    "registered but dead": "is dead, and still registered",
+}
+
+
+def process_reasons(processes: Iterable[TroubledProcess]) -> Iterable[Reason]:
+    for each in processes:
+        level = Level.CRITICAL if each.is_lost else Level.WARNING
+        action = Action("Read the end of its log, cure the cause, start it", "process", each.name)
+        text = f"{each.name} should be running and {_STATE_WORDS.get(each.state, f'is {each.state}')}."
+        key = f"process:{each.state}:{each.name}"
+        yield Reason(level, each.name, text, action, _short(each.sentence), key=key, about="process", name=each.name)

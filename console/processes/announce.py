@@ -1,0 +1,27 @@
+"""The push of a process that changed, or is gone, to those who look at it."""
+
+from django.utils import timezone
+
+from console.access.read_only import why_read_only
+from console.live import groups
+from console.live.push import push_partial
+from console.processes.models import ManagedProcess
+from console.processes.presenters import Shown
+
+
+def push_process(process: ManagedProcess) -> None:
+    """Show the process as it is now to everybody who looks at the list or at its page."""
+    shown = Shown(process, timezone.now())
+    read_only = why_read_only()
+    context = {"shown": shown, "read_only": read_only, "user": None}
+    for can_operate in (True, False):
+        for template in ("processes/row.html", "processes/state.html"):
+            push_partial(
+                groups.processes(can_operate), template, {**context, "can_operate": can_operate and not read_only}
+            )
+
+
+def push_removed(name: str) -> None:
+    """The lists, and the page of what is not there any more, fetch themselves anew."""
+    for group in (groups.processes(True), groups.processes(False), groups.STREAMS):
+        push_partial(group, "live/resync.html", {"version": f"without-{name}"})

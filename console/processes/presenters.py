@@ -1,0 +1,129 @@
+"""How a process looks on a page."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.utils import timezone
+
+from console.access.last_line import sentence_within
+from console.access.reach import EVERYTHING, Reach
+from console.access.rights import REFUSALS, Right
+from console.processes.models import ManagedProcess
+from console.processes.removal import restart_words
+from console.processes.restarts import clock_time, deaths_within
+from console.processes.states import Observed, Request
+from console.processes.truths import State
+
+#: Colour of a state; never alone, always beside its word.
+TONES = {
+    State.HEALTHY: "ok",
+    State.RUNNING: "ok",
+    State.REGISTERED: "ok",
+    State.STARTING: "busy",
+    State.CATCHING_UP: "busy",
+    State.STOPPING: "busy",
+    State.UNREGISTERED: "warning",
+    State.UNRESPONSIVE: "warning",
+    State.SUSPENDED: "warning",
+    State.FLAPPING: "critical",
+    State.DEAD_REGISTERED: "critical",
+    State.EXITED: "critical",
+    State.FAILED: "critical",
+    State.STOPPED: "plain",
+}
+
+_REQUESTED = {
+    Request.START: "start requested",
+    Request.STOP: "stop requested",
+    Request.RESTART: "restart requested",
+    Request.KILL: "kill requested",
+}
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A row with what only a page needs."""
+
+    process: ManagedProcess
+    now: datetime
+    #: Of who looks.
+    reach: Reach = EVERYTHING
+
+    @property
+    def tone(self) -> str:
+        return TONES[State(self.process.state)]
+
+    @property
+    def sentence(self) -> str:
+        """The sentence without the state's word, which stands beside it already."""
+        text = self.requested or sentence_within(self.reach, self.process.state_sentence)
+        return text.removeprefix(self.process.state).lstrip(": ")
+
+    @property
+    def kind_note(self) -> str:
+        """What kind of process it is, where the name does not say so."""
+        return "" if self.process.name.startswith(self.process.kind) else self.process.get_kind_display()
+
+    @property
+    def why_read_only(self) -> str:
+        return REFUSALS[Right.OPERATE]
+
+    @property
+    def requested(self) -> str:
+        return _REQUESTED.get(self.process.request, "")
+
+    @property
+    def os_says(self) -> str:
+        """The second of the four truths: whether the very process that was started lives."""
+        process = self.process
+        if process.pid is not None:
+            born = timezone.localtime(process.started_at) if process.started_at else None
+            return f"pid {process.pid} lives, started at {clock_time(born)}, run {process.run_token[:8]}"
+        if process.waits_for_restart:
+            return f"no process; the next is started at {clock_time(timezone.localtime(process.start_again_at))}"
+        ended = f"; the last one ended with status {process.exit_status}" if process.exit_status is not None else ""
+        return f"no process{ended}"
+
+    @property
+    def recent_deaths(self) -> int:
+        return len(deaths_within(self.process.deaths, int(self.now.timestamp() * 1000)))
+
+    @property
+    def restart_words(self) -> str:
+        return restart_words(self.process.restart)
+
+    #: What only an operator may do on the page, as its disabled buttons say it.
+    operator_verbs = ("Change", "Kill…", "Remove…")
+
+    @property
+    def uptime(self) -> str:
+        if self.process.pid is None or self.process.started_at is None:
+            return ""
+        return name_duration((self.now - self.process.started_at).total_seconds())
+
+    @property
+    def why_no_start(self) -> str:
+        """Why Start is disabled; empty when it is not."""
+        if self.process.request:
+            return self.requested
+        return f"{self.process.name} is {self.process.state} already" if self.process.pid is not None else ""
+
+    @property
+    def why_no_stop(self) -> str:
+        """Why Stop and Restart are disabled; empty when they are not."""
+        if self.process.request:
+            return self.requested
+        if self.process.pid is None and not self.process.waits_for_restart:
+            return f"{self.process.name} does not run"
+        return f"{self.process.name} is stopping already" if self.process.observed == Observed.STOPPING else ""
+
+
+def name_duration(seconds: float) -> str:
+    """4 s · 3 m 12 s · 5 h 3 m · 2 d 4 h: the two largest units."""
+    units = ((86_400, "d"), (3_600, "h"), (60, "m"), (1, "s"))
+    rest, parts = max(0, int(seconds)), []
+    for size, unit in units:
+        count, rest = divmod(rest, size)
+        if count or parts:
+            parts.append(f"{count} {unit}")
+    return " ".join(parts[:2]) or "0 s"

@@ -1,0 +1,1 @@
+"""Read-only mode: its page, its switch, and the guard before every view."""

@@ -1,0 +1,27 @@
+"""Beginning and ending read-only mode as a plan. Pure."""
+
+from console.access.read_only import SCOPES, ReadOnly
+from console.plans.plan import Line, Plan
+
+
+def switch_plan(scope: str, now: ReadOnly | None) -> Plan:
+    """To end it if it is read-only, otherwise to begin."""
+    ends = now is not None
+    return Plan(
+        action="end read-only" if ends else "begin read-only",
+        object_type=scope.partition(" ")[0],
+        object_name=SCOPES[scope],
+        lines=(Line("read-only", ends, not ends),),
+        read=(scope, repr(now)),
+        touches=_ENDING if ends else _BEGINNING,
+        undo="begin it again." if ends else "end it here.",
+        obstacle=_FROM_SETTINGS if ends and now.since is None else "",
+    )
+
+
+_BEGINNING = (
+    "Every change is refused until it is ended.",
+    "What is under way goes on, and a rolling restart can still be paused.",
+)
+_ENDING = ("Changes are possible again for who may make them.",)
+_FROM_SETTINGS = "BARNABAS_READ_ONLY was set when the console was started; only a start without it ends it."

@@ -1,0 +1,1 @@
+"""People: coming in and going out, accounts, and how far their rights reach."""

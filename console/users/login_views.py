@@ -1,0 +1,87 @@
+"""Login and logout."""
+
+from django.conf import settings
+from django.contrib.auth import login, logout
+from django.contrib.auth.decorators import login_not_required
+from django.contrib.auth.forms import AuthenticationForm
+from django.contrib.auth.models import AnonymousUser, User
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods, require_POST
+
+from console.access.login_address import address_of
+from console.access.one_time import MUST_CHANGE
+from console.audit.record import record_event
+from console.audit.refusals import count_quietly
+from console.users.announce import announce_rights
+from console.users.known_browser import place_of_browser, remember_browser
+from console.users.throttle import begin_attempt, forget_failures, name_as_counted, place_of_address
+
+#: In the audit, whatever was typed.
+NO_ACCOUNT = "no such account"
+
+
+@login_not_required
+@never_cache
+@sensitive_post_parameters("password")
+@require_http_methods(["GET", "HEAD", "POST"])
+def log_in(request: HttpRequest) -> HttpResponse:
+    if request.user.is_authenticated:
+        return redirect(settings.LOGIN_REDIRECT_URL)
+    if request.method != "POST":
+        return _login_page(request, AuthenticationForm(request))
+    name = name_as_counted(request.POST.get("username", ""))
+    address = place_of_address(address_of(request))
+    place = place_of_browser(request, name) or address
+    wait_seconds = begin_attempt(name, place, timezone.now())
+    if wait_seconds:
+        _count_failure(request, "wait to log in", name, address)
+        return _login_page(request, AuthenticationForm(request), 429, wait_seconds)
+    form = AuthenticationForm(request, data=request.POST)
+    if not form.is_valid():
+        _count_failure(request, "fail to log in", name, address)
+        return _login_page(request, form, 401)
+    forget_failures(name, place)
+    login(request, form.get_user())
+    if hasattr(form.get_user(), "password_to_change"):
+        request.session[MUST_CHANGE] = True
+    request.session.clear_expired()
+    record_event(form.get_user(), "log in", "user", form.get_user().get_username())
+    response = redirect(_next_address(request))
+    remember_browser(response, name)
+    return response
+
+
+def _count_failure(request: HttpRequest, action: str, name: str, place: str) -> None:
+    """A name that no account has is not kept: people type their password there too."""
+    person = User.objects.filter(username__iexact=name).first()
+    count_quietly(AnonymousUser(), action, "user", person.username if person else NO_ACCOUNT, place)
+
+
+@require_POST
+def log_out(request: HttpRequest) -> HttpResponse:
+    person = request.user
+    record_event(person, "log out", "user", person.get_username())
+    number = person.pk
+    logout(request)
+    announce_rights(number)
+    return redirect("login")
+
+
+def _login_page(
+    request: HttpRequest, form: AuthenticationForm, status: int = 200, wait_seconds: int = 0
+) -> HttpResponse:
+    next_address = request.POST.get("next", request.GET.get("next", ""))
+    context = {"form": form, "wait_seconds": wait_seconds, "next": next_address}
+    return render(request, "users/login.html", context, status=status)
+
+
+def _next_address(request: HttpRequest) -> str:
+    """Where the person wanted to go, if that is a page of this console."""
+    wanted = request.POST.get("next", "")
+    is_ours = url_has_allowed_host_and_scheme(wanted, {request.get_host()}, require_https=request.is_secure())
+    return wanted if is_ours else settings.LOGIN_REDIRECT_URL

@@ -1,0 +1,71 @@
+"""Reading people as the users page knows them: role, rules, logins, and who is left to administer."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from django.contrib.auth.models import User
+from django.contrib.sessions.models import Session
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from console.access.reach import Reach, Rule
+from console.access.roles import ROLES
+
+TITLES = ("user", "role", "active", "last_login", "rules")
+#: Shown for somebody whose groups give nothing.
+NO_ROLE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What of a person decides what the person may do."""
+
+    role: str
+    is_active: bool
+    rules: tuple[Rule, ...]
+
+    @property
+    def reach(self) -> Reach:
+        return Reach(ROLES.get(self.role, frozenset()) if self.is_active else frozenset(), self.rules_in_force)
+
+    @property
+    def rules_in_force(self) -> tuple[Rule, ...]:
+        return self.rules if self.is_active else ()
+
+
+def people(search: str = "") -> QuerySet[User]:
+    found = User.objects.order_by("username").prefetch_related("groups", "name_rules")
+    return found.filter(username__icontains=search) if search else found
+
+
+def role_of(user: User) -> str:
+    """The strongest, should there be several."""
+    if user.is_superuser:
+        return "admin"
+    held = {group.name for group in user.groups.all()}
+    return next((role for role in reversed(ROLES) if role in held), NO_ROLE)
+
+
+def standing_of(user: User) -> Standing:
+    return Standing(role_of(user), user.is_active, tuple(sorted(each.rule for each in user.name_rules.all())))
+
+
+def administrators() -> QuerySet[User]:
+    """Who can log in and administer."""
+    return User.objects.filter(Q(is_superuser=True) | Q(groups__name="admin"), is_active=True).distinct()
+
+
+def is_last_administrator(user: User) -> bool:
+    return set(administrators().values_list("pk", flat=True)) == {user.pk}
+
+
+def logins_of(user: User) -> list[Session]:
+    """The sessions that are not over. Whose a session is stands inside of it, so each is looked at."""
+    living = Session.objects.filter(expire_date__gt=timezone.now()).order_by("session_key")
+    return [each for each in living if each.get_decoded().get("_auth_user_id") == str(user.pk)]
+
+
+def person_rows(users: Iterable[User]) -> Iterator[tuple]:
+    for user in users:
+        standing = standing_of(user)
+        yield (user.username, standing.role, user.is_active, user.last_login, "; ".join(map(str, standing.rules)))

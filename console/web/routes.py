@@ -1,0 +1,12 @@
+"""The websocket addresses: one for what pages show, one for reading a topic."""
+
+from django.conf import settings
+from django.urls import path
+
+from console.records.socket import RecordsConsumer
+from console.web.page_socket import PageConsumer
+
+websocket_urlpatterns = [
+    path(f"{settings.PATH_PREFIX}ws/live/", PageConsumer.as_asgi()),
+    path(f"{settings.PATH_PREFIX}ws/records/", RecordsConsumer.as_asgi()),
+]

@@ -1,0 +1,74 @@
+"""Rows as a page shows them, for a person of some reach: the one place through which a changed row reaches a browser.
+
+A row out of reach is not found, so it is not sent. What is rendered for one reach goes to every page of that reach.
+"""
+
+from collections.abc import Collection, Mapping
+
+from django.template.loader import render_to_string
+
+from console.access.reach import Reach
+from console.clusters.access import topics_within
+from console.clusters.models import Partition
+from console.consumers.access import groups_within
+from console.consumers.queries import with_topics_within
+from console.placement.queries import matrix_rows
+from console.topics.queries import with_groups
+from console.web.watched import Key
+
+#: The messages of one row: two, if it consists of table rows and of something else; none: the page fetches itself.
+Parts = tuple[str, ...]
+#: With more partitions than a page shows, the page of a topic fetches itself.
+PARTITIONS_MAX = 100
+
+
+def render_rows(wanted: Collection[Key], partitions: Mapping[int, list[int]], reach: Reach) -> dict[Key, Parts]:
+    """Those of `wanted` that are there and in reach. `partitions`: of topics' pages, those that changed."""
+    found: dict[Key, Parts] = {}
+    for kind in {kind for kind, _ in wanted}:
+        keys = [key for each, key in wanted if each == kind]
+        rendered = _topic_pages(keys, partitions, reach) if kind == "topic-page" else _RENDERERS[kind](keys, reach)
+        found.update({(kind, key): parts for key, parts in rendered.items()})
+    return found
+
+
+def _topic_rows(keys: list[int], reach: Reach) -> dict[int, Parts]:
+    topics = with_groups(topics_within(reach).filter(pk__in=keys), reach)
+    return {each.pk: (render_to_string("topics/partials/topic-row.html", {"topic": each}),) for each in topics}
+
+
+def _placement_rows(keys: list[int], reach: Reach) -> dict[int, Parts]:
+    rows = matrix_rows(list(topics_within(reach).filter(pk__in=keys)))
+    return {row.topic.pk: (render_to_string("placement/partials/matrix-row.html", {"row": row}),) for row in rows}
+
+
+def _group_rows(keys: list[int], reach: Reach) -> dict[int, Parts]:
+    groups = with_topics_within(groups_within(reach).filter(pk__in=keys).defer("members"), reach)
+    return {each.pk: (render_to_string("consumers/partials/group-row.html", {"group": each}),) for each in groups}
+
+
+def _group_pages(keys: list[int], reach: Reach) -> dict[int, Parts]:
+    return dict.fromkeys(groups_within(reach).filter(pk__in=keys).values_list("pk", flat=True), ())
+
+
+def _topic_pages(keys: list[int], partitions: Mapping[int, list[int]], reach: Reach) -> dict[int, Parts]:
+    found: dict[int, Parts] = {}
+    for topic in topics_within(reach).filter(pk__in=keys):
+        numbers = partitions.get(topic.pk)
+        if numbers is None or len(numbers) > PARTITIONS_MAX:
+            found[topic.pk] = ()
+            continue
+        changed = Partition.objects.filter(topic=topic, partition__in=numbers).select_related("topic")
+        found[topic.pk] = (
+            render_to_string("topics/partials/topic-summary.html", {"topic": topic}),
+            render_to_string("topics/partials/partition-rows.html", {"partitions": changed}),
+        )
+    return found
+
+
+_RENDERERS = {
+    "topic-row": _topic_rows,
+    "placement-row": _placement_rows,
+    "group-row": _group_rows,
+    "group-page": _group_pages,
+}

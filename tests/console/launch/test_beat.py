@@ -1,0 +1,68 @@
+"""Beat sends what is needed, also where it cannot find out, and no worker lives on without it."""
+
+import threading
+
+import pytest
+from celery.worker import state
+from django.db import OperationalError
+
+from console.celery import app
+from console.decommission.models import Departure
+from console.launch import beat
+
+
+@pytest.fixture
+def scheduler():
+    app.finalize()
+    return beat.FrugalScheduler(app, lazy=True)
+
+
+@pytest.fixture
+def sent(monkeypatch) -> list[str]:
+    names: list[str] = []
+    monkeypatch.setattr(
+        beat.beat.Scheduler, "apply_entry", lambda _self, entry, producer=None: names.append(entry.name)
+    )
+    return names
+
+
+def _apply_all(scheduler) -> None:
+    scheduler.merge_inplace(app.conf.beat_schedule)
+    for entry in scheduler.schedule.values():
+        scheduler.apply_entry(entry)
+
+
+def test_long_changes_are_advanced_only_while_there_is_one(db, scheduler, sent):
+    _apply_all(scheduler)
+    assert sorted(sent) == ["close-tallies", "look-at-streams", "reconcile-processes"]
+
+    sent.clear()
+    Departure.objects.create(broker_id=3, state="draining")
+    _apply_all(scheduler)
+    assert "advance-departures" in sent
+
+
+def test_what_cannot_be_found_out_is_needed(scheduler, sent, monkeypatch):
+    def fail() -> bool:
+        raise OperationalError("the database is gone")
+
+    monkeypatch.setitem(scheduler.only_if, "reconcile-processes", fail)
+
+    assert scheduler.is_needed("reconcile-processes")
+
+
+def test_every_condition_is_of_an_entry_there_is():
+    app.finalize()
+
+    assert beat.FrugalScheduler.only_if.keys() <= app.conf.beat_schedule.keys()
+
+
+def test_a_worker_whose_beat_has_died_ends(monkeypatch):
+    monkeypatch.setattr(state, "should_stop", None)
+    thread = threading.Thread(target=lambda: None)
+    thread.start()
+    thread.join()
+
+    beat.end_without(thread)
+
+    assert state.should_stop == beat.EXIT_STATUS

@@ -1,0 +1,72 @@
+"""What goes wrong in one part costs a sentence, not the rest of the stack."""
+
+import io
+import secrets
+import sys
+
+import pytest
+from django.conf import settings
+from django.db import OperationalError
+
+from console.launch import up
+from console.launch.interrupts import Interrupts
+from console.launch.progress import Progress
+from console.launch.up import Stack, end_services
+from console.processes import os_process
+from console.processes.facts import run_files_of_processes
+from console.processes.run_files import run_file_names, write_run_file
+from console.processes.setup import SetupError, read_setup
+from tests.console.launch.conftest import SLEEPER, service
+
+
+def refuse(*_args, **_options):
+    raise OperationalError("database or disk is full")
+
+
+@pytest.fixture
+def out() -> io.StringIO:
+    return io.StringIO()
+
+
+@pytest.fixture
+def small_house(directories, out):
+    small = Stack(read_setup({}, ""), Progress(out), Interrupts())
+    yield small
+    end_services(small.progress, lambda: True)
+
+
+def test_database_that_fails_keeps_nothing_up(small_house, out, monkeypatch):
+    """Brokers go before ZooKeeper, whatever starts processes again before them all."""
+    monkeypatch.setattr(up, "processes_of_host", refuse)
+    small_house.supervisor.start(service("worker"))
+    identities = {name: run(name) for name in ("zookeeper", "zookeeper-2", "broker-1", "broker-2", "access-counts")}
+    small_house.close()
+    assert not small_house.supervisor.is_alive("worker")
+    assert not any(os_process.look(identity).alive for identity in identities.values())
+    said = out.getvalue()
+    assert "database or disk is full" in said
+    places = [said.index(f"✓ {name}") for name in ("worker", "broker-1", "zookeeper")]
+    assert places == sorted(places)
+    assert run_file_names(run_files_of_processes()) == []
+
+
+def test_database_that_fails_on_the_way_down_keeps_nothing_up(small_house, monkeypatch):
+    identity = run("broker-1")
+    monkeypatch.setattr(up, "processes_of_host", list)
+    monkeypatch.setattr(up, "shut_down", refuse)
+    small_house.close()
+    assert not os_process.look(identity).alive
+
+
+def run(name: str) -> os_process.Identity:
+    """A process that only its run file knows."""
+    argv = [sys.executable, "-c", SLEEPER]
+    identity = os_process.spawn(argv, {}, settings.DATA_DIR, settings.LOG_DIR / name, secrets.token_hex(16))
+    write_run_file(run_files_of_processes(), name, identity)
+    return identity
+
+
+def test_database_that_cannot_be_used_is_one_sentence(small_house, monkeypatch):
+    monkeypatch.setattr(up, "call_command", refuse)
+    with pytest.raises(SetupError, match="The database cannot be used: database or disk is full"):
+        small_house.open()
