@@ -26,13 +26,15 @@ def house():
         socket = Path(directory) / "run" / "redis.sock"
         redis = [find_server_program(), "--port", "0", "--unixsocket", str(socket), "--save", "", "--appendonly", "no"]
         log = Path(directory) / "redis.log"
-        server = os_process.spawn(redis, {}, Path(directory), log, TOKEN)
         subprocess.run([sys.executable, "manage.py", "migrate", "-v0"], cwd=ROOT, env=environment, check=True)
-        yield environment
-        os_process.kill(server)
-        for number in ("first", "second", "third"):
-            os_process.kill_family(f"{TOKEN}-{number}")
-        os_process.forget_ended(set())
+        server = os_process.spawn(redis, {}, Path(directory), log, TOKEN)
+        try:
+            yield environment
+        finally:
+            os_process.kill(server)
+            for number in ("first", "second", "third"):
+                os_process.kill_family(f"{TOKEN}-{number}")
+            os_process.forget_ended(set())
 
 
 def test_process_survives_its_worker_and_its_death_is_seen_by_the_next(house):
