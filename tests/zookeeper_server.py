@@ -107,7 +107,7 @@ def running_ensemble(directory: Path, count: int) -> Iterator[ZooKeeperEnsemble]
             (home / "data").mkdir(parents=True)
             (home / "data" / "myid").write_text(f"{number}\n")
             (home / "zoo.cfg").write_text(_zoo_cfg() + lines)
-            server = start_zookeeper(home, address.ports)
+            server = start_zookeeper(home, address.ports, number=number)
             stack.callback(server.stop)
             servers.append(server)
         for server in servers:
@@ -128,6 +128,7 @@ def start_zookeeper(
     ports: tuple[int, int, int] | None = None,
     super_password_file: Path | None = None,
     place: Place = HERE,
+    number: int = 1,
 ) -> ZooKeeperServer:
     client, quorum, election = ports or free_ports(3)
     directory.mkdir(parents=True, exist_ok=True)
@@ -137,6 +138,7 @@ def start_zookeeper(
                 *place.enter,
                 *(sys.executable, "-m", "broker", "zookeeper", str(directory), "--client-port", str(client)),
                 *("--host", place.address),
+                *("--number", str(number)),
                 *("--quorum-port", str(quorum), "--election-port", str(election)),
                 *(("--super-password-file", str(super_password_file)) if super_password_file else ()),
             ],
