@@ -2,14 +2,13 @@
 
 import pytest
 
-from tests.examples import examples
 from tests.faults.copy.checker import check_copy
 from tests.faults.copy.run import run_copy
 
 
 @pytest.mark.timeout(300)
 def test_copy_under_kills_of_brokers_and_copiers_equals_its_input(tmp_path):
-    run = run_copy(tmp_path, examples(16), seed=12)
+    run = run_copy(tmp_path, 15, seed=12)
     assert run.violations == [], f"seed {run.seed}, in {tmp_path}"
     assert run.copied > 1_000
     assert run.aborted > 10
