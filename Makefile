@@ -87,7 +87,7 @@ lint: setup-test ## Check style, types and who imports whom
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	@if grep -q '^\[tool.importlinter\]' pyproject.toml; then $(VENV)/bin/lint-imports; fi
-	$(VENV)/bin/mypy
+	$(VENV)/bin/python -m mypy
 
 clean-data: ## Delete data/ (asks first)
 	@printf 'Delete all topics, offsets and users in %s? Type yes: ' "$${BARNABAS_DATA:-data}"; read answer; \
