@@ -1,6 +1,7 @@
 """A cluster as a client sees it: found through any of its brokers, each partition asked at its leader."""
 
 from collections.abc import Collection, Iterable
+from typing import Any
 
 from broker.client.connection import BrokerConnection
 from broker.client.errors import ApiNotServed, BrokerUnreachable
@@ -35,9 +36,10 @@ class Cluster:
         """Of these topics, or of all there are (None); none is created by asking. Raises BrokerUnreachable."""
         topics = None if names is None else [MetadataRequestTopic(name=name) for name in names]
         request = MetadataRequest(topics=topics, allow_auto_topic_creation=False)
-        return self.ask_any(request)
+        described: MetadataResponse = self.ask_any(request)
+        return described
 
-    def ask_any(self, request: Message, *, version_max: int = 0x7FFF) -> Message:
+    def ask_any(self, request: Message, *, version_max: int = 0x7FFF) -> Any:
         """What every broker can answer, asked of the first that does. Raises BrokerUnreachable if none does."""
         failures = []
         for address in self._bootstrap_servers:
@@ -47,6 +49,30 @@ class Cluster:
                 self.forget(*address)
                 failures.append(str(error))
         raise BrokerUnreachable("; ".join(failures) or "no broker is named")
+
+    def ask_controller(self, request: Message, *, version_max: int = 0x7FFF) -> Any:
+        """What only the controller does. Any broker passes some of it on; all are told it where it is done.
+
+        Raises BrokerUnreachable, ApiNotServed, ApiError(NOT_CONTROLLER) when none is elected.
+        """
+        metadata = self.describe_topics([])
+        address = next(
+            ((each.host, each.port) for each in metadata.brokers if each.node_id == metadata.controller_id), None
+        )
+        if address is None:
+            raise ApiError(ErrorCode.NOT_CONTROLLER, "no controller is elected at the moment; try again")
+        return self.connection(*address).ask(request, version_max=version_max)
+
+    def ask_broker(self, broker_id: int, request: Message, *, version_max: int = 0x7FFF) -> Any:
+        """Raises BrokerUnreachable, also when the cluster has no such broker; ApiNotServed."""
+        address = self.brokers().get(broker_id)
+        if address is None:
+            raise BrokerUnreachable(f"broker {broker_id} is not alive, or there is none")
+        return self.connection(*address).ask(request, version_max=version_max)
+
+    def brokers(self) -> dict[int, tuple[str, int]]:
+        """Id → address of those alive. Raises BrokerUnreachable."""
+        return {each.node_id: (each.host, each.port) for each in self.describe_topics([]).brokers}
 
     def connection(self, host: str, port: int) -> BrokerConnection:
         """Raises BrokerUnreachable, ProtocolError."""

@@ -7,6 +7,7 @@ import socket
 import time
 from collections.abc import Mapping
 from itertools import count
+from typing import TYPE_CHECKING
 
 from broker.client.errors import ApiNotServed, BrokerUnreachable, LoginRefused
 from broker.common.errors import ApiError, ErrorCode, ProtocolError
@@ -17,9 +18,9 @@ from broker.protocol.headers import RequestHeader, decode_response_header, encod
 from broker.protocol.messages import MESSAGES
 from broker.protocol.messages.api_versions import OWN_SOFTWARE, ApiVersionsRequest, ApiVersionsResponse
 from broker.protocol.schema import Message
-from broker.security.login import login
-from broker.security.membership import Membership
-from broker.security.scram import AuthenticationError
+
+if TYPE_CHECKING:
+    from broker.security.membership import Membership
 
 #: A peer that announces a larger answer is not a broker, or is not well.
 RESPONSE_BYTES_MAX = 64 * 1024 * 1024
@@ -72,7 +73,7 @@ class BrokerConnection:
         *,
         timeout_s: float | None = None,
         version_max: int = 0x7FFF,
-        membership: Membership | None = None,
+        membership: "Membership | None" = None,
     ) -> Message:
         """The response, in the highest version both sides know that is not above `version_max`.
 
@@ -86,7 +87,11 @@ class BrokerConnection:
             self._log_in(membership, deadline)
         return self._exchange(request, version, deadline)
 
-    def _log_in(self, membership: Membership, deadline: float) -> None:
+    def _log_in(self, membership: "Membership", deadline: float) -> None:
+        # Most connections never log in, and a command would wait for the import.
+        from broker.security.login import login
+        from broker.security.scram import AuthenticationError
+
         talk = login(membership.dial(*self._where))
         try:
             request = next(talk)

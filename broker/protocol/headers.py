@@ -18,12 +18,24 @@ _REQUEST = struct.Struct(">hhih")
 _CORRELATION_ID = struct.Struct(">i")
 _read_request = _REQUEST.unpack_from
 _API_KEYS = {int(key): key for key in ApiKey}
-_FLEXIBLE = {
-    (int(api), version)
-    for api, pair in MESSAGES.items()
-    for version in range(pair.request.versions[0], pair.request.versions[1] + 1)
-    if pair.request.is_flexible(version)
-}
+
+
+class _Flexible(dict[tuple[int, int], bool]):
+    """Whether a version of an API is flexible. Of what is declared only: a peer may name any number."""
+
+    def __missing__(self, asked: tuple[int, int]) -> bool:
+        api, version = asked
+        if api not in MESSAGES:
+            return False
+        request = MESSAGES[_API_KEYS[api]].request
+        lowest, highest = request.versions
+        if not lowest <= version <= highest:
+            return False
+        self[asked] = request.is_flexible(version)
+        return self[asked]
+
+
+_FLEXIBLE = _Flexible()
 
 
 class RequestHeader(NamedTuple):
@@ -50,7 +62,7 @@ def decode_request_header(frame: Buffer) -> tuple[RequestHeader, int]:
             at += length
         elif length != -1:
             raise ProtocolError(f"client_id has length {length}")
-        if (api_key, api_version) in _FLEXIBLE:
+        if _FLEXIBLE[api_key, api_version]:
             at = at + 1 if frame[at] == 0 else skip_tagged_fields(frame, at)
     except (struct.error, IndexError, UnicodeDecodeError) as error:
         raise ProtocolError(f"the request header is malformed: {error}") from error
@@ -88,7 +100,7 @@ def decode_response_header(api_key: int, api_version: int, frame: Buffer) -> tup
 
 def _is_flexible(api_key: int, api_version: int) -> bool:
     """Unknown APIs and versions count as not flexible: no more of their header is read than all versions share."""
-    return (api_key, api_version) in _FLEXIBLE
+    return _FLEXIBLE[api_key, api_version]
 
 
 def has_flexible_response_header(api_key: int, api_version: int) -> bool:

@@ -1,0 +1,71 @@
+"""The names of Kafka's commands, each with the module that declares it (`COMMAND`). Only the one that is called is
+imported."""
+
+import importlib
+
+from broker.cli.declaration import Arguments, Command, CommandError
+
+#: Name → module beside this one. A command that has several names is declared once.
+NAMES = {
+    "kafka-broker-api-versions": "kafka_broker_api_versions",
+    "kafka-cluster": "kafka_cluster",
+    "kafka-configs": "kafka_configs",
+    "kafka-console-consumer": "kafka_console_consumer",
+    "kafka-console-producer": "kafka_console_producer",
+    "kafka-consumer-groups": "kafka_consumer_groups",
+    "kafka-consumer-offset-checker": "kafka_consumer_offset_checker",
+    "kafka-consumer-perf-test": "kafka_consumer_perf_test",
+    "kafka-delete-records": "kafka_delete_records",
+    "kafka-dump-log": "kafka_dump_log",
+    "kafka-e2e-latency": "kafka_e2e_latency",
+    "kafka-features": "kafka_features",
+    "kafka-get-offsets": "kafka_get_offsets",
+    "kafka-leader-election": "kafka_leader_election",
+    "kafka-log-dirs": "kafka_log_dirs",
+    "kafka-plan": "kafka_plan",
+    "kafka-preferred-replica-election": "kafka_preferred_replica_election",
+    "kafka-producer-perf-test": "kafka_producer_perf_test",
+    "kafka-reassign-partitions": "kafka_reassign_partitions",
+    "kafka-replica-verification": "kafka_replica_verification",
+    "kafka-run-class": "kafka_run_class",
+    "kafka-server-start": "kafka_server_start",
+    "kafka-server-stop": "kafka_server_stop",
+    "kafka-topics": "kafka_topics",
+    "kafka-transactions": "kafka_transactions",
+    "kafka-verifiable-consumer": "kafka_verifiable_consumer",
+    "kafka-verifiable-producer": "kafka_verifiable_producer",
+    "zkCli": "zookeeper_shell",
+    "zookeeper-server-start": "zookeeper_server_start",
+    "zookeeper-server-stop": "zookeeper_server_stop",
+    "zookeeper-shell": "zookeeper_shell",
+}
+#: What these start is not there yet: the sentence that says so.
+_WAITING = {
+    "kafka-acls": "The brokers keep no access lists yet, so there is nothing to list or change.",
+    "connect-standalone": "There are no Connect workers yet; `barnabas up` copies text files into topics meanwhile.",
+    "connect-distributed": "There are no Connect workers yet; `barnabas up` copies text files into topics meanwhile.",
+    "kafka-mirror-maker": "Clusters are not mirrored yet.",
+    "schema-registry-start": "There is no schema registry yet.",
+}
+ALL_NAMES = (*NAMES, *_WAITING)
+
+
+def load(name: str) -> Command:
+    """KeyError for a name that is no command."""
+    if name in _WAITING:
+        return _waiting(name, _WAITING[name])
+    command: Command = importlib.import_module(f"broker.cli.{NAMES[name]}").COMMAND
+    return command
+
+
+def load_all() -> list[Command]:
+    """Each once, under the first of its names."""
+    by_module = {NAMES.get(name, name): name for name in reversed(ALL_NAMES)}
+    return [load(name) for name in sorted(by_module.values())]
+
+
+def _waiting(name: str, sentence: str) -> Command:
+    def refuse(_arguments: Arguments) -> None:
+        raise CommandError(f"{name}: {sentence}")
+
+    return Command(name=name, summary=sentence, run=refuse, takes_anything=True)

@@ -1,0 +1,315 @@
+"""`kafka-topics`: create, list, describe, enlarge and delete topics, with the options of both generations."""
+
+import sys
+
+from broker.cli.answers import at_least_one, check, id_of_text, pair, pattern, text_of_id
+from broker.cli.connecting import ADMIN, connected
+from broker.cli.declaration import Arguments, Command, CommandError, Example, Option, UsageError
+from broker.cli.output import OUTPUT, print_json, wants_json
+from broker.cli.topic_listing import FILTERS, PartitionState, TopicState, as_json, lines
+from broker.client.cluster import Cluster
+from broker.client.errors import ApiNotServed
+from broker.common.errors import ApiError, ErrorCode
+from broker.protocol.messages.metadata import MetadataResponseTopic
+
+_ACTIONS = ("create", "list", "describe", "alter", "delete")
+_FAILED = "Error while executing topic command : "
+_TIMEOUT_MS = 60_000
+#: DescribeConfigs: what a topic is, and sources that are no default: the topic, one broker, all brokers, its file.
+_TOPIC_RESOURCE = 2
+_TOPIC_SOURCE = 1
+_SET_SOURCES = (1, 2, 3, 4)
+
+
+def run(arguments: Arguments) -> None:
+    action = next(each for each in _ACTIONS if arguments[each])
+    if action not in ("list", "describe") and not arguments["topic"]:
+        raise UsageError('Missing required argument "[topic]"')
+    if arguments.given("replica-assignment") and (arguments.given("partitions") and action == "create"):
+        raise UsageError('Option "[replica-assignment]" can\'t be used with option "[partitions]"')
+    try:
+        with connected(arguments) as cluster:
+            _DO[action](cluster, arguments)
+    except ApiError as error:
+        raise CommandError(f"{_FAILED}{error.message}", on_stdout=True) from None
+
+
+def _create(cluster: Cluster, arguments: Arguments) -> None:
+    from broker.protocol.messages.create_topics import (
+        CreatableReplicaAssignment,
+        CreatableTopic,
+        CreatableTopicConfig,
+        CreateTopicsRequest,
+    )
+
+    name, placed = arguments["topic"], arguments["replica-assignment"]
+    topic = CreatableTopic(
+        name=name,
+        num_partitions=-1 if placed else arguments["partitions"] or -1,
+        replication_factor=-1 if placed else arguments["replication-factor"] or -1,
+        assignments=[
+            CreatableReplicaAssignment(partition_index=at, broker_ids=replicas)
+            for at, replicas in enumerate(placed or ())
+        ],
+        configs=[CreatableTopicConfig(name=key, value=value) for key, value in arguments["config"]],
+    )
+    if "." in name or "_" in name:
+        print(
+            "WARNING: Due to limitations in metric names, topics with a period ('.') or underscore ('_') could "
+            "collide. To avoid issues it is best to use either, but not both."
+        )
+    answer = cluster.ask_controller(CreateTopicsRequest(topics=[topic], timeout_ms=_TIMEOUT_MS))
+    (created,) = answer.topics
+    if created.error_code == ErrorCode.TOPIC_ALREADY_EXISTS:
+        if arguments["if-not-exists"]:
+            return
+        raise ApiError(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
+    check(created.error_code, created.error_message)
+    if wants_json(arguments):
+        print_json({"topic": name, "topicId": text_of_id(created.topic_id), "partitions": created.num_partitions})
+    else:
+        print(f"Created topic {name}.")
+
+
+def _list(cluster: Cluster, arguments: Arguments) -> None:
+    names = list(_named(cluster, arguments))
+    if wants_json(arguments):
+        print_json(names)
+    else:
+        sys.stdout.write("".join(f"{name}\n" for name in names))
+
+
+def _describe(cluster: Cluster, arguments: Arguments) -> None:
+    described = _named(cluster, arguments)
+    if not described:
+        _refuse_absent(arguments)
+        return
+    states = _states(cluster, described)
+    if wants_json(arguments):
+        print_json(as_json(states))
+        return
+    filters = [name for name in FILTERS if arguments[name]]
+    for line in lines(states, filters, overridden_only=arguments["topics-with-overrides"]):
+        print(line)
+
+
+def _alter(cluster: Cluster, arguments: Arguments) -> None:
+    """Partitions are added; settings are changed only in the words of the ZooKeeper generation, as Kafka does."""
+    told = bool(arguments["zookeeper"])
+    if not told and (arguments.given("config") or arguments.given("delete-config")):
+        raise UsageError(
+            'Option combination "[bootstrap-server], [config]" can\'t be used with option "[alter]" '
+            "(kafka-configs alters the settings of topics)"
+        )
+    topics = _named(cluster, arguments)
+    if not topics:
+        _refuse_absent(arguments)
+    for name, topic in topics.items():
+        if arguments.given("config") or arguments.given("delete-config"):
+            _alter_configs(cluster, name, arguments)
+        if arguments.given("partitions"):
+            _enlarge(cluster, name, len(topic.partitions), arguments, told=told)
+
+
+def _enlarge(cluster: Cluster, topic: str, count: int, arguments: Arguments, *, told: bool) -> None:
+    from broker.protocol.messages.create_partitions import (
+        CreatePartitionsAssignment,
+        CreatePartitionsRequest,
+        CreatePartitionsTopic,
+    )
+
+    if told:
+        print(
+            "WARNING: If partitions are increased for a topic that has a key, the partition logic or ordering of the "
+            "messages will be affected"
+        )
+    placed = arguments["replica-assignment"]
+    added = None
+    if placed:
+        added = [CreatePartitionsAssignment(broker_ids=replicas) for replicas in placed[count:]]
+    wanted = CreatePartitionsTopic(name=topic, count=arguments["partitions"], assignments=added)
+    request = CreatePartitionsRequest(topics=[wanted], timeout_ms=_TIMEOUT_MS, validate_only=False)
+    (result,) = cluster.ask_controller(request).results
+    check(result.error_code, result.error_message)
+    if told:
+        print("Adding partitions succeeded!")
+
+
+def _alter_configs(cluster: Cluster, topic: str, arguments: Arguments) -> None:
+    from broker.protocol.messages.incremental_alter_configs import (
+        AlterableConfig,
+        AlterConfigsResource,
+        ConfigOperation,
+        IncrementalAlterConfigsRequest,
+    )
+
+    print(
+        "WARNING: Altering topic configuration from this script has been deprecated and may be removed in future "
+        "releases.\n         Going forward, please use kafka-configs.sh for this functionality"
+    )
+    changes = [
+        AlterableConfig(name=key, config_operation=ConfigOperation.SET, value=value)
+        for key, value in arguments["config"]
+    ] + [
+        AlterableConfig(name=key, config_operation=ConfigOperation.DELETE, value=None)
+        for key in arguments["delete-config"]
+    ]
+    resource = AlterConfigsResource(resource_type=_TOPIC_RESOURCE, resource_name=topic, configs=changes)
+    (result,) = cluster.ask_controller(IncrementalAlterConfigsRequest(resources=[resource])).responses
+    check(result.error_code, result.error_message)
+    print(f"Updated config for topic {topic}.")
+
+
+def _delete(cluster: Cluster, arguments: Arguments) -> None:
+    from broker.protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
+
+    names = list(_named(cluster, arguments))
+    if not names:
+        _refuse_absent(arguments)
+        return
+    request = DeleteTopicsRequest(
+        topics=[DeleteTopicState(name=name) for name in names], topic_names=names, timeout_ms=_TIMEOUT_MS
+    )
+    for result in cluster.ask_controller(request).responses:
+        check(result.error_code, result.error_message)
+        if arguments["zookeeper"]:
+            print(f"Topic {result.name} is marked for deletion.")
+            print("Note: This will have no impact if delete.topic.enable is not set to true.")
+
+
+def _named(cluster: Cluster, arguments: Arguments) -> dict[str, MetadataResponseTopic]:
+    """The topics that are meant, by name: of --topic-id, of --topic (a regular expression of whole names), or all."""
+    found = {topic.name: topic for topic in cluster.describe_topics(None).topics if topic.name}
+    if arguments.given("topic-id"):
+        found = {name: topic for name, topic in found.items() if topic.topic_id == arguments["topic-id"]}
+    elif arguments["topic"]:
+        wanted = pattern(arguments["topic"])
+        found = {name: topic for name, topic in found.items() if wanted.fullmatch(name)}
+    if arguments["exclude-internal"]:
+        found = {name: topic for name, topic in found.items() if not topic.is_internal}
+    return dict(sorted(found.items()))
+
+
+def _refuse_absent(arguments: Arguments) -> None:
+    if arguments["if-exists"] or not (arguments["topic"] or arguments.given("topic-id")):
+        return
+    named = text_of_id(arguments["topic-id"]) if arguments.given("topic-id") else arguments["topic"]
+    raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"Topic '{named}' does not exist as expected")
+
+
+def _states(cluster: Cluster, topics: dict[str, MetadataResponseTopic]) -> list[TopicState]:
+    configs, moves = _configs(cluster, list(topics)), _moves(cluster)
+    states = []
+    for name, topic in topics.items():
+        partitions = tuple(
+            PartitionState(
+                each.partition_index,
+                each.leader_id,
+                tuple(each.replica_nodes),
+                tuple(each.isr_nodes),
+                *moves.get((name, each.partition_index), ((), ())),
+            )
+            for each in sorted(topic.partitions, key=lambda each: each.partition_index)
+        )
+        values, own = configs.get(name, ({}, frozenset()))
+        states.append(TopicState(name, text_of_id(topic.topic_id), partitions, values, own))
+    return states
+
+
+def _configs(cluster: Cluster, names: list[str]) -> dict[str, tuple[dict[str, str], frozenset[str]]]:
+    from broker.protocol.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
+
+    resources = [
+        DescribeConfigsResource(resource_type=_TOPIC_RESOURCE, resource_name=name, configuration_keys=None)
+        for name in names
+    ]
+    found: dict[str, tuple[dict[str, str], frozenset[str]]] = {}
+    for result in cluster.ask_any(DescribeConfigsRequest(resources=resources)).results:
+        # A topic may have been deleted since it was listed.
+        values = {
+            each.name: "" if each.value is None else each.value
+            for each in result.configs
+            if each.config_source in _SET_SOURCES
+        }
+        own = frozenset(each.name for each in result.configs if each.config_source == _TOPIC_SOURCE)
+        found[result.resource_name] = values, own
+    return found
+
+
+def _moves(cluster: Cluster) -> dict[tuple[str, int], tuple[tuple[int, ...], tuple[int, ...]]]:
+    """What reassignments in progress add and remove; nothing from brokers before 2.4."""
+    from broker.protocol.messages.list_partition_reassignments import ListPartitionReassignmentsRequest
+
+    try:
+        answer = cluster.ask_controller(ListPartitionReassignmentsRequest())
+    except ApiNotServed:
+        return {}
+    return {
+        (topic.name, each.partition_index): (tuple(each.adding_replicas), tuple(each.removing_replicas))
+        for topic in answer.topics
+        for each in topic.partitions
+    }
+
+
+def _assignment(text: str) -> list[list[int]]:
+    """`1:2,2:3`: for each partition its replicas."""
+    try:
+        return [[int(broker) for broker in part.split(":")] for part in text.split(",")]
+    except ValueError:
+        raise ValueError("write broker ids as 1:2,2:3") from None
+
+
+_DO = {"create": _create, "list": _list, "describe": _describe, "alter": _alter, "delete": _delete}
+
+
+COMMAND = Command(
+    name="kafka-topics",
+    summary="Create, delete, describe or change topics.",
+    run=run,
+    exactly_one_of=(_ACTIONS,),
+    options=(
+        *ADMIN,
+        OUTPUT,
+        Option("create", "Create a topic."),
+        Option("list", "List all topics, or those that --topic matches."),
+        Option("describe", "Tell partitions, leaders, replicas and settings."),
+        Option("alter", "Add partitions."),
+        Option("delete", "Delete topics."),
+        Option("topic", "Its name; but for --create a regular expression of whole names, a comma says `or`.", "TOPIC"),
+        Option("topic-id", "The id of a topic, for --describe.", "ID", parse=id_of_text),
+        Option("partitions", "How many the topic shall have.", "N", parse=at_least_one),
+        Option("replication-factor", "Replicas of each partition.", "N", parse=at_least_one),
+        Option(
+            "replica-assignment", "Brokers of each partition, preferred leader first.", "1:2,2:3", parse=_assignment
+        ),
+        Option("config", "A setting of the topic that is created.", "KEY=VALUE", parse=pair, repeatable=True),
+        Option("delete-config", "With --alter --zookeeper: a setting to take away.", "KEY", repeatable=True),
+        Option("under-replicated-partitions", "Only partitions whose replicas are not all in sync."),
+        Option("unavailable-partitions", "Only partitions without a leader."),
+        Option("under-min-isr-partitions", "Only partitions with fewer in sync than min.insync.replicas."),
+        Option("at-min-isr-partitions", "Only partitions with as many in sync as min.insync.replicas."),
+        Option("topics-with-overrides", "Only topics with settings of their own, without partitions."),
+        Option("if-exists", "Be silent if there is no such topic."),
+        Option("if-not-exists", "Be silent if the topic is there already."),
+        Option("exclude-internal", "Leave out topics that brokers keep for themselves."),
+        Option("force", "", without_effect="nothing is asked for that could be skipped."),
+        Option("disable-rack-aware", "", without_effect="racks count wherever brokers name theirs."),
+        Option(
+            "partition-size-limit-per-response",
+            "",
+            "N",
+            parse=at_least_one,
+            without_effect="the whole answer is read at once.",
+        ),
+    ),
+    examples=(
+        Example(
+            "kafka-topics --bootstrap-server localhost:9092 --create --topic orders --partitions 4",
+            "create a topic",
+        ),
+        Example(
+            "kafka-topics --bootstrap-server localhost:9092 --describe --topic orders", "who leads, who is in sync"
+        ),
+        Example("kafka-topics --zookeeper localhost:2181 --list", "the same cluster, found as before Kafka 3.0"),
+    ),
+)

@@ -1,0 +1,110 @@
+"""What `kafka-topics --describe` prints: Kafka's lines, and which topics and partitions a filter leaves. Pure."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+NO_LEADER = -1
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionState:
+    index: int
+    leader: int
+    replicas: tuple[int, ...]
+    in_sync: tuple[int, ...]
+    adding: tuple[int, ...] = ()
+    removing: tuple[int, ...] = ()
+
+    @property
+    def is_under_replicated(self) -> bool:
+        """A replica that a reassignment is adding is not missing yet."""
+        return len(self.in_sync) < len(self.replicas) - len(self.adding)
+
+
+@dataclass(frozen=True, slots=True)
+class TopicState:
+    name: str
+    topic_id: str
+    partitions: tuple[PartitionState, ...]
+    #: What is set for the topic or its brokers; `of_topic` says which of it is the topic's own.
+    configs: Mapping[str, str]
+    of_topic: frozenset[str] = field(default=frozenset())
+
+    @property
+    def replication_factor(self) -> int:
+        return max((len(each.replicas) - len(each.adding) for each in self.partitions), default=0)
+
+    @property
+    def minimum_in_sync(self) -> int:
+        return int(self.configs.get("min.insync.replicas", "1"))
+
+
+#: A filter of --describe → whether it leaves a partition.
+FILTERS: Mapping[str, Callable[[TopicState, PartitionState], bool]] = {
+    "under-replicated-partitions": lambda _topic, each: each.is_under_replicated,
+    "unavailable-partitions": lambda _topic, each: each.leader == NO_LEADER,
+    "under-min-isr-partitions": lambda topic, each: len(each.in_sync) < topic.minimum_in_sync,
+    "at-min-isr-partitions": lambda topic, each: len(each.in_sync) == topic.minimum_in_sync,
+}
+
+
+def lines(topics: Iterable[TopicState], filters: Iterable[str], *, overridden_only: bool = False) -> list[str]:
+    """With a filter the partitions it leaves, without their topics; nothing at all when all is well."""
+    wanted = [FILTERS[name] for name in filters]
+    found = []
+    for topic in topics:
+        if overridden_only:
+            found += [topic_line(topic)] if topic.of_topic else []
+        elif wanted:
+            left = [each for each in topic.partitions if any(leaves(topic, each) for leaves in wanted)]
+            found += [partition_line(topic, each) for each in left]
+        else:
+            found += [topic_line(topic), *(partition_line(topic, each) for each in topic.partitions)]
+    return found
+
+
+def topic_line(topic: TopicState) -> str:
+    configs = ",".join(f"{name}={value}" for name, value in sorted(topic.configs.items()))
+    return (
+        f"Topic: {topic.name}\tTopicId: {topic.topic_id}\tPartitionCount: {len(topic.partitions)}"
+        f"\tReplicationFactor: {topic.replication_factor}\tConfigs: {configs}"
+    )
+
+
+def partition_line(topic: TopicState, partition: PartitionState) -> str:
+    leader = "none" if partition.leader == NO_LEADER else partition.leader
+    line = (
+        f"\tTopic: {topic.name}\tPartition: {partition.index}\tLeader: {leader}"
+        f"\tReplicas: {_ids(partition.replicas)}\tIsr: {_ids(partition.in_sync)}"
+    )
+    if partition.adding or partition.removing:
+        line += f"\tAdding Replicas: {_ids(partition.adding)}\tRemoving Replicas: {_ids(partition.removing)}"
+    return line
+
+
+def as_json(topics: Iterable[TopicState]) -> list[dict[str, Any]]:
+    return [
+        {
+            "topic": topic.name,
+            "topicId": topic.topic_id,
+            "replicationFactor": topic.replication_factor,
+            "configs": dict(sorted(topic.configs.items())),
+            "partitions": [
+                {
+                    "partition": each.index,
+                    "leader": None if each.leader == NO_LEADER else each.leader,
+                    "replicas": each.replicas,
+                    "isr": each.in_sync,
+                    "addingReplicas": each.adding,
+                    "removingReplicas": each.removing,
+                }
+                for each in topic.partitions
+            ],
+        }
+        for topic in topics
+    ]
+
+
+def _ids(brokers: Iterable[int]) -> str:
+    return ",".join(map(str, brokers))
