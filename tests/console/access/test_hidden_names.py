@@ -27,7 +27,7 @@ HIDDEN, HIDDEN_GROUP, HIDDEN_PROCESS = "secret-plans", "secret-readers", "secret
 
 
 @pytest.fixture(autouse=True)
-def _objects(cluster, collect, settings, tmp_path):
+def _objects(cluster, ensemble, collect, settings, tmp_path):
     """orders and the hidden topic, both in trouble; `orders-readers` reads both, `spies` only the hidden one."""
     for name in ("orders", HIDDEN):
         cluster.create_topic(name, 1, 3)
