@@ -117,9 +117,9 @@ class GroupMember:
             self._promises.expelled(term, broker_id, self._now_us())
             self._member_id = ""
         elif isinstance(response, JoinGroupResponse) and code == ErrorCode.NONE:
-            self._promises.waited(term, self._now_us())
+            self._promises.waited(term, broker_id, self._now_us())
         elif code in (ErrorCode.NONE, ErrorCode.REBALANCE_IN_PROGRESS):
-            self._promises.heard(term, asked_us)
+            self._promises.heard(term, broker_id, asked_us)
 
     # -- membership
 

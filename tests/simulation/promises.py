@@ -27,13 +27,17 @@ class Promises:
         self._alive_us: int | None = None
         self._alive_in: Term | None = None
 
-    def heard(self, term: Term | None, asked_us: int) -> None:
-        """What was asked then was answered as a member is."""
-        self._alive_us, self._alive_in = asked_us, term
+    def heard(self, term: Term | None, broker_id: int, asked_us: int) -> None:
+        """What that broker was asked then, in that term, was answered as a member is.
 
-    def waited(self, term: Term | None, now_us: int) -> None:
+        A broker that was deposed in its sleep answers as before when it wakes; its successor hears nothing of that.
+        """
+        if term is not None and term[0] == broker_id:
+            self._alive_us, self._alive_in = asked_us, term
+
+    def waited(self, term: Term | None, broker_id: int, now_us: int) -> None:
         """What was asked long ago was answered now: who waits for a coordinator is not silent."""
-        self.heard(term, now_us - _SLACK_MS * 1000)
+        self.heard(term, broker_id, now_us - _SLACK_MS * 1000)
 
     def forget(self) -> None:
         """It is no member, and knows that."""

@@ -11,9 +11,12 @@ from broker.protocol.messages.leave_group import LeaveGroupResponse, MemberIdent
 from broker.protocol.messages.offset_commit import OffsetCommitResponse
 from broker.protocol.messages.offset_delete import OffsetDeleteResponse
 from broker.protocol.messages.offset_fetch import (
+    OffsetFetchRequest,
+    OffsetFetchRequestTopic,
     OffsetFetchResponse,
     OffsetFetchResponseGroup,
     OffsetFetchResponsePartition,
+    OffsetFetchResponseTopic,
 )
 from broker.protocol.messages.sync_group import SyncGroupResponse
 from broker.protocol.messages.txn_offset_commit import TxnOffsetCommitResponse
@@ -22,6 +25,8 @@ from broker.protocol.schema import Message
 #: JoinGroup from this version on may have a null protocol name, and a returning static leader skips the assignment.
 _NULL_PROTOCOL_VERSION = 7
 _SKIP_ASSIGNMENT_VERSION = 9
+#: OffsetFetch from this version on has one error for the whole answer.
+_FETCH_ERROR_VERSION = 2
 
 #: Why an append failed: what a member of the group is told. Clients know these answers: they look for the coordinator
 #: again. Codes that are not listed are passed on.
@@ -142,24 +147,23 @@ def uncommitted(response: Message, append_error: ErrorCode) -> Message:
             return OffsetDeleteResponse(error_code=error)
         case DeleteGroupsResponse():
             _fail(error, response.results)
-        case OffsetFetchResponse():
-            return _not_fetched(response, error)
     return response
 
 
-def _not_fetched(response: OffsetFetchResponse, error: ErrorCode) -> OffsetFetchResponse:
-    """Only what has been loaded is ever waited for, and Java consumers know no other reason to ask again."""
-    if error is ErrorCode.COORDINATOR_NOT_AVAILABLE:
-        error = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
-    groups = [OffsetFetchResponseGroup(group_id=each.group_id, error_code=error) for each in response.groups]
-    for topic in response.topics:  # version 1 has no other place for it
-        topic.partitions = [
-            OffsetFetchResponsePartition(
-                partition_index=each.partition_index, committed_offset=-1, metadata="", error_code=error
-            )
-            for each in topic.partitions
-        ]
-    return OffsetFetchResponse(topics=response.topics, error_code=error, groups=groups)
+def not_fetched(request: OffsetFetchRequest, api_version: int) -> OffsetFetchResponse:
+    """Ask again, as while a partition is loaded: for this code Java consumers and librdkafka repeat the request."""
+    error = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
+    groups = [OffsetFetchResponseGroup(group_id=each.group_id, error_code=error) for each in request.groups]
+    topics = request.topics or [] if api_version < _FETCH_ERROR_VERSION else []
+    return OffsetFetchResponse(topics=[_not_fetched(topic, error) for topic in topics], error_code=error, groups=groups)
+
+
+def _not_fetched(topic: OffsetFetchRequestTopic, error: ErrorCode) -> OffsetFetchResponseTopic:
+    refused = [
+        OffsetFetchResponsePartition(partition_index=index, committed_offset=-1, metadata="", error_code=error)
+        for index in topic.partition_indexes
+    ]
+    return OffsetFetchResponseTopic(name=topic.name, partitions=refused)
 
 
 def _fail(error: ErrorCode, results: Iterable[Any]) -> None:

@@ -188,10 +188,15 @@ class GroupCoordinator:
         return self._end(turn)
 
     def offset_fetch(self, request: OffsetFetchRequest, api_version: int, token: int, now_ms: int) -> Outcome:
-        """What is committed for the groups named; all of them must be of this coordinator."""
+        """What is committed for the groups named; all of them must be of this coordinator.
+
+        What was loaded is told when it is committed, since the last coordinator may have promised less, or more. Until
+        then clients shall ask again: were this answer to wait, their heartbeats would wait behind it.
+        """
         turn = self._turn(now_ms)
-        answer = turn.answer_at_once if self._progress.is_load_committed else turn.answer
-        answer(token, self._offsets.fetch(request, api_version))
+        is_certain = self._progress.is_load_committed
+        answer = self._offsets.fetch(request, api_version) if is_certain else answers.not_fetched(request, api_version)
+        turn.answer_at_once(token, answer)
         return self._end(turn)
 
     # -- administration -----------------------------------------------------------------------------------------------

@@ -211,9 +211,8 @@ class Offsets:
         return [_fetched_topic(name, partitions) for name, partitions in wanted]
 
     def _committed(self, group_id: str) -> OfGroup:
-        """What is certain. While the load itself is not, what was loaded, for an answer that waits until it is."""
-        newest = self._offsets.get(group_id, {})
-        return self._superseded.instead_of(newest, group_id) if self._progress.is_load_committed else newest
+        """What is certain, once the load is."""
+        return self._superseded.instead_of(self._offsets.get(group_id, {}), group_id)
 
     def _is_unstable(self, group_id: str) -> bool:
         return self._pending.has_group(group_id) or self._superseded.has_group(group_id)

@@ -23,7 +23,7 @@ from broker.protocol.messages.offset_commit import (
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
 )
-from broker.protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestTopic
+from broker.protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup, OffsetFetchRequestTopic
 from broker.protocol.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
 from broker.protocol.messages.txn_offset_commit import (
     TxnOffsetCommitRequest,
@@ -97,10 +97,11 @@ class World:
     def committed(self) -> int:
         return self.send_fetch().topics[0].partitions[0].committed_offset
 
-    def send_fetch(self, *, is_of_all: bool = False, require_stable: bool = False):
+    def send_fetch(self, version: int = 7, *, is_of_all: bool = False, require_stable: bool = False):
         topics = None if is_of_all else [OffsetFetchRequestTopic(name="t", partition_indexes=[0])]
-        request = OffsetFetchRequest(group_id="g", topics=topics, require_stable=require_stable)
-        return self.coordinators.submit(0, lambda shard, token, now: shard.offset_fetch(request, 7, token, now))
+        groups = [OffsetFetchRequestGroup(group_id="g", topics=topics)] if version >= 8 else []
+        request = OffsetFetchRequest(group_id="g", topics=topics, groups=groups, require_stable=require_stable)
+        return self.coordinators.submit(0, lambda shard, token, now: shard.offset_fetch(request, version, token, now))
 
     def send_heartbeat(self, member_id: str = "m", generation_id: int = 1, group_id: str = "g"):
         request = HeartbeatRequest(group_id=group_id, generation_id=generation_id, member_id=member_id)
