@@ -1,0 +1,20 @@
+"""Every command has its names: in bin/ of a checkout, and as an entry point of the wheel."""
+
+import os
+import tomllib
+
+from broker.cli.commands import ALL_NAMES
+from tests.tidy.sources import ROOT
+
+FILES = {f"{name}{end}" for name in ALL_NAMES for end in ("", ".sh")}
+
+
+def test_bin_has_every_command_under_both_names_and_nothing_else():
+    links = {path.name: os.readlink(path) for path in (ROOT / "bin").iterdir() if path.is_symlink()}
+    assert links == dict.fromkeys(FILES, ".command")
+    assert {path.name for path in (ROOT / "bin").iterdir()} - FILES == {".command"}
+
+
+def test_a_wheel_installs_every_command_under_both_names():
+    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
+    assert scripts == {"barnabas": "broker.barnabas:main", **dict.fromkeys(FILES, "broker.cli.__main__:main")}
