@@ -35,7 +35,7 @@ def load_producers(
     Snapshots from beyond the log's end belong to records that recovery has cut; they are removed.
     """
     remove_snapshots_beyond(directory, log_end_offset)
-    state, from_offset = newest_snapshot(directory)
+    state, from_offset = newest_snapshot(directory, segments)
     if not index.is_sound([segment.base_offset for segment in segments]):
         _log.warning("transaction index damaged, made anew", directory=str(directory))
         index.remove()
@@ -45,9 +45,15 @@ def load_producers(
     return state
 
 
-def newest_snapshot(directory: Path) -> tuple[ProducerState, int]:
-    """The newest sound one, and the offset it is of; nobody as of 0 if there is none. Raises OSError."""
+def newest_snapshot(directory: Path, segments: Sequence[Segment]) -> tuple[ProducerState, int]:
+    """The newest sound one, and the offset it is of; nobody as of 0 if there is none. Raises OSError.
+
+    One from before the log of `segments` begins is none: of what was written in between, and is deleted, nobody can
+    tell, and to know an old sequence number of a producer is worse than to know none.
+    """
     for offset, path in reversed(_snapshots(directory)):
+        if offset < segments[0].base_offset:
+            break
         found = ProducerState.decode(path.read_bytes())
         if found is not None:
             return found, offset

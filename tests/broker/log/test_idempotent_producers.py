@@ -1,18 +1,22 @@
 """A batch sent again is written once, whatever happened to the log in between."""
 
+import itertools
+
 import pytest
 
 from broker.common.errors import ApiError, ErrorCode
 from broker.log.config import LogConfig
 from broker.log.log import Log
+from broker.log.retention import plan_retention
 from broker.records.builder import build_batch
 from broker.records.record import Record
 
 CONFIG = LogConfig(segment_bytes=400)
 
 
-def batch(sequence: int, value: bytes = b"v", epoch: int = 0) -> bytearray:
-    return build_batch([Record(0, 1_000, None, value)], producer_id=7, producer_epoch=epoch, base_sequence=sequence)
+def batch(sequence: int, value: bytes = b"v", epoch: int = 0, producer_id: int = 7) -> bytearray:
+    record = Record(0, 1_000, None, value)
+    return build_batch([record], producer_id=producer_id, producer_epoch=epoch, base_sequence=sequence)
 
 
 def reopened(log: Log, *, is_clean: bool = False) -> Log:
@@ -73,6 +77,25 @@ def test_a_snapshot_of_records_that_were_cut_is_not_believed(log):
     log = Log.open(log.directory, CONFIG)
     assert log.log_end_offset == 2
     assert log.append(batch(2), 0).base_offset == 2
+
+
+def test_a_snapshot_from_before_the_log_begins_is_not_believed(log):
+    """What it knows was outdated by records that are deleted: who wrote those would be out of order for ever."""
+    other = itertools.count()
+    for sequence in range(2):
+        log.append(batch(sequence), 0)
+        segments = len(log.segments)
+        while len(log.segments) == segments:
+            log.append(batch(next(other), producer_id=8), 0)
+    last = log.segments[-1].base_offset
+    log.delete_records(last, log.log_end_offset)
+    log.apply(plan_retention(log.retention_facts(), CONFIG, last, log.log_end_offset, now_ms=0))
+    log.close()
+    _older, newest = sorted(log.directory.glob("*.snapshot"))
+    newest.write_bytes(b"\x00\x01garbage")
+    log = Log.open(log.directory, CONFIG)
+    assert log.log_start_offset == last
+    assert log.append(batch(2), 0).base_offset == log.log_end_offset - 1
 
 
 def test_two_snapshots_are_kept(log):
