@@ -105,6 +105,8 @@ class Controller:
                 return known + len(states) + sum(len(topic.partitions) for topic in topics.values())
             case TopicRead(assignment):
                 return known + len(assignment.partitions)
+            case StatesWritten(written, found):
+                return known + len(written) + len(found)
         return known
 
     def step(self, event: Event, now_ms: int) -> list[Effect]:
