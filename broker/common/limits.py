@@ -177,6 +177,9 @@ RECORDS_PER_BATCH_MAX = 100_000
 #: A broker whose loop stands still for a ZooKeeper session ends itself, but not before this: disks that work may keep
 #: one fsync for seconds.
 LOOP_STALL_MS_MIN = 10_000
+#: A controller's decision about so many partitions is made on the loop: 5 ms. About more it is made on a thread, which
+#: takes the interpreter from the loop for moments only.
+PARTITIONS_DECIDED_ON_THE_LOOP = 250
 
 #: Kafka's limit on the length of a topic name (file name minus the partition suffix).
 TOPIC_NAME_LENGTH_MAX = 249

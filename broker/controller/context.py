@@ -85,10 +85,21 @@ class ControllerContext:
         return replica.broker_id in self.brokers and replica not in self.failed_replicas
 
     def online_replicas(self, partition: TopicPartition) -> tuple[int, ...]:
-        return tuple(replica.broker_id for replica in self.replicas(partition) if self.is_online(replica))
+        return self._replicas_by_state(partition)[0]
 
     def offline_replicas(self, partition: TopicPartition) -> tuple[int, ...]:
-        return tuple(replica.broker_id for replica in self.replicas(partition) if not self.is_online(replica))
+        return self._replicas_by_state(partition)[1]
+
+    def _replicas_by_state(self, partition: TopicPartition) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Online and offline. Asked several times for each partition of an event that may touch all there are."""
+        assignment, brokers = self.assignment(partition), self.brokers
+        if self.failed_replicas or self.deferred_replicas:
+            online = tuple([each for each in assignment if self.is_online(Replica(partition, each))])
+        else:
+            online = tuple([each for each in assignment if each in brokers])
+        if len(online) == len(assignment):
+            return assignment, ()
+        return online, tuple([each for each in assignment if each not in online])
 
     def wanted_states(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, LeaderAndIsr]:
         """The states to be written for those of `partitions` that are not as they should be."""

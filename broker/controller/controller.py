@@ -97,6 +97,18 @@ class Controller:
         self._rebalance = LeaderRebalance(rebalance)
         self._repeats = RoleRepeats()
 
+    def reach(self, event: Event) -> int:
+        """How many partitions a step may look at, at most: what it costs."""
+        known = len(self.context.states) if self.context else 0
+        match event:
+            case Elected(states=states, topics=topics):
+                return known + len(states) + sum(len(topic.partitions) for topic in topics.values())
+            case TopicRead(assignment):
+                return known + len(assignment.partitions)
+            case StatesWritten(written, found):
+                return known + len(written) + len(found)
+        return known
+
     def step(self, event: Event, now_ms: int) -> list[Effect]:
         """Effects are to be carried out as `effects.py` says. `now_ms` is the time of the event, monotonic."""
         if isinstance(event, Elected):

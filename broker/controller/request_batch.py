@@ -33,13 +33,21 @@ class RequestBatch:
     def tell_everyone(self, partitions: Iterable[TopicPartition]) -> None:
         """New states: LeaderAndIsr to the online replicas, UpdateMetadata to every live broker."""
         for partition in partitions:
-            self.add_leader_and_isr(partition, self._context.online_replicas(partition))
-            self.add_metadata([partition], self._context.brokers)
+            told = self._told(partition)
+            self._add_leader_and_isr(told, self._context.online_replicas(partition))
+            for broker_id in self._context.brokers:
+                self._metadata.setdefault(broker_id, []).append(told)
 
     def add_leader_and_isr(self, partition: TopicPartition, broker_ids: Iterable[int]) -> None:
+        self._add_leader_and_isr(self._told(partition), broker_ids)
+
+    def _add_leader_and_isr(self, known: PartitionTold, broker_ids: Iterable[int]) -> None:
+        new = None
         for broker_id in broker_ids:
-            is_new = self._context.replica_status[Replica(partition, broker_id)] is ReplicaStatus.NEW
-            self._leader_and_isr.setdefault(broker_id, []).append(self._told(partition, is_new=is_new))
+            told = known
+            if self._context.replica_status[Replica(known.partition, broker_id)] is ReplicaStatus.NEW:
+                told = new = new or replace(known, is_new=True)
+            self._leader_and_isr.setdefault(broker_id, []).append(told)
 
     def add_metadata(self, partitions: Iterable[TopicPartition], broker_ids: Iterable[int]) -> None:
         """With no partitions: only who is alive."""
@@ -52,7 +60,7 @@ class RequestBatch:
         for partition in partitions:
             never_led = LeaderAndIsr(NO_BROKER, 0, (), self._context.controller_epoch)
             last = self._context.states.get(partition, never_led)
-            told = self._told(partition, replace(last, leader=LEADER_DURING_DELETE))
+            told = self._in_state(partition, replace(last, leader=LEADER_DURING_DELETE))
             for broker_id in self._context.brokers:
                 self._metadata.setdefault(broker_id, []).append(told)
 
@@ -63,18 +71,19 @@ class RequestBatch:
     def effects(self) -> list[Effect]:
         return [*self._leader_and_isr_effects(), *self._metadata_effects(), *self._stop_effects()]
 
-    def _told(
-        self, partition: TopicPartition, state: LeaderAndIsr | None = None, is_new: bool = False
-    ) -> PartitionTold:
+    def _told(self, partition: TopicPartition) -> PartitionTold:
+        return self._in_state(partition, self._context.states[partition])
+
+    def _in_state(self, partition: TopicPartition, state: LeaderAndIsr) -> PartitionTold:
         context = self._context
         assignment = context.replica_assignment(partition)
         return PartitionTold(
             partition=partition,
             topic_id=context.topics[partition.topic].topic_id,
-            state=state or context.states[partition],
+            state=state,
             replicas=assignment.replicas,
             offline_replicas=context.offline_replicas(partition),
-            is_new=is_new,
+            is_new=False,
             adding=assignment.adding,
             removing=assignment.removing,
         )
@@ -96,12 +105,12 @@ class RequestBatch:
         return tuple(self._context.brokers[leader] for leader in leaders)
 
     def _metadata_effects(self) -> list[Effect]:
-        """Brokers that are told the same share one effect."""
-        same: dict[tuple[PartitionTold, ...], list[int]] = {}
+        """Brokers that are told the same share one effect: it is the same if it is the very same objects."""
+        same: dict[tuple[int, ...], tuple[tuple[PartitionTold, ...], list[int]]] = {}
         for broker_id, told in sorted(self._metadata.items()):
-            same.setdefault(tuple(told), []).append(broker_id)
+            same.setdefault(tuple(map(id, told)), (tuple(told), []))[1].append(broker_id)
         live = tuple(broker for _, broker in sorted(self._context.brokers.items()))
         return [
             SendUpdateMetadata(tuple(broker_ids), self._context.controller_epoch, told, live)
-            for told, broker_ids in same.items()
+            for told, broker_ids in same.values()
         ]

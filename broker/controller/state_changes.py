@@ -12,7 +12,7 @@ from broker.controller.effects import Effect, WriteStates
 from broker.controller.events import StatesWritten
 from broker.controller.partition_states import PartitionStatus
 from broker.controller.reassignment_end import end_moves, write_when_deleted
-from broker.controller.replica_states import ReplicaStatus
+from broker.controller.replica_states import Replica, ReplicaStatus
 from broker.controller.request_batch import RequestBatch
 from broker.controller.unclean_election import ask_unclean, tell_unclean
 
@@ -48,14 +48,19 @@ def states_written(context: ControllerContext, event: StatesWritten) -> list[Eff
 
 def settle(context: ControllerContext, partitions: Iterable[TopicPartition]) -> None:
     """Bring the machines of partitions that have a state, and of their replicas, in line with it and with brokers."""
+    led: list[TopicPartition] = []
+    leaderless: list[TopicPartition] = []
+    served: list[Replica] = []
+    away: list[Replica] = []
     for partition in partitions:
         online = context.online_replicas(partition)
-        has_live_leader = context.states[partition].leader in online
-        status = PartitionStatus.ONLINE if has_live_leader else PartitionStatus.OFFLINE
-        context.partition_status.move([partition], status)
+        (led if context.states[partition].leader in online else leaderless).append(partition)
         for replica in context.replicas(partition):
-            is_online = replica.broker_id in online
-            context.replica_status.move([replica], ReplicaStatus.ONLINE if is_online else ReplicaStatus.OFFLINE)
+            (served if replica.broker_id in online else away).append(replica)
+    context.partition_status.move(led, PartitionStatus.ONLINE)
+    context.partition_status.move(leaderless, PartitionStatus.OFFLINE)
+    context.replica_status.move(served, ReplicaStatus.ONLINE)
+    context.replica_status.move(away, ReplicaStatus.OFFLINE)
 
 
 def replicas_went_offline(context: ControllerContext, partitions: Iterable[TopicPartition]) -> list[Effect]:

@@ -27,9 +27,13 @@ class Machines(Generic[Key, Status]):
 
     def move(self, keys: Iterable[Key], status: Status) -> None:
         """Raises InvariantViolation when the table does not allow it."""
+        allowed_from = None
         for key in keys:
-            if status not in self._may_follow[self[key]]:
-                raise InvariantViolation(f"{key} cannot go from {self[key].name} to {status.name}")
+            current = self._status.get(key, self._absent)
+            if current is not allowed_from:
+                if status not in self._may_follow[current]:
+                    raise InvariantViolation(f"{key} cannot go from {current.name} to {status.name}")
+                allowed_from = current
             if status is self._absent:
                 del self._status[key]
             else:

@@ -18,7 +18,7 @@ async def handle_list_partition_reassignments(
     request: ListPartitionReassignmentsRequest, context: RequestContext
 ) -> ListPartitionReassignmentsResponse:
     try:
-        moves = context.services.controller.reassignments()
+        moves = await context.services.controller.reassignments()
     except ApiError as error:
         return ListPartitionReassignmentsResponse(error_code=error.code, error_message=error.message)
     if request.topics is not None:

@@ -3,7 +3,6 @@
 WrongVersion or NodeMissing on the fence's own znode means that a newer controller exists: `ControllerMoved`.
 """
 
-import asyncio
 import contextlib
 from collections.abc import Iterable, Mapping
 from itertools import islice
@@ -13,6 +12,7 @@ from broker.common.cluster import NOT_WRITTEN, LeaderAndIsr
 from broker.common.logs import logger
 from broker.common.types import TopicPartition
 from broker.zookeeper import znodes
+from broker.zookeeper.ask_each import ask_each
 from broker.zookeeper.election import ControllerEpoch
 from broker.zookeeper.errors import (
     NodeExists,
@@ -87,7 +87,7 @@ class ControllerStore:
         await self._create_missing([znodes.partition_path(partition) for partition in partitions])
 
     async def _create_missing(self, paths: list[str]) -> None:
-        found = await asyncio.gather(*(self._session.exists(path) for path in paths))
+        found = await ask_each(self._session.exists, paths)
         missing = [path for path, znode in zip(paths, found, strict=True) if znode is None]
         for chunk in _chunks(missing):
             try:
@@ -141,7 +141,7 @@ class ControllerStore:
         except NodeMissing:
             return []
         below: list[str] = []
-        for deeper in await asyncio.gather(*(self._descendants(f"{path}/{name}") for name in names)):
+        for deeper in await ask_each(self._descendants, (f"{path}/{name}" for name in names)):
             below += deeper
         return below + [f"{path}/{name}" for name in names]
 

@@ -4,8 +4,8 @@ The leader writes the partition's state over the version it knows, then names th
 controller. Not fenced by the controller's epoch: what protects the state is its own version, which every write raises.
 """
 
-import asyncio
 from collections.abc import Callable, Collection, Iterable
+from functools import partial
 from itertools import islice
 from typing import TypeVar
 
@@ -13,6 +13,7 @@ from broker.common.cluster import LeaderAndIsr
 from broker.common.logs import logger
 from broker.common.types import TopicPartition
 from broker.zookeeper import notification_znodes, znodes
+from broker.zookeeper.ask_each import ask_each
 from broker.zookeeper.errors import ConnectionInterrupted, MalformedZnode, NodeMissing, WrongVersion
 from broker.zookeeper.session import Znode, ZooKeeperSession
 
@@ -83,7 +84,7 @@ async def _read_all(
 ) -> list[Read]:
     paths = [f"{parent}/{name}" for name in sorted(names)]
     read = []
-    for path, znode in zip(paths, await asyncio.gather(*(_get(session, path) for path in paths)), strict=True):
+    for path, znode in zip(paths, await ask_each(partial(_get, session), paths), strict=True):
         try:
             if znode is not None:
                 read.append(decode(path, znode.data))

@@ -17,6 +17,7 @@ from broker.common.logs import logger
 from broker.common.topic_names import is_topic_name
 from broker.common.types import TopicPartition
 from broker.zookeeper import notification_znodes, notifications, znodes
+from broker.zookeeper.ask_each import ask_each
 from broker.zookeeper.cluster_secret import ensure_secret
 from broker.zookeeper.errors import MalformedZnode, NodeExists, NodeMissing, OperationRefused, WrongVersion
 from broker.zookeeper.quota import Amount, amount_of_partitions, require_fitting, require_room
@@ -138,7 +139,7 @@ class ClusterStore:
     async def brokers(self, watch: Watcher | None = None) -> dict[int, LiveBroker]:
         """Every registered broker; one whose znode cannot be read is left out and logged."""
         names = await self.session.children(znodes.BROKER_IDS, watch)
-        found = await asyncio.gather(*(self._broker(int(name)) for name in names if _BROKER_ID.fullmatch(name)))
+        found = await ask_each(self._broker, (int(name) for name in names if _BROKER_ID.fullmatch(name)))
         return {broker.broker_id: broker for broker in found if broker is not None}
 
     async def _broker(self, broker_id: int) -> LiveBroker | None:
@@ -179,12 +180,12 @@ class ClusterStore:
             return None
 
     async def topics(self, names: list[str]) -> list[TopicAssignment]:
-        found = await asyncio.gather(*(self.topic(name) for name in names))
+        found = await ask_each(self.topic, names)
         return [assignment for assignment in found if assignment is not None]
 
     async def states(self, partitions: list[TopicPartition]) -> dict[TopicPartition, LeaderAndIsr]:
         """The state of each partition that has one; one that cannot be read is left out and logged."""
-        found = await asyncio.gather(*(self.state(partition) for partition in partitions))
+        found = await ask_each(self.state, partitions)
         return {partition: state for partition, state in zip(partitions, found, strict=True) if state is not None}
 
     async def state(self, partition: TopicPartition) -> LeaderAndIsr | None:

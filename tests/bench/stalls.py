@@ -22,6 +22,8 @@ from uuid import UUID
 
 from kazoo.client import KazooClient
 
+from broker.common.cluster import BrokerEndpoint, BrokerRegistration, TopicAssignment
+from broker.common.types import TopicPartition
 from broker.protocol.codec import decode, encode
 from broker.protocol.headers import (
     RequestHeader,
@@ -78,6 +80,9 @@ def figures() -> dict[str, Callable[[], str]]:
         "stalls: 1,000 partitions failed over": lambda: asyncio.run(_changed("failed over")),
         "stalls: 1,000 partitions cut": lambda: asyncio.run(_changed("cut")),
         "stalls: 1,000 partitions deleted": lambda: asyncio.run(_changed("deleted")),
+        "stalls: its controller, 1,000 made": lambda: asyncio.run(_controller("made")),
+        "stalls: its controller, a broker lost": lambda: asyncio.run(_controller("lost")),
+        "stalls: its controller, elected": lambda: asyncio.run(_controller("elected")),
         "stalls: two readers of sealed segments": lambda: asyncio.run(_two_readers()),
         "stalls: reading what is not in memory": lambda: asyncio.run(_cold_reader()),
         "stalls: flush.messages=1": lambda: asyncio.run(_flushing()),
@@ -112,6 +117,36 @@ class Watched:
         if self.membership is not None:
             await peer.log_in(self.membership, self.port)
         return peer
+
+    async def is_controller(self) -> None:
+        await _until(lambda: self._zookeeper.exists(znodes.CONTROLLER))
+
+    def register_other(self) -> None:
+        """A broker that nobody can reach: what counts is what the controller makes of it."""
+        endpoint = BrokerEndpoint("PLAINTEXT", "127.0.0.1", free_ports(1)[0])
+        registration = BrokerRegistration(_OTHER, (endpoint,))
+        self._zookeeper.create(znodes.broker_path(_OTHER), znodes.encode_broker(registration, 0), ephemeral=True)
+
+    async def lose_other(self) -> None:
+        self._zookeeper.delete(znodes.broker_path(_OTHER))
+        await _until(lambda: self._state(PARTITIONS - 1)["isr"] == [1])
+
+    async def make_topic(self) -> None:
+        """With a replica on both brokers, by its znode."""
+        wide = TopicAssignment("wide", _TOPIC_ID, dict.fromkeys(range(PARTITIONS), (1, _OTHER)))
+        self._zookeeper.create(znodes.topic_path("wide"), znodes.encode_topic(wide))
+        await _until(lambda: self._state(PARTITIONS - 1) is not None)
+
+    async def elect_anew(self) -> None:
+        """It is elected again, and finds everything in ZooKeeper."""
+        before = self._zookeeper.get(znodes.CONTROLLER_EPOCH)[0]
+        self._zookeeper.delete(znodes.CONTROLLER)
+        await _until(lambda: self._zookeeper.get(znodes.CONTROLLER_EPOCH)[0] != before)
+        await asyncio.sleep(1)
+
+    def _state(self, index: int) -> dict | None:
+        path = znodes.state_path(TopicPartition("wide", index))
+        return json.loads(self._zookeeper.get(path)[0]) if self._zookeeper.exists(path) else None
 
     async def _take_office(self) -> None:
         await _until(lambda: self._zookeeper.exists(znodes.CONTROLLER))
@@ -193,7 +228,12 @@ async def _watched(**overrides: object) -> AsyncIterator[Watched]:
 
 
 def _start(config: Path, directory: Path) -> subprocess.Popen:
-    command = [sys.executable, Path(__file__).with_name("watched_broker.py"), config, directory / "report.json"]
+    command = [
+        sys.executable,
+        Path(__file__).with_name("watched_broker.py"),
+        config,
+        directory / "report.json",
+    ]
     root = os.environ.get("BROKER_ROOT", Path.cwd())
     with (directory / "broker.log").open("wb") as log:
         return subprocess.Popen(command, cwd=root, stdout=log, stderr=log)
@@ -224,6 +264,17 @@ async def _changed(what: str) -> str:
                 return await broker.told(office.lead(3, leader=1, replicas=replicas))
             await leader.is_asked(PARTITIONS)
             return await broker.told(leader.let_them_cut())
+
+
+async def _controller(what: str) -> str:
+    async with _watched() as broker:
+        await broker.is_controller()
+        broker.register_other()
+        if what == "made":
+            return await broker.told(broker.make_topic())
+        await broker.make_topic()
+        await asyncio.sleep(_NOTED_AFTER_S)
+        return await broker.told(broker.lose_other() if what == "lost" else broker.elect_anew())
 
 
 class Office:

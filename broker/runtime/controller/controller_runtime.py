@@ -12,6 +12,7 @@ from typing import Any
 
 from broker.common.clock import Clock
 from broker.common.errors import ApiError, ErrorCode
+from broker.common.limits import PARTITIONS_DECIDED_ON_THE_LOOP
 from broker.common.logs import logger
 from broker.common.replica_assignment import ReplicaAssignment
 from broker.common.types import NO_BROKER, TopicPartition
@@ -105,6 +106,8 @@ class ControllerRuntime:
         #: Raised whenever what was queued before no longer counts.
         self._generation = 0
         self._is_acting = False
+        #: The step that a thread is at.
+        self._deciding: asyncio.Future[list[do.Effect]] | None = None
         self._epoch: ControllerEpoch | None = None
         self._writes: ControllerStore | None = None
         self._list_watches: list[Watch | ConfigChanges] = []
@@ -136,8 +139,10 @@ class ControllerRuntime:
             raise ApiError(ErrorCode.NOT_CONTROLLER)
         return await self._questions.ask(lambda request_id: self._deliver(event_of(request_id)), timeout_ms)
 
-    def reassignments(self) -> dict[TopicPartition, ReplicaAssignment]:
+    async def reassignments(self) -> dict[TopicPartition, ReplicaAssignment]:
         """The partitions on the move. ApiError NOT_CONTROLLER."""
+        while self._deciding is not None:
+            await asyncio.wait([self._deciding])
         context = self._machine.context
         if context is None or not self.is_controller:
             raise ApiError(ErrorCode.NOT_CONTROLLER)
@@ -311,12 +316,24 @@ class ControllerRuntime:
 
     async def _step(self, event: Event) -> None:
         """Step, and carry out each effect with all that follows from its outcome before the next."""
-        for effect in self._machine.step(event, self._clock.monotonic_ms()):
+        for effect in await self._decide(event):
             if not self._is_acting:
                 return
             outcome = await self._carry_out(effect)
             if outcome is not None:
                 await self._step(outcome)
+
+    async def _decide(self, event: Event) -> list[do.Effect]:
+        """The machine belongs to whoever steps it: nobody else, the canceller included, looks at it meanwhile."""
+        now_ms = self._clock.monotonic_ms()
+        if self._machine.reach(event) <= PARTITIONS_DECIDED_ON_THE_LOOP:
+            return self._machine.step(event, now_ms)
+        self._deciding = asyncio.ensure_future(asyncio.to_thread(self._machine.step, event, now_ms))
+        try:
+            return await asyncio.shield(self._deciding)
+        finally:
+            await asyncio.wait([self._deciding])
+            self._deciding = None
 
     async def _carry_out(self, effect: do.Effect) -> Event | None:
         if isinstance(effect, do.StepAgain):

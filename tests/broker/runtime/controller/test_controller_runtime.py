@@ -1,12 +1,15 @@
 """The controller on a real ZooKeeper, with scripted brokers at the other end of its channels."""
 
 import asyncio
+import threading
 
 import pytest
 
 from broker.common.cluster import TopicAssignment
 from broker.common.errors import ApiError, ErrorCode
+from broker.common.limits import PARTITIONS_DECIDED_ON_THE_LOOP
 from broker.common.types import TopicPartition
+from broker.controller.controller import Controller
 from broker.controller.effects import RemoveDeletionRequest, RemoveTopic
 from broker.controller.events import ShutdownAsked, TopicsListed
 from broker.controller.verdict import ShutdownAnswer
@@ -327,3 +330,54 @@ async def test_controller_that_stops_before_it_has_heard_of_its_election_leaves_
     await asyncio.wait_for(elected.wait(), 10)
     await two.runtime.stop()
     assert await read_controller(one.store.session) == -1
+
+
+class HeldSteps:
+    """Steps of a controller that begin and do not end before they may; the loop goes on, or nobody could let them."""
+
+    def __init__(self, monkeypatch):
+        self.may_end, self.begun, self.under_way = threading.Event(), 0, 0
+        step = Controller.step
+
+        def held(machine, event, now_ms):
+            if machine.reach(event) <= PARTITIONS_DECIDED_ON_THE_LOOP:
+                assert not self.under_way, "two steps of one machine at once"
+                return step(machine, event, now_ms)
+            self.begun, self.under_way = self.begun + 1, self.under_way + 1
+            try:
+                assert self.may_end.wait(20), "the loop stood still"
+                return step(machine, event, now_ms)
+            finally:
+                self.under_way -= 1
+
+        monkeypatch.setattr(Controller, "step", held)
+
+
+async def test_a_broker_goes_on_while_its_controller_decides_about_many_partitions(cluster, monkeypatch):
+    one = await cluster.start(1)
+    steps = HeldSteps(monkeypatch)
+    wide = dict.fromkeys(range(PARTITIONS_DECIDED_ON_THE_LOOP + 1), (1,))
+    await one.store.create_topic("wide", wide, {})
+    await eventually(lambda: steps.begun, "it decides")
+    moves = asyncio.ensure_future(one.runtime.reassignments())
+    await asyncio.sleep(0)
+    assert not moves.done(), "nobody looks at a machine that is being stepped"
+    steps.may_end.set()
+    assert await moves == {}
+    await eventually(lambda: len(one.broker.leads) == len(wide), "all are led")
+
+
+async def test_a_controller_that_is_stopped_while_it_decides_steps_its_machine_no_two_ways_at_once(
+    cluster, monkeypatch
+):
+    one = await cluster.start(1)
+    steps = HeldSteps(monkeypatch)
+    wide = dict.fromkeys(range(PARTITIONS_DECIDED_ON_THE_LOOP + 1), (1,))
+    await one.store.create_topic("wide", wide, {})
+    await eventually(lambda: steps.begun, "it decides")
+    stopping = asyncio.ensure_future(one.runtime.stop())
+    await asyncio.sleep(0.05)
+    assert not stopping.done(), "what was decided would be lost on a machine that has resigned"
+    steps.may_end.set()
+    await stopping
+    assert not one.runtime.is_controller

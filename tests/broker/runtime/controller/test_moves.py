@@ -49,7 +49,7 @@ def _stopped(node: Node) -> list[tuple[int, bool]]:
 async def test_trap_13_partition_moves_once_its_target_is_in_sync(cluster):
     one, two, three = await _replicated_topic(cluster, 1)
     assert await _move(one, (2, 3)) == {T0: DONE}
-    moving = one.runtime.reassignments()[T0]
+    moving = (await one.runtime.reassignments())[T0]
     assert (moving.replicas, moving.adding, moving.removing) == ((2, 3, 1), (2, 3), (1,))
     assert (await one.store.topic("t")).of(0) == moving
     await eventually(lambda: one.broker.leads == {T0: 1}, "everybody involved is told under a higher epoch")
@@ -59,7 +59,7 @@ async def test_trap_13_partition_moves_once_its_target_is_in_sync(cluster):
     await eventually(lambda: two.broker.leads == {T0: 2}, "the leader has moved")
     await eventually(lambda: _stopped(one) == [(2, True)], "the old replica is deleted")
     await until(lambda: _assigned(one), ((2, 3), (), ()), "the znode says the target")
-    await eventually(lambda: one.runtime.reassignments() == {}, "the controller has read that it is written")
+    await until(one.runtime.reassignments, {}, "the controller has read that it is written")
     assert _stopped(two) == _stopped(three) == []
 
 
@@ -79,7 +79,7 @@ async def test_trap_13_move_that_is_called_off_goes_back(cluster):
     assert await _move(one, None) == {T0: DONE}
     await until(lambda: _assigned(one), ((1,), (), ()), "the znode says the origin")
     await eventually(lambda: [delete for _, delete in _stopped(three)] == [True], "the copy is deleted")
-    await eventually(lambda: one.runtime.reassignments() == {}, "the controller has read that it is over")
+    await until(one.runtime.reassignments, {}, "the controller has read that it is over")
     assert (await _move(one, None))[T0].code is ErrorCode.NO_REASSIGNMENT_IN_PROGRESS
 
 
@@ -89,9 +89,9 @@ async def test_only_the_controller_is_asked(cluster):
         await _move(two, (2,))
     assert refusal.value.code is ErrorCode.NOT_CONTROLLER
     with pytest.raises(ApiError) as refusal:
-        two.runtime.reassignments()
+        await two.runtime.reassignments()
     assert refusal.value.code is ErrorCode.NOT_CONTROLLER
-    assert one.runtime.reassignments() == {}
+    assert await one.runtime.reassignments() == {}
 
 
 async def test_moves_asked_for_by_znode_end_and_the_znode_goes(cluster):
