@@ -9,7 +9,8 @@ from broker.common.errors import ApiError, ErrorCode
 from broker.protocol.messages.find_coordinator import CoordinatorType, FindCoordinatorRequest
 from broker.protocol.schema import Message
 
-_MOVED = (
+#: What a broker answers that does not coordinate the group or id, or not yet.
+MOVED = (
     ErrorCode.NOT_COORDINATOR,
     ErrorCode.COORDINATOR_NOT_AVAILABLE,
     ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
@@ -52,7 +53,7 @@ class Coordinators:
             except ApiError as error:
                 if not error.code.retriable or time.monotonic() > deadline:
                     raise
-                if error.code in _MOVED:
+                if error.code in MOVED:
                     self._known.pop((kind, key), None)
             except BrokerUnreachable:
                 if time.monotonic() > deadline:

@@ -13,11 +13,6 @@ from broker.common.errors import BarnabasError, ErrorCode
 from broker.protocol.messages.describe_groups import DescribedGroup, DescribedGroupMember, DescribeGroupsRequest
 from broker.protocol.messages.find_coordinator import Coordinator, FindCoordinatorRequest
 from broker.protocol.messages.list_groups import ListGroupsRequest
-from broker.protocol.messages.offset_delete import (
-    OffsetDeleteRequest,
-    OffsetDeleteRequestPartition,
-    OffsetDeleteRequestTopic,
-)
 from broker.protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup
 from console.gateway.assignment import decode_assignment
 from console.gateway.errors import RefusedError, refusal
@@ -52,35 +47,6 @@ def ask_group(bootstrap_servers: str, group_id: str, timeout_seconds: float) -> 
     with BrokerConnection(coordinator.host, coordinator.port, timeout_s=timeout_seconds) as connection:
         (group,) = _ask_groups(connection, coordinator.node_id, [group_id])
     return group
-
-
-def ask_to_forget(
-    bootstrap_servers: str, group_id: str, places: Iterable[Place], timeout_seconds: float
-) -> dict[Place, str]:
-    """OffsetDelete; what was refused, with why. Raises RefusedError for the whole group, BarnabasError."""
-    by_topic: dict[str, list[int]] = {}
-    for topic, partition in places:
-        by_topic.setdefault(topic, []).append(partition)
-    request = OffsetDeleteRequest(
-        group_id=group_id,
-        topics=[
-            OffsetDeleteRequestTopic(
-                name=topic, partitions=[OffsetDeleteRequestPartition(partition_index=each) for each in partitions]
-            )
-            for topic, partitions in by_topic.items()
-        ],
-    )
-    coordinator = _find_coordinator(bootstrap_servers, group_id, timeout_seconds)
-    with BrokerConnection(coordinator.host, coordinator.port, timeout_s=timeout_seconds) as connection:
-        answer = connection.ask(request)
-    if answer.error_code:
-        raise refusal(answer.error_code)
-    return {
-        (topic.name, each.partition_index): str(refusal(each.error_code))
-        for topic in answer.topics
-        for each in topic.partitions
-        if each.error_code
-    }
 
 
 def _find_coordinator(bootstrap_servers: str, group_id: str, timeout_seconds: float) -> Coordinator:

@@ -4,14 +4,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager
 
-from confluent_kafka import ConsumerGroupTopicPartitions, KafkaException, TopicPartition
+from confluent_kafka import TopicPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec
 
 from broker.client.errors import ApiNotServed, BrokerUnreachable
 from broker.common.errors import ApiError, BarnabasError
 from broker.spark.ledger_names import LEDGER_PREFIX
 from console.gateway.commit_log import CommitLog
-from console.gateway.errors import ClusterUnreachableError, GatewayError, error_from_kafka, refusal
+from console.gateway.errors import ClusterUnreachableError, GatewayError, refusal
+from console.gateway.group_changes import GroupChanges
 from console.gateway.group_views import (
     Bounds,
     CommitView,
@@ -21,7 +22,7 @@ from console.gateway.group_views import (
     Place,
     UnreadView,
 )
-from console.gateway.group_wire import ask_all_groups, ask_group, ask_to_forget
+from console.gateway.group_wire import ask_all_groups, ask_group
 from console.gateway.unread import ask_first_unread
 
 CHANGE_TIMEOUT_SECONDS = 10.0
@@ -44,6 +45,7 @@ class KafkaGroups:
         self._brokers = brokers
         self._timeout = timeout_seconds
         self._commit_log = CommitLog(bootstrap_servers, timeout_seconds)
+        self._changes = GroupChanges(bootstrap_servers, CHANGE_TIMEOUT_SECONDS)
 
     def describe(self) -> GroupsView:
         groups, answered = ask_all_groups(self._brokers(), self._timeout)
@@ -81,31 +83,16 @@ class KafkaGroups:
         return {place: offset for place, offset in {**found, **ends}.items() if offset >= 0}
 
     def commit_offsets(self, group_id: str, offsets: Mapping[Place, int]) -> OffsetRefusals:
-        places = [TopicPartition(topic, partition, offset) for (topic, partition), offset in offsets.items()]
-        request = [ConsumerGroupTopicPartitions(group_id, places)]
-        try:
-            (future,) = self._admin.alter_consumer_group_offsets(
-                request, request_timeout=CHANGE_TIMEOUT_SECONDS
-            ).values()
-        except KafkaException as error:
-            raise error_from_kafka(error.args[0]) from error
-        answer = self._wait(future, CHANGE_TIMEOUT_SECONDS)
-        refused = {
-            (each.topic, each.partition): error_from_kafka(each.error)
-            for each in answer.topic_partitions
-            if each.error is not None
-        }
-        if refused and len(refused) == len(offsets):
-            raise next(iter(refused.values()))
-        return OffsetRefusals({place: str(error) for place, error in refused.items()})
+        with _in_our_words():
+            return OffsetRefusals(self._changes.commit(group_id, offsets))
 
     def delete_offsets(self, group_id: str, places: Iterable[Place]) -> OffsetRefusals:
         with _in_our_words():
-            return OffsetRefusals(ask_to_forget(self._bootstrap_servers, group_id, places, CHANGE_TIMEOUT_SECONDS))
+            return OffsetRefusals(self._changes.forget(group_id, places))
 
     def delete_group(self, group_id: str) -> None:
-        (future,) = self._admin.delete_consumer_groups([group_id], request_timeout=CHANGE_TIMEOUT_SECONDS).values()
-        self._wait(future, CHANGE_TIMEOUT_SECONDS)
+        with _in_our_words():
+            self._changes.delete(group_id)
 
     def close(self) -> None:
         self._commit_log.close()

@@ -1,7 +1,10 @@
 """One broker of two dies: what the other leads is still known, on the cluster in memory and on real processes."""
 
+from collections.abc import Callable
+
 import pytest
 
+from console.gateway.errors import GatewayError
 from console.gateway.fake import FakeGateway
 from tests.barnabas_cluster import await_true, running_cluster
 from tests.conformance.gateway.real import kafka_gateway
@@ -43,3 +46,26 @@ def test_a_dead_broker_costs_the_offsets_of_its_own_partitions_only(gateway_and_
         "broker 2 is not registered any more",
     )
     assert offsets_by_leader(gateway, leaders) == {1: 0, 2: None}
+
+
+def is_answered(ask: Callable[[], object]) -> bool:
+    try:
+        ask()
+    except GatewayError:
+        return False
+    return True
+
+
+def test_a_group_is_changed_again_after_its_coordinator_has_died(gateway_and_kill):
+    gateway, kill = gateway_and_kill
+    groups, start = gateway.groups, {("orders", 0): 0}
+    gateway.create_topic("orders", 1, 2)
+    await_true(lambda: is_answered(lambda: groups.commit_offsets("readers", start)), "the group has a coordinator")
+
+    kill(groups.describe_one("readers").coordinator)
+    await_true(lambda: len(gateway.describe_cluster().brokers) == 1, "the dead broker is not registered any more")
+    await_true(lambda: is_answered(lambda: groups.describe_one("readers")), "another one coordinates")
+
+    assert groups.commit_offsets("readers", start).why == {}
+    groups.delete_group("readers")
+    assert groups.describe_one("readers").state == "Dead"
