@@ -1,5 +1,7 @@
 """Transactions with confluent-kafka (librdkafka), unmodified, against three brokers."""
 
+import contextlib
+import threading
 import time
 
 import pytest
@@ -9,7 +11,8 @@ from kafka import KafkaAdminClient
 
 from broker.coordinator.partitions import partition_for
 from tests.barnabas_cluster import await_true, running_cluster
-from tests.interop.replicas import leader_of
+from tests.interop.replicas import isr_of, leader_of
+from tests.librdkafka import GROUP_COORDINATOR_IS_ASKED
 
 DEADLINE_S = 30
 PARTITIONS = 3
@@ -211,17 +214,57 @@ def _flat(listings):
     return [each for group in listings.values() for each in group]
 
 
-def test_transaction_is_finished_by_the_next_coordinator_when_the_first_is_killed(tmp_path, zookeeper):
-    with running_cluster(tmp_path, brokers=3, zookeeper=zookeeper) as cluster:
-        topic = create_topic(cluster, "t")
-        assert values_of(cluster, topic) == set()  # has the offsets topic created while all brokers are there
-        producer = transactional(cluster, "id")
-        write(producer, topic, numbered("before"))
-        producer.flush(DEADLINE_S)
-        coordinator = leader_of(cluster, "__transaction_state", partition_for("id", COORDINATORS))
-        cluster.broker(coordinator).kill()
+@pytest.fixture(scope="module")
+def mortal(tmp_path_factory, zookeeper):
+    """A cluster whose coordinators are killed; all brokers of it run when a test begins."""
+    with running_cluster(tmp_path_factory.mktemp("mortal"), brokers=3, zookeeper=zookeeper) as cluster:
+        yield cluster
+
+
+@contextlib.contextmanager
+def killed_coordinator(cluster, internal_topic, name):
+    """Of a group or id; others lead what it led, and clients are told of two brokers only, while it is away."""
+    partition = partition_for(name, COORDINATORS)
+    dead = leader_of(cluster, internal_topic, partition)
+    cluster.broker(dead).kill()
+    yield dead
+    cluster.broker(dead).start()
+    cluster.broker(dead).await_healthy()
+    await_true(lambda: isr_of(cluster, internal_topic, partition) == {1, 2, 3}, "it is back and in sync")
+
+
+def test_transaction_is_finished_by_the_next_coordinator_when_the_first_is_killed(mortal):
+    topic = create_topic(mortal, "finished")
+    assert values_of(mortal, topic) == set()  # has the offsets topic created while all brokers are there
+    producer = transactional(mortal, "id")
+    write(producer, topic, numbered("before"))
+    producer.flush(DEADLINE_S)
+    with killed_coordinator(mortal, "__transaction_state", "id"):
         producer.commit_transaction(DEADLINE_S)
         write(producer, topic, numbered("after"))
         producer.commit_transaction(DEADLINE_S)
         expected = {*numbered("before"), *numbered("after")}
-        await_true(lambda: values_of(cluster, topic) == expected, "both transactions are read")
+        await_true(lambda: values_of(mortal, topic) == expected, "both transactions are read")
+
+
+def test_offsets_join_the_transaction_after_their_group_s_coordinator_was_killed(mortal):
+    """Without its setting librdkafka asks nobody, and does not come back: it waits for the broker it has forgotten."""
+    topic = create_topic(mortal, "offsets")
+    reader = Consumer({"bootstrap.servers": mortal.bootstrap_servers, "group.id": "readers"})
+    producer = transactional(mortal, "offsets", **GROUP_COORDINATOR_IS_ASKED)
+
+    def copy(offset):
+        write(producer, topic, numbered(f"up to {offset}", 3))
+        producer.flush(DEADLINE_S)
+        ends = [TopicPartition(topic, 0, offset)]
+        producer.send_offsets_to_transaction(ends, reader.consumer_group_metadata(), DEADLINE_S)
+        producer.commit_transaction(DEADLINE_S)
+
+    copy(1)
+    with killed_coordinator(mortal, "__consumer_offsets", "readers") as dead:
+        await_true(lambda: dead not in producer.list_topics(timeout=DEADLINE_S).brokers, "the client has forgotten it")
+        copying = threading.Thread(target=copy, args=[2], daemon=True)
+        copying.start()
+        await_true(lambda: not copying.is_alive(), "the second transaction is over")
+    committed = [TopicPartition(topic, 0)]
+    await_true(lambda: reader.committed(committed, timeout=DEADLINE_S)[0].offset == 2, "its offset is committed")

@@ -2,12 +2,14 @@
 
 A process of its own, so that it can be killed at any moment. Each record goes to the partition of the same number.
 Now and then it changes its mind and aborts. It ends with status 0 when told to stop, and with 3 when its client says
-that it cannot go on; whoever started it starts it again then.
+that it cannot go on; whoever started it starts it again then. What its clients do goes to its stderr, and upon SIGUSR1
+where it stands.
 
 python -m tests.faults.copy.copier --servers … --id copier-0 --source in --target out --seed 7
 """
 
 import argparse
+import faulthandler
 import random
 import signal
 import sys
@@ -15,6 +17,8 @@ import time
 from collections.abc import Callable
 
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
+
+from tests.librdkafka import GROUP_COORDINATOR_IS_ASKED, GROUP_IS_JOINED
 
 GROUP = "copiers"
 CANNOT_GO_ON = 3
@@ -29,7 +33,12 @@ class Copier:
     """One member of the group, with one transactional id."""
 
     def __init__(self, servers: str, transactional_id: str, source: str, target: str, seed: int):
-        patient = {"bootstrap.servers": servers, "reconnect.backoff.ms": 20, "reconnect.backoff.max.ms": 200}
+        patient = {
+            "bootstrap.servers": servers,
+            "reconnect.backoff.ms": 20,
+            "reconnect.backoff.max.ms": 200,
+            "debug": "cgrp,eos,protocol",
+        }
         self._source, self._target = source, target
         self._random = random.Random(seed)
         self._is_over = False
@@ -43,6 +52,7 @@ class Copier:
                 "isolation.level": "read_committed",
                 "session.timeout.ms": 6_000,
                 "heartbeat.interval.ms": 500,
+                **GROUP_IS_JOINED,
             }
         )
         self._producer = Producer(
@@ -51,6 +61,7 @@ class Copier:
                 "transactional.id": transactional_id,
                 "transaction.timeout.ms": TRANSACTION_TIMEOUT_MS,
                 "linger.ms": 2,
+                **GROUP_COORDINATOR_IS_ASKED,
             }
         )
 
@@ -133,6 +144,7 @@ def main() -> int:
     arguments = parser.parse_args()
     copier = Copier(arguments.servers, arguments.id, arguments.source, arguments.target, arguments.seed)
     signal.signal(signal.SIGTERM, lambda *_: copier.stop())
+    faulthandler.register(signal.SIGUSR1)
     try:
         copier.run()
     except KafkaException as error:

@@ -51,6 +51,11 @@ class CopierProcess:
         self._process.send_signal(signal.SIGSTOP)
         self._suspended_until = time.monotonic() + _SUSPENDED_S
 
+    def tell_where(self) -> None:
+        """Have it write into its log where it stands."""
+        if self._process is not None and self._process.poll() is None:
+            self._process.send_signal(signal.SIGUSR1)
+
     def stop(self) -> bool:
         """As SIGTERM; whether it ended well, or had been killed."""
         if self._process is None or self._process.poll() == -signal.SIGKILL:

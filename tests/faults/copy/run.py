@@ -7,7 +7,7 @@ What a copier may meet is drawn from a seed; when exactly it hits is up to the m
 import contextlib
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -23,6 +23,7 @@ from tests.faults.copy.feeder import Feeder, Undecided
 from tests.faults.copy.random_faults import INTERNAL_PARTITIONS, OFFSETS, TRANSACTIONS, RandomFaults
 from tests.faults.copy.readings import CommittedRecords, open_in_partitions, read_committed, transactions_under_way
 from tests.faults.history import HistoryWriter
+from tests.faults.matrix.diagnosis import await_coordinated
 from tests.faults.matrix.run import TIMERS
 from tests.faults.matrix.stage import Stage
 
@@ -95,7 +96,8 @@ def _copy_under_faults(stage: Stage, directory: Path, seconds: float, run: CopyR
         await_true(lambda: not open_in_partitions(stage, SOURCE), "what was aborted is over", _ENDED_WITHIN_S)
         came_in = read_committed(servers, SOURCE, _PARTITIONS)
         _await_copied(stage, copiers, came_in)
-    await_true(lambda: not transactions_under_way(stage), "every transaction has ended", _ENDED_WITHIN_S)
+    ended = "every transaction has ended"
+    await_coordinated(lambda: not transactions_under_way(stage), ended, _ENDED_WITHIN_S, stage, GROUP)
     run.violations += [f"I7 hanging: {each}" for each in open_in_partitions(stage)]
     came_out = read_committed(servers, TARGET, _PARTITIONS)
     run.violations += check_copy(feeder.sent, came_in.values, SOURCE)
@@ -113,7 +115,7 @@ def _await_copying(stage: Stage, copiers: list[CopierProcess]) -> None:
             each.tend()
         return any(offset > 0 for offset in _committed(servers).values())
 
-    await_true(is_copying, "the copiers copy", _DRAINED_WITHIN_S)
+    _await(is_copying, "the copiers copy", stage, copiers)
     for topic in (OFFSETS, TRANSACTIONS):
         stage.follow_internal(topic, INTERNAL_PARTITIONS)
     stage.await_whole()
@@ -129,7 +131,17 @@ def _await_copied(stage: Stage, copiers: list[CopierProcess], came_in: Committed
         committed = _committed(servers)
         return all(committed.get(partition, -1) >= end for partition, end in came_in.ends.items())
 
-    await_true(is_copied, "all that went in is copied", _DRAINED_WITHIN_S)
+    _await(is_copied, "all that went in is copied", stage, copiers)
+
+
+def _await(condition: Callable[[], bool], what: str, stage: Stage, copiers: list[CopierProcess]) -> None:
+    """What is in vain leaves word of everybody: coordinators in the error, copiers in their logs."""
+    try:
+        await_coordinated(condition, what, _DRAINED_WITHIN_S, stage, GROUP)
+    except AssertionError:
+        for each in copiers:
+            each.tell_where()
+        raise
 
 
 def _committed(servers: str) -> dict[int, int]:

@@ -9,6 +9,7 @@ from confluent_kafka.admin import AdminClient
 
 from tests.faults.history import Assigned, CommitSeen, CommitTried, HistoryWriter, Outcome, now
 from tests.faults.load import Worker, seen
+from tests.librdkafka import GROUP_IS_JOINED
 
 _COMMIT_EVERY_S = 0.3
 _ANSWER_DEADLINE_S = 40
@@ -44,6 +45,7 @@ class GroupMember(Worker):
                 "reconnect.backoff.ms": 20,
                 "reconnect.backoff.max.ms": 200,
                 "log_level": 0,
+                **GROUP_IS_JOINED,
             }
         )
 

@@ -1,7 +1,7 @@
 """The coordinator of a group dies while the group rebalances, again and again."""
 
 from broker.coordinator.partitions import partition_for
-from tests.barnabas_cluster import await_true
+from tests.faults.matrix.diagnosis import await_coordinated
 from tests.faults.matrix.group import GroupMember, note_committed
 from tests.faults.matrix.stage import WHOLE_WITHIN_S, Stage
 
@@ -30,7 +30,13 @@ def kill_the_coordinator(stage: Stage, group: str = "group") -> None:
         took.append(stage.note("committed offsets are known again") - at)
         stage.start(coordinator)
         stage.await_progress()
-        await_true(lambda member=joining: member.records or member.failure, "the new member reads", WHOLE_WITHIN_S)
+        await_coordinated(
+            lambda member=joining: member.records or member.failure,
+            "the new member reads",
+            WHOLE_WITHIN_S,
+            stage,
+            group,
+        )
         joining.stop()
         joining.join(WHOLE_WITHIN_S)
         if joining.failure or joining.is_alive():

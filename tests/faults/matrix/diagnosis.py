@@ -1,0 +1,69 @@
+"""What the brokers say of a group and of transactions, for whoever has waited for them in vain."""
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+
+from broker.common.errors import ErrorCode
+from broker.protocol.messages.describe_groups import DescribeGroupsRequest
+from broker.protocol.messages.describe_transactions import DescribeTransactionsRequest, TransactionState
+from broker.protocol.messages.list_transactions import ListTransactionsRequest
+from broker.protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup
+from tests.barnabas_cluster import await_true
+from tests.faults.matrix.stage import Stage
+from tests.faults.matrix.wire import WireClient
+
+_GROUPS_VERSION, _OFFSETS_VERSION = 5, 8
+
+
+def await_coordinated(condition: Callable[[], object], what: str, within_s: float, stage: Stage, group: str) -> None:
+    """As `await_true`; when it was in vain, what the coordinators know of the group and of transactions is told."""
+    try:
+        await_true(condition, what, within_s)
+    except AssertionError as error:
+        raise AssertionError("\n".join([str(error), *coordination(stage, group)])) from None
+
+
+def coordination(stage: Stage, group: str) -> list[str]:
+    """A line for each thing a broker knows; one that does not answer says so."""
+    found = []
+    for broker in stage.cluster.brokers:
+        try:
+            with WireClient(broker.port) as client:
+                told = [*_of_group(client, group), *_of_transactions(client)]
+        except OSError as error:
+            told = [f"does not answer: {error}"]
+        found += [f"  broker {broker.broker_id}: {each}" for each in told]
+    return found
+
+
+def _of_group(client: WireClient, group: str) -> Iterator[str]:
+    (described,) = client.ask(DescribeGroupsRequest(groups=[group]), _GROUPS_VERSION).groups
+    if described.error_code == ErrorCode.NOT_COORDINATOR:
+        return
+    code = f" ({ErrorCode(described.error_code).name})" if described.error_code else ""
+    members = ", ".join(each.member_id for each in described.members)
+    yield f"group {group} is {described.group_state}{code}, of {members or 'nobody'}"
+    asked = OffsetFetchRequest(groups=[OffsetFetchRequestGroup(group_id=group, topics=None)], require_stable=True)
+    (fetched,) = client.ask(asked, _OFFSETS_VERSION).groups
+    for topic in fetched.topics:
+        for each in topic.partitions:
+            said = ErrorCode(each.error_code).name if each.error_code else each.committed_offset
+            yield f"offset of {topic.name}-{each.partition_index}: {said}"
+
+
+def _of_transactions(client: WireClient) -> Iterator[str]:
+    listed = client.ask(ListTransactionsRequest(), 0)
+    if listed.error_code:
+        yield f"transactions: {ErrorCode(listed.error_code).name}"
+    names = [each.transactional_id for each in listed.transaction_states]
+    if names:
+        for each in client.ask(DescribeTransactionsRequest(transactional_ids=names), 0).transaction_states:
+            yield f"transaction {each.transactional_id} is {each.transaction_state}{_since(each)}"
+
+
+def _since(state: TransactionState) -> str:
+    if state.transaction_start_time_ms < 0:
+        return ""
+    began = datetime.fromtimestamp(state.transaction_start_time_ms / 1000, UTC)
+    covered = [f"{topic.topic}-{index}" for topic in state.topics for index in topic.partitions]
+    return f" since {began:%H:%M:%S.%f}, in {', '.join(covered)}"
