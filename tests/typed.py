@@ -24,13 +24,13 @@ class Typed(NamedTuple):
 def typed(name: str, *words: str) -> Typed:
     """Not for a command that reads stdin or waits for a signal."""
     before = signal.getsignal(signal.SIGTERM)
-    out, err = io.StringIO(), io.StringIO()
+    out, err = io.TextIOWrapper(io.BytesIO(), "utf-8", "replace", "", write_through=True), io.StringIO()
     try:
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             status = run(load(name), list(words))
     finally:
         signal.signal(signal.SIGTERM, before)
-    return Typed(status, out.getvalue(), err.getvalue())
+    return Typed(status, out.buffer.getvalue().decode(errors="replace"), err.getvalue())
 
 
 def typed_in_shell(name: str, *words: str, stdin: str | bytes = b"", directory: Path | None = None) -> Typed:

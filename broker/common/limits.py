@@ -292,6 +292,10 @@ ZOOKEEPER_QUOTA_ADMITTED_SHARE = 0.8
 #: The heap of a ZooKeeper server of ours; 20 MB are its own. It takes what it needs: 80 MB with little in it.
 ZOOKEEPER_HEAP_BYTES_MAX = 512 * 1024 * 1024
 
+#: A line that kafka-console-producer is given: no broker can be told to take a larger record (librdkafka's
+#: message.max.bytes), and a stream without line ends must not fill the memory.
+INPUT_LINE_BYTES_MAX = 1_000_000_000
+
 #: Buffers one sendmsg may carry (IOV_MAX on Linux).
 SENDMSG_BUFFERS_MAX = 1_024
 

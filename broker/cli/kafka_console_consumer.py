@@ -1,0 +1,336 @@
+"""`kafka-console-consumer`: print the records of topics as they come."""
+
+import random
+import re
+import select
+import sys
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from broker.cli.answers import pattern
+from broker.cli.client_properties import pair_as_typed
+from broker.cli.connecting import BOOTSTRAP_SERVER, ZOOKEEPER, client_config
+from broker.cli.declaration import Arguments, Command, CommandError, Example, Option, UsageError
+from broker.cli.record_formatters import DEFAULT_FORMATTER, Formatter, formatter
+from broker.cli.stopping import Stopping
+
+if TYPE_CHECKING:
+    from confluent_kafka import Consumer
+
+#: Records printed by one write, if so many are there.
+_AT_ONCE = 1_000
+#: How long nothing comes before somebody is listened to who wants it to end.
+_POLL_S = 0.1
+#: librdkafka's words for the ends of a log.
+_BEGINNING, _END = -2, -1
+_INTERNAL_TOPICS = "^__(consumer_offsets|transaction_state)$"
+_RESETS = {"earliest": ("earliest", "smallest", "beginning"), "latest": ("latest", "largest", "end")}
+
+
+def run(arguments: Arguments) -> int:
+    _check(arguments)
+    shown = _formatter(arguments)
+    from broker.cli.clients import open_consumer, properties_of, told_in_a_sentence
+
+    properties = properties_of(arguments, "consumer.config", "consumer-property")
+    settings = _settings(arguments, properties)
+    internal = properties.pop("exclude.internal.topics", "true").lower() == "true"
+    if arguments["include"] and internal:
+        settings["topic.blacklist"] = _INTERNAL_TOPICS
+    with told_in_a_sentence():
+        consumer = open_consumer(arguments, properties, **settings)
+        printing = _Printing(consumer, shown, arguments)
+        with Stopping() as stopping:
+            try:
+                _begin(consumer, arguments)
+                printing.until(stopping)
+            finally:
+                printing.close()
+        return stopping.status
+
+
+class _Printing:
+    """Offsets are stored as records are printed: what was fetched and not printed is read again by the group."""
+
+    def __init__(self, consumer: "Consumer", shown: Formatter, arguments: Arguments):
+        self._consumer = consumer
+        self._shown = shown
+        self._limit: int | None = arguments["max-messages"] if arguments.given("max-messages") else None
+        self._timeout_ms: int | None = arguments["timeout-ms"]
+        self._skips = arguments["skip-message-on-error"]
+        self._tells_end = arguments["enable-systest-events"]
+        self._out: BinaryIO = sys.stdout.buffer
+        self._printed = 0
+        self._last_at = time.monotonic()
+
+    def until(self, stopping: Stopping) -> None:
+        """Until somebody asks, enough was printed, nothing came for so long, or nobody reads any more."""
+        try:
+            while not stopping.asked and (self._limit is None or self._printed < self._limit):
+                messages = self._next()
+                if messages:
+                    self._print(messages)
+                    self._last_at = time.monotonic()
+                elif self._is_over():
+                    return
+        except BrokenPipeError:
+            print("Unable to write to standard out, closing consumer.", file=sys.stderr)
+            raise
+
+    def _next(self) -> list[Any]:
+        """What is there at once, or else the first that comes soon."""
+        wanted = _AT_ONCE if self._limit is None else min(_AT_ONCE, self._limit - self._printed)
+        messages = self._consumer.consume(wanted, 0)
+        if not messages:
+            message = self._consumer.poll(_POLL_S)
+            messages = [] if message is None else [message]
+        for message in messages:
+            if message.error() is not None:
+                _tell(message)
+        return [message for message in messages if message.error() is None]
+
+    def _print(self, messages: Sequence[Any]) -> None:
+        try:
+            data = self._shown(messages)
+        except CommandError:
+            # One of them cannot be shown; those before it can.
+            for message in messages:
+                self._print_one(message)
+        else:
+            self._write(data, messages)
+
+    def _write(self, data: bytes, messages: Sequence[Any]) -> None:
+        self._out.write(data)
+        self._out.flush()
+        self._count(messages)
+
+    def _print_one(self, message: Any) -> None:
+        from broker.cli.clients import log_line
+
+        try:
+            data = self._shown([message])
+        except CommandError as error:
+            if not self._skips:
+                raise
+            log_line("ERROR", f"Error processing message, skipping this message: {error}")
+            data = b""
+        self._write(data, [message])
+
+    def _count(self, messages: Sequence[Any]) -> None:
+        from confluent_kafka import KafkaException, TopicPartition
+
+        self._printed += len(messages)
+        ends = {(message.topic(), message.partition()): message.offset() + 1 for message in messages}
+        for (topic, partition), offset in ends.items():
+            try:
+                self._consumer.store_offsets(offsets=[TopicPartition(topic, partition, offset)])
+            except KafkaException:
+                # It was taken away meanwhile; whoever has it now prints these again.
+                continue
+
+    def _is_over(self) -> bool:
+        from broker.cli.clients import log_line
+
+        if _is_closed(self._out):
+            raise BrokenPipeError
+        if self._timeout_ms is None or (time.monotonic() - self._last_at) * 1000 < self._timeout_ms:
+            return False
+        log_line("ERROR", "Error processing message, terminating consumer process:  (kafka.tools.ConsoleConsumer$)")
+        print("org.apache.kafka.common.errors.TimeoutException", file=sys.stderr)
+        return True
+
+    def close(self) -> None:
+        """Commits what the group has printed, leaves it, and tells the total."""
+        try:
+            self._consumer.close()
+        finally:
+            print(f"Processed a total of {self._printed} messages", file=sys.stderr)
+        if self._tells_end:
+            print("shutdown_complete", flush=True)
+
+
+def _is_closed(out: BinaryIO) -> bool:
+    """Whether nobody reads a pipe any more: noticed while no record comes, too."""
+    try:
+        polled = select.poll()
+        polled.register(out.fileno(), 0)
+    except (OSError, ValueError):
+        return False
+    return any(event & (select.POLLERR | select.POLLNVAL) for _, event in polled.poll(0))
+
+
+def _tell(message: Any) -> None:
+    """An error in a message's place. Raises CommandError for what does not pass by itself."""
+    from confluent_kafka import KafkaError
+
+    from broker.cli.clients import log_line, sentence
+
+    error = message.error()
+    if error.code() in (KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC, KafkaError._UNKNOWN_PARTITION):
+        log_line("WARN", f"Error while fetching metadata : {{{message.topic()}=UNKNOWN_TOPIC_OR_PARTITION}}")
+    elif error.fatal() or error.code() in (
+        KafkaError._AUTO_OFFSET_RESET,
+        KafkaError.TOPIC_AUTHORIZATION_FAILED,
+        KafkaError.GROUP_AUTHORIZATION_FAILED,
+    ):
+        raise CommandError(sentence(error))
+    else:
+        log_line("WARN", sentence(error))
+
+
+def _begin(consumer: "Consumer", arguments: Arguments) -> None:
+    from confluent_kafka import TopicPartition
+
+    if arguments.given("partition"):
+        offset = arguments["offset"]
+        if offset is None:
+            offset = _BEGINNING if arguments["from-beginning"] else _END
+        consumer.assign([TopicPartition(arguments["topic"], arguments["partition"], offset)])
+    else:
+        consumer.subscribe([arguments["topic"] or subscription(arguments["include"])])
+
+
+def subscription(text: str) -> str:
+    """A Java expression of whole names as librdkafka takes it: POSIX, searched for unless it is anchored."""
+    whole = pattern(text).pattern
+    for ours, posix in (("(?:", "("), (r"\d", "[0-9]"), (r"\w", "[A-Za-z0-9_]")):
+        whole = whole.replace(ours, posix)
+    return f"^({whole})$"
+
+
+def _settings(arguments: Arguments, properties: dict[str, str]) -> dict[str, Any]:
+    """librdkafka's settings that follow from the options. Raises CommandError where they contradict the properties."""
+    groups = {*filter(None, [arguments["group"], properties.get("group.id"), *_groups_in(arguments)])}
+    if len(groups) > 1:
+        named = ", ".join(f"'{group}'" for group in sorted(groups))
+        raise CommandError(
+            "The group ids provided in different places (directly using '--group', via '--consumer-property', or via "
+            f"'--consumer.config') do not match. Detected group ids: {named}"
+        )
+    settings: dict[str, Any] = {"enable.auto.offset.store": False}
+    if groups:
+        settings["group.id"] = groups.pop()
+    else:
+        settings["group.id"] = f"console-consumer-{random.randrange(100_000)}"
+        settings["enable.auto.commit"] = False
+    if arguments.given("isolation-level") or "isolation.level" not in properties:
+        settings["isolation.level"] = arguments["isolation-level"]
+    reset = properties.get("auto.offset.reset")
+    if arguments["from-beginning"]:
+        if reset in _RESETS["latest"]:
+            raise CommandError(
+                "Can't simultaneously specify --from-beginning and 'auto.offset.reset=latest', please remove one option"
+            )
+        settings["auto.offset.reset"] = "earliest"
+    elif reset is None:
+        settings["auto.offset.reset"] = "latest"
+    elif reset == "none":
+        settings["auto.offset.reset"] = "error"
+    return settings
+
+
+def _groups_in(arguments: Arguments) -> list[str | None]:
+    return [
+        client_config(arguments["consumer.config"]).get("group.id"),
+        dict(arguments["consumer-property"]).get("group.id"),
+    ]
+
+
+def _formatter(arguments: Arguments) -> Formatter:
+    properties = {**client_config(arguments["formatter-config"]), **dict(arguments["property"])}
+    for what in ("key-deserializer", "value-deserializer"):
+        if arguments[what]:
+            properties[what.replace("-", ".")] = arguments[what]
+    shown, warning = formatter(arguments["formatter"], properties)
+    if warning:
+        print(warning, file=sys.stderr)
+    return shown
+
+
+def _check(arguments: Arguments) -> None:
+    if (arguments["topic"] is None) == (arguments["include"] is None):
+        raise UsageError("Exactly one of --include/--topic is required. ")
+    if arguments.given("partition") and arguments["topic"] is None:
+        raise UsageError("The topic is required when partition is specified.")
+    if arguments.given("offset") and not arguments.given("partition"):
+        raise UsageError("The partition is required when offset is specified.")
+    if arguments.given("offset") and arguments["from-beginning"]:
+        raise UsageError("Options from-beginning and offset cannot be specified together.")
+    if arguments.given("partition") and arguments["group"]:
+        raise UsageError("Options group and partition cannot be specified together.")
+
+
+def _offset(text: str) -> int:
+    if text in ("earliest", "latest"):
+        return _BEGINNING if text == "earliest" else _END
+    if not re.fullmatch(r"\d+", text):
+        raise UsageError(
+            f"The provided offset value '{text}' is incorrect. Valid values are 'earliest', 'latest', or a "
+            "non-negative long."
+        )
+    return int(text)
+
+
+COMMAND = Command(
+    name="kafka-console-consumer",
+    summary="Print the records of topics as they come.",
+    run=run,
+    options=(
+        BOOTSTRAP_SERVER,
+        ZOOKEEPER,
+        Option("topic", "The topic to read.", "TOPIC"),
+        Option("include", "Topics to read: a regular expression of whole names.", "REGEX", older=("whitelist",)),
+        Option("from-beginning", "Begin with the earliest record, if the group has no offset yet."),
+        Option("partition", "Read this partition only, without a group.", "N", parse=int),
+        Option("offset", "With --partition: where to begin. (default: latest)", "N|earliest|latest", parse=_offset),
+        Option("group", "The group to read as; otherwise one that nobody else is in.", "GROUP"),
+        Option("max-messages", "End after so many records.", "N", parse=int),
+        Option("timeout-ms", "End when no record came for so long.", "MS", parse=int),
+        Option(
+            "isolation-level",
+            "Whether records of transactions wait until these are committed.",
+            "LEVEL",
+            default="read_uncommitted",
+            choices=("read_uncommitted", "read_committed"),
+        ),
+        Option("consumer-property", "A property of the client.", "KEY=VALUE", parse=pair_as_typed, repeatable=True),
+        Option("consumer.config", "A properties file of the client.", "FILE", older=("command-config",)),
+        Option("formatter", "What prints records, by its class.", "CLASS", default=DEFAULT_FORMATTER),
+        Option(
+            "property",
+            "Of the formatter: print.timestamp, print.partition, print.offset, print.headers, print.key, print.value, "
+            "key.separator, line.separator, headers.separator, null.literal, key.deserializer, value.deserializer, "
+            "headers.deserializer.",
+            "KEY=VALUE",
+            parse=pair_as_typed,
+            repeatable=True,
+        ),
+        Option("formatter-config", "A properties file of the formatter; --property wins.", "FILE"),
+        Option("key-deserializer", "The class that reads keys.", "CLASS"),
+        Option("value-deserializer", "The class that reads values.", "CLASS"),
+        Option("skip-message-on-error", "Go on behind a record that cannot be shown."),
+        Option("enable-systest-events", "Print shutdown_complete at the end."),
+        Option("new-consumer", "", without_effect="there is no other consumer."),
+        Option("blacklist", "", "REGEX", without_effect="name topics with --include."),
+        Option("delete-consumer-offsets", "", without_effect="without --group, each call begins anew."),
+        Option("csv-reporter-enabled", "", without_effect="no metrics are written."),
+        Option("metrics-dir", "", "DIR", without_effect="no metrics are written."),
+    ),
+    examples=(
+        Example(
+            "kafka-console-consumer --bootstrap-server localhost:9092 --topic orders --from-beginning",
+            "all records, then those that come, until Ctrl-C",
+        ),
+        Example(
+            "kafka-console-consumer --bootstrap-server localhost:9092 --topic orders --partition 0 --offset 42 "
+            "--max-messages 1 --property print.key=true --property print.timestamp=true",
+            "one record, with its key and time",
+        ),
+        Example(
+            "kafka-console-consumer --bootstrap-server localhost:9092 --topic __consumer_offsets --from-beginning "
+            "--formatter 'kafka.coordinator.group.GroupMetadataManager$OffsetsMessageFormatter'",
+            "what groups committed",
+        ),
+    ),
+)
