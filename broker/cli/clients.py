@@ -17,6 +17,8 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, Producer
 from broker.cli.client_properties import translate
 from broker.cli.connecting import bootstrap_servers, client_config
 from broker.cli.declaration import Arguments, CommandError
+from broker.client.cluster import parse_bootstrap_servers
+from broker.common.errors import ApiError
 
 _UNKNOWN = re.compile(r'No such configuration property: "([^"]+)"')
 #: The same trouble is told again after so long: librdkafka reports each attempt.
@@ -26,6 +28,8 @@ _OF_PRODUCERS = {
     "partitioner": "murmur2_random",
     "delivery.timeout.ms": "120000",
 }
+#: librdkafka wants deliveries to be over before their transaction is.
+_OF_TRANSACTIONS = {"delivery.timeout.ms": "60000", "transaction.timeout.ms": "60000"}
 #: Java's defaults; and librdkafka would look for new topics every 5 minutes.
 _OF_CONSUMERS = {
     "allow.auto.create.topics": "true",
@@ -48,7 +52,8 @@ def properties_of(arguments: Arguments, file_option: str, property_option: str) 
 
 def open_producer(arguments: Arguments, properties: Mapping[str, str], **settings: Any) -> Producer:
     """`properties` have Java's names. Raises UsageError, CommandError."""
-    config = {**_OF_PRODUCERS, **_config(arguments, properties, of_consumer=False)}
+    defaults = {**_OF_PRODUCERS, **(_OF_TRANSACTIONS if {"transactional.id"} & {*properties, *settings} else {})}
+    config = {**defaults, **_config(arguments, properties, of_consumer=False)}
     if "enable.idempotence" not in config:
         config["enable.idempotence"] = str(_may_be_idempotent(config)).lower()
     if {"delivery.timeout.ms", "message.timeout.ms"} <= config.keys():
@@ -64,6 +69,17 @@ def open_consumer(arguments: Arguments, properties: Mapping[str, str], **setting
         config["topic.metadata.refresh.interval.ms"] = properties["metadata.max.age.ms"]
     consumer: Consumer = _open(Consumer, arguments, {**config, **settings})
     return consumer
+
+
+def next_messages(consumer: Consumer, wanted: int, wait_s: float) -> list[Any]:
+    """What is there at once; or else what comes within that time, which signals end."""
+    messages = consumer.consume(wanted, 0)
+    if messages:
+        return messages
+    message = consumer.poll(wait_s)
+    if message is None:
+        return []
+    return [message, *(consumer.consume(wanted - 1, 0) if wanted > 1 else ())]
 
 
 @contextmanager
@@ -86,14 +102,25 @@ def _config(arguments: Arguments, properties: Mapping[str, str], *, of_consumer:
         raise CommandError(str(error)) from None
     for told in translated.told:
         print(f"{arguments.command.name}: {told}", file=sys.stderr)
-    servers = bootstrap_servers(arguments)
+    servers = _servers(arguments, translated.config)
     if arguments.command.option("zookeeper") and arguments["zookeeper"] and not arguments["bootstrap-server"]:
         found = ",".join(f"{host}:{port}" for host, port in servers)
         print(f"The ZooKeeper at {arguments['zookeeper']} knows the brokers {found}; these are used.", file=sys.stderr)
     _check_names(servers)
-    translated.config.pop("metadata.broker.list", None)
     client_id = {"client.id": arguments.command.name.removeprefix("kafka-")}
     return {**client_id, **translated.config, "bootstrap.servers": ",".join(f"{host}:{port}" for host, port in servers)}
+
+
+def _servers(arguments: Arguments, config: dict[str, str]) -> tuple[tuple[str, int], ...]:
+    """As typed, or else as the properties say."""
+    named = config.pop("metadata.broker.list", None) or config.get("bootstrap.servers")
+    options = [name for name in ("bootstrap-server", "zookeeper") if arguments.command.option(name)]
+    if not named or any(arguments[name] for name in options):
+        return bootstrap_servers(arguments)
+    try:
+        return parse_bootstrap_servers(named)
+    except ApiError as error:
+        raise CommandError(f"bootstrap.servers: {error}") from None
 
 
 def _may_be_idempotent(config: Mapping[str, str]) -> bool:

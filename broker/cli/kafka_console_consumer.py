@@ -79,12 +79,10 @@ class _Printing:
             raise
 
     def _next(self) -> list[Any]:
-        """What is there at once, or else the first that comes soon."""
+        from broker.cli.clients import next_messages
+
         wanted = _AT_ONCE if self._limit is None else min(_AT_ONCE, self._limit - self._printed)
-        messages = self._consumer.consume(wanted, 0)
-        if not messages:
-            message = self._consumer.poll(_POLL_S)
-            messages = [] if message is None else [message]
+        messages = next_messages(self._consumer, wanted, _POLL_S)
         for message in messages:
             if message.error() is not None:
                 _tell(message)

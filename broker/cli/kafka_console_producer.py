@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from broker.cli.client_properties import pair_as_typed
 from broker.cli.connecting import BOOTSTRAP_SERVER, client_config
-from broker.cli.declaration import Arguments, Command, CommandError, Example, Option, UsageError
+from broker.cli.declaration import Arguments, Command, CommandError, Example, Option
 from broker.cli.input_lines import LineRecord, LineSplitter, line_parser
 from broker.cli.running import Terminated
 
@@ -49,8 +49,6 @@ _PROPERTIES = {
 def run(arguments: Arguments) -> None:
     if arguments["line-reader"] not in _LINE_READERS:
         raise CommandError(f"ClassNotFoundException: {arguments['line-reader']}; line readers cannot be loaded.")
-    if not arguments["bootstrap-server"]:
-        raise UsageError('Missing required option(s) "[bootstrap-server]"')
     parse = line_parser({**client_config(arguments["reader-config"]), **dict(arguments["property"])})
     from broker.cli.clients import open_producer, properties_of, told_in_a_sentence
 
