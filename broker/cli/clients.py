@@ -6,9 +6,10 @@ confluent-kafka takes a tenth of a second to import; commands import this where 
 import re
 import socket
 import sys
+import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from typing import Any
 
@@ -23,6 +24,7 @@ from broker.common.errors import ApiError
 _UNKNOWN = re.compile(r'No such configuration property: "([^"]+)"')
 #: The same trouble is told again after so long: librdkafka reports each attempt.
 _TOLD_AGAIN_AFTER_S = 30.0
+_CLOSE_S = 5.0
 #: Java's partitioner, so that a key lies where other producers put it; Java's 120 s instead of librdkafka's 300.
 _OF_PRODUCERS = {
     "partitioner": "murmur2_random",
@@ -80,6 +82,21 @@ def next_messages(consumer: Consumer, wanted: int, wait_s: float) -> list[Any]:
     if message is None:
         return []
     return [message, *(consumer.consume(wanted - 1, 0) if wanted > 1 else ())]
+
+
+def close(consumer: Consumer) -> None:
+    """Commits and leaves the group; not waited for longer than some seconds, whatever its broker does."""
+    closing = threading.Thread(target=_close, args=[consumer], daemon=True)
+    closing.start()
+    closing.join(_CLOSE_S)
+    if closing.is_alive():
+        log_line("WARN", "The group's broker does not answer: the group was left without telling it.")
+
+
+def _close(consumer: Consumer) -> None:
+    # What cannot be committed now is read again by whoever reads next.
+    with suppress(KafkaException, CommandError):
+        consumer.close()
 
 
 @contextmanager

@@ -41,12 +41,12 @@ def run(arguments: Arguments) -> int:
     with told_in_a_sentence():
         consumer = open_consumer(arguments, properties, **settings)
         printing = _Printing(consumer, shown, arguments)
-        with Stopping() as stopping:
-            try:
+        try:
+            with Stopping() as stopping:
                 _begin(consumer, arguments)
                 printing.until(stopping)
-            finally:
-                printing.close()
+        finally:
+            printing.close()
         return stopping.status
 
 
@@ -60,7 +60,8 @@ class _Printing:
         self._timeout_ms: int | None = arguments["timeout-ms"]
         self._skips = arguments["skip-message-on-error"]
         self._tells_end = arguments["enable-systest-events"]
-        self._out: BinaryIO = sys.stdout.buffer
+        # Unbuffered: what nobody reads any more must not be waited for at the end.
+        self._out: BinaryIO = getattr(sys.stdout.buffer, "raw", sys.stdout.buffer)
         self._printed = 0
         self._last_at = time.monotonic()
 
@@ -99,8 +100,9 @@ class _Printing:
             self._write(data, messages)
 
     def _write(self, data: bytes, messages: Sequence[Any]) -> None:
-        self._out.write(data)
-        self._out.flush()
+        left = memoryview(data)
+        while left:
+            left = left[self._out.write(left) or 0 :]
         self._count(messages)
 
     def _print_one(self, message: Any) -> None:
@@ -140,8 +142,10 @@ class _Printing:
 
     def close(self) -> None:
         """Commits what the group has printed, leaves it, and tells the total."""
+        from broker.cli.clients import close
+
         try:
-            self._consumer.close()
+            close(self._consumer)
         finally:
             print(f"Processed a total of {self._printed} messages", file=sys.stderr)
         if self._tells_end:

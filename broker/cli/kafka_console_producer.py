@@ -60,7 +60,7 @@ def run(arguments: Arguments) -> None:
             for lines in _lines(sending.poll):
                 sending.send(lines)
         except (KeyboardInterrupt, Terminated):
-            producer.flush(_GRACE_S)
+            sending.give_up()
             raise
         except CommandError:
             producer.flush()
@@ -124,6 +124,14 @@ class _Sending:
                     raise
                 self._tell(error.args[0], record.key, record.value)
                 return
+
+    def give_up(self) -> None:
+        """What was read is still sent, if that takes no longer than some seconds."""
+        from broker.cli.clients import log_line
+
+        left = self._producer.flush(_GRACE_S)
+        if left:
+            log_line("ERROR", f"{left} records were not delivered to topic {self._topic}.")
 
     def poll(self) -> bool:
         """Takes reports; whether there will be more."""

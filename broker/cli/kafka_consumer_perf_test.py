@@ -21,7 +21,7 @@ def run(arguments: Arguments) -> None:
     if not arguments["topic"] or not arguments.given("messages"):
         missing = [name for name in ("topic", "messages") if not arguments.given(name)]
         raise UsageError(f'Missing required argument "[{", ".join(missing)}]"')
-    from broker.cli.clients import open_consumer, properties_of, told_in_a_sentence
+    from broker.cli.clients import close, open_consumer, properties_of, told_in_a_sentence
 
     properties = {
         "group.id": f"perf-consumer-{random.randrange(100_000)}",
@@ -41,7 +41,7 @@ def run(arguments: Arguments) -> None:
         try:
             reading.read()
         finally:
-            consumer.close()
+            close(consumer)
         reading.tell()
 
 

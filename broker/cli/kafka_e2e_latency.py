@@ -31,7 +31,7 @@ def run(arguments: Arguments) -> None:
     if wanted < 1 or length < 0:
         raise UsageError(f"{_USAGE}: nothing is to be sent")
     partitions = _partitions(addresses, topic)
-    from broker.cli.clients import open_consumer, open_producer, told_in_a_sentence
+    from broker.cli.clients import close, open_consumer, open_producer, told_in_a_sentence
 
     properties = {**client_config(rest[0] if rest else None), "bootstrap.servers": servers}
     with told_in_a_sentence():
@@ -44,7 +44,7 @@ def run(arguments: Arguments) -> None:
             _place_at_end(consumer, topic, partitions)
             latencies_ms = _measured(producer, consumer, topic, wanted, length)
         finally:
-            consumer.close()
+            close(consumer)
     _tell(latencies_ms)
 
 

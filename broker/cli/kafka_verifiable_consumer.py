@@ -17,7 +17,7 @@ _ASSIGNOR = "org.apache.kafka.clients.consumer.RangeAssignor"
 
 
 def run(arguments: Arguments) -> int:
-    from broker.cli.clients import open_consumer, properties_of, told_in_a_sentence
+    from broker.cli.clients import close, open_consumer, properties_of, told_in_a_sentence
 
     reset = arguments["reset-policy"]
     properties = {
@@ -30,13 +30,14 @@ def run(arguments: Arguments) -> int:
     }
     if arguments["group-instance-id"]:
         properties["group.instance.id"] = arguments["group-instance-id"]
-    with told_in_a_sentence(), Stopping() as stopping:
+    with told_in_a_sentence():
         consumer = open_consumer(arguments, properties)
-        print_event("startup_complete")
         try:
-            _Reading(consumer, arguments).until(stopping)
+            with Stopping() as stopping:
+                print_event("startup_complete")
+                _Reading(consumer, arguments).until(stopping)
         finally:
-            consumer.close()
+            close(consumer)
             print_event("shutdown_complete")
     return stopping.status
 

@@ -1,6 +1,7 @@
 """Ctrl-C and SIGTERM for commands that finish their line, and tell a total, before they end."""
 
 import signal
+import time
 from collections.abc import Callable
 from types import FrameType, TracebackType
 from typing import Any
@@ -9,6 +10,8 @@ from broker.cli.running import Terminated
 
 #: How long the command may take for what it has begun: who reads its output may have ceased to.
 _GRACE_S = 5.0
+#: `timeout` tells a process and then its group: that is one signal.
+_ONE_SIGNAL_S = 0.5
 
 
 class Stopping:
@@ -19,6 +22,7 @@ class Stopping:
 
     def __init__(self) -> None:
         self._signal = 0
+        self._asked_at = 0.0
         self._before: dict[int, Callable[[int, FrameType | None], Any] | int | None] = {}
 
     def __enter__(self) -> "Stopping":
@@ -44,9 +48,12 @@ class Stopping:
         return 128 + self._signal if self._signal else 0
 
     def _ask(self, number: int, _frame: FrameType | None) -> None:
+        now = time.monotonic()
         if self._signal:
-            self._end()
-        self._signal = number
+            if now - self._asked_at >= _ONE_SIGNAL_S:
+                self._end()
+            return
+        self._signal, self._asked_at = number, now
         self._before.setdefault(signal.SIGALRM, signal.signal(signal.SIGALRM, lambda *_: self._end()))
         signal.setitimer(signal.ITIMER_REAL, _GRACE_S)
 
