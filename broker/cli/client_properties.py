@@ -55,6 +55,8 @@ _ASSIGNORS = {
     "StickyAssignor": "cooperative-sticky",
     "CooperativeStickyAssignor": "cooperative-sticky",
 }
+_ESCAPED = re.compile(r"\\(u[0-9a-fA-F]{4}|.)")
+_ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 _JAAS_WORD = re.compile(r'(username|password)\s*=\s*"((?:[^"\\]|\\.)*)"')
 
 
@@ -89,6 +91,16 @@ def pair_as_typed(text: str) -> tuple[str, str]:
     if not separator or not key.strip():
         raise ValueError('write it as "key=value"')
     return key.strip(), value
+
+
+def unescaped(properties: Mapping[str, str]) -> dict[str, str]:
+    """Values of a properties file in which `\\t` is a tab, as Java reads it: separators are written so."""
+    return {name: _ESCAPED.sub(_character, value) for name, value in properties.items()}
+
+
+def _character(escape: re.Match[str]) -> str:
+    code = escape[1]
+    return chr(int(code[1:], 16)) if len(code) > 1 else _ESCAPES.get(code, code)
 
 
 def _is_of_java_only(name: str) -> bool:

@@ -1,17 +1,15 @@
 """`kafka-console-consumer`: print the records of topics as they come."""
 
-import random
-import re
 import select
 import sys
 import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from broker.cli.answers import pattern
-from broker.cli.client_properties import pair_as_typed
+from broker.cli.client_properties import pair_as_typed, unescaped
 from broker.cli.connecting import BOOTSTRAP_SERVER, ZOOKEEPER, client_config
-from broker.cli.declaration import Arguments, Command, CommandError, Example, Option, UsageError
+from broker.cli.console_consumer_choices import BEGINNING, END, check, settings, starting_offset, subscription
+from broker.cli.declaration import Arguments, Command, CommandError, Example, Option
 from broker.cli.record_formatters import DEFAULT_FORMATTER, Formatter, formatter
 from broker.cli.stopping import Stopping
 
@@ -22,24 +20,17 @@ if TYPE_CHECKING:
 _AT_ONCE = 1_000
 #: How long nothing comes before somebody is listened to who wants it to end.
 _POLL_S = 0.1
-#: librdkafka's words for the ends of a log.
-_BEGINNING, _END = -2, -1
-_INTERNAL_TOPICS = "^__(consumer_offsets|transaction_state)$"
-_RESETS = {"earliest": ("earliest", "smallest", "beginning"), "latest": ("latest", "largest", "end")}
 
 
 def run(arguments: Arguments) -> int:
-    _check(arguments)
+    check(arguments)
     shown = _formatter(arguments)
-    from broker.cli.clients import open_consumer, properties_of, told_in_a_sentence
+    in_file, typed = client_config(arguments["consumer.config"]), dict(arguments["consumer-property"])
+    chosen = settings(arguments, in_file, typed)
+    from broker.cli.clients import open_consumer, told_in_a_sentence
 
-    properties = properties_of(arguments, "consumer.config", "consumer-property")
-    settings = _settings(arguments, properties)
-    internal = properties.pop("exclude.internal.topics", "true").lower() == "true"
-    if arguments["include"] and internal:
-        settings["topic.blacklist"] = _INTERNAL_TOPICS
     with told_in_a_sentence():
-        consumer = open_consumer(arguments, properties, **settings)
+        consumer = open_consumer(arguments, {**in_file, **typed}, **chosen)
         printing = _Printing(consumer, shown, arguments)
         try:
             with Stopping() as stopping:
@@ -56,7 +47,10 @@ class _Printing:
     def __init__(self, consumer: "Consumer", shown: Formatter, arguments: Arguments):
         self._consumer = consumer
         self._shown = shown
-        self._limit: int | None = arguments["max-messages"] if arguments.given("max-messages") else None
+        #: None and negative: all.
+        self._limit: int | None = arguments["max-messages"]
+        if self._limit is not None and self._limit < 0:
+            self._limit = None
         self._timeout_ms: int | None = arguments["timeout-ms"]
         self._skips = arguments["skip-message-on-error"]
         self._tells_end = arguments["enable-systest-events"]
@@ -185,62 +179,16 @@ def _begin(consumer: "Consumer", arguments: Arguments) -> None:
     from confluent_kafka import TopicPartition
 
     if arguments.given("partition"):
-        offset = arguments["offset"]
-        if offset is None:
-            offset = _BEGINNING if arguments["from-beginning"] else _END
-        consumer.assign([TopicPartition(arguments["topic"], arguments["partition"], offset)])
+        start = arguments["offset"]
+        if start is None:
+            start = BEGINNING if arguments["from-beginning"] else END
+        consumer.assign([TopicPartition(arguments["topic"], arguments["partition"], start)])
     else:
         consumer.subscribe([arguments["topic"] or subscription(arguments["include"])])
 
 
-def subscription(text: str) -> str:
-    """A Java expression of whole names as librdkafka takes it: POSIX, searched for unless it is anchored."""
-    whole = pattern(text).pattern
-    for ours, posix in (("(?:", "("), (r"\d", "[0-9]"), (r"\w", "[A-Za-z0-9_]")):
-        whole = whole.replace(ours, posix)
-    return f"^({whole})$"
-
-
-def _settings(arguments: Arguments, properties: dict[str, str]) -> dict[str, Any]:
-    """librdkafka's settings that follow from the options. Raises CommandError where they contradict the properties."""
-    groups = {*filter(None, [arguments["group"], properties.get("group.id"), *_groups_in(arguments)])}
-    if len(groups) > 1:
-        named = ", ".join(f"'{group}'" for group in sorted(groups))
-        raise CommandError(
-            "The group ids provided in different places (directly using '--group', via '--consumer-property', or via "
-            f"'--consumer.config') do not match. Detected group ids: {named}"
-        )
-    settings: dict[str, Any] = {"enable.auto.offset.store": False}
-    if groups:
-        settings["group.id"] = groups.pop()
-    else:
-        settings["group.id"] = f"console-consumer-{random.randrange(100_000)}"
-        settings["enable.auto.commit"] = False
-    if arguments.given("isolation-level") or "isolation.level" not in properties:
-        settings["isolation.level"] = arguments["isolation-level"]
-    reset = properties.get("auto.offset.reset")
-    if arguments["from-beginning"]:
-        if reset in _RESETS["latest"]:
-            raise CommandError(
-                "Can't simultaneously specify --from-beginning and 'auto.offset.reset=latest', please remove one option"
-            )
-        settings["auto.offset.reset"] = "earliest"
-    elif reset is None:
-        settings["auto.offset.reset"] = "latest"
-    elif reset == "none":
-        settings["auto.offset.reset"] = "error"
-    return settings
-
-
-def _groups_in(arguments: Arguments) -> list[str | None]:
-    return [
-        client_config(arguments["consumer.config"]).get("group.id"),
-        dict(arguments["consumer-property"]).get("group.id"),
-    ]
-
-
 def _formatter(arguments: Arguments) -> Formatter:
-    properties = {**client_config(arguments["formatter-config"]), **dict(arguments["property"])}
+    properties = {**unescaped(client_config(arguments["formatter-config"])), **dict(arguments["property"])}
     for what in ("key-deserializer", "value-deserializer"):
         if arguments[what]:
             properties[what.replace("-", ".")] = arguments[what]
@@ -248,30 +196,6 @@ def _formatter(arguments: Arguments) -> Formatter:
     if warning:
         print(warning, file=sys.stderr)
     return shown
-
-
-def _check(arguments: Arguments) -> None:
-    if (arguments["topic"] is None) == (arguments["include"] is None):
-        raise UsageError("Exactly one of --include/--topic is required. ")
-    if arguments.given("partition") and arguments["topic"] is None:
-        raise UsageError("The topic is required when partition is specified.")
-    if arguments.given("offset") and not arguments.given("partition"):
-        raise UsageError("The partition is required when offset is specified.")
-    if arguments.given("offset") and arguments["from-beginning"]:
-        raise UsageError("Options from-beginning and offset cannot be specified together.")
-    if arguments.given("partition") and arguments["group"]:
-        raise UsageError("Options group and partition cannot be specified together.")
-
-
-def _offset(text: str) -> int:
-    if text in ("earliest", "latest"):
-        return _BEGINNING if text == "earliest" else _END
-    if not re.fullmatch(r"\d+", text):
-        raise UsageError(
-            f"The provided offset value '{text}' is incorrect. Valid values are 'earliest', 'latest', or a "
-            "non-negative long."
-        )
-    return int(text)
 
 
 COMMAND = Command(
@@ -285,7 +209,9 @@ COMMAND = Command(
         Option("include", "Topics to read: a regular expression of whole names.", "REGEX", older=("whitelist",)),
         Option("from-beginning", "Begin with the earliest record, if the group has no offset yet."),
         Option("partition", "Read this partition only, without a group.", "N", parse=int),
-        Option("offset", "With --partition: where to begin. (default: latest)", "N|earliest|latest", parse=_offset),
+        Option(
+            "offset", "With --partition: where to begin. (default: latest)", "N|earliest|latest", parse=starting_offset
+        ),
         Option("group", "The group to read as; otherwise one that nobody else is in.", "GROUP"),
         Option("max-messages", "End after so many records.", "N", parse=int),
         Option("timeout-ms", "End when no record came for so long.", "MS", parse=int),

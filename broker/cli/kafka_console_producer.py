@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from broker.cli.client_properties import pair_as_typed
+from broker.cli.client_properties import pair_as_typed, unescaped
 from broker.cli.connecting import BOOTSTRAP_SERVER, client_config
 from broker.cli.declaration import Arguments, Command, CommandError, Example, Option
 from broker.cli.input_lines import LineRecord, LineSplitter, line_parser
@@ -49,7 +49,7 @@ _PROPERTIES = {
 def run(arguments: Arguments) -> None:
     if arguments["line-reader"] not in _LINE_READERS:
         raise CommandError(f"ClassNotFoundException: {arguments['line-reader']}; line readers cannot be loaded.")
-    parse = line_parser({**client_config(arguments["reader-config"]), **dict(arguments["property"])})
+    parse = line_parser({**unescaped(client_config(arguments["reader-config"])), **dict(arguments["property"])})
     from broker.cli.clients import open_producer, properties_of, told_in_a_sentence
 
     properties = properties_of(arguments, "producer.config", "producer-property")

@@ -1,6 +1,6 @@
 import pytest
 
-from broker.cli.client_properties import pair_as_typed, translate
+from broker.cli.client_properties import pair_as_typed, translate, unescaped
 
 
 def test_names_of_java_become_those_of_librdkafka():
@@ -87,3 +87,7 @@ def test_blanks_of_a_pairs_value_count():
     assert pair_as_typed("a=b=c ") == ("a", "b=c ")
     with pytest.raises(ValueError):
         pair_as_typed("key.separator")
+
+
+def test_separators_in_files_are_escaped_as_java_reads_them():
+    assert unescaped({"a": r"\t", "b": r"\u0001\n", "c": r"x\:y\\"}) == {"a": "\t", "b": "\x01\n", "c": "x:y\\"}
