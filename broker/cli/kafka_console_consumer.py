@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _AT_ONCE = 1_000
 #: How long nothing comes before somebody is listened to who wants it to end.
 _POLL_S = 0.1
+_ASK_S = 2.0
 
 
 def run(arguments: Arguments) -> int:
@@ -182,9 +183,24 @@ def _begin(consumer: "Consumer", arguments: Arguments) -> None:
         start = arguments["offset"]
         if start is None:
             start = BEGINNING if arguments["from-beginning"] else END
-        consumer.assign([TopicPartition(arguments["topic"], arguments["partition"], start)])
+        partition = TopicPartition(arguments["topic"], arguments["partition"])
+        partition.offset = _asked(consumer, partition, start)
+        consumer.assign([partition])
     else:
         consumer.subscribe([arguments["topic"] or subscription(arguments["include"])])
+
+
+def _asked(consumer: "Consumer", partition: Any, start: int) -> int:
+    """The offset, if it can be had at once: librdkafka's own search begins half a second after it connects."""
+    from confluent_kafka import KafkaException
+
+    if start >= 0:
+        return start
+    try:
+        first, end = consumer.get_watermark_offsets(partition, timeout=_ASK_S)
+    except KafkaException:
+        return start
+    return int(first if start == BEGINNING else end)
 
 
 def _formatter(arguments: Arguments) -> Formatter:
