@@ -53,3 +53,12 @@ def at_least_one(text: str) -> int:
     if number < 1:
         raise ValueError("it must be greater than 0")
     return number
+
+
+def exception_of(code: int) -> str:
+    """The name under which Kafka's tools print a refusal."""
+    try:
+        name = "".join(word.capitalize() for word in ErrorCode(code).name.removesuffix("_EXCEPTION").split("_"))
+    except ValueError:
+        name = "UnknownServer"
+    return f"org.apache.kafka.common.errors.{name.removesuffix('Error')}Exception"

@@ -1,0 +1,76 @@
+"""`kafka-preferred-replica-election`: leaders where they were planned, as it was asked before Kafka 2.4."""
+
+from broker.cli.answers import exception_of
+from broker.cli.connecting import BOOTSTRAP_SERVER, ZOOKEEPER, connected
+from broker.cli.declaration import Arguments, Command, CommandError, Example
+from broker.cli.elections import ADMIN_CONFIG, PATH_TO_JSON_FILE, Outcome, elect, named
+from broker.cli.json_files import read_partitions
+from broker.cli.output import OUTPUT, print_json, wants_json
+from broker.client.cluster import Cluster
+from broker.common.errors import ErrorCode
+from broker.common.types import TopicPartition
+from broker.protocol.messages.elect_leaders import ElectionType
+
+_DEPRECATED = "This tool is deprecated. Please use kafka-leader-election tool. Tracking issue: KAFKA-8405"
+
+
+def run(arguments: Arguments) -> None:
+    partitions = read_partitions(arguments["path-to-json-file"]) if arguments["path-to-json-file"] else None
+    with connected(arguments, "admin.config") as cluster:
+        outcome = elect(cluster, ElectionType.PREFERRED, partitions)
+        asked = _all_partitions(cluster) if partitions is None else partitions
+    if wants_json(arguments):
+        print_json({"elected": list(map(str, outcome.elected)), "notNeeded": list(map(str, outcome.not_needed))})
+    else:
+        print(_DEPRECATED)
+        _tell(arguments, outcome, asked)
+    failed = _failed(arguments, outcome)
+    if failed:
+        raise CommandError("\n".join(failed))
+
+
+def _tell(arguments: Arguments, outcome: Outcome, asked: list[TopicPartition]) -> None:
+    if arguments["zookeeper"]:
+        absent = [each for each, (code, _) in outcome.failed.items() if _is_absent(code)]
+        for partition in absent:
+            sentence = f"Skipping preferred replica leader election for partition {partition} since it doesn't exist."
+            print(sentence)
+        known = named(set(asked) - set(absent))
+        print(f"Successfully started preferred replica election for partitions Set({known})")
+        return
+    if outcome.elected:
+        print(f"Successfully completed preferred leader election for partitions {named(outcome.elected)}")
+    if outcome.not_needed:
+        print(f"Preferred replica already elected for partitions {named(outcome.not_needed)}")
+
+
+def _failed(arguments: Arguments, outcome: Outcome) -> list[str]:
+    """In the words of ZooKeeper what is not there was skipped."""
+    return [
+        f"Error completing preferred leader election for partition: {partition}: {exception_of(code)}: {sentence}"
+        for partition, (code, sentence) in outcome.failed.items()
+        if not (arguments["zookeeper"] and _is_absent(code))
+    ]
+
+
+def _is_absent(code: int) -> bool:
+    return code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+
+
+def _all_partitions(cluster: Cluster) -> list[TopicPartition]:
+    return [
+        TopicPartition(topic.name or "", each.partition_index)
+        for topic in cluster.describe_topics(None).topics
+        for each in topic.partitions
+    ]
+
+
+COMMAND = Command(
+    name="kafka-preferred-replica-election",
+    summary="Have each partition led by the first of its replicas, as before Kafka 2.4 (now: kafka-leader-election).",
+    run=run,
+    options=(BOOTSTRAP_SERVER, ZOOKEEPER, ADMIN_CONFIG, OUTPUT, PATH_TO_JSON_FILE),
+    examples=(
+        Example("kafka-preferred-replica-election --zookeeper localhost:2181", "for all partitions of the cluster"),
+    ),
+)
