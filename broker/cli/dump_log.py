@@ -1,31 +1,16 @@
-"""`python -m broker dump-log FILE [--records]`: print a segment of a log, of a broker that runs or not."""
+"""`python -m broker dump-log FILE [--records]`: `kafka-dump-log`, whose status also says whether all was whole."""
 
-import argparse
-import os
-import sys
-from pathlib import Path
+from dataclasses import replace
 
-from broker.common.errors import StartupError
-from broker.log.dump import SegmentDump
+from broker.cli.declaration import Arguments
+from broker.cli.kafka_dump_log import COMMAND, dump
+from broker.cli.running import run
 
 
 def main(argv: list[str]) -> int:
-    """0 if the segment is whole, 1 if it is damaged; raises StartupError if it cannot be read."""
-    arguments = _parser().parse_args(argv)
-    dump = SegmentDump(arguments.file, with_records=arguments.records)
-    try:
-        for line in dump.lines():
-            print(line)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except OSError as error:
-        raise StartupError(f"{arguments.file} cannot be read: {error.strerror}.") from None
-    return 0 if dump.damage is None else 1
+    """0 if everything is whole, 1 if something is damaged or cannot be read."""
+    return run(replace(COMMAND, name="dump-log", run=_run), argv)
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m broker dump-log", description="Print a segment of a log.")
-    parser.add_argument("file", type=Path, metavar="FILE", help="a .log file of a partition's directory")
-    parser.add_argument("--records", action="store_true", help="print the records of each batch as well")
-    return parser
+def _run(arguments: Arguments) -> int:
+    return 0 if dump(arguments) else 1

@@ -50,7 +50,7 @@ def _run(command: Command, typed: list[str]) -> int:
         arguments, told = parse(command, typed)
         for sentence in told:
             print(f"{command.name}: {sentence}", file=sys.stderr)
-        status = command.run(arguments)
+        status = arguments.command.run(arguments)
         sys.stdout.flush()
         return status or 0
     except UsageError as error:

@@ -23,6 +23,7 @@ from crc32c import crc32c
 
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.limits import PRODUCERS_PER_PARTITION_MAX
+from broker.common.types import new_tuple
 from broker.log.open_transactions import OpenTransactions
 from broker.records.batch import NO_SEQUENCE, TRANSACTIONAL_BIT, BatchHeader
 
@@ -43,6 +44,19 @@ class SentBatch(NamedTuple):
     base_offset: int
     last_offset: int
     timestamp_ms: int
+
+
+class ProducerSnapshotEntry(NamedTuple):
+    """A producer as a snapshot has it; -1 is none."""
+
+    producer_id: int
+    producer_epoch: int
+    last_sequence: int
+    last_offset: int
+    offset_delta: int
+    timestamp: int
+    coordinator_epoch: int
+    current_txn_first_offset: int
 
 
 _NO_BATCH = SentBatch(_NONE, _NONE, _NONE, _NONE, _NONE)
@@ -269,6 +283,23 @@ class ProducerState:
     @classmethod
     def decode(cls, data: bytes) -> "ProducerState | None":
         """The state in a snapshot; None if the snapshot is damaged."""
+        entries = cls.entries_of(data)
+        if entries is None:
+            return None
+        state = cls()
+        open_from: dict[int, int] = {}
+        for *entry, first_open_offset in entries:
+            state._recall_entry(*entry)
+            if first_open_offset >= 0:
+                open_from[entry[0]] = first_open_offset
+        state._open.restore(open_from)
+        if open_from:
+            state._transactional_until = _UNKNOWN
+        return state
+
+    @staticmethod
+    def entries_of(data: bytes) -> list[ProducerSnapshotEntry] | None:
+        """The producers in a snapshot as they stand there; None if the snapshot is damaged."""
         try:
             version, crc = _HEAD.unpack_from(data)
             body = data[_HEAD.size :]
@@ -277,16 +308,7 @@ class ProducerState:
                 return None
         except struct.error:
             return None
-        state = cls()
-        open_from: dict[int, int] = {}
-        for *entry, first_open_offset in _ENTRY.iter_unpack(body[_COUNT.size :]):
-            state._recall_entry(*entry)
-            if first_open_offset >= 0:
-                open_from[entry[0]] = first_open_offset
-        state._open.restore(open_from)
-        if open_from:
-            state._transactional_until = _UNKNOWN
-        return state
+        return [new_tuple(ProducerSnapshotEntry, entry) for entry in _ENTRY.iter_unpack(body[_COUNT.size :])]
 
     def _recall_entry(
         self,

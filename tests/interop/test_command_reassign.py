@@ -114,7 +114,7 @@ def test_a_move_is_called_off_and_what_did_not_happen_is_told(reassign, topic, p
     )
     nothing = reassign("--cancel", "--reassignment-json-file", target, "--output", "json")
     assert json.loads(nothing.out) == {"cancelled": [], "log_dirs": []}
-    left = f"There is no active reassignment of partition {topic}-0, but replica set is 1,2 rather than 3,2.\n"
+    left = f"There is no active reassignment of partition {topic}-0, but replica set is 2,1 rather than 3,2.\n"
     verify = ("--verify", "--reassignment-json-file", target)
     await_true(lambda: left in reassign(*verify).out, "the replicas are where they were")
 

@@ -1,49 +1,71 @@
-"""`python -m broker dump-log`, as a person calls it."""
+"""`kafka-dump-log` and `python -m broker dump-log`, as a person calls them: one implementation."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from broker.cli.dump_log import main
 from broker.log.config import LogConfig
 from broker.log.log import Log
 from broker.records.builder import build_batch
 from broker.records.record import Record
-
-ROOT = Path(__file__).parents[3]
+from tests.typed import typed
 
 
 @pytest.fixture
 def segment(tmp_path) -> Path:
     log = Log.open(tmp_path / "t-0", LogConfig())
-    log.append(build_batch([Record(0, 1_000, b"k", b"hello")]), 0)
+    log.append(build_batch([Record(0, 1_000, b"k", b"hello"), Record(0, 1_000, b"\0\0\0\1", b"\0" * 8)]), 0)
     log.close()
     return tmp_path / "t-0" / f"{0:020d}.log"
 
 
-def dump(*arguments: object) -> subprocess.CompletedProcess:
-    command = [sys.executable, "-m", "broker", "dump-log", *map(str, arguments)]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=60)
+def test_files_are_dumped_one_after_another_and_records_only_if_asked(segment):
+    index = segment.with_suffix(".index")
+    both = typed("kafka-dump-log", "--files", f"{segment},{index}")
+    head, start, batch, head_of_index, empty = both.out.splitlines()
+    assert (head, start) == (f"Dumping {segment}", "Log starting offset: 0")
+    assert batch.startswith("baseOffset: 0 lastOffset: 1 count: 2 ")
+    assert (head_of_index, empty) == (f"Dumping {index}", f"{index} is empty.")
+    assert (both.status, both.err) == (0, "")
+    printed = typed("kafka-dump-log", "--print-data-log", "--files", str(segment))
+    assert " headerKeys: [] key: k payload: hello\n" in printed.out
+    assert "payload" not in typed("kafka-dump-log", "--deep-iteration", "--files", str(segment)).out
 
 
-def test_whole_segment_is_printed_and_the_status_is_0(segment):
-    plain, full = dump(segment), dump(segment, "--records")
-    assert (plain.returncode, full.returncode) == (0, 0)
-    assert "offsets 0-0" in plain.stdout
-    assert "hello" not in plain.stdout
-    assert "key 'k'  value 'hello'" in full.stdout
+def test_keys_and_values_are_shown_as_their_decoders_read_them(segment):
+    shown = typed(
+        "kafka-dump-log", "--print-data-log", "--files", str(segment),
+        "--key-decoder-class", "kafka.serializer.IntegerDecoder",
+        "--value-decoder-class", "org.apache.kafka.common.serialization.LongDeserializer",
+    )  # fmt: skip
+    assert shown.out.endswith(" key: 1 payload: 0\n")
+    assert " key: <1 bytes, not 4> payload: <5 bytes, not 8>\n" in shown.out
 
 
-def test_damaged_segment_is_status_1(segment):
+def test_damage_is_named_and_only_our_own_spelling_makes_it_a_status(segment, capsys):
     with segment.open("ab") as file:
         file.write(b"torn")
-    done = dump(segment)
-    assert done.returncode == 1
-    assert "DAMAGED" in done.stdout
+    found = f"Found 4 invalid bytes at the end of {segment.name}\n"
+    dumped = typed("kafka-dump-log", "--files", str(segment))
+    assert (dumped.status, dumped.err) == (0, "")
+    assert dumped.out.endswith(found)
+    assert main([str(segment), "--records"]) == 1
+    assert found in capsys.readouterr().out
+    assert main([str(segment.with_suffix(".timeindex"))]) == 0
 
 
-def test_file_that_cannot_be_read_is_one_sentence(tmp_path):
-    done = dump(tmp_path / "missing.log")
-    assert (done.returncode, done.stdout) == (78, "")
-    assert done.stderr == f"dump-log: {tmp_path / 'missing.log'} cannot be read: No such file or directory.\n"
+def test_what_is_none_of_a_partitions_files_is_one_sentence(segment, tmp_path):
+    stranger = tmp_path / "server.log"
+    stranger.write_text("text")
+    for path, sentence in (
+        (tmp_path / "missing.log", "cannot be read: No such file or directory."),
+        (stranger, "is none of a partition's files: those are named by the offset they begin with."),
+    ):
+        refused = typed("kafka-dump-log", "--files", str(path))
+        assert (refused.status, refused.err) == (1, f"{path} {sentence}\n")
+    other = segment.parent / "partition.metadata"
+    other.write_text("version: 0")
+    ignored = typed("kafka-dump-log", "--files", str(other))
+    assert (ignored.status, ignored.err) == (0, f"Ignoring unknown file {other}\n")
+    assert typed("kafka-dump-log", "--deep-iteration").err.startswith('Missing required argument "[files]"')

@@ -1,12 +1,15 @@
-"""A segment as a person reads it."""
+"""A segment's log as Kafka's tool prints it."""
+
+import struct
 
 import pytest
 
 from broker.log.config import LOG_APPEND_TIME, LogConfig
-from broker.log.dump import SegmentDump, describe_time
+from broker.log.dump import SegmentDump
 from broker.log.log import Log
 from broker.records.batch import Compression
 from broker.records.builder import build_batch
+from broker.records.control import EndMarker, MarkerType, build_marker
 from broker.records.record import Record
 
 NOW_MS = 1_700_000_000_123
@@ -15,55 +18,118 @@ NOW_MS = 1_700_000_000_123
 @pytest.fixture
 def log(tmp_path):
     log = Log.open(tmp_path / "t-0", LogConfig())
-    records = [Record(0, NOW_MS, b"k", b"v" * 200, (("trace", b"\xff"),)), Record(0, NOW_MS + 1, None, None)]
+    records = [Record(0, NOW_MS, b"k", b"v" * 20, (("trace", b"\xff"),)), Record(0, NOW_MS + 1, None, None)]
     log.append(build_batch(records, compression=Compression.ZSTD), 3)
     log.append(build_batch([Record(0, -1, b"", b"x")], producer_id=7, producer_epoch=2, base_sequence=40), 4)
     return log
+
+
+def texts(key, value):
+    return tuple(None if each is None else each.decode() for each in (key, value))
 
 
 def lines(log: Log, **options) -> list[str]:
     return list(SegmentDump(log.segments[0].files.log, **options).lines())
 
 
-def test_each_batch_is_a_line_with_offsets_times_sizes_and_producer(log):
-    first, second, total = lines(log)
-    sizes = [header.size_bytes for _, header in log.segments[0].batches()]
-    assert first.split("  ", 1)[0].strip() == ""
-    assert first.strip() == (
-        f"0  offsets 0-1  2 records  {sizes[0]} bytes  created 2023-11-14T22:13:20.124+00:00  epoch 3  zstd"
-    )
-    assert second.strip() == (
-        f"{sizes[0]}  offsets 2-2  1 records  {sizes[1]} bytes  created at no time  epoch 4  producer 7/2 sequence 40"
-    )
-    assert total == f"2 batches, 3 records, {sum(sizes)} bytes"
+def test_each_batch_is_a_line_in_kafkas_words(log):
+    (_, one), (position, two) = log.segments[0].batches()
+    assert lines(log) == [
+        "baseOffset: 0 lastOffset: 1 count: 2 baseSequence: -1 lastSequence: -1 producerId: -1 producerEpoch: -1 "
+        "partitionLeaderEpoch: 3 isTransactional: false isControl: false deleteHorizonMs: OptionalLong.empty "
+        f"position: 0 CreateTime: {NOW_MS + 1} size: {one.size_bytes} magic: 2 compresscodec: zstd crc: {one.crc} "
+        "isvalid: true",
+        "baseOffset: 2 lastOffset: 2 count: 1 baseSequence: 40 lastSequence: 40 producerId: 7 producerEpoch: 2 "
+        "partitionLeaderEpoch: 4 isTransactional: false isControl: false deleteHorizonMs: OptionalLong.empty "
+        f"position: {position} CreateTime: -1 size: {two.size_bytes} magic: 2 compresscodec: none crc: {two.crc} "
+        "isvalid: true",
+    ]
 
 
-def test_records_are_shown_if_asked_and_long_ones_cut(log):
-    shown = [line.strip() for line in lines(log, with_records=True)]
-    assert shown[1] == (f"0  2023-11-14T22:13:20.123+00:00  key 'k'  value '{'v' * 120}'… (200 bytes)  trace: b'\\xff'")
-    assert shown[2] == "1  2023-11-14T22:13:20.124+00:00  key null  value null"
-    assert shown[4] == "2  at no time  key ''  value 'x'"
+def test_records_follow_their_batch_and_what_they_lack_is_left_out(log):
+    shown = [line for line in lines(log, with_records=True, decoder=texts) if line.startswith("|")]
+    assert shown == [
+        f"| offset: 0 CreateTime: {NOW_MS} keySize: 1 valueSize: 20 sequence: -1 headerKeys: [trace] key: k "
+        f"payload: {'v' * 20}",
+        f"| offset: 1 CreateTime: {NOW_MS + 1} keySize: -1 valueSize: -1 sequence: -1 headerKeys: []",
+        "| offset: 2 CreateTime: -1 keySize: 0 valueSize: 1 sequence: 40 headerKeys: [] key:  payload: x",
+    ]
+    without = lines(log, with_records=True, decoder=texts, with_metadata=False)
+    assert [line for line in without if not line.startswith("base")] == [
+        f"| key: k payload: {'v' * 20}",
+        "",
+        "| key:  payload: x",
+    ]
 
 
-def test_append_time_is_called_so(tmp_path, batch_of):
+def test_markers_append_time_and_delete_horizons_are_told(tmp_path, batch_of):
     log = Log.open(tmp_path / "t-1", LogConfig(message_timestamp_type=LOG_APPEND_TIME))
     log.append(batch_of(b"v"), 0, now_ms=NOW_MS)
-    assert "appended 2023-11-14T22:13:20.123+00:00" in lines(log)[0]
+    assert f" LogAppendTime: {NOW_MS} " in lines(log)[0]
+    marker = tmp_path / f"{0:020d}.log"
+    marker.write_bytes(build_marker(EndMarker(MarkerType.ABORT, 5), 7, 1, NOW_MS))
+    batch, record = SegmentDump(marker, with_records=True).lines()
+    assert " isTransactional: true isControl: true " in batch
+    assert record.endswith(
+        " keySize: 4 valueSize: 6 sequence: -1 headerKeys: [] endTxnMarker: ABORT coordinatorEpoch: 5"
+    )
 
 
-def test_damage_is_named_and_ends_it(log):
+def test_a_batch_whose_checksum_is_wrong_is_not_valid_and_those_behind_it_are_shown(log):
     path = log.segments[0].files.log
     second = list(log.segments[0].batches())[1][0]
     content = bytearray(path.read_bytes())
-    content[-1] ^= 1
+    content[second - 1] ^= 1
     path.write_bytes(content)
+    dump = SegmentDump(path, with_records=True)
+    first, unread, next_, _ = dump.lines()
+    assert first.endswith("isvalid: false")
+    assert unread.startswith("| the records of offset 0 cannot be read: ")
+    assert next_.endswith("isvalid: true")
+    assert (dump.damaged_batches, dump.is_damaged) == (1, True)
+
+
+@pytest.mark.parametrize("cut", [1, 30, 61])
+def test_a_torn_end_is_named_however_little_is_left(log, cut):
+    path = log.segments[0].files.log
+    second = list(log.segments[0].batches())[1][0]
+    path.write_bytes(path.read_bytes()[: second + cut])
     dump = SegmentDump(path)
-    shown = list(dump.lines())
-    assert shown[1].strip() == f"{second}  DAMAGED: the CRC does not match; {len(content) - second} bytes not read"
-    assert shown[2].startswith("1 batches, 2 records")
-    assert dump.damage.position == second
+    assert list(dump.lines())[1:] == [f"Found {cut} invalid bytes at the end of {path.name}"]
+    assert dump.is_damaged
 
 
-def test_times_no_calendar_has_are_plain_numbers():
-    assert describe_time(0) == "1970-01-01T00:00:00.000+00:00"
-    assert describe_time(2**62) == str(2**62)
+def test_a_length_that_cannot_be_is_the_end(log):
+    path = log.segments[0].files.log
+    second = list(log.segments[0].batches())[1][0]
+    content = bytearray(path.read_bytes())
+    content[second + 8 : second + 12] = struct.pack(">i", -5)
+    path.write_bytes(content)
+    assert lines(log)[1] == f"Found {len(content) - second} invalid bytes at the end of {path.name}"
+
+
+def test_only_the_first_bytes_are_looked_at_if_told_so(log):
+    second = list(log.segments[0].batches())[1][0]
+    assert len(lines(log, bytes_max=second + 10)) == 1
+
+
+def test_missing_offsets_are_known_by_their_neighbours(tmp_path):
+    path = tmp_path / f"{0:020d}.log"
+    batches = [bytearray(build_batch([Record(0, 1, None, b"v")])) for _ in range(2)]
+    batches[1][:8] = struct.pack(">q", 5)
+    path.write_bytes(b"".join(batches))
+    dump = SegmentDump(path, with_records=True)
+    assert len(list(dump.lines())) == 4
+    assert dump.gaps == [(0, 5)]
+
+
+def test_messages_of_before_batches_are_told_and_do_not_stop_it(tmp_path):
+    path = tmp_path / f"{0:020d}.log"
+    body = struct.pack(">bbqii", 1, 2, NOW_MS, -1, 2) + b"hi"
+    message = struct.pack(">qiI", 9, 4 + len(body), 77) + body
+    path.write_bytes(message + build_batch([Record(0, 1, None, b"v")]))
+    old, new = SegmentDump(path).lines()
+    assert old == (
+        f"offset: 9 position: 0 CreateTime: {NOW_MS} size: {len(message)} magic: 1 compresscodec: snappy crc: 77"
+    )
+    assert f" position: {len(message)} " in new

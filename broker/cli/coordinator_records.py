@@ -1,0 +1,120 @@
+"""The records that coordinators keep in internal topics, as Kafka's tools of today show them: JSON on one line. Pure.
+
+What is no such record, or of a version that is not known here, is shown as what it is: its version, and `unknown`.
+"""
+
+import base64
+import json
+from typing import Any
+
+from broker.common.errors import InvariantViolation
+from broker.coordinator.group import records as group_records
+from broker.coordinator.group.records import CommittedOffset, GroupKey, GroupMetadata, OffsetKey
+from broker.coordinator.transaction import records as transaction_records
+
+#: Of a record without a value: the key is forgotten.
+DELETE = "<DELETE>"
+_UNKNOWN = "unknown"
+
+Shown = tuple[str | None, str | None]
+
+
+def offsets_record(key: bytes | None, value: bytes | None) -> Shown:
+    """Key and payload of a record of `__consumer_offsets`."""
+    if key is None:
+        return None, None
+    try:
+        found = group_records.decode_key(key)
+    except InvariantViolation:
+        found = None
+    if isinstance(found, OffsetKey):
+        data = {"group": found.group_id, "topic": found.partition.topic, "partition": found.partition.partition}
+        return _versioned(key, data), _payload(value, _offset_value)
+    if isinstance(found, GroupKey):
+        return _versioned(key, {"group": found.group_id}), _payload(value, _group_value)
+    return _versioned(key, _UNKNOWN), _payload(value, lambda _: _UNKNOWN)
+
+
+def transaction_record(key: bytes | None, value: bytes | None) -> Shown:
+    """Key and payload of a record of `__transaction_state`."""
+    if key is None:
+        return None, None
+    try:
+        transactional_id = transaction_records.decode_key(key)
+    except InvariantViolation:
+        transactional_id = None
+    if transactional_id is None:
+        return _versioned(key, _UNKNOWN), _payload(value, lambda _: _UNKNOWN)
+    return _versioned(key, {"transactionalId": transactional_id}), _payload(value, _transaction_value)
+
+
+def _versioned(data: bytes, shown: Any) -> str:
+    version = int.from_bytes(data[:2], signed=True)
+    return json.dumps({"type": str(version), "data": shown}, separators=(",", ":"), ensure_ascii=False)
+
+
+def _payload(value: bytes | None, show: Any) -> str:
+    if value is None:
+        return DELETE
+    try:
+        data = show(value)
+    except InvariantViolation:
+        data = _UNKNOWN
+    version = int.from_bytes(value[:2], signed=True)
+    return json.dumps({"version": str(version), "data": data}, separators=(",", ":"), ensure_ascii=False)
+
+
+def _offset_value(value: bytes) -> dict[str, Any]:
+    committed: CommittedOffset = group_records.decode_offset_value(value)
+    version = int.from_bytes(value[:2])
+    shown: dict[str, Any] = {"offset": committed.offset}
+    if version >= 3:
+        shown["leaderEpoch"] = committed.leader_epoch
+    shown |= {"metadata": committed.metadata, "commitTimestamp": committed.commit_timestamp_ms}
+    return shown | ({"expireTimestamp": committed.expire_timestamp_ms} if version == 1 else {})
+
+
+def _group_value(value: bytes) -> dict[str, Any]:
+    group: GroupMetadata = group_records.decode_group_value(value)
+    version = int.from_bytes(value[:2])
+    shown: dict[str, Any] = {
+        "protocolType": group.protocol_type,
+        "generation": group.generation_id,
+        "protocol": group.protocol_name,
+        "leader": group.leader_id,
+    }
+    if version >= 2:
+        shown["currentStateTimestamp"] = group.state_timestamp_ms
+    shown["members"] = [_member(each, version) for each in group.members]
+    return shown
+
+
+def _member(member: group_records.MemberMetadata, version: int) -> dict[str, Any]:
+    shown: dict[str, Any] = {"memberId": member.member_id}
+    if version >= 3:
+        shown["groupInstanceId"] = member.group_instance_id
+    shown |= {"clientId": member.client_id, "clientHost": member.client_host}
+    if version >= 1:
+        shown["rebalanceTimeout"] = member.rebalance_timeout_ms
+    return shown | {
+        "sessionTimeout": member.session_timeout_ms,
+        "subscription": base64.b64encode(member.subscription).decode(),
+        "assignment": base64.b64encode(member.assignment).decode(),
+    }
+
+
+def _transaction_value(value: bytes) -> dict[str, Any]:
+    found = transaction_records.decode_value("", value)
+    topics: dict[str, list[int]] = {}
+    for topic, partition in sorted(found.partitions):
+        topics.setdefault(topic, []).append(partition)
+    partitions = [{"topic": topic, "partitionIds": numbers} for topic, numbers in topics.items()]
+    return {
+        "producerId": found.producer_id,
+        "producerEpoch": found.producer_epoch,
+        "transactionTimeoutMs": found.timeout_ms,
+        "transactionStatus": found.state.number,
+        "transactionPartitions": partitions or None,
+        "transactionLastUpdateTimestampMs": found.updated_ms,
+        "transactionStartTimestampMs": found.started_ms,
+    }

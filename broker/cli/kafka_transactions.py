@@ -1,0 +1,331 @@
+"""`kafka-transactions`: who writes in transactions, which of them hang, and the end of one that does (KIP-664)."""
+
+import time
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from broker.cli.answers import check
+from broker.cli.connecting import BOOTSTRAP_SERVER, COMMAND_CONFIG, connected
+from broker.cli.declaration import Arguments, Command, CommandError, Example, Option, UsageError
+from broker.cli.output import OUTPUT, Progress, print_json, wants_json
+from broker.cli.secret import ZOOKEEPER_FOR_SECRET, membership
+from broker.cli.transaction_tables import DESCRIBE, HANGING, LIST, NONE, PRODUCERS, OpenTransaction, or_none, table
+from broker.client.cluster import Cluster
+from broker.client.coordinators import Coordinators
+from broker.client.leaders import Leaders
+from broker.common.errors import ApiError, ErrorCode
+from broker.common.types import NO_BROKER, TopicPartition
+from broker.protocol.messages.describe_producers import DescribeProducersRequest, ProducerState, TopicRequest
+from broker.protocol.messages.describe_transactions import DescribeTransactionsRequest, TransactionState
+from broker.protocol.messages.find_coordinator import CoordinatorType, FindCoordinatorRequest
+from broker.protocol.messages.list_transactions import ListTransactionsRequest
+from broker.protocol.messages.write_txn_markers import (
+    WritableTxnMarker,
+    WritableTxnMarkerTopic,
+    WriteTxnMarkersRequest,
+)
+
+_MINUTE_MS = 60_000
+_ONE_KEY = 3
+
+
+def _list(arguments: Arguments) -> None:
+    with connected(arguments) as cluster:
+        found = _listed(cluster, arguments["duration-filter"])
+    _print(arguments, LIST, found)
+
+
+def _listed(cluster: Cluster, duration_ms: int) -> list[tuple[str, int, int, str]]:
+    rows = []
+    for broker in sorted(cluster.brokers()):
+        answer = cluster.ask_broker(broker, ListTransactionsRequest(duration_filter=duration_ms))
+        check(answer.error_code)
+        rows += [
+            (each.transactional_id, broker, each.producer_id, each.transaction_state)
+            for each in answer.transaction_states
+        ]
+    return sorted(rows)
+
+
+def _describe(arguments: Arguments) -> None:
+    name = arguments["transactional-id"]
+    with connected(arguments) as cluster:
+        found = _described(cluster, name)
+        coordinator = cluster.ask_any(
+            FindCoordinatorRequest(key=name, key_type=CoordinatorType.TRANSACTION), version_max=_ONE_KEY
+        ).node_id
+    partitions = [f"{topic.topic}-{index}" for topic in found.topics for index in sorted(topic.partitions)]
+    started = found.transaction_start_time_ms
+    _print(
+        arguments,
+        DESCRIBE,
+        [
+            (
+                coordinator,
+                name,
+                found.producer_id,
+                found.producer_epoch,
+                found.transaction_state,
+                found.transaction_timeout_ms,
+                or_none(started),
+                NONE if started < 0 else _now_ms() - started,
+                ",".join(partitions),
+            )
+        ],
+    )
+
+
+def _described(cluster: Cluster, name: str) -> TransactionState:
+    request = DescribeTransactionsRequest(transactional_ids=[name])
+    answer: Any = Coordinators(cluster).ask(CoordinatorType.TRANSACTION, name, request, _error_code)
+    found: TransactionState = answer.transaction_states[0]
+    return found
+
+
+def _error_code(answer: Any) -> int:
+    code: int = answer.transaction_states[0].error_code
+    return code
+
+
+def _describe_producers(arguments: Arguments) -> None:
+    with connected(arguments) as cluster:
+        producers = _producers(cluster, _partition(arguments), arguments["broker-id"])
+    _print(
+        arguments,
+        PRODUCERS,
+        [
+            (
+                each.producer_id,
+                each.producer_epoch,
+                or_none(each.coordinator_epoch),
+                each.last_sequence,
+                each.last_timestamp,
+                or_none(each.current_txn_start_offset),
+            )
+            for each in producers
+        ],
+    )
+
+
+def _producers(cluster: Cluster, partition: TopicPartition, broker: int | None) -> list[ProducerState]:
+    """Of the leader, unless another replica is named."""
+    topics = [TopicRequest(name=partition.topic, partition_indexes=[partition.partition])]
+    request = DescribeProducersRequest(topics=topics)
+    if broker is None:
+        answer: Any = Leaders(cluster).connection(partition).ask(request)
+    else:
+        answer = cluster.ask_broker(broker, request)
+    ((found,),) = ([*topic.partitions] for topic in answer.topics)
+    check(found.error_code, found.error_message)
+    producers: list[ProducerState] = found.active_producers
+    return producers
+
+
+def _abort(arguments: Arguments) -> None:
+    """By where the transaction began, or, before Kafka 3.0, by all that its marker has to say."""
+    partition = _partition(arguments)
+    with connected(arguments) as cluster:
+        marker = _marker(cluster, arguments, partition)
+        connection = Leaders(cluster).connection(partition)
+        answer: Any = connection.ask(WriteTxnMarkersRequest(markers=[marker]), membership=membership(arguments))
+    code = answer.markers[0].topics[0].partitions[0].error_code
+    if code == ErrorCode.CLUSTER_AUTHORIZATION_FAILED:
+        raise CommandError(
+            "The brokers let only members of the cluster end a transaction: name their ZooKeeper by --zookeeper, where "
+            "the cluster's secret is."
+        )
+    check(code)
+    if wants_json(arguments):
+        print_json({"aborted": str(partition), "producerId": marker.producer_id, "epoch": marker.producer_epoch})
+
+
+def _marker(cluster: Cluster, arguments: Arguments, partition: TopicPartition) -> WritableTxnMarker:
+    if arguments.given("start-offset") == arguments.given("producer-id"):
+        raise UsageError(
+            "The transaction to abort must be specified either with --start-offset or with --producer-id, "
+            "--producer-epoch and --coordinator-epoch"
+        )
+    if arguments.given("start-offset"):
+        offset = arguments["start-offset"]
+        found = [each for each in _producers(cluster, partition, None) if each.current_txn_start_offset == offset]
+        if not found:
+            raise CommandError(
+                f"Could not find any open transactions starting at offset {offset} on partition {partition}"
+            )
+        producer_id, epoch, coordinator_epoch = (
+            found[0].producer_id,
+            found[0].producer_epoch,
+            found[0].coordinator_epoch,
+        )
+    else:
+        for name in ("producer-epoch", "coordinator-epoch"):
+            if not arguments.given(name):
+                raise UsageError(f'Missing required argument "[{name}]"')
+        producer_id, epoch = arguments["producer-id"], arguments["producer-epoch"]
+        coordinator_epoch = arguments["coordinator-epoch"]
+    return WritableTxnMarker(
+        producer_id=producer_id,
+        producer_epoch=epoch,
+        transaction_result=False,
+        topics=[WritableTxnMarkerTopic(name=partition.topic, partition_indexes=[partition.partition])],
+        coordinator_epoch=max(coordinator_epoch, 0),
+    )
+
+
+def _find_hanging(arguments: Arguments) -> None:
+    """Open for longer than any transaction may take, and no coordinator knows of it in this partition."""
+    if not arguments["topic"] and arguments["broker-id"] is None:
+        raise UsageError(
+            "The `find-hanging` command requires either --topic or --broker-id to limit the scope of the search"
+        )
+    if arguments["partition"] is not None and not arguments["topic"]:
+        raise UsageError("The --partition argument requires --topic to be provided as well")
+    now_ms, age_ms = _now_ms(), arguments["max-transaction-timeout"] * _MINUTE_MS
+    with connected(arguments) as cluster, Progress() as progress:
+        partitions = _searched(cluster, arguments)
+        suspects: list[OpenTransaction] = []
+        for number, partition in enumerate(partitions):
+            progress.show(f"{number} of {len(partitions)} partitions")
+            for each in _open(partition, _producers(cluster, partition, arguments["broker-id"])):
+                if each.is_old(now_ms, age_ms):
+                    suspects.append(each)
+        hanging = [each for each in suspects if not _is_known(cluster, each)] if suspects else []
+    _print(arguments, HANGING, [each.row(now_ms) for each in hanging])
+
+
+def _searched(cluster: Cluster, arguments: Arguments) -> list[TopicPartition]:
+    """Of the topic, or all; with a broker those that it has a replica of."""
+    topic, broker = arguments["topic"], arguments["broker-id"]
+    described = cluster.describe_topics([topic] if topic else None).topics
+    for each in described:
+        check(each.error_code, f"there is no topic {topic!r}" if topic and each.error_code == 3 else None)
+    return [
+        TopicPartition(found.name or "", each.partition_index)
+        for found in described
+        for each in found.partitions
+        if (broker is None and each.leader_id != NO_BROKER) or broker in each.replica_nodes
+        if arguments["partition"] in (None, each.partition_index)
+    ]
+
+
+def _open(partition: TopicPartition, producers: Iterable[ProducerState]) -> list[OpenTransaction]:
+    return [
+        OpenTransaction(
+            *partition,
+            each.producer_id,
+            each.producer_epoch,
+            each.coordinator_epoch,
+            each.current_txn_start_offset,
+            each.last_timestamp,
+        )
+        for each in producers
+        if each.current_txn_start_offset >= 0
+    ]
+
+
+def _is_known(cluster: Cluster, suspect: OpenTransaction) -> bool:
+    """Whether a coordinator says that the producer's transaction covers this partition."""
+    for broker in sorted(cluster.brokers()):
+        request = ListTransactionsRequest(producer_id_filters=[suspect.producer_id])
+        for listed in cluster.ask_broker(broker, request).transaction_states:
+            try:
+                found = _described(cluster, listed.transactional_id)
+            except ApiError as error:
+                if error.code is ErrorCode.TRANSACTIONAL_ID_NOT_FOUND:
+                    continue
+                raise
+            covered = {(topic.topic, index) for topic in found.topics for index in topic.partitions}
+            if (suspect.topic, suspect.partition) in covered and found.producer_epoch == suspect.producer_epoch:
+                return True
+    return False
+
+
+def _partition(arguments: Arguments) -> TopicPartition:
+    return TopicPartition(arguments["topic"], arguments["partition"])
+
+
+def _print(arguments: Arguments, head: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    if wants_json(arguments):
+        print_json([dict(zip(head, row, strict=True)) for row in rows])
+    else:
+        print("\n".join(table(head, rows)))
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def _topic(*, required: bool = True) -> tuple[Option, Option]:
+    return (
+        Option("topic", "The topic.", "TOPIC", required=required),
+        Option("partition", "Its partition.", "N", parse=int, required=required),
+    )
+
+
+COMMAND = Command(
+    name="kafka-transactions",
+    summary="List and describe transactions, find those that hang, and abort them.",
+    run=_list,
+    options=(BOOTSTRAP_SERVER, COMMAND_CONFIG, OUTPUT),
+    subcommands=(
+        Command(
+            name="list",
+            summary="All transactional ids.",
+            run=_list,
+            options=(Option("duration-filter", "Only transactions open for longer.", "MS", parse=int, default=-1),),
+        ),
+        Command(
+            name="describe",
+            summary="One transactional id.",
+            run=_describe,
+            options=(Option("transactional-id", "The id.", "ID", required=True),),
+        ),
+        Command(
+            name="describe-producers",
+            summary="Who has written to a partition of late.",
+            run=_describe_producers,
+            options=(*_topic(), Option("broker-id", "Ask this replica instead of the leader.", "ID", parse=int)),
+        ),
+        Command(
+            name="abort",
+            summary="End a transaction that hangs, in one partition.",
+            run=_abort,
+            options=(
+                *_topic(),
+                Option("start-offset", "Where the transaction began.", "OFFSET", parse=int),
+                Option("producer-id", "Whose it is.", "ID", parse=int),
+                Option("producer-epoch", "Its epoch.", "N", parse=int),
+                Option("coordinator-epoch", "Of the last marker in the partition.", "N", parse=int),
+                *ZOOKEEPER_FOR_SECRET,
+            ),
+        ),
+        Command(
+            name="find-hanging",
+            summary="Transactions that no coordinator will end.",
+            run=_find_hanging,
+            options=(
+                Option("broker-id", "Search the partitions of this broker.", "ID", parse=int),
+                *_topic(required=False),
+                Option(
+                    "max-transaction-timeout",
+                    "Minutes after which an open one is looked at.",
+                    "N",
+                    parse=int,
+                    default=15,
+                ),
+            ),
+        ),
+    ),
+    examples=(
+        Example("kafka-transactions --bootstrap-server localhost:9092 list", "who writes in transactions"),
+        Example(
+            "kafka-transactions --bootstrap-server localhost:9092 find-hanging --topic orders",
+            "what keeps readers of committed records waiting",
+        ),
+        Example(
+            "kafka-transactions --bootstrap-server localhost:9092 abort --topic orders --partition 0 "
+            "--start-offset 5 --zookeeper localhost:2181",
+            "end it; our brokers let only do so who can read the cluster's secret",
+        ),
+    ),
+)

@@ -1,0 +1,152 @@
+"""Prints the files beside a segment's log, and says where they and the log do not agree: `.index`, `.timeindex`,
+`.txnindex`, and the snapshots of producers. In the words of Kafka's DumpLogSegments, whose files these may be."""
+
+import struct
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from broker.log.files import OpenFile, read_at
+from broker.log.index_file import used_bytes
+from broker.log.producer_state import ProducerSnapshotEntry, ProducerState
+from broker.log.scan import BadBatchError, scan_batches
+from broker.log.segment_files import LOG_SUFFIX
+from broker.log.transaction_index import ENTRY_BYTES as TRANSACTION_ENTRY_BYTES
+from broker.records.batch import HEADER_BYTES, NO_SEQUENCE, parse_batch_header
+
+_OFFSET_ENTRY, _TIME_ENTRY, _TRANSACTION_ENTRY = struct.Struct(">ii"), struct.Struct(">qi"), struct.Struct(">hqqqq")
+_SEQUENCES = 1 << 31
+
+assert _TRANSACTION_ENTRY.size == TRANSACTION_ENTRY_BYTES
+
+
+@dataclass
+class IndexDump:
+    """Of an `.index` or `.timeindex`; compared with the log beside it, if that is there."""
+
+    path: Path
+    #: Only say what does not agree.
+    verify_only: bool = False
+    #: Only look at the index itself: its size and its order.
+    sanity_only: bool = False
+    #: (what the index says, what the log says) of each entry that is not so; known once all lines were taken.
+    mismatches: list[tuple[int, int]] = field(default_factory=list)
+    out_of_order: list[tuple[int, int]] = field(default_factory=list)
+
+    @property
+    def base_offset(self) -> int:
+        return int(self.path.name.split(".")[0])
+
+    @property
+    def log(self) -> Path:
+        return self.path.with_suffix(LOG_SUFFIX)
+
+    def offset_lines(self) -> Iterator[str]:
+        """Of an `.index`. Raises OSError."""
+        data = self.path.read_bytes()
+        entries = list(_OFFSET_ENTRY.iter_unpack(data[: used_bytes(data, _OFFSET_ENTRY.size)]))
+        if not entries:
+            yield f"{self.path} is empty."
+            return
+        if self.sanity_only:
+            yield from self._sanity(data, _OFFSET_ENTRY.size, [relative for relative, _ in entries])
+            return
+        log = OpenFile(self.log) if self.log.exists() else None
+        for relative, position in entries:
+            offset = self.base_offset + relative
+            if log is not None and (found := _last_offset_at(log, position)) != offset:
+                self.mismatches.append((offset, found))
+            if not self.verify_only:
+                yield f"offset: {offset} position: {position}"
+
+    def time_lines(self) -> Iterator[str]:
+        """Of a `.timeindex`. Raises OSError."""
+        data = self.path.read_bytes()
+        entries = list(_TIME_ENTRY.iter_unpack(data[: used_bytes(data, _TIME_ENTRY.size)]))
+        if not entries:
+            yield f"{self.path} is empty."
+            return
+        if self.sanity_only:
+            yield from self._sanity(data, _TIME_ENTRY.size, [timestamp for timestamp, _ in entries])
+            return
+        timestamps = _timestamps_of(self.log, {self.base_offset + relative for _, relative in entries})
+        before = None
+        for timestamp, relative in entries:
+            offset = self.base_offset + relative
+            if timestamps and (found := timestamps.get(offset, -1)) != timestamp:
+                self.mismatches.append((timestamp, found))
+            if before is not None and timestamp < before:
+                self.out_of_order.append((before, timestamp))
+            before = timestamp
+            if not self.verify_only:
+                yield f"timestamp: {timestamp} offset: {offset}"
+
+    def _sanity(self, data: bytes, entry_bytes: int, values: list[int]) -> Iterator[str]:
+        if len(data) % entry_bytes:
+            yield f"{self.path}: its size, {len(data)}, is no multiple of {entry_bytes}."
+        elif values != sorted(values) or values[-1] < 0:
+            yield f"{self.path}: its entries do not increase."
+        else:
+            yield f"{self.path} passed sanity check."
+
+
+def _last_offset_at(log: OpenFile, position: int) -> int:
+    """Of the batch that starts there; -1 if none can."""
+    head = read_at(log, position, HEADER_BYTES) if position >= 0 else b""
+    return parse_batch_header(head).last_offset if len(head) == HEADER_BYTES else -1
+
+
+def _timestamps_of(log: Path, offsets: Iterable[int]) -> dict[int, int]:
+    """The largest timestamps of the batches that hold these offsets, as far as the log can be read."""
+    found: dict[int, int] = {}
+    if not log.exists():
+        return found
+    file, sought = OpenFile(log), deque(sorted(offsets))
+    try:
+        for _, header in scan_batches(file, 0, file.size_bytes, 0):
+            while sought and sought[0] <= header.last_offset:
+                offset = sought.popleft()
+                if offset >= header.base_offset:
+                    found[offset] = header.max_timestamp
+    except BadBatchError:
+        pass
+    return found
+
+
+def transaction_lines(path: Path) -> Iterator[str]:
+    """Raises OSError."""
+    data = path.read_bytes()
+    whole = len(data) // TRANSACTION_ENTRY_BYTES * TRANSACTION_ENTRY_BYTES
+    for version, producer_id, first_offset, last_offset, last_stable in _TRANSACTION_ENTRY.iter_unpack(data[:whole]):
+        yield (
+            f"version: {version} producerId: {producer_id} firstOffset: {first_offset} lastOffset: {last_offset} "
+            f"lastStableOffset: {last_stable}"
+        )
+    if whole < len(data):
+        yield f"Found {len(data) - whole} invalid bytes at the end of {path.name}"
+
+
+def snapshot_lines(path: Path) -> Iterator[str] | None:
+    """None for a snapshot that is damaged: its CRC does not match. Raises OSError."""
+    entries = ProducerState.entries_of(path.read_bytes())
+    return None if entries is None else map(_producer_line, entries)
+
+
+def _producer_line(entry: ProducerSnapshotEntry) -> str:
+    first_open = entry.current_txn_first_offset
+    line = (
+        f"producerId: {entry.producer_id} producerEpoch: {entry.producer_epoch} "
+        f"coordinatorEpoch: {entry.coordinator_epoch} "
+        f"currentTxnFirstOffset: {f'OptionalLong[{first_open}]' if first_open >= 0 else 'OptionalLong.empty'} "
+        f"lastTimestamp: {entry.timestamp} "
+    )
+    if entry.last_sequence == NO_SEQUENCE and entry.last_offset < 0:
+        return line
+    first_sequence = entry.last_sequence
+    if first_sequence != NO_SEQUENCE:
+        first_sequence = (first_sequence - entry.offset_delta) % _SEQUENCES
+    return (
+        f"{line}firstSequence: {first_sequence} lastSequence: {entry.last_sequence} lastOffset: {entry.last_offset} "
+        f"offsetDelta: {entry.offset_delta} timestamp: {entry.timestamp}"
+    )
