@@ -1,0 +1,44 @@
+"""`kafka-broker-api-versions`, `kafka-cluster`, `kafka-features`: what a cluster of ours tells Kafka's tools."""
+
+import json
+import re
+
+import pytest
+from confluent_kafka.admin import AdminClient
+
+from tests.typed import typed
+
+
+@pytest.fixture
+def asked(cluster):
+    return lambda name, *words: typed(name, *words, "--bootstrap-server", cluster.bootstrap_servers)
+
+
+def test_every_broker_tells_its_apis_and_our_own_have_names(cluster, asked):
+    told = asked("kafka-broker-api-versions")
+    assert (told.status, told.err) == (0, "")
+    heads = re.findall(r"^(\S+) \(id: (\d) rack: null\) -> \($", told.out, re.MULTILINE)
+    assert heads == [(f"{each.host}:{each.port}", str(each.broker_id)) for each in cluster.brokers]
+    lines = told.out.split("\n)\n")[0].splitlines()
+    assert lines[1] == "\tProduce(0): 0 to 11 [usable: 11],"
+    assert "\tLeaderAndIsr(4): UNSUPPORTED," in lines
+    assert "\tAlterPartitionReassignments(45): 0 [usable: 0]," in lines
+    assert lines[-1] == "\tDescribeRequests(20001): 0 to 1 [usable: 1]"
+    assert "UNKNOWN" not in told.out
+    described = json.loads(asked("kafka-broker-api-versions", "--output", "json").out)
+    assert {"key": 0, "name": "Produce", "min": 0, "max": 11, "usable": 11} in described[0]["apis"]
+
+
+def test_the_id_of_the_cluster_is_what_another_client_says(cluster, asked):
+    known = AdminClient({"bootstrap.servers": cluster.bootstrap_servers}).describe_cluster().result(30).cluster_id
+    assert asked("kafka-cluster", "cluster-id") == (0, f"Cluster ID: {known}\n", "")
+
+
+def test_what_only_kraft_has_is_one_sentence(asked):
+    unregistered = asked("kafka-cluster", "unregister", "--id", "9")
+    assert unregistered == (0, "The target cluster does not support the broker unregistration API.\n", "")
+    assert asked("kafka-features", "describe") == (0, "", "")
+    changed = asked("kafka-features", "upgrade", "--metadata", "3.8")
+    assert changed == (1, "", "The target cluster has no feature levels that could be changed.\n")
+    wrong = asked("kafka-features", "upgrade", "--metadata", "2.8")
+    assert "known are 3.0-IV1 to 3.9-IV0" in wrong.err
