@@ -30,7 +30,8 @@ def test_every_broker_tells_its_apis_and_our_own_have_names(cluster, asked):
 
 
 def test_the_id_of_the_cluster_is_what_another_client_says(cluster, asked):
-    known = AdminClient({"bootstrap.servers": cluster.bootstrap_servers}).describe_cluster().result(30).cluster_id
+    client = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
+    known = client.describe_cluster().result(30).cluster_id
     assert asked("kafka-cluster", "cluster-id") == (0, f"Cluster ID: {known}\n", "")
 
 
