@@ -1,0 +1,186 @@
+"""`kafka-replica-verification`: read every replica of topics, and tell where they differ or how far they lag.
+
+Followers are read as consumers of their rack read them (KIP-392), as far as they know records to be committed.
+"""
+
+import json
+import sys
+import time
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+from broker.cli.answers import at_least_one, pattern
+from broker.cli.connecting import BOOTSTRAP_SERVER, COMMAND_CONFIG, connected
+from broker.cli.declaration import Arguments, Command, CommandError, Example, Option
+from broker.cli.output import OUTPUT, wants_json
+from broker.cli.replica_comparison import Compared, Read, batches_of, report
+from broker.client.cluster import Cluster
+from broker.client.errors import BrokerUnreachable
+from broker.client.leaders import Leaders
+from broker.client.offsets import list_offsets
+from broker.common.errors import ApiError, ErrorCode
+from broker.common.types import TopicPartition
+from broker.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
+from broker.protocol.messages.list_offsets import EARLIEST_TIMESTAMP
+
+#: The newest version that names topics; from 11 on a follower answers a consumer.
+_FETCH_BY_NAME = 12
+_ANY_RACK = "kafka-replica-verification"
+_REQUEST_BYTES_MAX = 32 * 1024 * 1024
+#: A replica says so of an offset that it does not know to be committed yet.
+_LAGS = (ErrorCode.OFFSET_OUT_OF_RANGE, ErrorCode.OFFSET_NOT_AVAILABLE)
+
+
+def run(arguments: Arguments) -> None:
+    """Until it is interrupted, or replicas turn out to hold different records."""
+    with connected(arguments) as cluster:
+        partitions = _partitions(cluster, arguments)
+        _tell(arguments, "verification process is started")
+        due = time.monotonic() + arguments["report-interval-ms"] / 1000
+        while True:
+            _round(cluster, partitions, arguments)
+            if time.monotonic() >= due:
+                _report(arguments, partitions)
+                due = time.monotonic() + arguments["report-interval-ms"] / 1000
+
+
+def _partitions(cluster: Cluster, arguments: Arguments) -> list[Compared]:
+    wanted = pattern(arguments["topics-include"])
+    replicas = {
+        TopicPartition(topic.name or "", each.partition_index): tuple(sorted(each.replica_nodes))
+        for topic in cluster.describe_topics(None).topics
+        if wanted.fullmatch(topic.name or "")
+        for each in topic.partitions
+    }
+    if not replicas:
+        raise CommandError("No topics found. --topics-include if specified, is either filtering out all topics or "
+                           "there is no topic.")  # fmt: skip
+    offsets = list_offsets(Leaders(cluster), dict.fromkeys(replicas, arguments["time"]))
+    if any(offset < 0 for offset in offsets.values()):
+        offsets |= list_offsets(Leaders(cluster), {each: -1 for each, offset in offsets.items() if offset < 0})
+    return [
+        Compared(partition, of_partition, offsets[partition]) for partition, of_partition in sorted(replicas.items())
+    ]
+
+
+def _round(cluster: Cluster, partitions: list[Compared], arguments: Arguments) -> None:
+    """One fetch from each broker."""
+    reads: dict[TopicPartition, dict[int, Read]] = {each.partition: {} for each in partitions}
+    brokers = sorted({replica for each in partitions for replica in each.replicas})
+    wait_ms = min(arguments["max-wait-ms"], arguments["report-interval-ms"]) // len(brokers)
+    began = time.monotonic()
+    for broker in brokers:
+        hosted = [each for each in partitions if broker in each.replicas]
+        try:
+            _fetch(cluster, broker, hosted, reads, arguments["fetch-size"], wait_ms)
+        except BrokerUnreachable as error:
+            _forget(cluster, broker)
+            for each in hosted:
+                each.unread[broker] = str(error)
+    for each in partitions:
+        for told in each.compare(reads[each.partition]):
+            _tell(arguments, told)
+    # Brokers that do not answer, or at once, are not asked without a pause.
+    if not any(each.batches for found in reads.values() for each in found.values()):
+        time.sleep(max(0.0, wait_ms * len(brokers) / 1000 - (time.monotonic() - began)))
+
+
+def _fetch(
+    cluster: Cluster,
+    broker: int,
+    hosted: Iterable[Compared],
+    reads: dict[TopicPartition, dict[int, Read]],
+    bytes_max: int,
+    wait_ms: int,
+) -> None:
+    by_partition = {each.partition: each for each in hosted}
+    topics: dict[str, list[FetchPartition]] = {}
+    for each in by_partition.values():
+        asked = FetchPartition(
+            partition=each.partition.partition, fetch_offset=each.offset, partition_max_bytes=bytes_max
+        )
+        topics.setdefault(each.partition.topic, []).append(asked)
+    request = FetchRequest(
+        max_wait_ms=wait_ms,
+        min_bytes=1,
+        max_bytes=_REQUEST_BYTES_MAX,
+        topics=[FetchTopic(topic=name, partitions=asked) for name, asked in topics.items()],
+        rack_id=_ANY_RACK,
+    )
+    answer: Any = cluster.ask_broker(broker, request, version_max=_FETCH_BY_NAME)
+    for topic in answer.responses:
+        for data in topic.partitions:
+            compared = by_partition[TopicPartition(topic.topic, data.partition_index)]
+            compared.unread.pop(broker, None)
+            if data.error_code in _LAGS:
+                _begin_where_it_begins(cluster, compared)
+            elif data.error_code:
+                compared.unread[broker] = ErrorCode(data.error_code).meaning
+            else:
+                found = Read(batches_of(data.records, compared.offset), data.high_watermark)
+                reads[compared.partition][broker] = found
+
+
+def _forget(cluster: Cluster, broker: int) -> None:
+    """It may come back: the next round connects anew."""
+    address = cluster.brokers().get(broker)
+    if address is not None:
+        cluster.forget(*address)
+
+
+def _begin_where_it_begins(cluster: Cluster, compared: Compared) -> None:
+    """Old records may have gone meanwhile."""
+    try:
+        (earliest,) = list_offsets(Leaders(cluster), {compared.partition: EARLIEST_TIMESTAMP}).values()
+    except (ApiError, BrokerUnreachable):
+        return
+    compared.offset = max(compared.offset, earliest)
+
+
+def _report(arguments: Arguments, partitions: list[Compared]) -> None:
+    if wants_json(arguments):
+        lags = {str(each.partition): {"lag": each.lag, "offset": each.offset} for each in partitions}
+        print(json.dumps({"time": _now(), "partitions": lags}), flush=True)
+    else:
+        _tell(arguments, report(partitions))
+    for each in partitions:
+        for replica, sentence in sorted(each.unread.items()):
+            print(f"{_now()}: replica {replica} of {each.partition} cannot be read: {sentence}", file=sys.stderr)
+
+
+def _tell(arguments: Arguments, sentence: str) -> None:
+    if wants_json(arguments):
+        print(json.dumps({"time": _now(), "message": sentence}), flush=True)
+    else:
+        print(f"{_now()}: {sentence}", flush=True)
+
+
+def _now() -> str:
+    """Of the place where it is read, as Kafka's tool."""
+    return datetime.now().astimezone().isoformat(" ", "milliseconds")[:23].replace(".", ",")
+
+
+COMMAND = Command(
+    name="kafka-replica-verification",
+    summary="Compare the records of all replicas, until it is interrupted.",
+    run=run,
+    options=(
+        BOOTSTRAP_SERVER,
+        COMMAND_CONFIG,
+        OUTPUT,
+        Option(
+            "topics-include", "A regular expression of whole names.", "REGEX", default=".*", older=("topic-white-list",)
+        ),
+        Option("time", "Where to begin: -1 the end, -2 the beginning, or a time.", "MS", parse=int, default=-1),
+        Option("report-interval-ms", "How often to report.", "MS", parse=at_least_one, default=30_000),
+        Option("fetch-size", "Bytes to read of a partition at a time.", "N", parse=at_least_one, default=1_048_576),
+        Option("max-wait-ms", "How long brokers may wait for records.", "MS", parse=at_least_one, default=1_000),
+    ),
+    examples=(
+        Example(
+            "kafka-replica-verification --broker-list localhost:9092 --topics-include orders --time -2",
+            "compare all there is, and go on with what comes",
+        ),
+    ),
+)
