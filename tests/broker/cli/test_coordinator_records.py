@@ -42,7 +42,7 @@ def test_a_generation_of_a_group():
     )
 
 
-def test_a_transaction():
+def test_a_transaction_and_its_partitions_are_told_by_topic():
     transaction = Transaction(
         "tx", 5, 1, 60_000, TransactionState.ONGOING, frozenset([TopicPartition("t", 1), TopicPartition("t", 0)]), 9, 8
     )
