@@ -62,3 +62,20 @@ def exception_of(code: int) -> str:
     except ValueError:
         name = "UnknownServer"
     return f"org.apache.kafka.common.errors.{name.removesuffix('Error')}Exception"
+
+
+def int32(text: str) -> int:
+    """Raises ValueError."""
+    return _fitting(text, 31)
+
+
+def int64(text: str) -> int:
+    """Raises ValueError."""
+    return _fitting(text, 63)
+
+
+def _fitting(text: str, bits: int) -> int:
+    number = int(text)
+    if not -(1 << bits) <= number < 1 << bits:
+        raise ValueError(f"it does not fit into {bits + 1} bits")
+    return number

@@ -31,6 +31,8 @@ def entries(path: str, value: dict[str, Any], name: str, **kinds: type) -> list[
             if not isinstance(each, dict) or not isinstance(each.get(field), kind) or isinstance(each[field], bool):
                 wanted = "number" if kind is int else "list" if kind is list else "text"
                 raise CommandError(f'{path}: each of "{name}" needs "{field}", which is a {wanted}.')
+            if kind is int and not 0 <= each[field] < 1 << 31:
+                raise CommandError(f"{path}: {each[field]} is no {field} that there can be.")
     return found
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from broker.cli.answers import check
+from broker.cli.answers import check, int32
 from broker.cli.connecting import BOOTSTRAP_SERVER, COMMAND_CONFIG, connected
 from broker.cli.declaration import Arguments, Command, Example, Option
 from broker.cli.output import OUTPUT, print_json, wants_json
@@ -50,7 +50,7 @@ COMMAND = Command(
             name="unregister",
             summary="Forget a broker that will not come back.",
             run=_unregister,
-            options=(Option("id", "Its id.", "ID", parse=int, required=True),),
+            options=(Option("id", "Its id.", "ID", parse=int32, required=True),),
         ),
     ),
     examples=(Example("kafka-cluster cluster-id --bootstrap-server localhost:9092", "which cluster is this?"),),

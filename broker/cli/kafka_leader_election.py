@@ -2,7 +2,7 @@
 
 import sys
 
-from broker.cli.answers import exception_of
+from broker.cli.answers import exception_of, int32
 from broker.cli.connecting import BOOTSTRAP_SERVER, connected
 from broker.cli.declaration import Arguments, Command, CommandError, Example, Option, UsageError
 from broker.cli.elections import ADMIN_CONFIG, PATH_TO_JSON_FILE, Outcome, elect, named
@@ -86,7 +86,7 @@ COMMAND = Command(
             required=True,
         ),
         Option("topic", "Of this topic the partition that --partition names.", "TOPIC"),
-        Option("partition", "Its number.", "N", parse=int),
+        Option("partition", "Its number.", "N", parse=int32),
         Option("all-topic-partitions", "All partitions there are."),
         PATH_TO_JSON_FILE,
     ),

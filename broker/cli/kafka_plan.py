@@ -210,8 +210,8 @@ def _growth(text: str) -> float:
 
 def _percent(text: str) -> int:
     number = int(text.removesuffix("%"))
-    if number < 0:
-        raise ValueError("it must not be negative")
+    if not 0 <= number <= 1_000:
+        raise ValueError("it is from 0 to 1000")
     return number
 
 

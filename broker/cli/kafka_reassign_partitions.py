@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence, Sized
 from contextlib import redirect_stdout
 from typing import Any
 
+from broker.cli.answers import int64
 from broker.cli.connecting import COMMAND_CONFIG, ZOOKEEPER, connected
 from broker.cli.declaration import Arguments, Command, CommandError, Example, Option, UsageError
 from broker.cli.json_files import entries, read_json
@@ -200,7 +201,8 @@ def _clear(cluster: Cluster, arguments: Arguments, topics: Sequence[str]) -> Non
         print("Throttle was removed.")
         return
     print(f"\nClearing broker-level throttles on broker{_s(brokers)} {','.join(map(str, brokers))}")
-    print(f"Clearing topic-level throttles on topic{_s(topics)} {','.join(topics)}")
+    if topics:
+        print(f"Clearing topic-level throttles on topic{_s(topics)} {','.join(topics)}")
 
 
 def _plan(arguments: Arguments) -> Plan:
@@ -305,15 +307,17 @@ COMMAND = Command(
             'the replicas names a directory for each, or "any".',
             "FILE",
         ),
-        Option("throttle", "Bytes per second between brokers; -1 is no limit.", "B/S", parse=int, default=_UNLIMITED),
+        Option("throttle", "Bytes per second between brokers; -1 is no limit.", "B/S", parse=int64, default=_UNLIMITED),
         Option(
             "replica-alter-log-dirs-throttle",
             "Bytes per second between log directories of a broker; -1 is no limit.",
             "B/S",
-            parse=int,
+            parse=int64,
             default=_UNLIMITED,
         ),
-        Option("timeout", "How long moves between log directories may take to begin.", "MS", parse=int, default=10_000),
+        Option(
+            "timeout", "How long moves between log directories may take to begin.", "MS", parse=int64, default=10_000
+        ),
         Option("disable-rack-aware", "For --generate: as if no broker named its rack."),
         Option("additional", "Begin although other moves go on, or set another throttle for those."),
         Option("preserve-throttles", "With --verify and --cancel: leave throttles as they are."),

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-from broker.cli.answers import at_least_one, pattern
+from broker.cli.answers import at_least_one, int64, pattern
 from broker.cli.connecting import BOOTSTRAP_SERVER, COMMAND_CONFIG, connected
 from broker.cli.declaration import Arguments, Command, CommandError, Example, Option
 from broker.cli.output import OUTPUT, wants_json
@@ -172,7 +172,7 @@ COMMAND = Command(
         Option(
             "topics-include", "A regular expression of whole names.", "REGEX", default=".*", older=("topic-white-list",)
         ),
-        Option("time", "Where to begin: -1 the end, -2 the beginning, or a time.", "MS", parse=int, default=-1),
+        Option("time", "Where to begin: -1 the end, -2 the beginning, or a time.", "MS", parse=int64, default=-1),
         Option("report-interval-ms", "How often to report.", "MS", parse=at_least_one, default=30_000),
         Option("fetch-size", "Bytes to read of a partition at a time.", "N", parse=at_least_one, default=1_048_576),
         Option("max-wait-ms", "How long brokers may wait for records.", "MS", parse=at_least_one, default=1_000),

@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from broker.cli.answers import check
+from broker.cli.answers import check, int32, int64
 from broker.cli.connecting import BOOTSTRAP_SERVER, COMMAND_CONFIG, connected
 from broker.cli.declaration import Arguments, Command, CommandError, Example, Option, UsageError
 from broker.cli.output import OUTPUT, Progress, print_json, wants_json
@@ -258,7 +258,7 @@ def _now_ms() -> int:
 def _topic(*, required: bool = True) -> tuple[Option, Option]:
     return (
         Option("topic", "The topic.", "TOPIC", required=required),
-        Option("partition", "Its partition.", "N", parse=int, required=required),
+        Option("partition", "Its partition.", "N", parse=int32, required=required),
     )
 
 
@@ -272,7 +272,7 @@ COMMAND = Command(
             name="list",
             summary="All transactional ids.",
             run=_list,
-            options=(Option("duration-filter", "Only transactions open for longer.", "MS", parse=int, default=-1),),
+            options=(Option("duration-filter", "Only transactions open for longer.", "MS", parse=int64, default=-1),),
         ),
         Command(
             name="describe",
@@ -284,7 +284,7 @@ COMMAND = Command(
             name="describe-producers",
             summary="Who has written to a partition of late.",
             run=_describe_producers,
-            options=(*_topic(), Option("broker-id", "Ask this replica instead of the leader.", "ID", parse=int)),
+            options=(*_topic(), Option("broker-id", "Ask this replica instead of the leader.", "ID", parse=int32)),
         ),
         Command(
             name="abort",
@@ -292,10 +292,10 @@ COMMAND = Command(
             run=_abort,
             options=(
                 *_topic(),
-                Option("start-offset", "Where the transaction began.", "OFFSET", parse=int),
-                Option("producer-id", "Whose it is.", "ID", parse=int),
-                Option("producer-epoch", "Its epoch.", "N", parse=int),
-                Option("coordinator-epoch", "Of the last marker in the partition.", "N", parse=int),
+                Option("start-offset", "Where the transaction began.", "OFFSET", parse=int64),
+                Option("producer-id", "Whose it is.", "ID", parse=int64),
+                Option("producer-epoch", "Its epoch.", "N", parse=int32),
+                Option("coordinator-epoch", "Of the last marker in the partition.", "N", parse=int32),
                 *ZOOKEEPER_FOR_SECRET,
             ),
         ),
@@ -304,13 +304,13 @@ COMMAND = Command(
             summary="Transactions that no coordinator will end.",
             run=_find_hanging,
             options=(
-                Option("broker-id", "Search the partitions of this broker.", "ID", parse=int),
+                Option("broker-id", "Search the partitions of this broker.", "ID", parse=int32),
                 *_topic(required=False),
                 Option(
                     "max-transaction-timeout",
                     "Minutes after which an open one is looked at.",
                     "N",
-                    parse=int,
+                    parse=int32,
                     default=15,
                 ),
             ),

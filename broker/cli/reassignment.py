@@ -63,6 +63,8 @@ def parse_plan(listed: Iterable[Mapping[str, Any]]) -> Plan:
         partition = TopicPartition(each["topic"], each["partition"])
         replicas = _replicas(partition, each["replicas"])
         directories = each.get("log_dirs") or [ANY] * len(replicas)
+        if not isinstance(directories, list) or not all(isinstance(path, str) for path in directories):
+            raise CommandError(f"The log_dirs of {partition} are paths, not {directories}.")
         if len(directories) != len(replicas):
             raise CommandError(
                 f"Size of replicas list {list(replicas)} is different from size of log dirs list {directories} for "
@@ -81,7 +83,7 @@ def parse_plan(listed: Iterable[Mapping[str, Any]]) -> Plan:
 def _replicas(partition: TopicPartition, listed: list[Any]) -> tuple[int, ...]:
     if not listed:
         raise CommandError(f"Partition replica list cannot be empty for {partition}")
-    if not all(type(each) is int for each in listed):
+    if not all(type(each) is int and 0 <= each < 1 << 31 for each in listed):
         raise CommandError(f"The replicas of {partition} are broker ids, not {listed}.")
     if len(set(listed)) != len(listed):
         several = sorted({each for each in listed if listed.count(each) > 1})

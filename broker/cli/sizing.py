@@ -20,6 +20,9 @@ _FILES_PER_SEGMENT = 3
 #: Of 1,000 leaders whose broker was killed, the last served again half a second after the first (tests/bench).
 _FAIL_OVER_S_PER_LEADER = 0.0005
 _UNLIMITED = -1
+#: Whatever is larger was typed by mistake: an exabyte; 300 million years.
+_BYTES_MAX = 10**18
+_SPAN_MS_MAX = (1 << 63) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,8 +194,8 @@ def bytes_of_text(text: str) -> float:
         value = float(digits) * _UNITS[unit]
     except (ValueError, KeyError):
         raise ValueError("write it as 50MB, 1.5GB or 64MiB") from None
-    if not 0 < value < float("inf"):
-        raise ValueError("it must be greater than 0")
+    if not 0 < value <= _BYTES_MAX:
+        raise ValueError("it must be greater than 0, and no more than an exabyte")
     return value
 
 
@@ -205,9 +208,12 @@ def milliseconds_of_text(text: str) -> int:
         return _UNLIMITED
     digits = text.rstrip("smhdw")
     try:
-        return int(float(digits) * _SPANS_MS[text[len(digits) :] or "ms"])
-    except (ValueError, KeyError, OverflowError):
-        raise ValueError("write it as 7d, 12h, 30m, or in milliseconds") from None
+        span_ms = float(digits) * _SPANS_MS[text[len(digits) :] or "ms"]
+    except (ValueError, KeyError):
+        span_ms = -1.0
+    if not 0 <= span_ms <= _SPAN_MS_MAX:
+        raise ValueError("write it as 7d, 12h, 30m, or in milliseconds")
+    return int(span_ms)
 
 
 def text_of_bytes(count: float) -> str:

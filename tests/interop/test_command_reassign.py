@@ -138,6 +138,7 @@ def test_what_cannot_be_done_is_a_sentence_on_stdout_before_anything_moves(reass
         return done.out
 
     assert refused(plan(topic, [9, 1])) == "Error: Unknown broker id 9\n"
+    assert refused("/nowhere") == "Error: /nowhere cannot be read: No such file or directory.\n"
     assert refused(plan(f"{topic}-x", [1])) == f"Error: Topic {topic}-x not found.\n"
     elsewhere = tmp_path / "elsewhere.json"
     partition = {"topic": topic, "partition": 0, "replicas": [1, 3], "log_dirs": ["/elsewhere", "any"]}

@@ -28,6 +28,8 @@ def test_a_plan_is_printed_as_kafka_prints_it_and_read_back():
         ([], "Partition reassignment data file is empty"),
         ([entry(0, [])], "Partition replica list cannot be empty for t-0"),
         ([entry(0, [1, 2, 1])], "t-0 contains multiple entries for 1"),
+        ([entry(0, [1], log_dirs=5)], "The log_dirs of t-0 are paths, not 5."),
+        ([entry(0, [1 << 40])], "The replicas of t-0 are broker ids, not [1099511627776]."),
         ([entry(0, ["1"])], "The replicas of t-0 are broker ids, not ['1']."),
         ([entry(0, [1]), entry(0, [2])], "Partition reassignment contains duplicate topic partitions: t-0"),
         (

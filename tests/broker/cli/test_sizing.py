@@ -96,7 +96,7 @@ def test_sizes_are_read_with_their_units(text, count):
     assert bytes_of_text(text) == count
 
 
-@pytest.mark.parametrize("text", ["", "many", "0", "-1MB", "1PB", "inf", "1 M M"])
+@pytest.mark.parametrize("text", ["", "many", "0", "-1MB", "1PB", "inf", "nan", "1e300", "1 M M"])
 def test_what_is_no_size_is_refused(text):
     with pytest.raises(ValueError):
         bytes_of_text(text)
@@ -106,8 +106,9 @@ def test_spans_are_read_and_sizes_written():
     assert [milliseconds_of_text(each) for each in ("7d", "12h", "500", "1.5s", "-1")] == [
         604_800_000, 43_200_000, 500, 1_500, -1,
     ]  # fmt: skip
-    with pytest.raises(ValueError):
-        milliseconds_of_text("soon")
+    for each in ("soon", "1e300d", "-2", "nan"):
+        with pytest.raises(ValueError):
+            milliseconds_of_text(each)
     assert [text_of_bytes(each) for each in (0, 999, 999.9, 1_234_567, 5 * 10**15)] == [
         "0 B", "999 B", "1 kB", "1.23 MB", "5,000 TB",
     ]  # fmt: skip
