@@ -2,17 +2,14 @@
 
 Contract with the runtime that embeds it, in order:
 
-1. Call with the time, best a monotonic one (a time before the last one told is taken for that one). Nothing here
-   blocks or fails halfway: the call returns an `Outcome`.
+1. Call with the time, best a monotonic one: it never goes back here. Nothing blocks; the call returns an `Outcome`.
 2. If it has records, append them as one batch and call `replay` for each *before any other call*. `replay` is the only
    writer of durable state, here as at start-up.
-3. Send the responses when the records are committed. Responses without records may show what earlier records did, so
-   they do not overtake those, but for the answers that are `is_at_once`. `written`, before the records are replayed,
-   and `committed` tell how far the log is.
-4. If the append fails, `abort(outcome, error)`, before any other call, and send the responses it returns instead:
-   nothing was replayed, so nothing durable needs undoing. If the records were appended and replayed but are not
-   committed in time, send what `unconfirmed` makes of each answer: the state stays as it is, since the records may yet
-   be committed. If a call raised, `recover`, before any other call.
+3. Send the responses when the records are committed. Those without records do not overtake earlier ones, but for
+   answers that are `is_at_once`. `written`, before the records are replayed, and `committed` tell how far the log is.
+4. If the append fails, `abort(outcome, error)`, before any other call, and send what it returns instead: nothing was
+   replayed. If the records are not committed in time, send what `unconfirmed` makes of each answer: the state stays,
+   since they may yet be committed. If a call raised, `recover`, before any other call.
 5. Ask `next_deadline_ms` after every call, and call `tick` when that time has come.
 6. Every token is answered once, unless it was cancelled: at once, or parked and answered by a later call.
 
@@ -20,8 +17,7 @@ An outcome with a `producer` is appended as a transactional batch of that produc
 the producer's id. When a marker that ends a transaction is written to the partition, `complete_transaction`, in the
 order of the log: a marker is no record, and `replay` never sees one.
 
-To take over a partition: `replay` all of it (and complete what markers end), then `after_load`. To give it up:
-`unload`, and drop the object.
+To take over a partition: `replay` all of it, complete what markers end, `after_load`. To give it up: `unload`.
 """
 
 from collections.abc import Callable, Collection
@@ -190,13 +186,12 @@ class GroupCoordinator:
     def offset_fetch(self, request: OffsetFetchRequest, api_version: int, token: int, now_ms: int) -> Outcome:
         """What is committed for the groups named; all of them must be of this coordinator.
 
-        What was loaded is told when it is committed, since the last coordinator may have promised less, or more. Until
-        then clients shall ask again: were this answer to wait, their heartbeats would wait behind it.
+        What was loaded is told when it is committed, since the last coordinator may have promised less. Until then
+        clients shall ask again: were this answer to wait, their heartbeats would wait behind it.
         """
-        turn = self._turn(now_ms)
-        is_certain = self._progress.is_load_committed
-        answer = self._offsets.fetch(request, api_version) if is_certain else answers.not_fetched(request, api_version)
-        turn.answer_at_once(token, answer)
+        turn, fetch = self._turn(now_ms), self._offsets.fetch
+        answer = fetch if self._progress.is_load_committed else answers.not_fetched
+        turn.answer_at_once(token, answer(request, api_version))
         return self._end(turn)
 
     # -- administration -----------------------------------------------------------------------------------------------
