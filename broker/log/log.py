@@ -68,6 +68,9 @@ class Log:
         self.was_cut = loaded.was_cut
         #: More records than flush.messages are not fsynced; whoever has them fsynced says so.
         self.is_flush_due = False
+        #: A copy of it is being made in another log directory: nothing of it is compacted meanwhile, or the copy could
+        #: hold a record whose tombstone went before it was reached.
+        self.is_being_copied = False
         self.before_cut: BeforeCut = lambda end_offset, log_start_offset: None
         self._availability = Availability()
         self._segments = SegmentList(loaded.segments, opened)
@@ -555,6 +558,28 @@ class Log:
                 yield
             except OSError as error:
                 raise self._availability.broken(error, f"the log could not be cut: {error.strerror}") from error
+
+    # --- a copy takes the place of another log
+
+    def end_at(self, offset: int) -> None:
+        """No batch is to come before `offset`, which is beyond the end: the log copied ends with offsets that went.
+
+        Raises ApiError(KAFKA_STORAGE_ERROR).
+        """
+        self._availability.refuse_if_unwritable()
+        self._writer.roll(offset)
+
+    def lie_in(self, directory: Path, opened: OpenSegments) -> None:
+        """Rename the directory, which is not made durable, and share `opened`; what was read before stays valid.
+
+        For the owner, while no thread is at work on it. Raises OSError, then all is as it was.
+        """
+        self.directory.rename(directory)
+        self.directory = directory
+        self._segments.lie_in(directory, opened)
+        self._producers.lie_in(directory)
+        for part in (self._epochs, self._durability, self._reader, self._writer):
+            part.directory = directory
 
     # --- whose it is, and whether it is there at all
 
