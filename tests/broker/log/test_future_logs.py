@@ -112,7 +112,7 @@ def test_what_was_moved_is_there_after_a_clean_stop_and_after_a_kill(written, st
 
 
 #: Of a death while it is copied; the exchange is tried step by step.
-EVERY = 5
+EVERY = 2
 FEW = WHOLE[:2]
 
 
