@@ -16,20 +16,16 @@ from broker.protocol.messages.alter_replica_log_dirs import (
     AlterReplicaLogDirTopic,
 )
 from broker.protocol.messages.describe_log_dirs import DescribeLogDirsRequest
-from tests.barnabas_cluster import await_true, running_cluster
+from tests.barnabas_cluster import await_true
 
 TOPIC = "moving"
-RATE = "replica.alter.log.dirs.io.max.bytes.per.second"
 
 
 @pytest.fixture
-def cluster(tmp_path):
-    places = [tmp_path / "one", tmp_path / "two"]
-    overrides = {"log.dirs": ",".join(map(str, places)), RATE: "2000000", "default.replication.factor": "1"}
-    with running_cluster(tmp_path, brokers=1, overrides=overrides) as cluster:
-        admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
-        admin.create_topics([NewTopic(TOPIC, 1, 1, config={"segment.bytes": "500000"})])[TOPIC].result(30)
-        yield cluster
+def cluster(two_disks):
+    admin = AdminClient({"bootstrap.servers": two_disks.bootstrap_servers})
+    admin.create_topics([NewTopic(TOPIC, 1, 1, config={"segment.bytes": "500000"})])[TOPIC].result(30)
+    return two_disks
 
 
 @pytest.fixture
@@ -74,7 +70,7 @@ def test_a_replica_moves_byte_for_byte_though_it_is_written_to_and_the_broker_ki
 
     send(5_000)
     (here,) = places_of(asked)
-    there = str(tmp_path / ("two" if here.endswith("one") else "one"))
+    there = str(tmp_path / ("other" if here.endswith("one") else "one"))
     assert alter(asked, there) is ErrorCode.NONE
     await_true(lambda: places_of(asked).get(there, (False, 0))[0], "the copy is shown")
     send(500)

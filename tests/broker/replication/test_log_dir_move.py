@@ -21,7 +21,7 @@ REST = 100
         (Extent(0, 5), Extent(30, 40), 0, Step.START_OVER),
     ],
 )
-def test_step(log, copy, bytes_missing, step):
+def test_what_is_missing_says_what_to_do_next(log, copy, bytes_missing, step):
     assert next_step(log, copy, bytes_missing, REST) is step
 
 
@@ -40,7 +40,7 @@ def epochs(*pairs):
         (epochs((1, 0)), 40, [], 0, NOTHING),
     ],
 )
-def test_what_both_hold(log, log_end, copy, copy_end, shared):
+def test_both_hold_the_same_up_to_where_their_last_common_epoch_ends(log, log_end, copy, copy_end, shared):
     assert shared_end(log, log_end, copy, copy_end) == shared
 
 

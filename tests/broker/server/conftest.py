@@ -206,14 +206,14 @@ class AskedController:
 class Served:
     """The broker under test."""
 
-    def __init__(self, directory):
+    def __init__(self, directory, names=("logs",)):
         self.config = read_broker_config(
             "broker.id=1\nzookeeper.connect=unused:1\nauto.create.topics.enable=false\noffsets.topic.num.partitions=3\n"
             "offsets.topic.replication.factor=1\ntransaction.state.log.num.partitions=3\n"
             "transaction.state.log.replication.factor=1\n"
         )
         clock = SystemClock()
-        log_dirs = [directory / "logs", directory / "more"]
+        log_dirs = [directory / name for name in names]
         self.logs = LogManager(log_dirs, LogConfig(), 1, "cluster")
         self.logs.load_all()
         self.delayed_fetches = DelayedFetches(clock)

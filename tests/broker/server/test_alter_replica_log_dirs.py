@@ -17,6 +17,7 @@ from broker.protocol.messages.describe_log_dirs import DescribeLogDirsRequest
 from broker.records.builder import build_batch
 from broker.records.record import Record
 from broker.runtime.replication.role_changes import ReplicaStop, stop_replicas
+from tests.broker.server.conftest import Served
 from tests.eventually import eventually
 
 T_0 = TopicPartition("t", 0)
@@ -71,6 +72,14 @@ def content(served) -> bytes:
 
 def home(served) -> str:
     return served.logs.get(T_0).directory.parent.name
+
+
+@pytest.fixture
+async def served(tmp_path):
+    broker = Served(tmp_path, names=("logs", "more"))
+    yield broker
+    await broker.log_dir_moves.stop()
+    broker.stop()
 
 
 @pytest.fixture

@@ -265,7 +265,7 @@ REQUESTS = {
         topics=[OffsetForLeaderTopic(topic=topic, partitions=[OffsetForLeaderPartition(partition=0, leader_epoch=0)])]
     ),
     ApiKey.ALTER_REPLICA_LOG_DIRS: lambda version, topic: AlterReplicaLogDirsRequest(
-        dirs=[AlterReplicaLogDir(path="/nowhere", topics=[AlterReplicaLogDirTopic(name=topic, partitions=[0])])]
+        dirs=[AlterReplicaLogDir(path="/nowhere", topics=[AlterReplicaLogDirTopic(name=topic, partitions=[])])]
     ),
     ApiKey.DESCRIBE_LOG_DIRS: lambda version, topic: DescribeLogDirsRequest(topics=None),
     ApiKey.CREATE_PARTITIONS: lambda version, topic: CreatePartitionsRequest(
