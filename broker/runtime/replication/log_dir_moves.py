@@ -268,6 +268,7 @@ class LogDirMoves:
             return False
         if copy.recovery_point < log.recovery_point:
             return False
+        copy.config = log.config
         copy.follow_log_start(log.log_start_offset)
         copy.begin_leader_epoch(log.leader_epochs.latest_epoch)
         hosted.log = self._logs.replace_by_future(partition)

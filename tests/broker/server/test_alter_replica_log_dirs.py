@@ -263,3 +263,16 @@ async def test_a_move_that_ends_lets_compaction_look_at_the_log_again(served, di
     await codes(await served.client(), to(directories[1]))
     await moved(served, directories[1])
     assert not served.logs.get(T_0).is_being_copied
+
+
+async def test_a_topic_that_is_configured_anew_just_then_keeps_that(served, directories, monkeypatch):
+    anew, prepare = LogConfig(segment_bytes=12_345), served.logs.prepare_replacement
+
+    def prepare_late(partition: TopicPartition, high_watermark: int) -> None:
+        prepare(partition, high_watermark)
+        served.logs.get(T_0).config = anew
+
+    monkeypatch.setattr(served.logs, "prepare_replacement", prepare_late)
+    await codes(await served.client(), to(directories[1]))
+    await moved(served, directories[1])
+    assert served.logs.get(T_0).config is anew
