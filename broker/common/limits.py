@@ -310,3 +310,14 @@ assert (
     + 20 * 1024 * 1024
     < ZOOKEEPER_HEAP_BYTES_MAX
 ), "a ZooKeeper that is full still has room for what it works on"
+
+#: Directories remembered for partitions that have no log yet (AlterReplicaLogDirs). Anybody may name partitions that
+#: never come; a reassignment tool names those of one move.
+PREFERRED_LOG_DIRS_MAX = 10_000
+
+#: What of a log is copied to another directory in one turn: what a follower fetches of a partition at once, too.
+LOG_COPY_BYTES = 1024 * 1024
+
+#: The rest of a log that is copied on the loop, where nothing can be appended meanwhile, before the copy takes its
+#: place: some tens of microseconds, out of the page cache into it.
+LOG_COPY_REST_BYTES_MAX = 64 * 1024

@@ -231,6 +231,12 @@ class BrokerSettings:
         "Bytes per second that throttled replicas of this broker copy from others.",
         at_least=0,
     )
+    replica_alter_log_dirs_io_max_bytes_per_second = setting(
+        parse_int,
+        UNLIMITED,
+        "Bytes per second that are copied between log directories of this broker.",
+        at_least=0,
+    )
     auto_leader_rebalance_enable = setting(parse_boolean, True, "Whether preferred replicas get leadership back.")
     leader_imbalance_check_interval_seconds = setting(parse_int, 300, "How often that is looked at.", at_least=1)
     leader_imbalance_per_broker_percentage = setting(

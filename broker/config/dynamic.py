@@ -49,6 +49,7 @@ CLUSTER_WIDE = frozenset(
         "message.max.bytes",
         "min.insync.replicas",
         "producer.id.expiration.ms",
+        "replica.alter.log.dirs.io.max.bytes.per.second",
         "replica.lag.time.max.ms",
         "transaction.partition.verification.enable",
         "unclean.leader.election.enable",

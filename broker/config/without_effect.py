@@ -43,7 +43,6 @@ BROKER_KEYS: tuple[Key, ...] = (
     without_effect("offsets.topic.compression.codec", parse_int32, 0),
     without_effect("producer.purgatory.purge.interval.requests", parse_int32, 1_000),
     without_effect("queued.max.requests", parse_int32, 500, 1),
-    without_effect("replica.alter.log.dirs.io.max.bytes.per.second", parse_int, 2**63 - 1, 0),
     without_effect("replica.fetch.min.bytes", parse_int32, 1),
     without_effect("replica.socket.receive.buffer.bytes", parse_int32, 65_536),
     without_effect("replication.quota.window.num", parse_int32, 11, 1),
@@ -72,7 +71,6 @@ DYNAMIC = frozenset(
         "num.network.threads",
         "num.recovery.threads.per.data.dir",
         "num.replica.fetchers",
-        "replica.alter.log.dirs.io.max.bytes.per.second",
     }
 )
 

@@ -1,5 +1,7 @@
 """DescribeLogDirs: this broker's log directories, their volumes, and the partitions in them (KIP-113, KIP-827)."""
 
+from operator import itemgetter
+
 from broker.handlers.handler import OF_PARTITIONS, RequestContext, public
 from broker.protocol.api_keys import ApiKey
 from broker.protocol.messages.describe_log_dirs import (
@@ -20,10 +22,13 @@ async def handle_describe_log_dirs(request: DescribeLogDirsRequest, context: Req
 
 def _result(found: LogDir, wanted: dict[str, set[int]] | None) -> DescribeLogDirsResult:
     topics: dict[str, list[DescribeLogDirsPartition]] = {}
-    for topic_partition, size_bytes in sorted(found.partitions.items()):
-        topic, index = topic_partition
+    entries = [
+        (each, DescribeLogDirsPartition(partition_index=each.partition, partition_size=size))
+        for each, size in found.partitions.items()
+    ]
+    entries += [(each, _future(each.partition, size, lag)) for each, (size, lag) in found.futures.items()]
+    for (topic, index), entry in sorted(entries, key=itemgetter(0)):
         if wanted is None or index in wanted.get(topic, ()):
-            entry = DescribeLogDirsPartition(partition_index=index, partition_size=size_bytes)
             topics.setdefault(topic, []).append(entry)
     return DescribeLogDirsResult(
         error_code=found.error_code,
@@ -31,6 +36,12 @@ def _result(found: LogDir, wanted: dict[str, set[int]] | None) -> DescribeLogDir
         topics=[DescribeLogDirsTopic(name=name, partitions=entries) for name, entries in topics.items()],
         total_bytes=found.total_bytes,
         usable_bytes=found.usable_bytes,
+    )
+
+
+def _future(index: int, size_bytes: int, lag: int) -> DescribeLogDirsPartition:
+    return DescribeLogDirsPartition(
+        partition_index=index, partition_size=size_bytes, offset_lag=lag, is_future_key=True
     )
 
 

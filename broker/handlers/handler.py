@@ -32,6 +32,7 @@ from broker.runtime.log_dirs import LogDirs
 from broker.runtime.metadata_cache import MetadataCache
 from broker.runtime.replication.delayed_produces import DelayedProduces
 from broker.runtime.replication.follower_feeds import FollowerFeeds
+from broker.runtime.replication.log_dir_moves import LogDirMoves
 from broker.runtime.replication.record_deletions import RecordDeletions
 from broker.runtime.replication.repacking import Repacking
 from broker.runtime.replication.replica_manager import ReplicaManager
@@ -65,6 +66,7 @@ class Services:
     topic_configs: TopicConfigs
     broker_configs: BrokerConfigs
     log_dirs: LogDirs
+    log_dir_moves: LogDirMoves
     retention_previews: RetentionPreviews
     request_times: RequestTimes
     producer_ids: ProducerIds

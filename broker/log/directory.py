@@ -36,10 +36,15 @@ LOCK_FILE = ".lock"
 CLEAN_SHUTDOWN_FILE = ".kafka_cleanshutdown"
 DELETE_SUFFIX = "-delete"
 STRAY_SUFFIX = "-stray"
+#: Of the directory of a copy that is to be the log, as Kafka has it (KIP-113).
+FUTURE_SUFFIX = "-future"
+#: In the directory of a log whose copy is about to take its place: the path of the log directory that has the copy.
+MOVED_TO = "moved-to"
 
 _FILE_NAME_BYTES_MAX = 255
 _PARTITION_DIRECTORY = re.compile(rf"([a-zA-Z0-9._-]{{1,{TOPIC_NAME_LENGTH_MAX}}})-(0|[1-9][0-9]*)")
 _DELETED_DIRECTORY = re.compile(rf".*\.[0-9a-f]{{32}}{DELETE_SUFFIX}")
+_FUTURE_DIRECTORY = re.compile(rf"{_PARTITION_DIRECTORY.pattern}\.[0-9a-f]{{32}}{FUTURE_SUFFIX}")
 _STRAY_DIRECTORY = re.compile(rf".*\.[0-9a-f]{{32}}{STRAY_SUFFIX}")
 
 _log = logger(__name__)
@@ -59,6 +64,8 @@ class CopyFacts(NamedTuple):
     #: Of its last segment, -1 if there is none.
     base_offset: int
     has_topic_id: bool
+    #: Another directory has the log, if the partition lies there.
+    is_moved: bool = False
 
 
 class UnusableDirectoryError(StartupError):
@@ -168,7 +175,11 @@ class LogDirectory:
         for entry in self.path.iterdir():
             match = _PARTITION_DIRECTORY.fullmatch(entry.name)
             found_one = match and TopicPartition(match[1], int(match[2]))
-            if not entry.is_dir() or _DELETED_DIRECTORY.fullmatch(entry.name):
+            if (
+                not entry.is_dir()
+                or _DELETED_DIRECTORY.fullmatch(entry.name)
+                or _FUTURE_DIRECTORY.fullmatch(entry.name)
+            ):
                 continue
             if _STRAY_DIRECTORY.fullmatch(entry.name):
                 _log.warning("stray log, set aside earlier; remove it when nobody misses it", path=str(entry))
@@ -177,6 +188,23 @@ class LogDirectory:
             else:
                 found.append(found_one)
         return sorted(found)
+
+    def futures(self) -> list[tuple[TopicPartition, Path]]:
+        """The copies that lie here and are to be logs, sorted, and where. Raises OSError."""
+        found = []
+        for entry in self.path.iterdir():
+            match = _FUTURE_DIRECTORY.fullmatch(entry.name)
+            partition = match and TopicPartition(match[1], int(match[2]))
+            if partition and is_partition(partition) and entry.is_dir():
+                found.append((partition, entry))
+        return sorted(found)
+
+    def path_of_future(self, partition: TopicPartition) -> Path:
+        """Where a copy of the partition's log may be made. Raises ApiError if its name is too long, as Kafka's is."""
+        name = f"{partition}.{uuid4().hex}{FUTURE_SUFFIX}"
+        if not is_partition(partition) or len(name) > _FILE_NAME_BYTES_MAX:
+            raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"{str(partition)!r:.300} cannot have a copy")
+        return self.path / name
 
     def path_of(self, partition: TopicPartition) -> Path:
         """Where its log is, or would be: below this directory and nowhere else, whoever gave the name.
@@ -199,7 +227,8 @@ class LogDirectory:
         path = self.path_of(partition)
         holds_batches = any(file.stat().st_size for file in path.glob(f"*{LOG_SUFFIX}*"))
         base_offsets = [int(file.stem) for file in path.glob("*" + LOG_SUFFIX) if file.stem.isdigit()]
-        return CopyFacts(holds_batches, max(base_offsets, default=-1), (path / PARTITION_METADATA).exists())
+        has_topic_id, is_moved = (path / PARTITION_METADATA).exists(), (path / MOVED_TO).exists()
+        return CopyFacts(holds_batches, max(base_offsets, default=-1), has_topic_id, is_moved)
 
     def set_aside(self, partition: TopicPartition, why: str) -> Path:
         """As `rename_aside`, durably."""
@@ -207,14 +236,14 @@ class LogDirectory:
         fsync_directory(self.path)
         return aside
 
-    def rename_aside(self, partition: TopicPartition, why: str) -> Path:
-        """Rename the partition's directory so that no start takes it for one; the files are still there.
+    def rename_aside(self, partition: TopicPartition, why: str, path: Path | None = None) -> Path:
+        """Rename the partition's directory, or `path`, so that no start takes it for one; the files are still there.
 
         `why` is DELETE_SUFFIX, and it is deleted whatever happens next, or STRAY_SUFFIX. Raises OSError.
         """
         suffix = f".{uuid4().hex}{why}"
         name = str(partition)[: _FILE_NAME_BYTES_MAX - len(suffix)] + suffix
-        return self.path_of(partition).rename(self.path / name)
+        return (path or self.path_of(partition)).rename(self.path / name)
 
     def purge_leftovers(self) -> None:
         """Remove what `set_aside` left when the process stopped before it was purged."""

@@ -36,7 +36,7 @@ class Durability:
         cuts: Cuts,
         availability: Availability,
     ):
-        self._directory = directory
+        self.directory = directory
         self._segments = segments
         self._epochs = epochs
         self._cuts = cuts
@@ -70,7 +70,7 @@ class Durability:
             for segment in self._segments.from_offset(self.recovery_point - 1):
                 self._flush_segment(segment)
             if active.base_offset >= self.recovery_point:
-                fsync_directory(self._directory)
+                fsync_directory(self.directory)
             self._epochs.flush()
         except OSError as error:
             reason = f"the log could not be flushed: {error.strerror}"

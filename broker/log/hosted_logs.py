@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from threading import Lock
 from types import MappingProxyType
+from typing import NamedTuple
 
 from broker.common.errors import ApiError
 from broker.common.logs import logger
@@ -26,6 +27,13 @@ from broker.log.truncation import Cut, LogExtent
 _log = logger(__name__)
 
 
+class FutureLog(NamedTuple):
+    """A copy of a log, on its way to be the log, and in which directory."""
+
+    log: Log
+    home: LogDirectory
+
+
 class HostedLogs:
     """Which logs there are, and in which directory each is."""
 
@@ -33,6 +41,7 @@ class HostedLogs:
         self._directories: list[LogDirectory] = []
         self._logs: dict[TopicPartition, Log] = {}
         self._homes: dict[TopicPartition, LogDirectory] = {}
+        self._futures: dict[TopicPartition, FutureLog] = {}
         #: Why, of directories that could not even be locked.
         self._unusable: dict[Path, str] = {}
         self._failing = Lock()
@@ -79,6 +88,9 @@ class HostedLogs:
         for partition, home in list(self._homes.items()):
             if home is directory:
                 self._logs[partition].fail(directory.offline_reason)
+        for future in list(self._futures.values()):
+            if future.home is directory:
+                future.log.fail(directory.offline_reason)
         _log.error("log directory offline", path=str(directory.path), reason=str(error), was_last=was_last)
         self.on_directory_failed(directory.path, was_last)
 
@@ -86,7 +98,8 @@ class HostedLogs:
 
     def flush_due(self, now_ms: int) -> int:
         """fsync the logs for which it is time, see `Log.flush_if_due`; how many that were. `now_ms` is monotonic."""
-        return sum(self._flush_if_due(log, now_ms) for log in list(self._logs.values()))
+        futures = [future.log for future in list(self._futures.values())]
+        return sum(self._flush_if_due(log, now_ms) for log in [*list(self._logs.values()), *futures])
 
     def _flush_if_due(self, log: Log, now_ms: int) -> bool:
         try:
@@ -179,8 +192,11 @@ class HostedLogs:
         checkpoint: OffsetCheckpoint,
         offset_of: Callable[[TopicPartition, Log], int | None],
     ) -> dict[TopicPartition, int]:
-        """What is noted of a log that is being cut was lowered for that, and stays."""
+        """What is noted of a log that is being cut was lowered for that, and stays. A copy that lies here is noted
+        under the name it will have.
+        """
         logs = [(partition, log) for partition, log in list(self._logs.items()) if self._is_in(partition, directory)]
+        logs += [(each, future.log) for each, future in list(self._futures.items()) if future.home is directory]
         offsets = {
             partition: checkpoint.noted(partition) if log.is_lent else offset_of(partition, log)
             for partition, log in logs

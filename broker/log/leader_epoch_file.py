@@ -49,7 +49,7 @@ class StoredEpochs:
         self.cache = cache
         #: Whether the file was fsynced since it was written.
         self.is_synced = is_synced
-        self._directory = directory
+        self.directory = directory
         self._is_stored = True
 
     def is_noted(self, epoch: int) -> bool:
@@ -83,7 +83,7 @@ class StoredEpochs:
         try:
             self._store()
         except OSError as error:
-            _log.warning("leader epochs not written", directory=str(self._directory), reason=str(error))
+            _log.warning("leader epochs not written", directory=str(self.directory), reason=str(error))
 
     def _cut(self, end_offset: int) -> None:
         if self.cache.truncate_from_end(end_offset):
@@ -91,12 +91,12 @@ class StoredEpochs:
 
     def _store(self) -> None:
         if not self._is_stored:
-            store_leader_epochs(self._directory, self.cache)
+            store_leader_epochs(self.directory, self.cache)
             self._is_stored, self.is_synced = True, False
 
     def flush(self) -> None:
         """fsync the file if it was written since the last time; may run on another thread. Raises OSError."""
-        path = self._directory / LEADER_EPOCH_CHECKPOINT
+        path = self.directory / LEADER_EPOCH_CHECKPOINT
         if not self.is_synced and path.exists():
             self.is_synced = True
             fsync_file(OpenFile(path))

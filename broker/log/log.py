@@ -17,26 +17,20 @@ from broker.common.errors import ApiError, ErrorCode, InvariantViolation
 from broker.common.logs import logger
 from broker.common.types import NO_LEADER_EPOCH
 from broker.log import truncation
-from broker.log.availability import Availability
 from broker.log.cold_parts import ColdReadError
 from broker.log.config import LogConfig
-from broker.log.cuts import Cuts
-from broker.log.durability import Durability
 from broker.log.fetched_batches import check_fetched_batches
 from broker.log.files import fsync_directory
-from broker.log.follower_writer import FollowerWriter
-from broker.log.leader_epoch_file import StoredEpochs
 from broker.log.leader_epochs import EpochEnd, LeaderEpochs
 from broker.log.loader import LoadedLog, load_log
-from broker.log.log_reader import LogReader
+from broker.log.log_parts import LogParts
 from broker.log.log_slice import EMPTY_SLICE, LogSlice
-from broker.log.log_writer import AppendResult, LogWriter
+from broker.log.log_writer import AppendResult
 from broker.log.open_segments import OpenSegments
 from broker.log.producer_state import ProducerFacts
 from broker.log.producer_state_manager import ProducerStateManager
 from broker.log.retention import RetentionPlan, SegmentFacts, still_oldest
 from broker.log.segment import Segment
-from broker.log.segment_list import SegmentList
 from broker.log.transaction_index import AbortedTransaction
 from broker.log.truncation import BeforeCut, Cut, CutPlace, LogExtent
 from broker.log.validation import Look, check_batch, too_large
@@ -45,7 +39,7 @@ from broker.records.batch import HEADER_BYTES, LENGTH_PREFIX_BYTES, NO_PRODUCER_
 _log = logger(__name__)
 
 
-class Log:
+class Log(LogParts):
     """One partition's: `log_start_offset` <= `log_end_offset` (exclusive, the next offset to be given).
 
     What it is made of owns its own state; only where it starts, and what must change together, is the log's.
@@ -62,23 +56,16 @@ class Log:
         log_start_offset: int,
         opened: OpenSegments,
     ):
-        self.directory = directory
+        super().__init__(directory, config, loaded, producers, recovery_point=recovery_point, opened=opened)
         self.log_start_offset = log_start_offset
         #: When it was opened its end was damaged, and cut off.
         self.was_cut = loaded.was_cut
         #: More records than flush.messages are not fsynced; whoever has them fsynced says so.
         self.is_flush_due = False
+        #: A copy of it is being made in another log directory: nothing of it is compacted meanwhile, or the copy could
+        #: hold a record whose tombstone went before it was reached.
+        self.is_being_copied = False
         self.before_cut: BeforeCut = lambda end_offset, log_start_offset: None
-        self._availability = Availability()
-        self._segments = SegmentList(loaded.segments, opened)
-        self._cuts = Cuts()
-        self._producers = producers
-        self._epochs = StoredEpochs(directory, loaded.leader_epochs, is_synced=loaded.is_as_left)
-        self._durability = Durability(directory, self._segments, self._epochs, self._cuts, self._availability)
-        self._durability.begin(recovery_point, is_as_left=loaded.is_as_left)
-        self._reader = LogReader(directory, self._segments, self._cuts, self._availability)
-        self._writer = LogWriter(directory, config, self._segments, self._epochs, producers, self._availability)
-        self._follower_writer = FollowerWriter(self._writer, self._segments, self._epochs, producers)
 
     @classmethod
     def open(

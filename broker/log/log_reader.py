@@ -26,10 +26,10 @@ _LOOK_UP_TRIES = 5
 class LogReader:
     """Of one log. What reads indexes and headers (`look_up`) is for worker threads; the rest is for the owner."""
 
-    __slots__ = ("_availability", "_cuts", "_directory", "_segments")
+    __slots__ = ("_availability", "_cuts", "_segments", "directory")
 
     def __init__(self, directory: Path, segments: SegmentList, cuts: Cuts, availability: Availability):
-        self._directory = directory
+        self.directory = directory
         self._segments = segments
         self._cuts = cuts
         self._availability = availability
@@ -55,7 +55,7 @@ class LogReader:
 
     def find_cold(self, fetch_offset: int, max_bytes: int) -> ColdPart | None:
         """What `find` would have to wait for. Raises OSError."""
-        return find_cold(self._segments.from_offset(fetch_offset)[0], self._directory, fetch_offset, max_bytes)
+        return find_cold(self._segments.from_offset(fetch_offset)[0], self.directory, fetch_offset, max_bytes)
 
     def offset_after(self, fetch_offset: int, found: LogSlice) -> int:
         """See `Log.offset_after`."""
@@ -64,7 +64,7 @@ class LogReader:
             if segment.file is found.file:
                 is_all = segment is self._segments.active and end == segment.size_bytes
                 return segment.next_offset if is_all else segment.last_offset_before(end) + 1
-        raise InvariantViolation(f"the slice is not of the log {self._directory.name}")
+        raise InvariantViolation(f"the slice is not of the log {self.directory.name}")
 
     # --- for worker threads
 

@@ -37,12 +37,12 @@ class LogWriter:
 
     __slots__ = (
         "_availability",
-        "_directory",
         "_epochs",
         "_producers",
         "_segments",
         "_trouble",
         "config",
+        "directory",
         "is_checking",
         "timer",
     )
@@ -56,7 +56,7 @@ class LogWriter:
         producers: ProducerStateManager,
         availability: Availability,
     ):
-        self._directory = directory
+        self.directory = directory
         self._segments = segments
         self._epochs = epochs
         self._producers = producers
@@ -134,7 +134,7 @@ class LogWriter:
         old = self._segments.active
         base_offset = old.next_offset if base_offset is None else base_offset
         try:
-            new = Segment.create(self._directory, base_offset, self.config.index_interval_bytes)
+            new = Segment.create(self.directory, base_offset, self.config.index_interval_bytes)
         except OSError as error:
             raise self.failed(error) from error
         old.seal()
@@ -148,7 +148,7 @@ class LogWriter:
         trouble = (str(error), active.next_offset)
         if trouble != self._trouble:
             # Not each time: who is refused tries again, as long as the disk is full.
-            _log.error("append failed", directory=str(self._directory), reason=str(error))
+            _log.error("append failed", directory=str(self.directory), reason=str(error))
         self._trouble = trouble
         try:
             active.cut_tail()

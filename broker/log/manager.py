@@ -9,7 +9,7 @@ A topic that is deleted and made again has the same name and another id. Each pa
 nothing is ever read or written under a name whose id is not the expected one.
 
 What is to be done for all logs from time to time, and what happens when a disk fails, is in `hosted_logs`; how logs go
-is in `log_removal`.
+is in `log_removal`, how they change their directories in `future_logs`.
 """
 
 from collections import deque
@@ -26,11 +26,10 @@ from broker.common.logs import logger
 from broker.common.types import TopicPartition
 from broker.log.checkpoints import PARTITION_METADATA, read_partition_metadata, write_partition_metadata
 from broker.log.config import LogConfig
-from broker.log.directory import STRAY_SUFFIX, CopyFacts, LogDirectory, UnusableDirectoryError
+from broker.log.directory import DELETE_SUFFIX, MOVED_TO, STRAY_SUFFIX, CopyFacts, LogDirectory, UnusableDirectoryError
 from broker.log.files import fsync_directory, is_full, remove_tree
+from broker.log.future_logs import FutureLogs
 from broker.log.log import Log
-from broker.log.log_removal import LogRemoval
-from broker.log.open_segments import OpenSegments
 
 _log = logger(__name__)
 
@@ -51,7 +50,7 @@ class _Found(NamedTuple):
     is_clean: bool
 
 
-class LogManager(LogRemoval):
+class LogManager(FutureLogs):
     """One per broker process."""
 
     def __init__(self, log_dirs: list[Path], config: LogConfig, broker_id: int, cluster_id: str | None = None):
@@ -62,7 +61,6 @@ class LogManager(LogRemoval):
         super().__init__()
         self._config = config
         self._broker_id = broker_id
-        self._opened = OpenSegments()
         #: Held by whoever makes logs on another thread.
         self._making = Lock()
         self._is_shut = False
@@ -98,9 +96,10 @@ class LogManager(LogRemoval):
         fails.
         """
         found: list[_Found] = []
+        left_clean: dict[LogDirectory, bool] = {}
         for directory in self._directories:
             with self._failing_to_start(directory):
-                is_clean = directory.take_clean_marker()
+                is_clean = left_clean[directory] = directory.take_clean_marker()
                 directory.purge_leftovers()
                 directory.load_checkpoints()
                 found += [_Found(directory, partition, is_clean) for partition in directory.partitions()]
@@ -108,8 +107,12 @@ class LogManager(LogRemoval):
         for loaded, (directory, partition, is_clean) in enumerate(found, start=1):
             if directory.offline_reason is None:
                 with self._failing_to_start(directory):
-                    self._load(directory, partition, is_clean=is_clean)
+                    if not self._is_undecided(partition, directory):
+                        self._load(directory, partition, is_clean=is_clean)
             progress(loaded, len(found))
+        for directory in self._online():
+            with self._failing_to_start(directory):
+                self._load_futures(directory, self._config, is_clean=left_clean[directory])
         for directory in self._directories:
             directory.is_loaded = directory.offline_reason is None
 
@@ -142,6 +145,13 @@ class LogManager(LogRemoval):
                 known.append((each.directory.copy_facts(each.partition), each))
         known.sort(key=lambda copy: copy[0])
         surplus = [each for _, each in known[:-1]]
+        moved = [each for facts, each in known if facts.is_moved]
+        if len(moved) == len(known) - 1:
+            for directory, partition, _ in moved:
+                with self._failing_to_start(directory):
+                    _log.info("log that was moved is removed", path=str(directory.path), partition=str(partition))
+                    remove_tree(directory.set_aside(partition, DELETE_SUFFIX))
+            return moved
         for facts, (directory, partition, _) in known[:-1]:
             if facts.holds_batches:
                 kept = known[-1][1].directory.path
@@ -236,14 +246,18 @@ class LogManager(LogRemoval):
                         self._create(partition, topic_id, is_new=is_new)
 
     def _create(self, partition: TopicPartition, topic_id: UUID, *, is_new: bool) -> Log:
+        if partition in self._undecided:
+            raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, self._undecided[partition])
         is_new = is_new or self._unmade.get(partition) == topic_id
         if not is_new and self.offline_directories:
             raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, f"the log of {partition} may be in an offline directory")
         reason = "every log directory is offline"
-        for directory in sorted(self._online(), key=lambda directory: directory.logs_count):
+        preferred = self._preferred.get(partition)
+        for directory in sorted(self._online(), key=lambda each: (each is not preferred, each.logs_count)):
             try:
                 log = self._create_in(directory, partition, topic_id)
                 self._unmade.pop(partition, None)
+                self._preferred.pop(partition, None)
                 return log
             except OSError as error:
                 reason = f"the log of {partition} cannot be made: {error.strerror}"
@@ -259,6 +273,8 @@ class LogManager(LogRemoval):
         home = self._homes.get(partition)
         if home is not None:
             return home.offline_reason is not None
+        if partition in self._undecided:
+            return True
         return not self._online() or bool(self.offline_directories and partition not in self._unmade)
 
     def _remove_begun(self, directory: LogDirectory, partition: TopicPartition) -> None:
@@ -273,6 +289,8 @@ class LogManager(LogRemoval):
         path = directory.path_of(partition)
         directory.forget(partition)
         self.on_cut(directory.path, {partition: 0})
+        if (path / MOVED_TO).exists():
+            directory.set_aside(partition, STRAY_SUFFIX)
         path.mkdir(exist_ok=True)
         write_partition_metadata(path / PARTITION_METADATA, topic_id)
         log = Log.open(path, self._config, opened=self._opened)
@@ -312,13 +330,19 @@ class LogManager(LogRemoval):
         """
         self.close_logs()
         self.checkpoint_log_start_offsets()
+        closed_copies = self._close_futures()
         for directory in self._directories:
             partitions = {partition for partition, home in self._homes.items() if home is directory}
-            if directory.is_loaded and directory.offline_reason is None and partitions <= self._closed_clean:
-                self._leave_clean(directory, partitions)
+            copies = {partition for partition, future in self._futures.items() if future.home is directory}
+            is_all_closed = partitions <= self._closed_clean and copies <= closed_copies
+            if directory.is_loaded and directory.offline_reason is None and is_all_closed:
+                logs = [(each, self._logs[each]) for each in partitions]
+                logs += [(each, self._futures[each].log) for each in copies]
+                self._leave_clean(directory, logs)
             directory.is_loaded = False
         self._logs.clear()
         self._homes.clear()
+        self._futures.clear()
         self._unlock()
 
     def _flush_and_close(self, partition: TopicPartition) -> bool:
@@ -333,9 +357,9 @@ class LogManager(LogRemoval):
             log.close()
         return True
 
-    def _leave_clean(self, directory: LogDirectory, partitions: Iterable[TopicPartition]) -> None:
+    def _leave_clean(self, directory: LogDirectory, logs: Iterable[tuple[TopicPartition, Log]]) -> None:
         try:
-            directory.leave_clean({partition: self._logs[partition].recovery_point for partition in partitions})
+            directory.leave_clean({partition: log.recovery_point for partition, log in logs})
         except OSError as error:
             _log.error("log directory not marked clean", path=str(directory.path), reason=str(error))
 

@@ -44,6 +44,11 @@ class OffsetCheckpoint:
         with self._lock:
             self._write(dict(offsets()))
 
+    def note(self, partition: TopicPartition, offset: int) -> None:
+        """Of this one, before the next `store` does it. Raises OSError."""
+        with self._lock:
+            self._write(self._offsets | {partition: offset})
+
     def lower(self, offsets: Mapping[TopicPartition, int]) -> None:
         """What was noted beyond these is no longer true, and the file must not say it any more. Raises OSError."""
         with self._lock:

@@ -30,6 +30,10 @@ class ProducerStateManager:
         self._aborted = TransactionIndex(directory)
         self.state = load_producers(directory, segments, log_end_offset, self._aborted)
 
+    def lie_in(self, directory: Path) -> None:
+        """Where the log lies now: its directory was renamed."""
+        self._directory = self._aborted.directory = directory
+
     # --- what is written
 
     def check_marker(self, header: BatchHeader, batch: bytearray | memoryview) -> EndMarker | None:

@@ -25,10 +25,10 @@ def segment_path(directory: Path, base_offset: int, suffix: str) -> Path:
 class SegmentFiles:
     """Where the files of one segment are now."""
 
-    __slots__ = ("_base_offset", "_directory", "_suffix")
+    __slots__ = ("_base_offset", "_suffix", "directory")
 
     def __init__(self, directory: Path, base_offset: int, suffix: str = ""):
-        self._directory = directory
+        self.directory = directory
         self._base_offset = base_offset
         self._suffix = suffix
 
@@ -50,7 +50,7 @@ class SegmentFiles:
         return self._path(TRANSACTION_INDEX_SUFFIX)
 
     def _path(self, file_suffix: str) -> Path:
-        return segment_path(self._directory, self._base_offset, file_suffix + self._suffix)
+        return segment_path(self.directory, self._base_offset, file_suffix + self._suffix)
 
     def rename(self, suffix: str) -> None:
         """Put another suffix behind the names. Raises OSError if the log cannot be renamed.
@@ -58,7 +58,7 @@ class SegmentFiles:
         Not made durable: whoever renames several segments calls `fsync_directory` once.
         """
         for file_suffix in FILE_SUFFIXES:
-            renamed = segment_path(self._directory, self._base_offset, file_suffix + suffix)
+            renamed = segment_path(self.directory, self._base_offset, file_suffix + suffix)
             try:
                 self._path(file_suffix).replace(renamed)
             except FileNotFoundError:

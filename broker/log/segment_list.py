@@ -2,6 +2,7 @@
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from broker.common.errors import InvariantViolation
 from broker.log.open_segments import OpenSegments
@@ -70,6 +71,13 @@ class SegmentList:
         for segment in new:
             segment.rename("")
         self._let_go(old)
+
+    def lie_in(self, directory: Path, opened: OpenSegments) -> None:
+        """Their files lie in `directory` now, and `opened` keeps those open that are read."""
+        self.release_sealed()
+        self._opened = opened
+        for segment in (*self._segments, *self.set_aside):
+            segment.files.directory = directory
 
     @property
     def first(self) -> Segment:

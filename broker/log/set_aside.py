@@ -1,7 +1,7 @@
 """Segments that a log no longer has, on disk for a while (file.delete.delay.ms) for those who still read them."""
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from broker.log.segment import Segment
@@ -22,6 +22,9 @@ class SetAside:
 
     def __len__(self) -> int:
         return len(self._leaving)
+
+    def __iter__(self) -> Iterator[Segment]:
+        return (leaving.segment for leaving in self._leaving)
 
     def add(self, segments: Iterable[Segment]) -> None:
         self._leaving.extend(_Leaving(segment) for segment in segments)

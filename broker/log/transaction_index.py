@@ -35,7 +35,7 @@ class TransactionIndex:
     """Of all segments of one log. For the log's owner; nothing is kept in memory but whether there is anything."""
 
     def __init__(self, directory: Path):
-        self._directory = directory
+        self.directory = directory
         #: Whether any transaction was aborted, or may have been.
         self.has_entries = any(directory.glob("*" + TRANSACTION_INDEX_SUFFIX))
 
@@ -81,12 +81,12 @@ class TransactionIndex:
 
     def remove(self) -> None:
         """Forget all, true or not. Raises OSError."""
-        for path in self._directory.glob("*" + TRANSACTION_INDEX_SUFFIX):
+        for path in self.directory.glob("*" + TRANSACTION_INDEX_SUFFIX):
             path.unlink()
 
     def cut(self, end_offset: int) -> None:
         """Forget the transactions whose markers are at `end_offset` or beyond. Raises OSError."""
-        for path in self._directory.glob("*" + TRANSACTION_INDEX_SUFFIX):
+        for path in self.directory.glob("*" + TRANSACTION_INDEX_SUFFIX):
             _cut(path, end_offset)
 
     def take_back(self, base_offset: int, end_offset: int) -> None:
@@ -100,7 +100,7 @@ class TransactionIndex:
             fsync_file(OpenFile(path))
 
     def _path(self, base_offset: int) -> Path:
-        return segment_path(self._directory, base_offset, TRANSACTION_INDEX_SUFFIX)
+        return segment_path(self.directory, base_offset, TRANSACTION_INDEX_SUFFIX)
 
     def _entries(self, base_offset: int, from_offset: int) -> Iterator[AbortedTransaction]:
         """Those whose markers are at `from_offset` or beyond."""

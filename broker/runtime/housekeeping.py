@@ -173,7 +173,7 @@ class Housekeeping:
         while True:
             await asyncio.to_thread(self._logs.flush_due, self._clock.monotonic_ms())
             compacted = [each for each in self._replicas if each.log.config.is_compacted]
-            targets = [_to_clean(each) for each in compacted if not each.log.is_lent]
+            targets = [_to_clean(each) for each in compacted if not (each.log.is_lent or each.log.is_being_copied)]
             if await asyncio.to_thread(self._cleaner.clean_filthiest, targets) is None:
                 return
             await asyncio.to_thread(self._logs.checkpoint_recovery_points)

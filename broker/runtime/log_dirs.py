@@ -22,6 +22,8 @@ class LogDir:
 
     path: str
     partitions: dict[TopicPartition, int] = field(default_factory=dict)
+    #: Copies on their way to this directory: their size, and how many offsets the log is ahead.
+    futures: dict[TopicPartition, tuple[int, int]] = field(default_factory=dict)
     total_bytes: int = _UNKNOWN
     usable_bytes: int = _UNKNOWN
     error_code: ErrorCode = ErrorCode.NONE
@@ -41,6 +43,11 @@ class LogDirs:
             home = found.get(hosted.log.directory.parent.absolute())
             if home is not None:
                 home.partitions[hosted.partition.topic_partition] = hosted.log.size_bytes
+        for topic_partition, future in self._logs.futures.items():
+            home, log = found.get(future.home.path.absolute()), self._logs.get(topic_partition)
+            if home is not None and log is not None:
+                lag = max(0, log.log_end_offset - future.log.log_end_offset)
+                home.futures[topic_partition] = (future.log.size_bytes, lag)
         offline = {path.absolute() for path in self._logs.offline_directories}
         await asyncio.to_thread(_measure, {path: each for path, each in found.items() if path not in offline})
         for path in offline & found.keys():

@@ -26,6 +26,7 @@ from broker.runtime.delayed_fetches import DelayedFetches
 from broker.runtime.housekeeping import Housekeeping
 from broker.runtime.log_dirs import LogDirs
 from broker.runtime.metadata_cache import MetadataCache
+from broker.runtime.replication.log_dir_moves import LogDirMoves
 from broker.runtime.replication.lost_logs import LostLogs
 from broker.runtime.replication.repacking import Repacking
 from broker.runtime.replication.replica_manager import ReplicaManager
@@ -91,12 +92,14 @@ class Parts:
             {topic_configs.ENTITY: configs_of_topics.apply, broker_configs.ENTITY: ground.configs.apply},
         )
         self.housekeeping = Housekeeping(self.replicas, logs, config, clock, self.replicas.high_watermarks)
+        self.log_dir_moves = LogDirMoves(self.replicas, logs, config, clock)
         self.previews = RetentionPreviews(self.replicas, configs_of_topics, config, clock)
         self._limit_connections()
         ground.configs.on_changed += [
             configs_of_topics.apply_all,
             self._limit_connections,
             self.housekeeping.reconfigure,
+            self.log_dir_moves.reconfigure,
         ]
         self.controller = self._controller(dialer)
         self.controlled_shutdown = ControlledShutdown(store, metadata, self.replicas, dialer, config)
@@ -154,6 +157,7 @@ class Parts:
             topic_configs=configs_of_topics,
             broker_configs=ground.configs,
             log_dirs=LogDirs([Path(path) for path in config.log_dirs], self.replicas, ground.logs),
+            log_dir_moves=self.log_dir_moves,
             retention_previews=self.previews,
             request_times=RequestTimes(),
             producer_ids=ProducerIds(ground.store, config.broker_id),

@@ -2,7 +2,7 @@
 
 from collections import deque
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from console.gateway.broker_views import RequestTimes
 
@@ -10,6 +10,16 @@ from console.gateway.broker_views import RequestTimes
 WINDOW_MS = 60_000
 #: Requests that are answered when something happens (records, members): their times say how long nothing did.
 WAITING = frozenset({"Fetch", "JoinGroup", "SyncGroup"})
+
+
+@dataclass(frozen=True, slots=True)
+class ApiError:
+    """Answers of one API with one error: since the broker started, and of the last minute."""
+
+    name: str
+    meaning: str
+    count: int
+    recent: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +35,8 @@ class ApiLatency:
     p50_ms: float | None = None
     p95_ms: float | None = None
     p99_ms: float | None = None
+    #: Those of the last minute first, then the most frequent.
+    errors: tuple[ApiError, ...] = ()
 
 
 @dataclass(slots=True)
@@ -51,16 +63,25 @@ def _has_restarted(before: dict[str, RequestTimes], now: dict[str, RequestTimes]
 
 
 def _latency(now: RequestTimes, before: RequestTimes | None, span_ms: int) -> ApiLatency:
-    known = ApiLatency(now.api, now.count, now.error_count, now.max_us / 1_000)
+    known = ApiLatency(now.api, now.count, now.error_count, now.max_us / 1_000, errors=_errors(now, before))
     if not span_ms:
         return known
     earlier = dict(before.buckets) if before is not None else {}
     recent = [(up_to, count - earlier.get(up_to, 0)) for up_to, count in sorted(now.buckets)]
     total = sum(count for _, count in recent)
     percentiles = (percentile_ms(recent, share, now.max_us) for share in (0.50, 0.95, 0.99))
-    return ApiLatency(
-        now.api, now.count, now.error_count, now.max_us / 1_000, round(total * 1_000 / span_ms, 1), *percentiles
-    )
+    p50_ms, p95_ms, p99_ms = percentiles
+    per_second = round(total * 1_000 / span_ms, 1)
+    return replace(known, per_second=per_second, p50_ms=p50_ms, p95_ms=p95_ms, p99_ms=p99_ms)
+
+
+def _errors(now: RequestTimes, before: RequestTimes | None) -> tuple[ApiError, ...]:
+    """What an API that was not asked before is answered for the first time is of the last minute."""
+    earlier = {each.name: each.count for each in before.errors} if before is not None else {}
+    found = [
+        ApiError(each.name, each.meaning, each.count, each.count - earlier.get(each.name, 0)) for each in now.errors
+    ]
+    return tuple(sorted(found, key=lambda each: (-each.recent, -each.count, each.name)))
 
 
 def percentile_ms(buckets: Sequence[tuple[int, int]], share: float, max_us: int) -> float | None:

@@ -37,6 +37,15 @@ class LogDirView:
 
 
 @dataclass(frozen=True, slots=True)
+class ErrorCount:
+    """Answers whose first error was this one, since the broker started; `name` and `meaning` as in Kafka."""
+
+    name: str
+    meaning: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
 class RequestTimes:
     """Requests of one API since the broker started. Bucket: (no answer in it took longer, µs; how many)."""
 
@@ -45,6 +54,8 @@ class RequestTimes:
     error_count: int
     max_us: int
     buckets: tuple[tuple[int, int], ...]
+    #: Together they are `error_count`, unless the broker does not tell them.
+    errors: tuple[ErrorCount, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

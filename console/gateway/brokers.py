@@ -21,6 +21,7 @@ from broker.protocol.messages.describe_log_dirs import (
     DescribeLogDirsResult,
 )
 from broker.protocol.messages.describe_requests import (
+    DescribeRequestsError,
     DescribeRequestsRequest,
     DescribeRequestsResponse,
     DescribeRequestsResult,
@@ -33,7 +34,7 @@ from broker.protocol.messages.incremental_alter_configs import (
 )
 from broker.protocol.schema import Message
 from broker.security.membership import Membership
-from console.gateway.broker_views import BrokerSetting, LogDirView, NotLoaded, RequestTimes, Software
+from console.gateway.broker_views import BrokerSetting, ErrorCount, LogDirView, NotLoaded, RequestTimes, Software
 from console.gateway.errors import ClusterUnreachableError, GatewayError, refusal
 from console.gateway.membership import ConsoleMembership
 from console.gateway.setting_rules import choices_of
@@ -226,7 +227,16 @@ def _request_times(answer: DescribeRequestsResult) -> RequestTimes:
     except ValueError:
         name = f"Api{answer.api_key}"
     buckets = tuple((each.up_to_us, each.count) for each in answer.buckets)
-    return RequestTimes(name, answer.count, answer.error_count, answer.max_us, buckets)
+    errors = tuple(_error_count(each) for each in answer.errors)
+    return RequestTimes(name, answer.count, answer.error_count, answer.max_us, buckets, errors)
+
+
+def _error_count(told: DescribeRequestsError) -> ErrorCount:
+    try:
+        code = ErrorCode(told.code)
+    except ValueError:
+        return ErrorCount(f"error {told.code}", "", told.count)
+    return ErrorCount(code.name, code.meaning, told.count)
 
 
 def _not_loaded(answer: DescribeRequestsResponse) -> NotLoaded:

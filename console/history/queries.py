@@ -9,7 +9,7 @@ from django.db.models import Q, QuerySet
 from django.http import QueryDict
 
 from console.access.filters import within
-from console.access.last_line import LAST_LINE, sentence_within
+from console.access.last_line import marks_kept_from, sentence_within
 from console.access.reach import EVERYTHING, Reach, Resource
 from console.clusters.models import Topic
 from console.common.clock import moment_of
@@ -77,8 +77,8 @@ def chosen_changes(query: HistoryQuery, reach: Reach) -> QuerySet[Change]:
         changes = changes.filter(object_name=query.topic, kind__in=TOPIC_KINDS)
     if query.search:
         changes = changes.filter(sentence__icontains=query.search)
-        if reach.is_limited_somewhere:  # what is not told is not to be found by searching either
-            changes = changes.exclude(kind=Kind.PROCESS, sentence__contains=LAST_LINE)
+        for mark in marks_kept_from(reach):  # what is not told is not to be found by searching either
+            changes = changes.exclude(kind=Kind.PROCESS, sentence__contains=mark)
     if query.kind:
         changes = changes.filter(kind=query.kind)
     if since:

@@ -191,6 +191,9 @@ def reassignment_json(targets: Targets) -> str:
 
 
 def _touches(plan: MovePlan) -> Iterable[str]:
+    if not plan.moves:
+        yield "No partition moves."
+        return
     adding = sorted({each for move in plan.moves for each in move.adding})
     removing = sorted({each for move in plan.moves for each in move.removing})
     if adding:

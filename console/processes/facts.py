@@ -58,7 +58,7 @@ def gather_facts(process: ManagedProcess, identity: Identity | None, sighting: S
     )
     if not sighting.alive:
         words = last_line(process.log_path)[:LAST_WORDS_LENGTH_MAX] if facts.recorded else ""
-        return replace(facts, last_words=words)
+        return replace(facts, last_words=words, may_quote_records=process.kind == ManagedProcess.Kind.STREAM)
     if sighting.suspended or (process.observed == Observed.RUNNING and not measure_is_due(process, now)):
         return facts
     missing = kind_named(process.kind).what_is_missing(process, identity.pid, now.timestamp())

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
-from console.access.last_line import LAST_LINE
+from console.access.last_line import LAST_LINE, LAST_LINE_WITH_RECORDS
 from console.processes.restarts import MISCONFIGURED_STATUS, Policy, clock_time, count_death, is_due, plan_restart
 
 
@@ -55,8 +55,9 @@ class Facts:
 
     `recorded`: a process was started and its end has not been written down. `exit_status` is as `Popen.returncode`:
     negative for a signal, None when nobody could tell. `missing` says in words what it lacks to be running ("port 9092
-    does not answer"), empty if nothing. `last_words` is the last line of its log. `deaths_in_a_row` are those before
-    this look, `running_since` is None for what did not run, `start_again_at` for what waits for no other try.
+    does not answer"), empty if nothing. `last_words` is the last line of its log, which `may_quote_records` if it is a
+    stream job's. `deaths_in_a_row` are those before this look, `running_since` is None for what did not run,
+    `start_again_at` for what waits for no other try.
     """
 
     now: datetime
@@ -73,6 +74,7 @@ class Facts:
     terminated_at: datetime | None = None
     exit_status: int | None = None
     last_words: str = ""
+    may_quote_records: bool = False
     restart: Policy = Policy.ALWAYS
     deaths_in_a_row: int = 0
     running_since: datetime | None = None
@@ -167,7 +169,8 @@ def _died(facts: Facts, how: str, exit_status: int | None) -> Decision:
     deaths = count_death(facts.deaths_in_a_row, ran_s)
     restart = plan_restart(facts.restart, deaths, exit_status, facts.now)
     was_killed = exit_status is not None and exit_status < 0
-    said = f"{LAST_LINE}{facts.last_words}" if facts.last_words and not was_killed else ""
+    mark = LAST_LINE_WITH_RECORDS if facts.may_quote_records else LAST_LINE
+    said = f"{mark}{facts.last_words}" if facts.last_words and not was_killed else ""
     observed = Observed.FAILED if restart.gave_up else Observed.EXITED
     return Decision(
         observed, f"{observed}: {how}; {restart.why}{said}", start_again_at=restart.at, deaths_in_a_row=deaths

@@ -87,7 +87,10 @@ class Replacement:
     def _refuse_if_changed(self) -> None:
         """The owner may have closed or cut the log, or dropped segments, since the pass began.
 
-        A cut of what is beyond the group ends the pass as well: it removed the `.swap` files, whosever they were.
+        A cut of what is beyond the group ends the pass as well: it removed the `.swap` files, whosever they were. So
+        does a copy that has begun: it would be of two moments of the log.
         """
+        if self._log.is_being_copied:
+            raise CleaningStopped("the log is being copied to another directory")
         if is_closed(self._log) or self._target.is_cut or not set(self._group) <= set(self._log.segments[:-1]):
             raise CleaningStopped("the log changed during the pass")

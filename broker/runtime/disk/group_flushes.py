@@ -18,6 +18,9 @@ class GroupFlushes:
         self.under_way: dict[Log, asyncio.Future[None]] = {}
         #: Of logs that are being flushed: what was appended since then.
         self._next: dict[Log, asyncio.Future[None]] = {}
+        #: Of `under_way`, those a thread has.
+        self._running: set[Log] = set()
+        self._held: set[Log] = set()
 
     def begin(self, partition: TopicPartition, log: Log) -> "asyncio.Future[None]":
         """Done when all that is in the log now is fsynced; raises ApiError as `Log.flush` if it cannot be.
@@ -38,11 +41,33 @@ class GroupFlushes:
         if under_way is not None:
             await asyncio.shield(under_way)
 
+    async def hold(self, log: Log) -> None:
+        """Returns when the log is not being flushed, and is not again before `release`; who asks for it waits."""
+        self._held.add(log)
+        if log in self._running:
+            await asyncio.wait([self.under_way[log]])
+
+    def release(self, partition: TopicPartition, log: Log, successor: Log) -> None:
+        """What was asked for of `log` meanwhile is done, of `successor`: itself, or the log that holds it all now."""
+        self._held.discard(log)
+        waiting = self.under_way.get(log)
+        if waiting is None or log in self._running:
+            return
+        successor.is_flush_due = True
+        for futures in (self.under_way, self._next):
+            if log in futures:
+                futures[successor] = futures.pop(log)
+        self._begin(partition, successor)
+
     def _begin(self, partition: TopicPartition, log: Log) -> None:
+        if log in self._held:
+            return
+        self._running.add(log)
         outcome = self._disk.submit(log.directory.parent, partition, log.flush)
         outcome.add_done_callback(partial(self._ended, partition, log))
 
     def _ended(self, partition: TopicPartition, log: Log, outcome: asyncio.Future) -> None:
+        self._running.discard(log)
         done, following = self.under_way.pop(log), self._next.pop(log, None)
         if following is not None:
             self.under_way[log] = following

@@ -15,6 +15,7 @@ from broker.log.log import Log
 from broker.log.manager import LogManager, NewLog
 from broker.runtime.disk.executor import DiskExecutor
 from broker.runtime.disk.group_flushes import GroupFlushes
+from broker.runtime.disk.log_copies import LogCopies
 from broker.runtime.disk.log_cuts import LogCuts
 
 _log = logger(__name__)
@@ -30,6 +31,7 @@ class ReplicaLogs:
         self._reads, self._flushing = DiskExecutor(), DiskExecutor()
         self.flushes = GroupFlushes(self._flushing)
         self.cuts = LogCuts(logs, self._disk)
+        self.copies = LogCopies()
         self._purging: asyncio.Task | None = None
         self._is_purge_due = False
 
@@ -65,14 +67,15 @@ class ReplicaLogs:
 
         For who holds off everybody that would give them a role meanwhile.
         """
-        refused = {each: _still_being_cut(each) for each in await self.cuts.ended(partitions)}
+        hanging = await self.cuts.ended(partitions) | await self.copies.ended(partitions)
+        refused = {each: _still_being_cut(each) for each in hanging}
         moves = [
             self._disk.submit(directory, self, partial(self._logs.move_aside, its_partitions))
             for directory, its_partitions in self._logs.close(set(partitions) - refused.keys()).items()
         ]
         for move in moves:
             refused |= self._logs.forget_deleted(await move)
-            self._purge_soon()
+            self.purge_soon()
         return refused
 
     def _is_being_cut(self, topic_partition: TopicPartition) -> bool:
@@ -81,9 +84,10 @@ class ReplicaLogs:
 
     def _delete(self, topic_partition: TopicPartition) -> None:
         if self._logs.delete(topic_partition):
-            self._purge_soon()
+            self.purge_soon()
 
-    def _purge_soon(self) -> None:
+    def purge_soon(self) -> None:
+        """Free the disk of what was deleted, or moved to another directory."""
         self._is_purge_due = True
         if self._purging is None or self._purging.done():
             self._purging = asyncio.get_running_loop().create_task(self._purge())
@@ -121,4 +125,6 @@ class ReplicaLogs:
 
 
 def _still_being_cut(topic_partition: TopicPartition) -> ApiError:
-    return ApiError(ErrorCode.KAFKA_STORAGE_ERROR, f"the log of {topic_partition} is being cut, and its disk hangs")
+    return ApiError(
+        ErrorCode.KAFKA_STORAGE_ERROR, f"the log of {topic_partition} is being cut or copied, and its disk hangs"
+    )

@@ -51,6 +51,7 @@ from broker.runtime.log_dirs import LogDirs
 from broker.runtime.metadata_cache import LEADER_DURING_DELETE, MetadataCache
 from broker.runtime.replication.delayed_produces import DelayedProduces
 from broker.runtime.replication.follower_feeds import FollowerFeeds
+from broker.runtime.replication.log_dir_moves import LogDirMoves
 from broker.runtime.replication.record_deletions import RecordDeletions
 from broker.runtime.replication.repacking import Repacking
 from broker.runtime.replication.replica_manager import ReplicaManager
@@ -205,17 +206,19 @@ class AskedController:
 class Served:
     """The broker under test."""
 
-    def __init__(self, directory):
+    def __init__(self, directory, names=("logs",)):
         self.config = read_broker_config(
             "broker.id=1\nzookeeper.connect=unused:1\nauto.create.topics.enable=false\noffsets.topic.num.partitions=3\n"
             "offsets.topic.replication.factor=1\ntransaction.state.log.num.partitions=3\n"
             "transaction.state.log.replication.factor=1\n"
         )
         clock = SystemClock()
-        self.logs = LogManager([directory / "logs"], LogConfig(), 1, "cluster")
+        log_dirs = [directory / name for name in names]
+        self.logs = LogManager(log_dirs, LogConfig(), 1, "cluster")
         self.logs.load_all()
         self.delayed_fetches = DelayedFetches(clock)
         self.replicas = ReplicaManager(1, self.logs, self.delayed_fetches, clock)
+        self.log_dir_moves = LogDirMoves(self.replicas, self.logs, self.config, clock)
         self.metadata = MetadataCache()
         self.metadata.apply(UpdateMetadataRequest(controller_id=1, controller_epoch=1))
         self.fetch_sessions = FetchSessions(count(1).__next__)
@@ -254,7 +257,8 @@ class Served:
             topics=TopicAdmin(self.store, self.metadata, self.config),
             topic_configs=topic_configs,
             broker_configs=broker_configs,
-            log_dirs=LogDirs([directory / "logs"], self.replicas, self.logs),
+            log_dirs=LogDirs(log_dirs, self.replicas, self.logs),
+            log_dir_moves=self.log_dir_moves,
             retention_previews=self.previews,
             request_times=self.request_times,
             producer_ids=ProducerIds(self.store, 1),

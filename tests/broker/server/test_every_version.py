@@ -20,6 +20,11 @@ from broker.protocol.messages.alter_partition_reassignments import (
     ReassignablePartition,
     ReassignableTopic,
 )
+from broker.protocol.messages.alter_replica_log_dirs import (
+    AlterReplicaLogDir,
+    AlterReplicaLogDirsRequest,
+    AlterReplicaLogDirTopic,
+)
 from broker.protocol.messages.api_versions import ApiVersionsRequest
 from broker.protocol.messages.controlled_shutdown import ControlledShutdownRequest
 from broker.protocol.messages.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
@@ -258,6 +263,9 @@ REQUESTS = {
     ),
     ApiKey.OFFSET_FOR_LEADER_EPOCH: lambda version, topic: OffsetForLeaderEpochRequest(
         topics=[OffsetForLeaderTopic(topic=topic, partitions=[OffsetForLeaderPartition(partition=0, leader_epoch=0)])]
+    ),
+    ApiKey.ALTER_REPLICA_LOG_DIRS: lambda version, topic: AlterReplicaLogDirsRequest(
+        dirs=[AlterReplicaLogDir(path="/nowhere", topics=[AlterReplicaLogDirTopic(name=topic, partitions=[])])]
     ),
     ApiKey.DESCRIBE_LOG_DIRS: lambda version, topic: DescribeLogDirsRequest(topics=None),
     ApiKey.CREATE_PARTITIONS: lambda version, topic: CreatePartitionsRequest(

@@ -79,6 +79,7 @@ def test_our_brokers_tell_how_long_their_requests_take(running_brokers):
     by_api = {each.api: each for each in times}
     assert by_api["DescribeConfigs"].count >= 1
     assert sum(count for _, count in by_api["DescribeConfigs"].buckets) == by_api["DescribeConfigs"].count
+    assert all(sum(error.count for error in each.errors) == each.error_count for each in times)
     gateway.close()
 
 

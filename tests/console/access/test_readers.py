@@ -5,9 +5,14 @@ from importlib import import_module
 import pytest
 from django.apps import apps
 from django.contrib.auth.models import Group, User
+from django.utils import timezone
 
+from console.access.last_line import LAST_LINE, LAST_LINE_WITH_RECORDS
 from console.access.models import NameRule
+from console.history.models import Change
+from console.history.queries import recent_changes
 from console.processes.models import ManagedProcess
+from console.processes.presenters import Shown
 from console.users.queries import role_of
 
 ADDRESSES = ["", "?format=csv", "?place=oldest", "?search=a", "0/0/", "0/0/?part=value", "0/0/?part=key"]
@@ -77,6 +82,59 @@ def test_the_log_of_a_stream_job_quotes_records_and_is_for_readers_of_its_topics
     assert "a value inside" not in client_of(viewer).get(job).content.decode()
     give_rule(viewer, "reader", "topic", "payments")
     assert "a value inside" in client_of(viewer).get(job).content.decode()
+
+
+ENDED = "exited: ended by itself with status 1 at 12:00:00"
+
+
+@pytest.fixture
+def ended(job) -> None:
+    """The job, as the worker's step has it ended; beside it a broker with a last line of its own."""
+    told = f"{ENDED}{LAST_LINE_WITH_RECORDS}the value 'a value inside' cannot be cast"
+    seen = {"state": "exited", "desired": "running", "state_sentence": told, "sentence": told}
+    ManagedProcess.objects.update(**seen)
+    broker = f"{ENDED}{LAST_LINE}port 9092 is taken"
+    ManagedProcess.objects.create(
+        name="broker-1", kind="broker", spec={"broker_id": 1, "directory": "/x"}, **seen | {"state_sentence": broker}
+    )
+    Change.objects.create(at_ms=1, kind="process", object_name="copy", sentence=told, tone="critical")
+
+
+@pytest.mark.usefixtures("ended")
+@pytest.mark.parametrize(
+    "address",
+    [
+        "/",
+        "/processes/",
+        "/processes/?format=csv",
+        "/processes/copy/",
+        "/history/",
+        "/history/?format=csv",
+        "/streams/",
+    ],
+)
+def test_the_last_line_of_a_job_is_for_who_may_read_its_log(address, viewer, reader, client_of):
+    told = b"".join(client_of(viewer).get(address, follow=True)).decode()
+    assert "a value inside" not in told
+    if address in ("/", "/processes/", "/history/"):
+        assert "a value inside" in client_of(reader).get(address, follow=True).content.decode()
+    if address == "/processes/":
+        assert "ended by itself with status 1" in told
+        assert "port 9092 is taken" in told, "that of another process is for everybody whom no rule limits"
+
+
+@pytest.mark.usefixtures("ended")
+def test_nor_is_it_found_by_searching(viewer, reader, client_of):
+    found = {each: client_of(each).get("/history/", {"search": "cannot be cast"}).content for each in (viewer, reader)}
+    assert b"ended by itself" not in found[viewer]
+    assert b"ended by itself" in found[reader]
+
+
+@pytest.mark.usefixtures("ended")
+def test_what_is_pushed_to_everybody_has_it_not():
+    process = ManagedProcess.objects.get(name="copy")
+    assert "a value inside" not in Shown(process, timezone.now()).sentence
+    assert "a value inside" not in str([change.sentence for change in recent_changes()])
 
 
 def test_a_job_whose_topics_nobody_knows_has_its_log_for_readers_of_all(job, viewer, reader, client_of):

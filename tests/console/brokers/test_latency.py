@@ -1,7 +1,7 @@
 """Percentiles of the last minute, from what a broker counts since its start."""
 
 from console.brokers.latency import LatencyWindow, percentile_ms
-from console.gateway.broker_views import RequestTimes
+from console.gateway.broker_views import ErrorCount, RequestTimes
 
 
 def times(*buckets: tuple[int, int], api="Produce", errors=0) -> list[RequestTimes]:
@@ -49,3 +49,24 @@ def test_what_waits_for_records_or_members_comes_last_however_often_it_is_asked(
 
 def test_a_percentile_is_never_above_the_longest():
     assert percentile_ms([(1_000, 1)], 0.99, 700) == 0.7
+
+
+def failed(**counts: int) -> list[RequestTimes]:
+    errors = tuple(ErrorCount(name, "", count) for name, count in counts.items())
+    return [RequestTimes("Produce", 100, sum(counts.values()), 50_000, ((1_000, 100),), errors)]
+
+
+def test_errors_are_told_by_code_those_of_the_last_minute_first():
+    window = LatencyWindow()
+    (first,) = window.observe(failed(OLD=90, NEW=1), 0)
+    assert [(each.name, each.count, each.recent) for each in first.errors] == [("OLD", 90, 0), ("NEW", 1, 0)]
+    (found,) = window.observe(failed(OLD=90, NEW=4), 5_000)
+    assert [(each.name, each.count, each.recent) for each in found.errors] == [("NEW", 4, 3), ("OLD", 90, 0)]
+    for second in range(10, 100, 5):
+        (found,) = window.observe(failed(OLD=90, NEW=4), second * 1_000)
+    assert [(each.name, each.recent) for each in found.errors] == [("OLD", 0), ("NEW", 0)]
+
+
+def test_who_answers_no_error_has_none():
+    (found,) = LatencyWindow().observe(times((1_000, 10)), 0)
+    assert found.errors == ()

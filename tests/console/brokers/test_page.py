@@ -8,7 +8,7 @@ import pytest
 
 from console.brokers.models import BrokerReport, Directory
 from console.clusters.models import Broker, Partition, Topic
-from console.gateway.broker_views import RequestTimes
+from console.gateway.broker_views import ErrorCount, RequestTimes
 from console.processes.models import ManagedProcess
 
 
@@ -75,6 +75,28 @@ def test_requests_are_told_with_their_percentiles(cluster, collector, look, page
         "p95": "2.0 ms",
         "p99": "2.0 ms",
     }
+
+
+def test_errors_are_told_by_code_beside_the_times_and_nothing_where_there_are_none(
+    cluster, collector, look, page, clock
+):
+    def told(count: int) -> tuple[RequestTimes, ...]:
+        refused = ErrorCount("NOT_LEADER_OR_FOLLOWER", "the leader is another broker", count)
+        buckets = ((2_000, 10),)
+        return (
+            RequestTimes("Produce", 10, count, 4_000, buckets, (refused,)),
+            RequestTimes("Metadata", 10, 0, 4_000, buckets),
+        )
+
+    cluster.brokers.times[1] = told(4)
+    look()
+    assert page().count("error-codes") == 1
+    clock.advance(5_000)
+    cluster.brokers.times[1] = told(6)
+    collector.collect_requests()
+    (errors,) = re.findall(r'<ul class="error-codes">(.*?)</ul>', page())
+    assert ">NOT_LEADER_OR_FOLLOWER</span>" in errors
+    assert "6, 2 in the last minute" in errors
 
 
 def test_a_broker_that_does_not_tell_its_requests_says_why(cluster, look, page):

@@ -123,6 +123,13 @@ TABLE = [
         Do.NOTHING,
     ),
     (
+        {"exit_status": 1, "restart": Policy.NEVER, "last_words": "x is no INT", "may_quote_records": True},
+        Observed.EXITED,
+        "exited: ended by itself with status 1 at 12:03:04 UTC; it is not started again: auto-restart is off; "
+        "the last line of its log: x is no INT",
+        Do.NOTHING,
+    ),
+    (
         {"exit_status": None, "deaths_in_a_row": 3},
         Observed.EXITED,
         "exited: gone since 12:03:04 UTC, how it ended is not known; started again in 8 s (try 4), at 12:03:12 UTC",

@@ -456,3 +456,22 @@ def test_records_without_times_do_not_grow_young_by_being_compacted(compacted):
     assert stats.segments_after < stats.segments_before, "several became one, as old as the youngest of them"
     plan = plan_retention(sealed, compacted.log.config, 0, compacted.log.log_end_offset, sealed[0].modified_ms + 1_001)
     assert plan.segments[0].reason is RetentionReason.TIME
+
+
+def test_a_copy_that_begins_meanwhile_stops_the_pass(compacted):
+    """It would hold what was before the pass, and then what is after it without the tombstones in between."""
+    fill(compacted)
+    before, target = compacted.records(), compacted.target()
+
+    def begin_then(step) -> None:
+        compacted.log.is_being_copied = True
+        step()
+
+    settings = CleanerSettings(compacted.clock, on_owner=begin_then, sleep=lambda _: None)
+    cleaner = type(compacted.cleaner)(settings)
+    assert cleaner.clean(target, cleaner.plan(target)) is None
+    assert cleaner.uncleanable == {}
+    assert leftovers(compacted) == []
+    assert compacted.records() == before
+    compacted.log.is_being_copied = False
+    assert compacted.clean() is not None

@@ -1,0 +1,260 @@
+"""Copies of logs that are to lie in another directory of the broker (KIP-113): how they begin, take the log's place,
+and are found again after a stop.
+
+A copy, the *future* log, lies in `topic-partition.<uuid>-future` until it holds all that the log holds. Then
+
+1. the copy is fsynced, and what is to be noted beside it is noted, durably
+2. `moved-to`, with the path of the other directory, is put beside the log, durably: from now on, if the partition has a
+   directory there, that one is the log
+3. the copy's directory gets the partition's name. This one step is the exchange; nothing is appended to either between
+   the last look at both and it
+4. that name is made durable, then the old directory gets `-delete` behind its name
+
+A stop before 3 leaves the log, and a copy that goes on; a stop after it leaves two directories, of which the one with
+`moved-to` goes at the next start. Kafka refuses to start then. Should the other directory be offline at that start,
+nobody knows which of the two is the log, and the partition is out of reach until it is back.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from functools import partial
+from pathlib import Path
+
+from broker.common.errors import ApiError, ErrorCode
+from broker.common.limits import PREFERRED_LOG_DIRS_MAX
+from broker.common.logs import logger
+from broker.common.types import TopicPartition
+from broker.log.checkpoints import PARTITION_METADATA, read_partition_metadata, write_partition_metadata
+from broker.log.config import LogConfig
+from broker.log.directory import DELETE_SUFFIX, MOVED_TO, STRAY_SUFFIX, LogDirectory
+from broker.log.files import fsync_directory, remove_file_durably, remove_tree, replace_file
+from broker.log.hosted_logs import FutureLog
+from broker.log.log import Log
+from broker.log.log_removal import LogRemoval
+from broker.log.open_segments import OpenSegments
+
+_log = logger(__name__)
+
+
+class FutureLogs(LogRemoval):
+    """The half of the log manager that has logs change their directories. One copy of a log at a time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._opened = OpenSegments()
+        #: Where a partition that has no log yet is to have one; what was said longest ago is forgotten first.
+        self._preferred: dict[TopicPartition, LogDirectory] = {}
+        #: Logs that may have been exchanged for a copy in a directory that is offline.
+        self._undecided: dict[TopicPartition, str] = {}
+
+    # --- for the owner
+
+    def directory_at(self, path: str) -> LogDirectory:
+        """The directory of that absolute path. Raises ApiError: LOG_DIR_NOT_FOUND, KAFKA_STORAGE_ERROR if offline."""
+        for directory in self._directories:
+            if str(directory.path.absolute()) == path and directory.offline_reason is None:
+                return directory
+        if any(str(offline.absolute()) == path for offline in self.offline_directories):
+            raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, f"the log directory {path} is offline")
+        raise ApiError(ErrorCode.LOG_DIR_NOT_FOUND, f"{path:.300} is no log directory of this broker")
+
+    def home_of(self, partition: TopicPartition) -> LogDirectory | None:
+        return self._homes.get(partition)
+
+    def future_of(self, partition: TopicPartition) -> FutureLog | None:
+        return self._futures.get(partition)
+
+    @property
+    def futures(self) -> dict[TopicPartition, FutureLog]:
+        return dict(self._futures)
+
+    def prefer(self, partition: TopicPartition, directory: LogDirectory) -> None:
+        """The partition's log, when it is made, is to be made there."""
+        self._preferred.pop(partition, None)
+        self._preferred[partition] = directory
+        if len(self._preferred) > PREFERRED_LOG_DIRS_MAX:
+            del self._preferred[next(iter(self._preferred))]
+
+    def replace_by_future(self, partition: TopicPartition) -> Log:
+        """Step 3: the log that counts now; the other one is closed, and `finish_replacement` of it is next.
+
+        Quick. Nobody else may be at work on the copy. Raises ApiError, then nothing has changed.
+        """
+        future, old = self._futures[partition], self._logs[partition]
+        with self._writing_to(future.home, partition, "moved"):
+            future.log.lie_in(future.home.path_of(partition), self._opened)
+        del self._futures[partition]
+        with self._counting:
+            self._homes[partition].logs_count -= 1
+        self._logs[partition], self._homes[partition] = future.log, future.home
+        old.close()
+        return future.log
+
+    # --- for a worker thread, while the owner leaves the copy alone
+
+    def make_future(self, partition: TopicPartition, directory: LogDirectory, config: LogConfig) -> FutureLog:
+        """An empty copy of the partition's log in `directory`. Raises ApiError."""
+        path = directory.path_of_future(partition)
+        with self._writing_to(directory, partition, "copied"):
+            try:
+                directory.forget(partition)
+                self.on_cut(directory.path, {partition: 0})
+                path.mkdir()
+                topic_id = self._topic_ids.get(partition)
+                if topic_id is not None:
+                    write_partition_metadata(path / PARTITION_METADATA, topic_id)
+                log = Log.open(path, config, opened=_of_a_copy())
+                fsync_directory(directory.path)
+            except OSError:
+                with suppress(OSError):
+                    remove_tree(path)
+                raise
+        return self._enter_future(partition, log, directory)
+
+    def prepare_replacement(self, partition: TopicPartition, high_watermark: int) -> None:
+        """Steps 1 and 2; may be done again. Raises ApiError."""
+        future, home = self._futures[partition], self._homes[partition]
+        future.log.flush()
+        with self._writing_to(future.home, partition, "copied"):
+            for checkpoint, offset in (
+                (future.home.recovery_points, future.log.recovery_point),
+                (future.home.log_start_offsets, future.log.log_start_offset),
+                (future.home.high_watermarks, min(high_watermark, future.log.log_end_offset)),
+            ):
+                checkpoint.note(partition, offset)
+        with self._writing_to(home, partition, "moved"):
+            replace_file(home.path_of(partition) / MOVED_TO, str(future.home.path.absolute()).encode())
+
+    def finish_replacement(self, partition: TopicPartition, old: Log, home: LogDirectory) -> None:
+        """Step 4: `old` lay in `home`. A disk that fails takes its directory offline, and the next start tells."""
+        new = self._homes[partition]
+        try:
+            fsync_directory(new.path)
+        except OSError as error:
+            self._fail(new, error)
+            return
+        with suppress(ApiError), self._writing_to(home, partition, "moved aside"):
+            self.on_cut(home.path, {partition: 0})
+            self._set_aside.append(home.rename_aside(partition, DELETE_SUFFIX, old.directory))
+            fsync_directory(home.path)
+
+    def drop_future(self, partition: TopicPartition) -> None:
+        """The log stays where it is: its copy, if there is one, goes for good. Its files, where that disk works."""
+        future = self._futures.pop(partition, None)
+        if future is None:
+            return
+        future.log.close()
+        log = self._logs.get(partition)
+        if log is not None:
+            log.is_being_copied = False
+            self._forget_move(partition, self._homes[partition])
+        if future.home.offline_reason is None:
+            with suppress(ApiError), self._writing_to(future.home, partition, "moved aside"):
+                self._set_aside.append(future.home.rename_aside(partition, DELETE_SUFFIX, future.log.directory))
+                fsync_directory(future.home.path)
+        with self._counting:
+            future.home.logs_count -= 1
+
+    def _move_aside(self, partitions: Sequence[TopicPartition], suffix: str) -> dict[TopicPartition, Path | ApiError]:
+        """A copy goes before the log it is of: one without a log is kept for an operator to look at."""
+        for partition in partitions:
+            self.drop_future(partition)
+        return super()._move_aside(partitions, suffix)
+
+    def _forget_move(self, partition: TopicPartition, home: LogDirectory) -> None:
+        if home.offline_reason is None:
+            with suppress(ApiError), self._writing_to(home, partition, "kept where it is"):
+                remove_file_durably(home.path_of(partition) / MOVED_TO)
+
+    @contextmanager
+    def _writing_to(self, directory: LogDirectory, partition: TopicPartition, what: str) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            if directory.is_to_blame(error):
+                self._fail(directory, error)
+            raise ApiError(
+                ErrorCode.KAFKA_STORAGE_ERROR, f"the log of {partition} cannot be {what}: {error.strerror}"
+            ) from error
+
+    def _enter_future(self, partition: TopicPartition, log: Log, home: LogDirectory) -> FutureLog:
+        log.on_disk_error = partial(self._fail, home)
+        log.before_cut = partial(self._before_cut, partition, home)
+        with self._counting:
+            home.logs_count += 1
+        future = self._futures[partition] = FutureLog(log, home)
+        self._logs[partition].is_being_copied = True
+        return future
+
+    # --- at a start
+
+    def _is_undecided(self, partition: TopicPartition, directory: LogDirectory) -> bool:
+        """Of the only log found of the partition: whether it may have been exchanged for one that is out of reach.
+
+        If not, and it was about to be, the copy goes on as before. Raises OSError.
+        """
+        marker = directory.path_of(partition) / MOVED_TO
+        if not marker.exists():
+            return False
+        other = Path(marker.read_text())
+        if other in (path.absolute() for path in self.offline_directories):
+            self._undecided[partition] = f"the log of {partition} may have been moved to {other}, which is offline"
+            _log.error("log out of reach", partition=str(partition), reason=self._undecided[partition])
+            return True
+        remove_file_durably(marker)
+        return False
+
+    def _load_futures(self, directory: LogDirectory, config: LogConfig, *, is_clean: bool) -> None:
+        """Copies go on; one of another topic, or of a log that lies here or is copied elsewhere, goes.
+
+        One without a log is kept: it is all that is left here of the partition. Raises OSError.
+        """
+        for partition, path in directory.futures():
+            log, home = self._logs.get(partition), self._homes.get(partition)
+            if log is None and self.offline_directories:
+                _log.warning("copy of a log that is out of reach", path=str(path))
+            elif log is None:
+                aside = directory.rename_aside(partition, STRAY_SUFFIX, path)
+                _log.warning("copy of a log that is gone set aside", path=str(aside), partition=str(partition))
+            elif home is directory or partition in self._futures or self._is_of_another_topic(partition, path):
+                remove_tree(directory.rename_aside(partition, DELETE_SUFFIX, path))
+            else:
+                self._enter_future(
+                    partition, self._open_future(partition, path, directory, config, is_clean), directory
+                )
+
+    def _is_of_another_topic(self, partition: TopicPartition, path: Path) -> bool:
+        return read_partition_metadata(path / PARTITION_METADATA) != self._topic_ids.get(partition)
+
+    def _open_future(
+        self, partition: TopicPartition, path: Path, directory: LogDirectory, config: LogConfig, is_clean: bool
+    ) -> Log:
+        return Log.open(
+            path,
+            config,
+            is_clean=is_clean,
+            lost_page_cache=directory.lost_page_cache,
+            recovery_point=directory.recovery_points.get(partition),
+            log_start_offset=directory.log_start_offsets.get(partition),
+            opened=_of_a_copy(),
+        )
+
+    # --- at a stop
+
+    def _close_futures(self) -> set[TopicPartition]:
+        """Flush and close them; those of which all is on disk."""
+        closed = set()
+        for partition, future in self._futures.items():
+            try:
+                future.log.flush()
+                future.log.store_clean_state()
+                closed.add(partition)
+            except ApiError as error:
+                _log.error("copy not flushed", partition=str(partition), reason=error.message)
+            future.log.close()
+        return closed
+
+
+def _of_a_copy() -> OpenSegments:
+    """Nobody reads a copy, and it is not its owner who writes it: it keeps none of the broker's segments open."""
+    return OpenSegments(count_max=1)

@@ -1,0 +1,62 @@
+"""What a log is made of: parts that own their state, and that all lie in one directory, which may be renamed."""
+
+from pathlib import Path
+
+from broker.log.availability import Availability
+from broker.log.config import LogConfig
+from broker.log.cuts import Cuts
+from broker.log.durability import Durability
+from broker.log.follower_writer import FollowerWriter
+from broker.log.leader_epoch_file import StoredEpochs
+from broker.log.loader import LoadedLog
+from broker.log.log_reader import LogReader
+from broker.log.log_writer import LogWriter
+from broker.log.open_segments import OpenSegments
+from broker.log.producer_state_manager import ProducerStateManager
+from broker.log.segment_list import SegmentList
+
+
+class LogParts:
+    """Of one log, which alone uses them."""
+
+    def __init__(
+        self,
+        directory: Path,
+        config: LogConfig,
+        loaded: LoadedLog,
+        producers: ProducerStateManager,
+        *,
+        recovery_point: int,
+        opened: OpenSegments,
+    ):
+        self.directory = directory
+        self._availability = Availability()
+        self._segments = SegmentList(loaded.segments, opened)
+        self._cuts = Cuts()
+        self._producers = producers
+        self._epochs = StoredEpochs(directory, loaded.leader_epochs, is_synced=loaded.is_as_left)
+        self._durability = Durability(directory, self._segments, self._epochs, self._cuts, self._availability)
+        self._durability.begin(recovery_point, is_as_left=loaded.is_as_left)
+        self._reader = LogReader(directory, self._segments, self._cuts, self._availability)
+        self._writer = LogWriter(directory, config, self._segments, self._epochs, producers, self._availability)
+        self._follower_writer = FollowerWriter(self._writer, self._segments, self._epochs, producers)
+
+    def lie_in(self, directory: Path, opened: OpenSegments) -> None:
+        """Rename the directory, which is not made durable, and share `opened`; what was read before stays valid.
+
+        For the owner, while no thread is at work on it. Raises OSError, then all is as it was.
+        """
+        self.directory.rename(directory)
+        self.directory = directory
+        self._segments.lie_in(directory, opened)
+        self._producers.lie_in(directory)
+        for part in (self._epochs, self._durability, self._reader, self._writer):
+            part.directory = directory
+
+    def end_at(self, offset: int) -> None:
+        """No batch is to come before `offset`, which is beyond the end: the log copied ends with offsets that went.
+
+        Raises ApiError(KAFKA_STORAGE_ERROR).
+        """
+        self._availability.refuse_if_unwritable()
+        self._writer.roll(offset)

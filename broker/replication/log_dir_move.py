@@ -1,0 +1,59 @@
+"""What is to be done next so that the copy of a log in another directory becomes the log (KIP-113)."""
+
+from collections.abc import Sequence
+from enum import Enum, auto
+from typing import NamedTuple
+
+#: What both have in common if that is nothing.
+NOTHING = -1
+
+
+class Step(Enum):
+    #: The copy begins anew where the log does.
+    START_OVER = auto()
+    COPY = auto()
+    #: So little is missing that the rest is copied together with the exchange.
+    EXCHANGE = auto()
+
+
+class Extent(NamedTuple):
+    """Of a log: the offset of its first record, and that after its last."""
+
+    start_offset: int
+    end_offset: int
+
+
+class EpochStart(NamedTuple):
+    """As a log notes it: the first offset of a leader's epoch."""
+
+    epoch: int
+    start_offset: int
+
+
+def next_step(log: Extent, copy: Extent, bytes_missing: int, rest_bytes_max: int) -> Step:
+    """A copy that ends before the log begins (retention was faster), or begins after it (the log was begun anew at an
+    earlier offset), holds nothing of use.
+    """
+    if copy.end_offset < log.start_offset or copy.start_offset > log.start_offset:
+        return Step.START_OVER
+    return Step.EXCHANGE if bytes_missing <= rest_bytes_max else Step.COPY
+
+
+def shared_end(
+    log_epochs: Sequence[EpochStart], log_end_offset: int, copy_epochs: Sequence[EpochStart], copy_end_offset: int
+) -> int:
+    """Up to where a copy holds what the log does, which was cut since, or recovered after a stop; or NOTHING.
+
+    As between replicas (KIP-101): who have the same epoch have the same records up to where it ends first.
+    """
+    log_ends = _ends(log_epochs, log_end_offset)
+    for epoch, end_offset in reversed(_ends(copy_epochs, copy_end_offset).items()):
+        if epoch in log_ends:
+            return min(end_offset, log_ends[epoch])
+    return NOTHING
+
+
+def _ends(epochs: Sequence[EpochStart], end_offset: int) -> dict[int, int]:
+    """By epoch, in their order: the offset after its last record."""
+    next_starts = [each.start_offset for each in epochs[1:]]
+    return {each.epoch: end for each, end in zip(epochs, [*next_starts, end_offset], strict=False)}
