@@ -28,17 +28,20 @@ COMMAND_CONFIG = Option("command-config", "A properties file of the client.", "F
 ADMIN = (BOOTSTRAP_SERVER, ZOOKEEPER, COMMAND_CONFIG)
 
 _TIMEOUT_KEY = "default.api.timeout.ms"
+_TIMEOUT_S = 30.0
 _CONNECT_TIMEOUT_MS = 10_000
 _SESSION_TIMEOUT_MS = 6_000
 
 
 @contextmanager
-def connected(arguments: Arguments, config_option: str = "command-config") -> Iterator[Cluster]:
-    """Until the end of the block. Raises UsageError, CommandError."""
+def connected(
+    arguments: Arguments, config_option: str = "command-config", *, timeout_s: float | None = None
+) -> Iterator[Cluster]:
+    """Until the end of the block; `timeout_s` if the properties name none. Raises UsageError, CommandError."""
     config = client_config(arguments[config_option])
     _refuse_security(config)
     servers = bootstrap_servers(arguments)
-    timeout_s = float(config.get(_TIMEOUT_KEY, "30000")) / 1000
+    timeout_s = _timeout_s(config) or timeout_s or _TIMEOUT_S
     with Cluster(servers, timeout_s=timeout_s, client_id=config.get("client.id", arguments.command.name)) as cluster:
         yield cluster
 
@@ -94,6 +97,15 @@ def client_config(path: str | None) -> Mapping[str, str]:
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is no text"
         raise CommandError(f"The properties file {path} cannot be read: {reason}.") from None
+
+
+def _timeout_s(config: Mapping[str, str]) -> float | None:
+    text = config.get(_TIMEOUT_KEY)
+    if text is None:
+        return None
+    if not text.isdecimal() or not int(text):
+        raise CommandError(f"{_TIMEOUT_KEY}={text}: it is a number of milliseconds greater than 0.")
+    return int(text) / 1000
 
 
 def _refuse_security(config: Mapping[str, str]) -> None:
