@@ -34,8 +34,8 @@ def topic(cluster, name):
         "--create",
         "--topic",
         name,
-        "--partitions",
-        "2",
+        "--partitions=2",
+        "--config=retention.ms=-1",
     )
     producer = Producer({"bootstrap.servers": cluster.bootstrap_servers})
     for at in range(RECORDS):
