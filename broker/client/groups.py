@@ -8,6 +8,7 @@ from typing import Any
 from broker.client.assignment import decode_assignment
 from broker.client.cluster import Cluster
 from broker.client.coordinators import Coordinators
+from broker.client.errors import told_code
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.protocol.messages.delete_groups import DeleteGroupsRequest
@@ -144,7 +145,7 @@ class Groups:
         request = OffsetDeleteRequest(group_id=group_id, topics=listed)
         answer: Any = self._ask(group_id, request, lambda answer: answer.error_code)
         return {
-            TopicPartition(topic.name, each.partition_index): ErrorCode(each.error_code)
+            TopicPartition(topic.name, each.partition_index): told_code(each.error_code)
             for topic in answer.topics
             for each in topic.partitions
         }
@@ -179,4 +180,4 @@ def _first_error(answer: Any) -> int:
 
 def _check(code: int, what: str) -> None:
     if code:
-        raise ApiError(ErrorCode(code), f"{what}: {ErrorCode(code).meaning}")
+        raise ApiError(told_code(code), f"{what}: {told_code(code).meaning}")

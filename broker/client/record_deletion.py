@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from broker.client.errors import BrokerUnreachable
+from broker.client.errors import BrokerUnreachable, told_code
 from broker.client.leaders import MOVED, Address, Leaders
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
@@ -61,7 +61,7 @@ def _ask_leader(
     request = DeleteRecordsRequest(topics=_topics(before.items()), timeout_ms=int(timeout_s * 1000))
     answer: Any = connection.ask(request, timeout_s=timeout_s + _ON_ITS_WAY_S)
     return {
-        TopicPartition(topic.name, each.partition_index): _deletion(each.low_watermark, ErrorCode(each.error_code))
+        TopicPartition(topic.name, each.partition_index): _deletion(each.low_watermark, told_code(each.error_code))
         for topic in answer.topics
         for each in topic.partitions
     }
