@@ -12,7 +12,7 @@ from broker.cli.output import print_json, wants_json
 from broker.client.groups import Groups
 from broker.client.leaders import Leaders
 from broker.client.offsets import list_offsets
-from broker.common.errors import ApiError, ErrorCode
+from broker.common.errors import ApiError, BarnabasError, ErrorCode
 from broker.common.types import TopicPartition
 from broker.protocol.messages.list_offsets import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP
 
@@ -53,19 +53,32 @@ def reset(groups: Groups, leaders: Leaders, arguments: Arguments) -> None:
     names = [each.group_id for each in groups.listed()] if arguments["all-groups"] else arguments["group"]
     planned = read_export(Path(arguments["from-file"]).read_text(), names) if arguments.given("from-file") else {}
     resets: Resets = {}
-    for name in dict.fromkeys(names):
-        resets[name] = {}
-        state = groups.described(name).state
-        if state not in _INACTIVE:
-            print(
-                f"\nError: Assignments can only be reset if the group '{name}' is inactive, but the current state is "
-                f"{state}."
-            )
-            continue
-        resets[name] = _Target(groups, leaders, arguments, name).offsets(planned.get(name, {}))
-        if arguments["execute"] and resets[name]:
-            groups.commit(name, resets[name])
-    _print(resets, arguments, with_group=len(names) != 1 or arguments["all-groups"])
+    with_group = len(names) != 1 or arguments["all-groups"]
+    try:
+        for name in dict.fromkeys(names):
+            target = _Target(groups, leaders, arguments, name)
+            resets[name] = _reset(groups, target, planned.get(name, {}), executes=arguments["execute"])
+    except (BarnabasError, ValueError):
+        if arguments["execute"] and any(resets.values()):
+            _print(resets, arguments, with_group=with_group)  # these have been moved already
+        raise
+    _print(resets, arguments, with_group=with_group)
+
+
+def _reset(
+    groups: Groups, target: "_Target", planned: Mapping[TopicPartition, int], *, executes: bool
+) -> dict[TopicPartition, int]:
+    state = groups.described(target.group).state
+    if state not in _INACTIVE:
+        print(
+            f"\nError: Assignments can only be reset if the group '{target.group}' is inactive, but the current state "
+            f"is {state}."
+        )
+        return {}
+    offsets = target.offsets(planned)
+    if executes and offsets:
+        groups.commit(target.group, offsets)
+    return offsets
 
 
 def _print(resets: Resets, arguments: Arguments, *, with_group: bool) -> None:
@@ -100,7 +113,8 @@ class _Target:
     """Where one group is to be, as it was typed."""
 
     def __init__(self, groups: Groups, leaders: Leaders, arguments: Arguments, group: str):
-        self._groups, self._leaders, self._arguments, self._group = groups, leaders, arguments, group
+        self.group = group
+        self._groups, self._leaders, self._arguments = groups, leaders, arguments
 
     def offsets(self, planned: Mapping[TopicPartition, int]) -> dict[TopicPartition, int]:
         arguments = self._arguments
@@ -112,7 +126,7 @@ class _Target:
         if arguments.given("shift-by"):
             return self._bounded(self._shifted(scope))
         if arguments["to-current"]:
-            committed = self._groups.committed(self._group)
+            committed = self._groups.committed(self.group)
             there = {partition: committed[partition] for partition in scope if partition in committed}
             return there | self._at(LATEST_TIMESTAMP, [each for each in scope if each not in there])
         if arguments["to-earliest"] or arguments["to-latest"]:
@@ -124,11 +138,11 @@ class _Target:
 
     def _scope(self) -> list[TopicPartition]:
         if self._arguments["all-topics"]:
-            return sorted(self._groups.committed(self._group))
+            return sorted(self._groups.committed(self.group))
         return partitions_of_scope(self._leaders, self._arguments["topic"])
 
     def _shifted(self, scope: list[TopicPartition]) -> dict[TopicPartition, int]:
-        committed = self._groups.committed(self._group)
+        committed = self._groups.committed(self.group)
         for partition in scope:
             if partition not in committed:
                 raise ValueError(

@@ -161,6 +161,16 @@ def test_what_was_exported_is_put_back_from_its_file(groups, empty_group, tmp_pa
     )
 
 
+def test_what_was_moved_before_another_group_failed_is_told(groups, empty_group):
+    both = ("--group", empty_group, "--group", f"{empty_group}-x", "--topic", f"{empty_group}:0")
+    status, out, _ = groups("--reset-offsets", *both, "--shift-by", "1", "--execute")
+    assert status == 0
+    moved, _, error = out.splitlines()[2:]
+    assert moved.split() == [empty_group, empty_group, "0", "5"]
+    assert error.endswith("since there is no current committed offset")
+    assert committed(groups, empty_group) == {0: 5}
+
+
 def test_members_are_described_with_what_they_have(groups, topic, member):
     (row,) = [
         line.split() for line in groups("--describe", "--group", topic, "--members", "--verbose").out.splitlines()[2:]
