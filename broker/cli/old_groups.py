@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 def read_old_group(connect: str, group: str) -> OldGroup:
     """Empty if there is none. Raises CommandError."""
-    if not group.strip(".") or "/" in group:
+    if not group.strip(".") or "/" in group or not group.isprintable():
         return OldGroup()  # no name of a znode
 
     async def read(session: "ZooKeeperSession") -> OldGroup:

@@ -51,7 +51,7 @@ def reset(groups: Groups, leaders: Leaders, arguments: Arguments) -> None:
     if not arguments["dry-run"] and not arguments["execute"]:
         print(_WITHOUT_EXECUTE, file=sys.stderr)
     names = [each.group_id for each in groups.listed()] if arguments["all-groups"] else arguments["group"]
-    planned = read_export(Path(arguments["from-file"]).read_text(), names) if arguments.given("from-file") else {}
+    planned = read_export(_text(arguments["from-file"]), names) if arguments.given("from-file") else {}
     resets: Resets = {}
     with_group = len(names) != 1 or arguments["all-groups"]
     try:
@@ -63,6 +63,13 @@ def reset(groups: Groups, leaders: Leaders, arguments: Arguments) -> None:
             _print(resets, arguments, with_group=with_group)  # these have been moved already
         raise
     _print(resets, arguments, with_group=with_group)
+
+
+def _text(path: str) -> str:
+    try:
+        return Path(path).read_text()
+    except UnicodeDecodeError:
+        raise ValueError(f"{path} is no text") from None
 
 
 def _reset(

@@ -59,7 +59,10 @@ async def _leave(connect, znodes):
 
 
 def test_a_group_that_nobody_knows_ends_the_checker_quietly(cluster, name):
-    words = ("--zookeeper", cluster.brokers[0].zookeeper_connect, "--group", name)
+    zookeeper = ("--zookeeper", cluster.brokers[0].zookeeper_connect)
+    no_text = typed("kafka-consumer-offset-checker", *zookeeper, "--group", "g\udcff")
+    assert (no_text.status, no_text.out.count("\n"), "Traceback" in no_text.err) == (0, 1, False)
+    words = (*zookeeper, "--group", name)
     status, out, _ = typed("kafka-consumer-offset-checker", *words)
     assert (status, out) == (
         0,
