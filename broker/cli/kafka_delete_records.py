@@ -11,7 +11,6 @@ from broker.common.types import TopicPartition
 
 #: -1 stands for all that is committed.
 _OFFSET_MIN, _OFFSET_MAX = -1, (1 << 63) - 1
-_PARTITION_MAX = (1 << 31) - 1
 
 
 def run(arguments: Arguments) -> None:
@@ -38,13 +37,13 @@ def read_offsets(path: str) -> dict[TopicPartition, int]:
     """`{"partitions":[{"topic":"t","partition":0,"offset":3}],"version":1}`. Raises CommandError."""
     found: dict[TopicPartition, int] = {}
     twice = []
-    for each in entries(path, read_json(path), "partitions", topic=str, partition=int, offset=int):
-        partition = TopicPartition(each["topic"], each["partition"])
-        if not (0 <= partition.partition <= _PARTITION_MAX and _OFFSET_MIN <= each["offset"] <= _OFFSET_MAX):
-            raise CommandError(f"{path}: {partition} before offset {each['offset']} cannot be.")
+    for each in entries(path, read_json(path), "partitions", topic=str, partition=int):
+        partition, offset = TopicPartition(each["topic"], each["partition"]), each.get("offset")
+        if type(offset) is not int or not _OFFSET_MIN <= offset <= _OFFSET_MAX:
+            raise CommandError(f'{path}: {partition} needs an "offset" from {_OFFSET_MIN} to {_OFFSET_MAX}.')
         if partition in found:
             twice.append(str(partition))
-        found[partition] = each["offset"]
+        found[partition] = offset
     if twice:
         raise CommandError(f"Offset json file contains duplicate topic partitions: {','.join(twice)}")
     return found
