@@ -3,14 +3,21 @@
 ZooKeeper is asked where the brokers are, and everything else is asked of the brokers themselves.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
 
 from broker.cli.declaration import Arguments, CommandError, Option, UsageError
 from broker.client.cluster import Cluster, parse_bootstrap_servers
 from broker.common.errors import ApiError, BarnabasError
 from broker.config.properties import parse_properties
+
+if TYPE_CHECKING:
+    from broker.common.cluster import LiveBroker
+    from broker.zookeeper.session import ZooKeeperSession
+
+Found = TypeVar("Found")
 
 BOOTSTRAP_SERVER = Option(
     "bootstrap-server",
@@ -28,17 +35,20 @@ COMMAND_CONFIG = Option("command-config", "A properties file of the client.", "F
 ADMIN = (BOOTSTRAP_SERVER, ZOOKEEPER, COMMAND_CONFIG)
 
 _TIMEOUT_KEY = "default.api.timeout.ms"
+_TIMEOUT_S = 30.0
 _CONNECT_TIMEOUT_MS = 10_000
 _SESSION_TIMEOUT_MS = 6_000
 
 
 @contextmanager
-def connected(arguments: Arguments, config_option: str = "command-config") -> Iterator[Cluster]:
-    """Until the end of the block. Raises UsageError, CommandError."""
+def connected(
+    arguments: Arguments, config_option: str = "command-config", *, timeout_s: float | None = None
+) -> Iterator[Cluster]:
+    """Until the end of the block; `timeout_s` if the properties name none. Raises UsageError, CommandError."""
     config = client_config(arguments[config_option])
     _refuse_security(config)
     servers = bootstrap_servers(arguments)
-    timeout_s = float(config.get(_TIMEOUT_KEY, "30000")) / 1000
+    timeout_s = _timeout_s(config) or timeout_s or _TIMEOUT_S
     with Cluster(servers, timeout_s=timeout_s, client_id=config.get("client.id", arguments.command.name)) as cluster:
         yield cluster
 
@@ -57,32 +67,41 @@ def bootstrap_servers(arguments: Arguments) -> tuple[tuple[str, int], ...]:
 
 
 def _brokers_in_zookeeper(connect: str) -> tuple[tuple[str, int], ...]:
+    from broker.zookeeper.znodes import BROKER_IDS, broker_path, decode_broker
+
+    async def read(session: "ZooKeeperSession") -> list["LiveBroker"]:
+        brokers = []
+        for name in sorted(await session.children(BROKER_IDS), key=int):
+            znode = await session.get(broker_path(int(name)))
+            brokers.append(decode_broker(int(name), znode.data, znode.czxid))
+        return brokers
+
+    found = [broker.registration.endpoints for broker in read_zookeeper(connect, read, "where the brokers are")]
+    if not found:
+        raise CommandError(f"No broker is registered in the ZooKeeper at {connect}.")
+    return tuple((endpoints[0].host, endpoints[0].port) for endpoints in found if endpoints)
+
+
+def read_zookeeper(connect: str, read: Callable[["ZooKeeperSession"], Awaitable[Found]], what: str) -> Found:
+    """What `read` finds in a session of its own. Raises CommandError: ZooKeeper does not tell `what`, and why."""
     import asyncio
     import logging
 
     from broker.zookeeper.session import ZooKeeperSession
-    from broker.zookeeper.znodes import BROKER_IDS, broker_path, decode_broker
 
-    async def read() -> tuple[tuple[str, int], ...]:
+    async def within_session() -> Found:
         session = ZooKeeperSession(connect, _SESSION_TIMEOUT_MS)
         await session.connect(_CONNECT_TIMEOUT_MS)
         try:
-            brokers = []
-            for name in sorted(await session.children(BROKER_IDS), key=int):
-                znode = await session.get(broker_path(int(name)))
-                brokers.append(decode_broker(int(name), znode.data, znode.czxid).registration)
+            return await read(session)
         finally:
             await session.close()
-        return tuple((each.endpoints[0].host, each.endpoints[0].port) for each in brokers if each.endpoints)
 
     logging.getLogger("kazoo").setLevel(logging.CRITICAL)
     try:
-        found = asyncio.run(read())
+        return asyncio.run(within_session())
     except BarnabasError as error:
-        raise CommandError(f"ZooKeeper at {connect} does not tell where the brokers are: {error}") from None
-    if not found:
-        raise CommandError(f"No broker is registered in the ZooKeeper at {connect}.")
-    return found
+        raise CommandError(f"ZooKeeper at {connect} does not tell {what}: {error}") from None
 
 
 def client_config(path: str | None) -> Mapping[str, str]:
@@ -94,6 +113,15 @@ def client_config(path: str | None) -> Mapping[str, str]:
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is no text"
         raise CommandError(f"The properties file {path} cannot be read: {reason}.") from None
+
+
+def _timeout_s(config: Mapping[str, str]) -> float | None:
+    text = config.get(_TIMEOUT_KEY)
+    if text is None:
+        return None
+    if not text.isdecimal() or not int(text):
+        raise CommandError(f"{_TIMEOUT_KEY}={text}: it is a number of milliseconds greater than 0.")
+    return int(text) / 1000
 
 
 def _refuse_security(config: Mapping[str, str]) -> None:

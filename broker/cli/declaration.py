@@ -131,6 +131,11 @@ class Arguments:
         """Whether it was typed, whatever its default."""
         return name in self._values
 
+    @property
+    def order(self) -> list[str]:
+        """The options that were typed, each where it stood first."""
+        return list(self._values)
+
     def spelling(self, name: str) -> str:
         """The name under which it was typed: an older one tells the generation that somebody knows."""
         return self._spelled.get(name, name)

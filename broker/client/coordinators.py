@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 
 from broker.client.cluster import Cluster
-from broker.client.errors import BrokerUnreachable
+from broker.client.errors import BrokerUnreachable, told_code
 from broker.common.errors import ApiError, ErrorCode
 from broker.protocol.messages.find_coordinator import CoordinatorType, FindCoordinatorRequest
 from broker.protocol.schema import Message
@@ -46,7 +46,7 @@ class Coordinators:
         while True:
             try:
                 answer = self._connection(kind, key).ask(request, version_max=version_max)
-                code = ErrorCode(error_of(answer))
+                code = told_code(error_of(answer))
                 if code is ErrorCode.NONE:
                     return answer
                 raise ApiError(code, f"{key}: {code.meaning}")
@@ -65,7 +65,7 @@ class Coordinators:
         if (kind, key) not in self._known:
             found = self._cluster.ask_any(FindCoordinatorRequest(key=key, key_type=kind), version_max=_ONE_KEY)
             if found.error_code:
-                raise ApiError(ErrorCode(found.error_code))
+                raise ApiError(told_code(found.error_code))
             self._known[kind, key] = found.host, found.port
         return self._cluster.connection(*self._known[kind, key])
 

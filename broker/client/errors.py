@@ -1,6 +1,6 @@
 """What a client of a cluster may meet; each message is one sentence for a person."""
 
-from broker.common.errors import BarnabasError
+from broker.common.errors import BarnabasError, ErrorCode
 
 
 class BrokerUnreachable(BarnabasError):
@@ -13,3 +13,11 @@ class LoginRefused(BarnabasError):
 
 class ApiNotServed(BarnabasError):
     """The broker is of another kind, or of another age: it does not serve the API in a version known here."""
+
+
+def told_code(number: int) -> ErrorCode:
+    """What a broker answered; one that is younger than this client may have codes that nobody knows here."""
+    try:
+        return ErrorCode(number)
+    except ValueError:
+        return ErrorCode.UNKNOWN_SERVER_ERROR

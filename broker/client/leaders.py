@@ -4,8 +4,10 @@ from collections.abc import Iterable
 
 from broker.client.cluster import Cluster
 from broker.client.connection import BrokerConnection
+from broker.client.errors import told_code
 from broker.common.errors import ApiError, ErrorCode
 from broker.common.types import TopicPartition
+from broker.protocol.messages.metadata import MetadataResponse
 
 #: Answers after which the leader is looked for again.
 MOVED = frozenset(
@@ -63,14 +65,20 @@ class Leaders:
             self._cluster.forget(*address)
         self._known = {known: at for known, at in self._known.items() if known.topic != partition.topic}
 
+    def learn(self, metadata: MetadataResponse) -> None:
+        """What somebody asked for many topics at once: nobody asks again for each."""
+        addresses = {broker.node_id: (broker.host, broker.port) for broker in metadata.brokers}
+        for described in metadata.topics:
+            for partition in described.partitions:
+                known = TopicPartition(described.name or "", partition.partition_index)
+                self._known[known] = addresses.get(partition.leader_id)
+
     def _learn(self, topic: str) -> None:
         metadata = self._cluster.describe_topics([topic])
         (described,) = metadata.topics
         self._known = {known: at for known, at in self._known.items() if known.topic != topic}
         if described.error_code:
-            code = ErrorCode(described.error_code)
+            code = told_code(described.error_code)
             unknown = code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
             raise ApiError(code, f"there is no topic {topic!r}" if unknown else f"{topic}: {code.meaning}")
-        addresses = {broker.node_id: (broker.host, broker.port) for broker in metadata.brokers}
-        for partition in described.partitions:
-            self._known[TopicPartition(topic, partition.partition_index)] = addresses.get(partition.leader_id)
+        self.learn(metadata)

@@ -3,9 +3,9 @@
 import time
 from collections.abc import Mapping
 
-from broker.client.errors import BrokerUnreachable
+from broker.client.errors import BrokerUnreachable, told_code
 from broker.client.leaders import Leaders
-from broker.common.errors import ApiError, ErrorCode
+from broker.common.errors import ApiError
 from broker.common.types import IsolationLevel, TopicPartition
 from broker.protocol.messages.list_offsets import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
 
@@ -75,7 +75,7 @@ def _ask_leader(
         for each in topic.partitions:
             partition = TopicPartition(topic.name, each.partition_index)
             if each.error_code:
-                failure = ApiError(ErrorCode(each.error_code), f"{partition}: {ErrorCode(each.error_code).meaning}")
+                failure = ApiError(told_code(each.error_code), f"{partition}: {told_code(each.error_code).meaning}")
                 leaders.forget(partition)
             else:
                 found[partition] = each.offset

@@ -7,6 +7,7 @@ import logging
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 
+from broker.client.assignment import decode_assignment
 from broker.client.cluster import Cluster, parse_bootstrap_servers
 from broker.client.connection import BrokerConnection
 from broker.common.errors import BarnabasError, ErrorCode
@@ -14,7 +15,6 @@ from broker.protocol.messages.describe_groups import DescribedGroup, DescribedGr
 from broker.protocol.messages.find_coordinator import Coordinator, FindCoordinatorRequest
 from broker.protocol.messages.list_groups import ListGroupsRequest
 from broker.protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup
-from console.gateway.assignment import decode_assignment
 from console.gateway.errors import RefusedError, refusal
 from console.gateway.group_views import GroupView, MemberView, Place
 

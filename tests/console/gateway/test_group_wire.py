@@ -2,6 +2,7 @@
 
 import struct
 
+from broker.client.assignment import decode_assignment
 from broker.common.types import TopicPartition
 from broker.coordinator.group.records import (
     CommittedOffset,
@@ -10,7 +11,6 @@ from broker.coordinator.group.records import (
     encode_offset_key,
     encode_offset_value,
 )
-from console.gateway.assignment import decode_assignment
 from console.gateway.commit_log import commit_in
 from console.gateway.group_views import CommitView
 

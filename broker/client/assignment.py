@@ -5,14 +5,14 @@ version int16, then for each topic its name (int16 length) and its partitions (i
 
 from struct import Struct, error
 
-from console.gateway.group_views import Place
+from broker.common.types import TopicPartition
 
 _INT16, _INT32 = Struct(">h"), Struct(">i")
 
 
-def decode_assignment(data: bytes) -> tuple[Place, ...]:
+def decode_assignment(data: bytes) -> tuple[TopicPartition, ...]:
     """The partitions; all versions start alike. () for what cannot be read: the bytes are any client's."""
-    places: list[Place] = []
+    places: list[TopicPartition] = []
     at = _INT16.size
     try:
         (topic_count,), at = _INT32.unpack_from(data, at), at + _INT32.size
@@ -22,7 +22,7 @@ def decode_assignment(data: bytes) -> tuple[Place, ...]:
             (partition_count,), at = _INT32.unpack_from(data, at), at + _INT32.size
             for _ in range(partition_count):
                 (partition,), at = _INT32.unpack_from(data, at), at + _INT32.size
-                places.append((topic, partition))
+                places.append(TopicPartition(topic, partition))
     except (error, UnicodeDecodeError):
         return ()
     return tuple(sorted(places))

@@ -1,0 +1,178 @@
+"""What `kafka-consumer-groups` prints: the tables of Kafka 2.3 to 3.7, one row a line (3.8 ran some together). Pure."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from broker.client.groups import ConsumerGroup, CoordinatorAddress, GroupMember
+from broker.common.types import TopicPartition
+
+MISSING = "-"
+_RESET_FORMAT = "{:<30} {:<30} {:<10} {:<15}"
+_DELETED_FORMAT = "{:<30} {:<15} {:<15}"
+#: Columns are at least so wide.
+_WIDTH = 15
+_INSTANCE_WIDTH = 17
+_COORDINATOR_WIDTH = 25
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetRow:
+    """A partition that a group has read or is assigned; None is unknown."""
+
+    partition: TopicPartition
+    current: int | None
+    log_end: int | None
+    member: GroupMember | None
+
+    @property
+    def lag(self) -> int | None:
+        return None if self.current is None or self.log_end is None else self.log_end - self.current
+
+
+def offset_rows(
+    group: ConsumerGroup, committed: Mapping[TopicPartition, int], log_ends: Mapping[TopicPartition, int]
+) -> list[OffsetRow]:
+    """What members are assigned, those with most first; then what nobody is."""
+    rows, assigned = [], set()
+    for member in sorted(group.members, key=lambda each: -len(each.assignment)):
+        for partition in member.assignment:
+            assigned.add(partition)
+            rows.append(OffsetRow(partition, committed.get(partition), log_ends.get(partition), member))
+    rest = [
+        OffsetRow(partition, offset, log_ends.get(partition), None)
+        for partition, offset in sorted(committed.items())
+        if partition not in assigned
+    ]
+    return rows + rest
+
+
+def offset_lines(group_id: str, rows: Iterable[OffsetRow]) -> list[str]:
+    cells = [
+        (
+            group_id,
+            row.partition.topic,
+            str(row.partition.partition),
+            _text(row.current),
+            _text(row.log_end),
+            _text(row.lag),
+            row.member.member_id if row.member else MISSING,
+            row.member.host if row.member else MISSING,
+            row.member.client_id if row.member else MISSING,
+        )
+        for row in rows
+    ]
+    head = (
+        "GROUP", "TOPIC", "PARTITION", "CURRENT-OFFSET", "LOG-END-OFFSET", "LAG", "CONSUMER-ID", "HOST", "CLIENT-ID"
+    )  # fmt: skip
+    group, topic, member, host = (_widest(cells, at) for at in (0, 1, 6, 7))
+    return _table(head, cells, (group, topic, 10, 15, 15, 15, member, host, 0))
+
+
+def member_lines(group: ConsumerGroup, *, verbose: bool) -> list[str]:
+    """A column for instance ids only if a member has one."""
+    has_instances = any(member.instance_id for member in group.members)
+    cells = [_member_cells(group.group_id, member, has_instances, verbose) for member in group.members]
+    head = ("GROUP", "CONSUMER-ID", *(["GROUP-INSTANCE-ID"] if has_instances else []), "HOST", "CLIENT-ID")
+    widths = [_widest(cells, at) for at in range(len(head))]
+    if has_instances:
+        widths[2] = max(widths[2], _INSTANCE_WIDTH)
+    return _table((*head, "#PARTITIONS", "ASSIGNMENT" if verbose else ""), cells, (*widths, _WIDTH, 0))
+
+
+def _member_cells(group_id: str, member: GroupMember, has_instances: bool, verbose: bool) -> tuple[str, ...]:
+    return (
+        group_id,
+        member.member_id,
+        *([member.instance_id or MISSING] if has_instances else []),
+        member.host,
+        member.client_id,
+        str(len(member.assignment)),
+        assignment_text(member.assignment) if verbose else "",
+    )
+
+
+def assignment_text(partitions: Iterable[TopicPartition]) -> str:
+    """`t(0,1), u(2)`."""
+    by_topic: dict[str, list[int]] = {}
+    for topic, partition in sorted(partitions):
+        by_topic.setdefault(topic, []).append(partition)
+    return ", ".join(f"{topic}({','.join(map(str, each))})" for topic, each in by_topic.items()) or MISSING
+
+
+def state_lines(group: ConsumerGroup, coordinator: CoordinatorAddress) -> list[str]:
+    where = f"{coordinator.host}:{coordinator.port}  ({coordinator.broker_id})"
+    width = max(_COORDINATOR_WIDTH, len(where))
+    cells = (group.group_id, where, group.strategy, group.state, str(len(group.members)))
+    head = ("GROUP", "COORDINATOR (ID)", "ASSIGNMENT-STRATEGY", "STATE", "#MEMBERS")
+    return _table(head, [cells], (width, width, 20, 15, 0))
+
+
+def list_lines(groups: Iterable[Mapping[str, str]], columns: tuple[str, ...]) -> list[str]:
+    """`--list` with `--state` or `--type`."""
+    cells = [tuple(each[column] for column in ("group", *columns)) for each in groups]
+    widths = (_widest(cells, 0) + 10, *(20 for _ in columns))
+    return [_row(each, widths) for each in (("GROUP", *(each.upper() for each in columns)), *cells)]
+
+
+def reset_lines(resets: Mapping[str, Mapping[TopicPartition, int]]) -> list[str]:
+    lines = ["", _RESET_FORMAT.format("GROUP", "TOPIC", "PARTITION", "NEW-OFFSET")]
+    return lines + [
+        _RESET_FORMAT.format(group, topic, partition, offset)
+        for group, offsets in resets.items()
+        for (topic, partition), offset in sorted(offsets.items())
+    ]
+
+
+def deleted_lines(statuses: Mapping[TopicPartition, str]) -> list[str]:
+    """How it went with the offsets of each partition; -1 stands for a topic of which no partition is known."""
+    lines = ["", _DELETED_FORMAT.format("TOPIC", "PARTITION", "STATUS")]
+    return lines + [
+        _DELETED_FORMAT.format(topic, partition if partition >= 0 else "Not Provided", status)
+        for (topic, partition), status in sorted(statuses.items())
+    ]
+
+
+def as_json(group: ConsumerGroup, coordinator: CoordinatorAddress, rows: Iterable[OffsetRow]) -> dict[str, Any]:
+    return {
+        "group": group.group_id,
+        "state": group.state,
+        "coordinator": {"id": coordinator.broker_id, "host": coordinator.host, "port": coordinator.port},
+        "assignmentStrategy": group.strategy,
+        "members": [
+            {
+                "consumerId": each.member_id,
+                "groupInstanceId": each.instance_id or None,
+                "host": each.host,
+                "clientId": each.client_id,
+                "assignment": [partition._asdict() for partition in each.assignment],
+            }
+            for each in group.members
+        ],
+        "offsets": [
+            {
+                **row.partition._asdict(),
+                "currentOffset": row.current,
+                "logEndOffset": row.log_end,
+                "lag": row.lag,
+                "consumerId": row.member.member_id if row.member else None,
+            }
+            for row in rows
+        ],
+    }
+
+
+def _table(head: tuple[str, ...], cells: Iterable[tuple[str, ...]], widths: tuple[int, ...]) -> list[str]:
+    return ["", *(_row(each, widths) for each in (head, *cells))]
+
+
+def _row(cells: Iterable[str], widths: Iterable[int]) -> str:
+    return " ".join(f"{cell:<{width}}" if width else cell for cell, width in zip(cells, widths, strict=True))
+
+
+def _widest(cells: Iterable[tuple[str, ...]], at: int) -> int:
+    return max(_WIDTH, *(len(each[at]) for each in cells), 0)
+
+
+def _text(number: int | None) -> str:
+    return MISSING if number is None else str(number)

@@ -1,0 +1,231 @@
+"""`kafka-configs`: what is set for topics, brokers and their loggers; where brokers keep them, quotas and users too."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from broker.cli.answers import check
+from broker.cli.config_changes import Changes, read_added, read_deleted
+from broker.cli.config_entities import (
+    BROKER_LOGGERS,
+    BROKERS,
+    CLIENT_METRICS,
+    ENTITY_TYPES,
+    QUOTA_TYPES,
+    TOPICS,
+    Entity,
+    entities,
+)
+from broker.cli.config_listing import as_json, head, in_order, own, setting_line, zookeeper_line
+from broker.cli.connecting import ADMIN, client_config, connected
+from broker.cli.declaration import Arguments, Command, CommandError, Example, Option, UsageError
+from broker.cli.output import OUTPUT, print_json, wants_json
+from broker.cli.quotas import alter_quotas, describe_quotas
+from broker.client.cluster import Cluster
+from broker.client.errors import BrokerUnreachable
+from broker.common.errors import ApiError
+from broker.protocol.messages.describe_configs import (
+    DescribeConfigsRequest,
+    DescribeConfigsResource,
+    DescribeConfigsResult,
+)
+from broker.protocol.messages.incremental_alter_configs import (
+    AlterableConfig,
+    AlterConfigsResource,
+    ConfigOperation,
+    IncrementalAlterConfigsRequest,
+)
+
+_RESOURCES = {TOPICS: 2, BROKERS: 4, BROKER_LOGGERS: 8, CLIENT_METRICS: 16}
+#: Described in one request: an answer has every setting of each.
+_AT_ONCE = 100
+_OLD_WORDS = (
+    "Warning: --zookeeper is deprecated and will be removed in a future version of Kafka.\n"
+    "Use --bootstrap-server instead to specify a broker to connect to."
+)
+
+
+def run(arguments: Arguments) -> None:
+    whose = _checked(arguments)
+    changes = _changes(arguments) if arguments["alter"] else None
+    if arguments["zookeeper"]:
+        print(_OLD_WORDS)
+    try:
+        with connected(arguments) as cluster:
+            if changes is not None:
+                _alter(cluster, whose, changes, arguments)
+            elif whose[0].type in QUOTA_TYPES:
+                describe_quotas(cluster, whose, as_json=wants_json(arguments))
+            else:
+                _describe(cluster, whose[0], arguments)
+    except (ApiError, BrokerUnreachable) as error:
+        raise CommandError(f"Error while executing config command: {error}") from None
+
+
+def _checked(arguments: Arguments) -> list[Entity]:
+    """Raises UsageError, CommandError in Kafka's words."""
+    given = [each for each in ("add-config", "add-config-file", "delete-config") if arguments.given(each)]
+    if arguments["bootstrap-controller"]:
+        raise UsageError("There are no controllers apart from brokers here; name brokers with --bootstrap-server.")
+    if arguments["describe"] and given:
+        raise UsageError(f'Option "[describe]" can\'t be used with option "[{given[0]}]"')
+    whose = entities(arguments)
+    if not (arguments["bootstrap-server"] or arguments["zookeeper"]):
+        raise CommandError("One of the required --bootstrap-server or --zookeeper arguments must be specified")
+    if arguments["alter"]:
+        if "add-config" in given and "add-config-file" in given:
+            raise CommandError("Only one of --add-config or --add-config-file must be specified")
+        if not given:
+            raise CommandError(
+                "At least one of --add-config, --add-config-file, or --delete-config must be specified with --alter"
+            )
+    return whose
+
+
+def _changes(arguments: Arguments) -> Changes:
+    added = dict(client_config(arguments["add-config-file"]))
+    if arguments.given("add-config"):
+        added = read_added(arguments["add-config"])
+    deleted = [key for text in arguments["delete-config"] for key in read_deleted(text)]
+    return Changes(added, tuple(dict.fromkeys(deleted)))
+
+
+def _describe(cluster: Cluster, entity: Entity, arguments: Arguments) -> None:
+    described = []
+    is_told_in_todays_words = not (wants_json(arguments) or arguments["zookeeper"])
+    for each, result in _described(cluster, _named(cluster, entity)):
+        if is_told_in_todays_words:
+            print(head(each, of_all=arguments["all"]))
+        check(result.error_code, result.error_message)
+        settings = in_order(result.configs) if arguments["all"] else own(each, result.configs)
+        if wants_json(arguments):
+            described.append(as_json(each, settings))
+        elif arguments["zookeeper"]:
+            print(zookeeper_line(each, settings))
+        else:
+            print("".join(f"{setting_line(setting)}\n" for setting in settings), end="")
+    if wants_json(arguments):
+        print_json(described)
+
+
+def _named(cluster: Cluster, entity: Entity) -> list[Entity]:
+    """Itself, or all of its type: brokers with what holds for all of them behind."""
+    if entity.name is not None:
+        return [entity]
+    if entity.type == TOPICS:
+        return [Entity(TOPICS, topic) for topic in sorted(_topic_names(cluster))]
+    return [*(Entity(BROKERS, str(broker_id)) for broker_id in sorted(cluster.brokers())), Entity(BROKERS, "")]
+
+
+def _topic_names(cluster: Cluster) -> list[str]:
+    return [topic.name for topic in cluster.describe_topics(None).topics if topic.name]
+
+
+def _described(cluster: Cluster, whose: Sequence[Entity]) -> Iterator[tuple[Entity, DescribeConfigsResult]]:
+    """Many topics are asked about at once, each broker for itself."""
+    at_once = 1 if whose and whose[0].type != TOPICS else _AT_ONCE
+    for start in range(0, len(whose), at_once):
+        asked = whose[start : start + at_once]
+        resources = [
+            DescribeConfigsResource(
+                resource_type=_RESOURCES[each.type], resource_name=each.name or "", configuration_keys=None
+            )
+            for each in asked
+        ]
+        results = _ask(cluster, asked[0], DescribeConfigsRequest(resources=resources, include_synonyms=True)).results
+        by_name = {result.resource_name: result for result in results}
+        yield from ((each, by_name[each.name or ""]) for each in asked if (each.name or "") in by_name)
+
+
+def _ask(cluster: Cluster, entity: Entity, request: DescribeConfigsRequest | IncrementalAlterConfigsRequest) -> Any:
+    """What is a broker's own is known to itself alone."""
+    if entity.type in (BROKERS, BROKER_LOGGERS) and entity.name:
+        return cluster.ask_broker(int(entity.name), request)
+    return cluster.ask_any(request)
+
+
+def _alter(cluster: Cluster, whose: Sequence[Entity], changes: Changes, arguments: Arguments) -> None:
+    first = whose[0]
+    if first.type in QUOTA_TYPES:
+        alter_quotas(cluster, whose, changes)
+    else:
+        _alter_settings(cluster, first, changes)
+    if wants_json(arguments):
+        print_json({"entityType": first.type, "entityName": first.name or None, "altered": True})
+    elif arguments["zookeeper"]:
+        print(f"Completed Updating config for entity: {first.in_zookeepers_words}.")
+    elif first.name:
+        print(f"Completed updating config for {first.kind} {first.name}.")
+    else:
+        print(f"Completed updating default config for {first.type} in the cluster.")
+
+
+def _alter_settings(cluster: Cluster, entity: Entity, changes: Changes) -> None:
+    ((_, present),) = _described(cluster, [entity])
+    check(present.error_code, present.error_message)
+    known = {each.name for each in own(entity, present.configs)}
+    if entity.type == BROKER_LOGGERS:
+        if unknown := [key for key in (*changes.deleted, *changes.added) if key not in known]:
+            raise CommandError(f"Invalid broker logger(s): {','.join(unknown)}")
+    elif absent := [key for key in changes.deleted if key not in known]:
+        raise CommandError(f"Invalid config(s): {','.join(absent)}")
+    wanted = [
+        AlterableConfig(name=key, config_operation=ConfigOperation.SET, value=value)
+        for key, value in changes.added.items()
+    ] + [AlterableConfig(name=key, config_operation=ConfigOperation.DELETE, value=None) for key in changes.deleted]
+    resource = AlterConfigsResource(
+        resource_type=_RESOURCES[entity.type], resource_name=entity.name or "", configs=wanted
+    )
+    (result,) = _ask(cluster, entity, IncrementalAlterConfigsRequest(resources=[resource])).responses
+    check(result.error_code, result.error_message)
+
+
+COMMAND = Command(
+    name="kafka-configs",
+    summary="Tell or change what is set for topics, brokers, their loggers, users, clients and addresses.",
+    run=run,
+    exactly_one_of=(("describe", "alter"),),
+    options=(
+        *ADMIN,
+        Option("bootstrap-controller", "Controllers that are no brokers: there are none here.", "HOST:PORT,…"),
+        OUTPUT,
+        Option("describe", "Tell what is set; with --all what holds by default, too."),
+        Option("alter", "Change it."),
+        Option(
+            "entity-type", f"One of {', '.join(ENTITY_TYPES)}; users and clients together.", "TYPE", repeatable=True
+        ),
+        Option("entity-name", "A topic, client id, user, broker id or address.", "NAME", repeatable=True),
+        Option("entity-default", "What holds for clients, users, brokers or addresses with nothing of their own."),
+        Option("topic", "Short for --entity-type topics --entity-name.", "TOPIC"),
+        Option("client", "Short for --entity-type clients --entity-name.", "CLIENT-ID"),
+        Option("client-defaults", "Short for --entity-type clients --entity-default."),
+        Option("user", "Short for --entity-type users --entity-name.", "USER"),
+        Option("user-defaults", "Short for --entity-type users --entity-default."),
+        Option("broker", "Short for --entity-type brokers --entity-name.", "ID"),
+        Option("broker-defaults", "Short for --entity-type brokers --entity-default."),
+        Option("broker-logger", "Short for --entity-type broker-loggers --entity-name.", "ID"),
+        Option("ip", "Short for --entity-type ips --entity-name.", "ADDRESS"),
+        Option("ip-defaults", "Short for --entity-type ips --entity-default."),
+        Option("client-metrics", "Short for --entity-type client-metrics --entity-name.", "NAME"),
+        Option("add-config", "Settings; brackets keep commas together: k1=v1,k2=[a,b].", "KEY=VALUE,…"),
+        Option("add-config-file", "Settings in a properties file, instead.", "FILE"),
+        Option("delete-config", "Settings to take away; each must be set.", "KEY,…", repeatable=True),
+        Option("all", "With --describe: what holds by default and from files, too."),
+        Option("force", "", without_effect="nothing is asked for that could be skipped."),
+        Option("zk-tls-config-file", "", "FILE", without_effect="ZooKeeper is asked without TLS."),
+    ),
+    examples=(
+        Example(
+            "kafka-configs --bootstrap-server localhost:9092 --alter --topic orders --add-config retention.ms=3600000",
+            "keep a topic's records for an hour",
+        ),
+        Example(
+            "kafka-configs --bootstrap-server localhost:9092 --describe --broker 1 --all",
+            "every setting of a broker, and where it comes from",
+        ),
+        Example(
+            "kafka-configs --bootstrap-server localhost:9092 --alter --broker-logger 1 "
+            "--add-config broker.runtime=DEBUG",
+            "let a broker tell more until it is restarted",
+        ),
+    ),
+)

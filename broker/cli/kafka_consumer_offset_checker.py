@@ -1,0 +1,91 @@
+"""`kafka-consumer-offset-checker` of Kafka 0.8 to 0.11: how far a group has read, wherever it keeps its offsets."""
+
+import sys
+from dataclasses import replace
+
+from broker.cli.connecting import BOOTSTRAP_SERVER, COMMAND_CONFIG, ZOOKEEPER, connected
+from broker.cli.declaration import Arguments, Command, CommandError, Example, Option, UsageError
+from broker.cli.offset_checking import OldGroup, checked_lines
+from broker.cli.old_groups import read_old_group
+from broker.client.cluster import Cluster
+from broker.client.groups import Groups
+from broker.client.leaders import Leaders
+from broker.client.log_ends import offsets_of_led
+from broker.common.errors import ApiError, BarnabasError
+from broker.common.types import TopicPartition
+from broker.protocol.messages.list_offsets import LATEST_TIMESTAMP
+
+_DEPRECATED = (
+    "WARNING: ConsumerOffsetChecker is deprecated and will be dropped in releases following 0.9.0. "
+    "Use ConsumerGroupCommand instead."
+)
+
+
+def run(arguments: Arguments) -> None:
+    """As Kafka's own it has status 0 whatever hinders it, and tells that on stdout."""
+    print(_DEPRECATED, file=sys.stderr)
+    asks_zookeeper = arguments.given("zookeeper") or not arguments.given("bootstrap-server")
+    try:
+        old = read_old_group(arguments["zookeeper"], arguments["group"]) if asks_zookeeper else OldGroup()
+        with connected(arguments) as cluster:
+            _check(cluster, old, arguments)
+    except UsageError:
+        raise
+    except BarnabasError as error:
+        raise CommandError(f"Exiting due to: {str(error).rstrip('.')}.", status=0, on_stdout=True) from None
+
+
+def _check(cluster: Cluster, old: OldGroup, arguments: Arguments) -> None:
+    group = arguments["group"]
+    groups, leaders = Groups(cluster), Leaders(cluster)
+    members = groups.described(group).members
+    offsets = {**old.offsets, **groups.committed(group)}
+    owners = dict(old.owners) | {partition: each.member_id for each in members for partition in each.assignment}
+    topics = arguments["topic"] or {partition.topic for partition in (*offsets, *owners)}
+    if not topics:
+        raise CommandError(
+            "org.apache.zookeeper.KeeperException$NoNodeException: KeeperErrorCode = NoNode for "
+            f"/consumers/{group}/owners"
+        )
+    partitions = [partition for topic in topics for partition in _partitions(leaders, topic)]
+    log_ends = offsets_of_led(leaders, dict.fromkeys(partitions, LATEST_TIMESTAMP))
+    print("\n".join(checked_lines(group, partitions, offsets, log_ends, owners)))
+    if arguments["broker-info"]:
+        print("BROKER INFO")
+        for broker_id, (host, port) in sorted(cluster.brokers().items()):
+            print(f"{broker_id} -> {host}:{port}")
+
+
+def _partitions(leaders: Leaders, topic: str) -> list[TopicPartition]:
+    """None of a topic that is gone."""
+    try:
+        return leaders.partitions(topic)
+    except ApiError:
+        return []
+
+
+def _names(text: str) -> list[str]:
+    return [each.strip() for each in text.split(",") if each.strip()]
+
+
+COMMAND = Command(
+    name="kafka-consumer-offset-checker",
+    summary="Tell how far a consumer group has read, as before Kafka 1.0; today kafka-consumer-groups --describe.",
+    run=run,
+    options=(
+        replace(ZOOKEEPER, default="localhost:2181"),
+        BOOTSTRAP_SERVER,
+        COMMAND_CONFIG,
+        Option("group", "The consumer group.", "GROUP", required=True),
+        Option("topic", "Only these topics; all that the group reads without it.", "TOPIC,…", parse=_names),
+        Option("broker-info", "Tell where the brokers are, too."),
+        Option("socket.timeout.ms", "", "MS", without_effect="brokers are waited for as default.api.timeout.ms says."),
+        Option("retry.backoff.ms", "", "MS", without_effect="what moves is asked for again at once."),
+    ),
+    examples=(
+        Example(
+            "kafka-consumer-offset-checker --zookeeper localhost:2181 --group test",
+            "offsets, lag and owners, also of a group that keeps its offsets below /consumers in ZooKeeper",
+        ),
+    ),
+)

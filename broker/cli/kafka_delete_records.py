@@ -1,0 +1,73 @@
+"""`kafka-delete-records`: forget what lies before an offset, partition by partition, as a JSON file says."""
+
+from broker.cli.answers import exception_of
+from broker.cli.connecting import ADMIN, connected
+from broker.cli.declaration import Arguments, Command, CommandError, Example, Option
+from broker.cli.json_files import entries, read_json
+from broker.cli.output import OUTPUT, print_json, wants_json
+from broker.client.leaders import Leaders
+from broker.client.record_deletion import delete_records
+from broker.common.types import TopicPartition
+
+#: -1 stands for all that is committed.
+_OFFSET_MIN, _OFFSET_MAX = -1, (1 << 63) - 1
+
+
+def run(arguments: Arguments) -> None:
+    before = read_offsets(arguments["offset-json-file"])
+    with connected(arguments) as cluster:
+        if not wants_json(arguments):
+            print("Executing records delete operation", flush=True)
+        deletions = sorted(delete_records(Leaders(cluster), before).items())
+    if wants_json(arguments):
+        print_json(
+            [
+                {**partition._asdict(), "lowWatermark": each.low_watermark, "error": each.reason or None}
+                for partition, each in deletions
+            ]
+        )
+        return
+    print("Records delete operation completed:")
+    for partition, each in deletions:
+        outcome = f"error: {exception_of(each.error)}: {each.reason}" if each.error else None
+        print(f"partition: {partition}\t{outcome or f'low_watermark: {each.low_watermark}'}")
+
+
+def read_offsets(path: str) -> dict[TopicPartition, int]:
+    """`{"partitions":[{"topic":"t","partition":0,"offset":3}],"version":1}`. Raises CommandError."""
+    found: dict[TopicPartition, int] = {}
+    twice = []
+    for each in entries(path, read_json(path), "partitions", topic=str, partition=int):
+        partition, offset = TopicPartition(each["topic"], each["partition"]), each.get("offset")
+        if type(offset) is not int or not _OFFSET_MIN <= offset <= _OFFSET_MAX:
+            raise CommandError(f'{path}: {partition} needs an "offset" from {_OFFSET_MIN} to {_OFFSET_MAX}.')
+        if partition in found:
+            twice.append(str(partition))
+        found[partition] = offset
+    if twice:
+        raise CommandError(f"Offset json file contains duplicate topic partitions: {','.join(twice)}")
+    return found
+
+
+COMMAND = Command(
+    name="kafka-delete-records",
+    summary="Delete the records of partitions before an offset.",
+    run=run,
+    options=(
+        *ADMIN,
+        OUTPUT,
+        Option(
+            "offset-json-file",
+            'What to delete: {"partitions":[{"topic":"t","partition":0,"offset":3}],"version":1}. '
+            "Records before the offset go; -1 deletes all that is committed.",
+            "FILE",
+            required=True,
+        ),
+    ),
+    examples=(
+        Example(
+            "kafka-delete-records --bootstrap-server localhost:9092 --offset-json-file before.json",
+            "delete what the file says; a partition that refuses is told with status 0, as with Kafka's own",
+        ),
+    ),
+)

@@ -1,0 +1,183 @@
+"""Consumer groups as an administrator sees and changes them, each asked of the broker that coordinates it."""
+
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from broker.client.assignment import decode_assignment
+from broker.client.cluster import Cluster
+from broker.client.coordinators import Coordinators
+from broker.client.errors import told_code
+from broker.common.errors import ApiError, ErrorCode
+from broker.common.types import TopicPartition
+from broker.protocol.messages.delete_groups import DeleteGroupsRequest
+from broker.protocol.messages.describe_groups import DescribedGroup, DescribeGroupsRequest
+from broker.protocol.messages.find_coordinator import CoordinatorType, FindCoordinatorRequest
+from broker.protocol.messages.list_groups import ListedGroup, ListGroupsRequest
+from broker.protocol.messages.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
+from broker.protocol.messages.offset_delete import (
+    OffsetDeleteRequest,
+    OffsetDeleteRequestPartition,
+    OffsetDeleteRequestTopic,
+)
+from broker.protocol.messages.offset_fetch import OffsetFetchRequest
+
+CONSUMER_PROTOCOL = "consumer"
+#: FindCoordinator and OffsetFetch for one group: the newest versions, which brokers of every age serve.
+_FIND_ONE = 3
+_FETCH_OF_ONE = 7
+_LOADING_PAUSE_S = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class GroupMember:
+    member_id: str
+    instance_id: str
+    client_id: str
+    host: str
+    assignment: tuple[TopicPartition, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ConsumerGroup:
+    """`state` is Kafka's word; an unknown group is "Dead"."""
+
+    group_id: str
+    state: str
+    strategy: str
+    members: tuple[GroupMember, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CoordinatorAddress:
+    broker_id: int
+    host: str
+    port: int
+
+
+class Groups:
+    """Of one cluster. Each call raises ApiError when it is refused, BrokerUnreachable, ApiNotServed."""
+
+    def __init__(self, cluster: Cluster, *, timeout_s: float = 5.0):
+        """`timeout_s`: how long coordinators that load or move are waited for."""
+        self._cluster = cluster
+        self._timeout_s = timeout_s
+        self._coordinators = Coordinators(cluster, timeout_s=timeout_s)
+
+    def listed(self, states: Iterable[str] = ()) -> list[ListedGroup]:
+        """Groups of consumers by name, of all brokers; those in `states`, if any is named."""
+        found: dict[str, ListedGroup] = {}
+        for broker_id in self._cluster.brokers():
+            for group in self._listed_by(broker_id, ListGroupsRequest(states_filter=list(states))):
+                if group.protocol_type in ("", CONSUMER_PROTOCOL):
+                    found[group.group_id] = group
+        return [found[name] for name in sorted(found)]
+
+    def _listed_by(self, broker_id: int, request: ListGroupsRequest) -> list[ListedGroup]:
+        deadline = time.monotonic() + self._timeout_s
+        while True:
+            answer = self._cluster.ask_broker(broker_id, request)
+            if answer.error_code != ErrorCode.COORDINATOR_LOAD_IN_PROGRESS or time.monotonic() > deadline:
+                break
+            time.sleep(_LOADING_PAUSE_S)
+        _check(answer.error_code, f"broker {broker_id}")
+        return list(answer.groups)
+
+    def described(self, group_id: str) -> ConsumerGroup:
+        """ApiError(INCONSISTENT_GROUP_PROTOCOL) for a group that is none of consumers."""
+        answer: Any = self._ask(
+            group_id, DescribeGroupsRequest(groups=[group_id]), lambda answer: answer.groups[0].error_code
+        )
+        (group,) = answer.groups
+        if group.protocol_type not in ("", CONSUMER_PROTOCOL):
+            sentence = f"GroupId {group_id} is not a consumer group ({group.protocol_type})."
+            raise ApiError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, sentence)
+        return _consumer_group(group)
+
+    def coordinator(self, group_id: str) -> CoordinatorAddress:
+        deadline = time.monotonic() + self._timeout_s
+        request = FindCoordinatorRequest(key=group_id, key_type=CoordinatorType.GROUP)
+        while True:
+            found = self._cluster.ask_any(request, version_max=_FIND_ONE)
+            if found.error_code != ErrorCode.COORDINATOR_NOT_AVAILABLE or time.monotonic() > deadline:
+                break
+            time.sleep(_LOADING_PAUSE_S)
+        _check(found.error_code, group_id)
+        return CoordinatorAddress(found.node_id, found.host, found.port)
+
+    def committed(self, group_id: str) -> dict[TopicPartition, int]:
+        """What the group reads next, wherever it has committed."""
+        request = OffsetFetchRequest(group_id=group_id, topics=None)
+        answer: Any = self._ask(group_id, request, _error_of_fetch, version_max=_FETCH_OF_ONE)
+        return {
+            TopicPartition(topic.name, each.partition_index): each.committed_offset
+            for topic in answer.topics
+            for each in topic.partitions
+            if each.committed_offset >= 0
+        }
+
+    def commit(self, group_id: str, offsets: Mapping[TopicPartition, int]) -> None:
+        """For a group without members."""
+        topics: dict[str, list[OffsetCommitRequestPartition]] = {}
+        for (topic, index), offset in offsets.items():
+            partition = OffsetCommitRequestPartition(
+                partition_index=index, committed_offset=offset, committed_metadata=""
+            )
+            topics.setdefault(topic, []).append(partition)
+        listed = [OffsetCommitRequestTopic(name=name, partitions=each) for name, each in topics.items()]
+        self._ask(group_id, OffsetCommitRequest(group_id=group_id, topics=listed), _first_error)
+
+    def delete(self, group_id: str) -> None:
+        """ApiError(NON_EMPTY_GROUP, GROUP_ID_NOT_FOUND)."""
+        self._ask(group_id, DeleteGroupsRequest(groups_names=[group_id]), lambda answer: answer.results[0].error_code)
+
+    def delete_offsets(self, group_id: str, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, ErrorCode]:
+        """How it went for each partition."""
+        topics: dict[str, list[OffsetDeleteRequestPartition]] = {}
+        for topic, index in partitions:
+            topics.setdefault(topic, []).append(OffsetDeleteRequestPartition(partition_index=index))
+        listed = [OffsetDeleteRequestTopic(name=name, partitions=each) for name, each in topics.items()]
+        request = OffsetDeleteRequest(group_id=group_id, topics=listed)
+        answer: Any = self._ask(group_id, request, lambda answer: answer.error_code)
+        return {
+            TopicPartition(topic.name, each.partition_index): told_code(each.error_code)
+            for topic in answer.topics
+            for each in topic.partitions
+        }
+
+    def _ask(self, group_id: str, request: Any, error_of: Any, version_max: int = 0x7FFF) -> Any:
+        return self._coordinators.ask(CoordinatorType.GROUP, group_id, request, error_of, version_max)
+
+
+def _consumer_group(group: DescribedGroup) -> ConsumerGroup:
+    members = tuple(
+        GroupMember(
+            each.member_id,
+            each.group_instance_id or "",
+            each.client_id,
+            each.client_host,
+            decode_assignment(bytes(each.member_assignment)) if each.member_assignment else (),
+        )
+        for each in group.members
+    )
+    return ConsumerGroup(group.group_id, group.group_state, group.protocol_data, members)
+
+
+def _error_of_fetch(answer: Any) -> int:
+    """Version 1 has no error of the whole."""
+    return answer.error_code or _first_error(answer)
+
+
+def _first_error(answer: Any) -> int:
+    codes = (each.error_code for topic in answer.topics for each in topic.partitions)
+    return next((code for code in codes if code), ErrorCode.NONE)
+
+
+def _check(code: int, what: str) -> None:
+    if code:
+        raise ApiError(told_code(code), f"{what}: {told_code(code).meaning}")

@@ -1,0 +1,33 @@
+"""Offsets of many partitions at once, for whom a partition without a leader is no reason to tell nothing."""
+
+from collections.abc import Iterable, Mapping
+
+from broker.client.leaders import Leaders
+from broker.client.offsets import list_offsets
+from broker.common.errors import ApiError, ErrorCode
+from broker.common.types import IsolationLevel, TopicPartition
+
+
+def led(leaders: Leaders, partitions: Iterable[TopicPartition]) -> list[TopicPartition]:
+    """Those that exist and have a leader. Raises BrokerUnreachable, ApiError for any other reason."""
+    return [partition for partition in partitions if _is_led(leaders, partition)]
+
+
+def _is_led(leaders: Leaders, partition: TopicPartition) -> bool:
+    try:
+        leaders.address(partition)
+    except ApiError as error:
+        if error.code in (ErrorCode.LEADER_NOT_AVAILABLE, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION):
+            return False
+        raise
+    return True
+
+
+def offsets_of_led(
+    leaders: Leaders,
+    question: Mapping[TopicPartition, int],
+    isolation: IsolationLevel = IsolationLevel.READ_UNCOMMITTED,
+) -> dict[TopicPartition, int]:
+    """As `list_offsets`, without partitions that have no leader. Raises as it does."""
+    asked = {partition: question[partition] for partition in led(leaders, question)}
+    return list_offsets(leaders, asked, isolation) if asked else {}
