@@ -4,33 +4,35 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from console.audit.record import record_event
+from console.plans.apply import carry_out
+from console.plans.plan import Confirmation, ObstacleError, Plan
 from console.rolling_restart.announce import push_restart
 from console.rolling_restart.models import RestartedBroker, RollingRestart
-from console.rolling_restart.plan import RestartPlan
+from console.rolling_restart.plan import OBJECT_NAME, OBJECT_TYPE, UNDER_WAY, RestartPlan
 
 State = RollingRestart.State
 
 
-class AlreadyUnderWay(Exception):
-    """There is one at a time."""
+def do_begin(actor, planned: RestartPlan, plan: Plan, confirmation: Confirmation) -> None:
+    """Restart the brokers of `planned`, one after the other. Raises NotConfirmedError."""
 
+    def begin() -> None:
+        try:
+            with transaction.atomic():
+                restart = RollingRestart.objects.create(
+                    actor=actor,
+                    actor_name=actor.get_username(),
+                    accepts_gaps=bool(planned.gaps),
+                    sentence="Begins.",
+                )
+                RestartedBroker.objects.bulk_create(
+                    RestartedBroker(restart=restart, position=position, name=each.name, broker_id=each.broker_id)
+                    for position, each in enumerate(planned.brokers)
+                )
+        except IntegrityError as error:
+            raise ObstacleError(UNDER_WAY) from error
 
-def do_begin(actor, plan: RestartPlan, accepts_gaps: bool) -> RollingRestart:
-    """Restart the brokers of `plan`, one after the other. Raises AlreadyUnderWay."""
-    try:
-        with transaction.atomic():
-            restart = RollingRestart.objects.create(
-                actor=actor, actor_name=actor.get_username(), accepts_gaps=accepts_gaps, sentence="Begins."
-            )
-            RestartedBroker.objects.bulk_create(
-                RestartedBroker(restart=restart, position=position, name=each.name, broker_id=each.broker_id)
-                for position, each in enumerate(plan.brokers)
-            )
-            after = {"brokers": plan.broker_names, "accepts gaps": accepts_gaps}
-            _record(actor, "begin rolling restart", restart, None, after)
-    except IntegrityError as error:
-        raise AlreadyUnderWay("A rolling restart is under way already.") from error
-    return restart
+    carry_out(actor, plan, confirmation, begin)
 
 
 def do_pause(actor, restart: RollingRestart) -> None:
@@ -59,9 +61,5 @@ def _change(actor, restart: RollingRestart, action: str, before: State, after: S
         locked.state, locked.sentence = after, sentence
         locked.ended_at = None if locked.is_open else timezone.now()
         locked.save(update_fields=["state", "sentence", "ended_at"])
-        _record(actor, action, locked, {"state": before}, {"state": after})
+        record_event(actor, action, OBJECT_TYPE, OBJECT_NAME, {"state": before}, {"state": after})
         push_restart(locked)
-
-
-def _record(actor, action: str, restart: RollingRestart, before: dict | None, after: dict) -> None:
-    record_event(actor, action, "rolling restart", str(restart.pk), before, after)

@@ -23,7 +23,8 @@ from console.processes.states import Observed
 from console.rolling_restart.announce import push_restart
 from console.rolling_restart.decide import BrokerFacts, Decision, Do, Facts, Progress, decide
 from console.rolling_restart.models import RestartedBroker, RollingRestart
-from console.rolling_restart.plan import find_gaps
+from console.rolling_restart.plan import OBJECT_NAME, OBJECT_TYPE
+from console.rolling_restart.queries import find_gaps
 
 logger = logging.getLogger(__name__)
 
@@ -134,4 +135,4 @@ def _end_or_pause(restart: RollingRestart, decision: Decision, now: datetime) ->
         restart.state = RollingRestart.State.PAUSED
     action = "finish rolling restart" if decision.do is Do.FINISH else "pause rolling restart"
     after = {"state": restart.state}
-    record_event(None, action, "rolling restart", str(restart.pk), {"state": before}, after, detail=decision.sentence)
+    record_event(None, action, OBJECT_TYPE, OBJECT_NAME, {"state": before}, after, detail=decision.sentence)

@@ -24,7 +24,7 @@ PAGES = {
     "departure-call-off": "departure",
     "stream-start": "stream",
     **dict.fromkeys(("process-start", "process-restart-always", "process-restart-never"), "process"),
-    **{f"rolling-restart-{each}": "rolling-restart" for each in ("begin", "pause", "resume", "cancel")},
+    **{f"rolling-restart-{each}": "rolling-restart" for each in ("pause", "resume", "cancel")},
 }
 #: Their pages are one for all: no argument of the address is theirs.
 _ARGUMENTLESS = {"health", "zookeeper", "rolling-restart"}

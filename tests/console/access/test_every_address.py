@@ -66,7 +66,7 @@ CHANGES = {
     "stream-remove": "admin",
     "health-quiet": "operator",
     "health-undo": "operator",
-    "rolling-restart-begin": "operator",
+    "rolling-restart": "operator",
     "rolling-restart-pause": "operator",
     "rolling-restart-resume": "operator",
     "rolling-restart-cancel": "operator",

@@ -197,7 +197,7 @@ def ensemble(kind=Kind.REPLACE, version=5, replaced=2, leader=1, **offered):
 
 
 def restarted(name="broker-1", topic="orders", meaning=OFFLINE, away=(), doubt=""):
-    return RestartPlan((Planned(name, 1, False, 5, (Gap(topic, 0, 1, meaning),)),), away, doubt)
+    return RestartPlan((Planned(name, 1, False, 5, (Gap(topic, 0, 1, meaning),)),), away, doubt).as_plan()
 
 
 def account_created(name="ada", role="viewer"):
