@@ -106,6 +106,7 @@ INSTALLED_APPS = [
     "console.consumers",
     "console.processes",
     "console.history",
+    "console.operations",
     "console.rolling_restart",
     "console.decommission",
     "console.streams",

@@ -1,4 +1,4 @@
-"""A departure as a plan: every replica that moves, and the broker's end. Pure."""
+"""A decommission as a plan: every replica that moves, and the broker's end. Pure."""
 
 from collections.abc import Iterable, Mapping
 
@@ -10,7 +10,7 @@ ACTION = "drain and remove broker"
 NAMED_MAX = 3
 
 
-def departure_plan(
+def decommission_plan(
     process, move: MovePlan, stuck: Mapping, bootstrap_servers: str, offices: Iterable[str] = ()
 ) -> Plan:
     """`move` empties the broker; `stuck` are partitions that have nowhere to go, with why; `offices` are sentences on

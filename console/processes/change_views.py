@@ -88,7 +88,7 @@ def remove(request: HttpRequest, name: str) -> HttpResponse:
         do_remove_as_planned(request.user, plan, process, confirmation)
         messages.success(request, f"{name} is being removed.")
 
-    drain = reverse("departure", args=[name]) if process.kind == ManagedProcess.Kind.BROKER else ""
+    drain = reverse("decommission", args=[name]) if process.kind == ManagedProcess.Kind.BROKER else ""
     return planned(request, process, plan, f"Remove {name}", do, "processes", drain)
 
 

@@ -1,9 +1,9 @@
 """The one guard before a broker goes: what is offline without it, what falls below min.insync.replicas. Pure.
 Before a ZooKeeper server goes it says whether those that are left are a quorum.
 
-Stop, restart, kill, rolling restart and departure all ask it, so that none of them knows less than another. A partition
-is judged by who would be in sync without the broker and without those that are away already: an ISR is cut only when
-somebody has noticed. What is not known is never taken for harmless.
+Stop, restart, kill, rolling restart and decommission all ask it, so that none of them knows less than another. A
+partition is judged by who would be in sync without the broker and without those that are away already: an ISR is cut
+only when somebody has noticed. What is not known is never taken for harmless.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

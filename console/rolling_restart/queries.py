@@ -1,4 +1,4 @@
-"""What a rolling restart is worked out from, and the one that is under way."""
+"""What a rolling restart is worked out from."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -11,13 +11,7 @@ from console.processes.consequences import broker_id_of, brokers_away, hosted_pa
 from console.processes.guard import Absence, Hosted, absence_of
 from console.processes.guard_words import doubt_sentence
 from console.processes.models import ManagedProcess
-from console.rolling_restart.models import RollingRestart
 from console.rolling_restart.plan import OFFLINE, REFUSES, UNKNOWN, Gap, Planned, RestartPlan
-
-
-def open_restart() -> RollingRestart | None:
-    """The one that is running or paused."""
-    return RollingRestart.objects.filter(state__in=("running", "paused")).first()
 
 
 def restart_plan() -> RestartPlan:

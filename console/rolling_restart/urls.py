@@ -8,5 +8,5 @@ urlpatterns = [
     path("", views.rolling_restart, name="rolling-restart"),
     path("<int:number>/pause", views.pause, name="rolling-restart-pause"),
     path("<int:number>/resume", views.resume, name="rolling-restart-resume"),
-    path("<int:number>/cancel", views.cancel, name="rolling-restart-cancel"),
+    path("<int:number>/call-off", views.call_off, name="rolling-restart-call-off"),
 ]

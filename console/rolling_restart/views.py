@@ -10,14 +10,16 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from console.access.reach import Reach, Resource
 from console.access.rights import Right, reach_of, require, require_somewhere
+from console.operations.actions import do_call_off, do_pause, do_resume
+from console.operations.models import OPEN
 from console.placement.sentences import count_of
 from console.plans.plan import Confirmation, Plan
 from console.plans.views import refusable
 from console.processes.access import require_operating_all, why_not_all
-from console.rolling_restart.actions import do_begin, do_cancel, do_pause, do_resume
+from console.rolling_restart.actions import do_begin
 from console.rolling_restart.models import RollingRestart
 from console.rolling_restart.plan import Gap, RestartPlan
-from console.rolling_restart.queries import open_restart, restart_plan
+from console.rolling_restart.queries import restart_plan
 
 #: Those that are over, on the page.
 EARLIER_SHOWN = 5
@@ -28,7 +30,7 @@ GAPS_SHOWN = 20
 @require_http_methods(["GET", "HEAD", "POST"])
 def rolling_restart(request: HttpRequest) -> HttpResponse:
     require_somewhere(request.user, Resource.PROCESS, Right.VIEW)
-    restart = open_restart()
+    restart = RollingRestart.open_ones().first()
     if restart is not None and request.method != "POST":
         return render(request, "rolling_restart/page.html", _context(request, restart))
     planned = restart_plan()
@@ -55,8 +57,8 @@ def resume(request: HttpRequest, number: int) -> HttpResponse:
 
 
 @require_POST
-def cancel(request: HttpRequest, number: int) -> HttpResponse:
-    return _change(request, _own_restart(request, number), do_cancel)
+def call_off(request: HttpRequest, number: int) -> HttpResponse:
+    return _change(request, _own_restart(request, number), do_call_off)
 
 
 def _restart(request: HttpRequest, number: int) -> RollingRestart:
@@ -83,12 +85,12 @@ def _context(request: HttpRequest, restart: RollingRestart | None, brokers: Sequ
     brokers = list(restart.brokers.all()) if restart else brokers
     shown = [each for each in brokers if Right.VIEW in reach.rights_on(Resource.PROCESS, each.name)]
     return {
-        "restart": restart,
+        "operation": restart,
         "shown_brokers": shown,
         "hidden_broker_count": len(brokers) - len(shown),
         "why_not": why_not_all(request.user, [each.name for each in brokers]),
         "hides_names": reach.is_limited(Resource.TOPIC) or len(shown) < len(brokers),
-        "earlier": RollingRestart.objects.exclude(state__in=("running", "paused"))[:EARLIER_SHOWN],
+        "earlier": RollingRestart.objects.exclude(state__in=OPEN)[:EARLIER_SHOWN],
     }
 
 

@@ -16,6 +16,7 @@ from console.zookeeper.ensemble import (
     size_after,
 )
 
+UNDER_WAY = "Another change of the ensemble is under way."
 _ONE_MACHINE = (
     "The new servers run on this machine: they keep ZooKeeper up when one of its processes fails, not when the machine "
     "does."
@@ -104,7 +105,7 @@ def _obstacle(kind: Kind, present: Present, joining: tuple[Server, ...], leaving
     numbers = present.config.numbers
     foreign = sorted(numbers - present.managed)
     if present.is_change_open:
-        return "Another change of the ensemble is under way."
+        return UNDER_WAY
     if foreign:
         return f"This console does not run {name_servers(foreign)}: it changes only ensembles it runs."
     if kind is Kind.GROW and size_after(kind, len(numbers)) > MEMBERS_MAX:

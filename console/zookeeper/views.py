@@ -39,7 +39,7 @@ def ensemble(request: HttpRequest) -> HttpResponse:
     changes = EnsembleChange.objects.all()[: EARLIER_SHOWN + 1]
     is_first_news = bool(changes) and (changes[0].is_open or _is_recent(changes[0]))
     context = {
-        "change": changes[0] if is_first_news else None,
+        "operation": changes[0] if is_first_news else None,
         "why_not": _why_not(request, changes[0]) if is_first_news else "",
         "earlier": changes[1:] if is_first_news else changes[:EARLIER_SHOWN],
         "servers": sorted(server_processes()),

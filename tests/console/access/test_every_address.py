@@ -21,7 +21,7 @@ ARGUMENTS = {
     "health": {"number": 1},
     "ensemble": {"number": 1},
     "user": {"number": 10_000},
-    "departure": {"name": "broker-1"},
+    "decommission": {"name": "broker-1"},
     "stream": {"name": "counts", "job": "dedupe"},
 }
 #: Addresses that change something when posted to, and the least role that may.
@@ -57,9 +57,9 @@ CHANGES = {
     "ensemble-change": "operator",
     "zookeeper-settings": "operator",
     "ensemble-call-off": "operator",
-    "departure": "operator",
-    "departure-resume": "operator",
-    "departure-call-off": "operator",
+    "decommission": "operator",
+    "decommission-resume": "operator",
+    "decommission-call-off": "operator",
     "stream-start": "operator",
     "stream-reset": "operator",
     "stream-add": "admin",
@@ -69,7 +69,7 @@ CHANGES = {
     "rolling-restart": "operator",
     "rolling-restart-pause": "operator",
     "rolling-restart-resume": "operator",
-    "rolling-restart-cancel": "operator",
+    "rolling-restart-call-off": "operator",
 }
 FOR_OPERATORS = {
     "ensemble-change",
@@ -82,7 +82,7 @@ FOR_OPERATORS = {
     "topic-add-partitions",
     "process-question",
     "process-no-question",
-    "departure",
+    "decommission",
     "health-quiet",
     "process-stop",
     "process-restart",

@@ -4,8 +4,8 @@ import pytest
 
 from console.access.models import NameRule
 from console.audit.models import AuditEvent
+from console.operations.actions import do_call_off, do_pause, do_resume
 from console.plans.plan import ObstacleError
-from console.rolling_restart.actions import do_cancel, do_pause, do_resume
 from console.rolling_restart.advance import advance
 from console.rolling_restart.models import RollingRestart
 from console.rolling_restart.queries import restart_plan
@@ -79,8 +79,8 @@ def test_paused_by_hand_the_broker_under_way_comes_back_and_no_other_is_taken(st
 
 
 def test_called_off_nobody_else_is_restarted(stage, restart, operator):
-    do_cancel(operator, restart)
-    assert beat(restart).state == "cancelled"
+    do_call_off(operator, restart)
+    assert beat(restart).state == "called off"
     assert stage.wished() == []
 
 

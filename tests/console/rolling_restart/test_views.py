@@ -9,8 +9,8 @@ from console.access.models import NameRule
 from console.audit.models import AuditEvent
 from console.clusters.models import Broker, ClusterState
 from console.common.figures import moment
+from console.operations.actions import do_call_off, do_pause
 from console.processes.models import ManagedProcess
-from console.rolling_restart.actions import do_cancel, do_pause
 from console.rolling_restart.models import RollingRestart
 from console.rolling_restart.plan import OBJECT_NAME
 from tests.console.confirming import digest_in
@@ -122,13 +122,13 @@ def test_a_plan_from_old_knowledge_says_so_and_is_accepted_by_typing(stage, oper
     assert begin(client, typed_name=OBJECT_NAME).status_code == 302
 
 
-@pytest.mark.parametrize(("state", "word"), [("cancelled", "called off"), ("done", "finished")])
+@pytest.mark.parametrize(("state", "word"), [("called off", "called off"), ("done", "finished")])
 def test_one_that_is_over_says_when_it_began_and_ended(state, word, stage, operator):
     restart = begun_by(operator)
-    do_cancel(operator, restart)
+    do_call_off(operator, restart)
     restart.refresh_from_db()
     restart.state = state
-    context = {"restart": restart, "shown_brokers": []}
+    context = {"operation": restart, "shown_brokers": []}
     html = render_to_string("rolling_restart/progress.html", context)
     assert f"Begun by operator, {moment(restart.started_at)}; {word} {moment(restart.ended_at)}." in html
     assert "ago" not in html
@@ -141,7 +141,7 @@ def test_who_may_see_no_process_reads_no_name_of_one(stage, viewer, client_of):
     assert "broker-" not in page
 
 
-@pytest.mark.parametrize("button", ["pause", "resume", "cancel"])
+@pytest.mark.parametrize("button", ["pause", "resume", "call-off"])
 @pytest.mark.parametrize("who", ["viewer", "outsider"])
 def test_the_buttons_need_the_right_to_operate(button, who, request, stage, operator, client_of):
     restart = begun_by(operator)
@@ -154,7 +154,7 @@ def test_the_buttons_need_the_right_to_operate(button, who, request, stage, oper
 def test_the_buttons_do_what_they_say(stage, operator, client_of):
     restart = begun_by(operator)
     client = client_of(operator)
-    for button, state in (("pause", "paused"), ("resume", "running"), ("cancel", "cancelled")):
+    for button, state in (("pause", "paused"), ("resume", "running"), ("call-off", "called off")):
         client.post(reverse(f"rolling-restart-{button}", args=[restart.pk]))
         restart.refresh_from_db()
         assert restart.state == state
@@ -177,7 +177,7 @@ def test_nobody_begins_what_takes_a_broker_out_of_reach(stage, limited):
     assert not RollingRestart.objects.exists()
 
 
-@pytest.mark.parametrize("button", ["resume", "cancel"])
+@pytest.mark.parametrize("button", ["resume", "call-off"])
 def test_only_who_could_have_begun_it_says_how_it_goes_on(button, stage, operator, limited):
     restart = begun_by(operator)
     do_pause(operator, restart)
