@@ -7,7 +7,7 @@ from django.http import Http404
 from console.access.filters import within
 from console.access.reach import Reach, Resource
 from console.access.rights import Right, reach_of, require_on
-from console.consumers.models import ConsumerGroup, GroupPlace
+from console.consumers.models import ConsumerGroup, GroupPartition
 
 READS_BEYOND = "This group also reads topics that your rights do not reach, so it is not yours to change."
 
@@ -27,7 +27,7 @@ def access_group(user, name: str, right: Right) -> ConsumerGroup:
 def reads_beyond(group: ConsumerGroup, reach: Reach) -> bool:
     """It also reads topics that are not in reach; its sums hold their figures."""
     is_limited = reach.is_limited(Resource.TOPIC)
-    return is_limited and group.places.exclude(within(reach, Resource.TOPIC, "topic")).exists()
+    return is_limited and group.partitions.exclude(within(reach, Resource.TOPIC, "topic")).exists()
 
 
 def groups_within(reach: Reach) -> QuerySet[ConsumerGroup]:
@@ -35,9 +35,9 @@ def groups_within(reach: Reach) -> QuerySet[ConsumerGroup]:
     groups = ConsumerGroup.objects.filter(within(reach, Resource.GROUP, "name"))
     if not reach.is_limited(Resource.TOPIC):
         return groups
-    return groups.filter(Q(pk__in=places_within(reach).values("group")) | Q(places__isnull=True))
+    return groups.filter(Q(pk__in=partitions_within(reach).values("group")) | Q(partitions__isnull=True))
 
 
-def places_within(reach: Reach) -> QuerySet[GroupPlace]:
+def partitions_within(reach: Reach) -> QuerySet[GroupPartition]:
     seen = within(reach, Resource.TOPIC, "topic") & within(reach, Resource.GROUP, "group__name")
-    return GroupPlace.objects.filter(seen)
+    return GroupPartition.objects.filter(seen)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from console.consumers.reset import Reset, flat
 from console.gateway.connect import cluster_gateway
 from console.gateway.errors import RefusedError
-from console.gateway.group_views import GroupGateway, Place
+from console.gateway.group_views import GroupGateway, TopicPartition
 from console.plans.apply import Refusals, carry_out
 from console.plans.inverse import keep_inverse
 from console.plans.models import KeptInverse
@@ -21,7 +21,7 @@ def do_reset_offsets(actor, plan: Plan, reset: Reset, confirmation: Confirmation
     set_to = {place: offset for place, offset in wanted.items() if offset is not None}
     taken_away = [place for place, offset in wanted.items() if offset is None]
 
-    def change(groups: GroupGateway) -> dict[Place, str]:
+    def change(groups: GroupGateway) -> dict[TopicPartition, str]:
         refused = dict(groups.commit_offsets(plan.object_name, set_to).why) if set_to else {}
         if taken_away:
             refused.update(groups.delete_offsets(plan.object_name, taken_away).why)
@@ -33,7 +33,7 @@ def do_reset_offsets(actor, plan: Plan, reset: Reset, confirmation: Confirmation
 def do_delete_group(actor, plan: Plan, reset: Reset, confirmation: Confirmation) -> Done:
     """As above. Its members, if any came, keep it from being deleted."""
 
-    def delete(groups: GroupGateway) -> dict[Place, str]:
+    def delete(groups: GroupGateway) -> dict[TopicPartition, str]:
         groups.delete_group(plan.object_name)
         return {}
 
@@ -53,7 +53,7 @@ def _change_keeping(
     plan: Plan,
     reset: Reset,
     confirmation: Confirmation,
-    change: Callable[[GroupGateway], dict[Place, str]],
+    change: Callable[[GroupGateway], dict[TopicPartition, str]],
 ) -> Done:
     kept: list[KeptInverse] = []
 

@@ -21,7 +21,7 @@ class GroupAnnouncer:
 
 def _rows(changes: GroupChanges, keys: Iterable[int]) -> dict[str, Iterable[int]]:
     topics = {place.topic for _, places in changes.changed for place in places}
-    topics.update(place.topic for row in (*changes.created, *changes.reshaped) for place in row.places)
+    topics.update(place.topic for row in (*changes.created, *changes.reshaped) for place in row.partitions)
     return {
         "group-row": keys,
         "group-page": keys,

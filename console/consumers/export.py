@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from console.consumers.models import ConsumerGroup, GroupPlace
+from console.consumers.models import ConsumerGroup, GroupPartition
 
 GROUP_TITLES = (
     "group",
@@ -58,7 +58,7 @@ def group_rows(groups: Iterable[ConsumerGroup]) -> Iterator[tuple]:
         )
 
 
-def place_rows(places: Iterable[GroupPlace]) -> Iterator[tuple]:
+def partition_rows(places: Iterable[GroupPartition]) -> Iterator[tuple]:
     for each in places:
         yield (
             each.group.name,

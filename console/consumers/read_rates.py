@@ -43,5 +43,5 @@ class ReadRates:
 
 
 def _committed(group: GroupRow | None) -> dict[tuple[str, int], int]:
-    places = group.places if group is not None else ()
+    places = group.partitions if group is not None else ()
     return {(each.topic, each.partition): each.committed for each in places if each.committed is not None}

@@ -5,14 +5,14 @@ version int16, then for each topic its name (int16 length) and its partitions (i
 
 from struct import Struct, error
 
-from console.gateway.group_views import Place
+from console.gateway.group_views import TopicPartition
 
 _INT16, _INT32 = Struct(">h"), Struct(">i")
 
 
-def decode_assignment(data: bytes) -> tuple[Place, ...]:
+def decode_assignment(data: bytes) -> tuple[TopicPartition, ...]:
     """The partitions; all versions start alike. () for what cannot be read: the bytes are any client's."""
-    places: list[Place] = []
+    places: list[TopicPartition] = []
     at = _INT16.size
     try:
         (topic_count,), at = _INT32.unpack_from(data, at), at + _INT32.size

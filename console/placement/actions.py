@@ -6,7 +6,7 @@ from django.db import IntegrityError, transaction
 
 from console.gateway.connect import cluster_gateway
 from console.gateway.errors import RefusedError
-from console.gateway.group_views import Place
+from console.gateway.group_views import TopicPartition
 from console.gateway.interface import ClusterGateway
 from console.gateway.move_views import Throttles
 from console.placement.cancel import CancelPlan
@@ -110,7 +110,7 @@ def _throttle(reassignment: Reassignment, move: MovePlan, rate: int) -> None:
     moves.set_throttles(wanted)
 
 
-def _note_begun(reassignment: Reassignment, refused: Collection[Place]) -> None:
+def _note_begun(reassignment: Reassignment, refused: Collection[TopicPartition]) -> None:
     """What was refused is neither waited for nor taken back."""
     for name in ("former", "wanted"):
         begun = {place: to for place, to in flat(getattr(reassignment, name)).items() if place not in refused}
@@ -120,5 +120,5 @@ def _note_begun(reassignment: Reassignment, refused: Collection[Place]) -> None:
     reassignment.save(update_fields=["former", "wanted", "partition_count", "state"])
 
 
-def _named(refused: dict[Place, str]) -> Refusals:
+def _named(refused: dict[TopicPartition, str]) -> Refusals:
     return {f"{topic}-{partition}": why for (topic, partition), why in refused.items()}

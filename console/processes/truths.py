@@ -13,7 +13,7 @@ from console.processes.states import Observed
 #: How long the collector may take to see who has just come.
 ARRIVAL_MS = 5_000
 #: And who has just gone.
-DEPARTURE_MS = 2_000
+LEAVING_MS = 2_000
 #: What dies again and again is called well only after it has stayed that long.
 CALM_MS = 60_000
 #: What was seen longer ago proves nothing.
@@ -134,7 +134,7 @@ def honest_state(truths: Truths) -> Honest:
 
 def _gone(truths: Truths) -> Honest:
     seen_after_ms = truths.cluster.at_ms - (truths.ended_ms or 0)
-    if truths.cluster.standing is Standing.PRESENT and seen_after_ms >= DEPARTURE_MS:
+    if truths.cluster.standing is Standing.PRESENT and seen_after_ms >= LEAVING_MS:
         return Honest(State.DEAD_REGISTERED, f"the cluster counts on it until its session ends; {truths.sentence}")
     if truths.observed is Observed.EXITED and truths.deaths >= FLAPPING_DEATHS:
         return Honest(State.FLAPPING, f"{_deaths(truths)}; {truths.sentence}")

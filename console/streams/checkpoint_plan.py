@@ -8,7 +8,7 @@ from console.plans.plan import Line, Plan
 RESET, START = "reset checkpoint", "start after loss"
 EARLIEST, LATEST = "earliest", "latest"
 #: (topic, partition) → offset.
-Places = Mapping[tuple[str, int], int]
+Offsets = Mapping[tuple[str, int], int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Loss:
         return self.log_start - self.position
 
 
-def losses(places: Places | None, starts: Places) -> list[Loss]:
+def losses(places: Offsets | None, starts: Offsets) -> list[Loss]:
     """The greatest first."""
     found = [
         Loss(topic, partition, offset, starts[topic, partition])
@@ -56,7 +56,13 @@ def start_plan(name: str, lost: list[Loss], fails_on_loss: bool) -> Plan:
     )
 
 
-def reset_plan(name: str, places: Places | None, target: str, bounds: tuple[Places, Places], obstacle: str) -> Plan:
+def reset_plan(
+    name: str,
+    places: Offsets | None,
+    target: str,
+    bounds: tuple[Offsets, Offsets],
+    obstacle: str,
+) -> Plan:
     """`bounds`: where the logs begin and end. `target`: EARLIEST or LATEST, where the job begins without checkpoint."""
     starts, ends = bounds
     begins = starts if target == EARLIEST else ends

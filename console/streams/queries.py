@@ -17,7 +17,7 @@ from console.streams.models import StreamProgress
 from console.streams.presenters import ShownStream
 
 #: (topic, partition) → offset.
-Places = Mapping[tuple[str, int], int]
+Offsets = Mapping[tuple[str, int], int]
 
 
 def access_streams(user) -> list[ShownStream]:
@@ -45,20 +45,20 @@ def is_here(process: ManagedProcess) -> bool:
     return process.host == settings.HOST_NAME
 
 
-def places_of(process: ManagedProcess) -> Places | None:
+def positions_of(process: ManagedProcess) -> Offsets | None:
     """Where its checkpoint goes on; None without one, or if it lies on another host."""
     return checkpoint_of(process.data_dir) if is_here(process) else None
 
 
-def log_starts(topics: set[str]) -> Places:
+def log_starts(topics: set[str]) -> Offsets:
     """As the collector last saw them; what it has not seen is missing."""
     return _offsets(topics, "first_offset")
 
 
-def log_ends(topics: set[str]) -> Places:
+def log_ends(topics: set[str]) -> Offsets:
     return _offsets(topics, "next_offset")
 
 
-def _offsets(topics: set[str], column: str) -> Places:
+def _offsets(topics: set[str], column: str) -> Offsets:
     rows = Partition.objects.filter(topic__name__in=topics).values_list("topic__name", "partition", column)
     return {(topic, index): offset for topic, index, offset in rows if offset is not None}

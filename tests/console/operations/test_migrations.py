@@ -1,24 +1,17 @@
 """Rows from before operations had one set of states are as readable as those from now, and the way back is open too."""
 
 import pytest
-from django.db import connection
-from django.db.migrations.executor import MigrationExecutor
+
+from tests.console.migrating import migrate, migrated
 
 BEFORE = [("departures", "0001_departures"), ("rolling", "0001_initial"), ("zookeeper", "0001_ensemble_changes")]
 AFTER = [("departures", "0002_decommission"), ("rolling", "0002_called_off"), ("zookeeper", "0002_called_off")]
 
 
-def migrate(targets):
-    executor = MigrationExecutor(connection)
-    executor.migrate(targets)
-    return executor.loader.project_state(targets).apps
-
-
 @pytest.fixture
 def before(transactional_db):
-    yield migrate(BEFORE)
-    executor = MigrationExecutor(connection)
-    executor.migrate(executor.loader.graph.leaf_nodes())
+    with migrated(BEFORE) as models:
+        yield models
 
 
 def states(apps, *model: str) -> list[str]:
