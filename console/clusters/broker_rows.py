@@ -55,8 +55,9 @@ def broker_rows(
         previous = before.get(view.id)
         left_at_ms = previous.left_at_ms if previous is not None else ()
         row = BrokerRow(view.id, view.host, view.port, view.rack, True, at_ms, left_at_ms)
-        is_same = previous is not None and replace(previous, changed_at_ms=at_ms) == row
-        rows[view.id] = previous if is_same else row
+        if previous is not None and replace(previous, changed_at_ms=at_ms) == row:
+            row = previous
+        rows[view.id] = row
     for broker_id in (before.keys() | holding_replicas) - rows.keys():
         previous = before.get(broker_id, BrokerRow(broker_id, changed_at_ms=at_ms))
         if previous.is_registered:

@@ -202,7 +202,7 @@ class Partition(models.Model):
         return "all in sync"
 
     @property
-    def replica_states(self) -> list[dict]:
+    def replica_states(self) -> list[dict[str, object]]:
         """The replicas in assignment order with what each is at the moment."""
         sizes = dict(self.sizes)
         return [

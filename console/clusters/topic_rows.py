@@ -125,7 +125,8 @@ def topic_rows(
     rows = {}
     for view in views:
         previous = before.get(view.name)
-        settings, last_record_at_ms = view, 0
+        settings: TopicView | TopicRow = view
+        last_record_at_ms = 0
         if previous is None or is_recreated(previous, view.topic_id):
             known = {}
         else:
@@ -220,7 +221,7 @@ def compare(before: Mapping[str, TopicRow], after: Mapping[str, TopicRow]) -> To
     return changes
 
 
-def _placement(row: TopicRow) -> list[tuple]:
+def _placement(row: TopicRow) -> list[tuple[object, ...]]:
     return [(each.leader, each.replicas, each.isr) for each in row.partitions]
 
 

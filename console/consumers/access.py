@@ -1,5 +1,6 @@
 """The door to consumer groups: right first, then existence."""
 
+from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db.models import Q, QuerySet
 from django.http import Http404
@@ -12,7 +13,7 @@ from console.consumers.models import ConsumerGroup, GroupPartition
 READS_BEYOND = "This group also reads topics that your rights do not reach, so it is not yours to change."
 
 
-def access_group(user, name: str, right: Right) -> ConsumerGroup:
+def access_group(user: User, name: str, right: Right) -> ConsumerGroup:
     """The consumer group `name`, as `access_topic`. With `OPERATE` every topic it reads has to be in reach too."""
     require_on(user, Resource.GROUP, name, right)
     reach = reach_of(user)

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+from django.contrib.auth.models import User
+
 from console.consumers.reset import Reset, flat
 from console.gateway.connect import cluster_gateway
 from console.gateway.errors import RefusedError
@@ -15,7 +17,7 @@ from console.plans.plan import Confirmation, Plan
 Done = tuple[Refusals, KeptInverse | None]
 
 
-def do_reset_offsets(actor, plan: Plan, reset: Reset, confirmation: Confirmation) -> Done:
+def do_reset_offsets(actor: User, plan: Plan, reset: Reset, confirmation: Confirmation) -> Done:
     """Commit the new offsets; what was refused, and what takes it back. Raises NotConfirmedError, GatewayError."""
     wanted = flat(reset.wanted)
     set_to = {place: offset for place, offset in wanted.items() if offset is not None}
@@ -30,7 +32,7 @@ def do_reset_offsets(actor, plan: Plan, reset: Reset, confirmation: Confirmation
     return _change_keeping(actor, plan, reset, confirmation, change)
 
 
-def do_delete_group(actor, plan: Plan, reset: Reset, confirmation: Confirmation) -> Done:
+def do_delete_group(actor: User, plan: Plan, reset: Reset, confirmation: Confirmation) -> Done:
     """As above. Its members, if any came, keep it from being deleted."""
 
     def delete(groups: GroupGateway) -> dict[TopicPartition, str]:
@@ -40,7 +42,7 @@ def do_delete_group(actor, plan: Plan, reset: Reset, confirmation: Confirmation)
     return _change_keeping(actor, plan, reset, confirmation, delete)
 
 
-def do_forget_offsets(actor, plan: Plan, reset: Reset, confirmation: Confirmation) -> Done:
+def do_forget_offsets(actor: User, plan: Plan, reset: Reset, confirmation: Confirmation) -> Done:
     """As above, of one topic."""
     places = [move.place for move in reset.moves]
     return _change_keeping(
@@ -49,7 +51,7 @@ def do_forget_offsets(actor, plan: Plan, reset: Reset, confirmation: Confirmatio
 
 
 def _change_keeping(
-    actor,
+    actor: User,
     plan: Plan,
     reset: Reset,
     confirmation: Confirmation,

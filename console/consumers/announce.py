@@ -10,7 +10,7 @@ from console.live.changes import ChangeSender
 class GroupAnnouncer:
     """For one thread."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._changes = ChangeSender("groups")
 
     def groups_changed(self, changes: GroupChanges, keys: Iterable[int]) -> None:

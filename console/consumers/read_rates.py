@@ -13,7 +13,7 @@ from console.consumers.rows import GroupRow
 class ReadRates:
     """Commits that go back count nothing: a reset is no reading. Used from one thread."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._read: Counter[str] = Counter()
         self._window = RateWindow()
         self._written: dict[str, float] = {}

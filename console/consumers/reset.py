@@ -97,7 +97,7 @@ def aim_at(
     by_time: Mapping[TopicPartition, int],
 ) -> dict[TopicPartition, tuple[int | None, str]]:
     """New offset and a note for every place that is aimed at; None with a note where there can be none."""
-    found = {}
+    found: dict[TopicPartition, tuple[int | None, str]] = {}
     for place in sorted(set(places)):
         if not aim.takes(place):
             continue

@@ -75,12 +75,12 @@ class GroupWatch:
     def _pace(
         self, group_id: str, found: list[tuple[TopicPartition, Evidence]], at_ms: int
     ) -> tuple[float | None, float | None]:
-        counted = [(place, each) for place, each in found if each.next_offset is not None]
-        appended = sum(each.next_offset for _, each in counted)
-        unread = appended - sum(min(each.committed or 0, each.next_offset) for _, each in counted)
-        behind_ms = max((each.behind_ms for _, each in counted if each.lag), default=0)
+        counted = [(place, each, end) for place, each in found if (end := each.next_offset) is not None]
+        appended = sum(end for *_, end in counted)
+        unread = appended - sum(min(each.committed or 0, end) for _, each, end in counted)
+        behind_ms = max((each.behind_ms for _, each, _ in counted if each.lag), default=0)
         history = self._histories.setdefault(group_id, LagHistory())
-        history.observe(unread, appended, at_ms, hash(tuple(place for place, _ in counted)))
+        history.observe(unread, appended, at_ms, hash(tuple(place for place, *_ in counted)))
         return history.pace(unread, appended, at_ms, behind_ms)
 
     def _partition_rows(

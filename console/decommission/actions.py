@@ -1,5 +1,7 @@
 """What begins a decommission, and what it does in the name of who began it."""
 
+from django.contrib.auth.models import User
+
 from console.decommission.models import Decommission
 from console.operations.actions import begin
 from console.placement.actions import do_move
@@ -10,11 +12,11 @@ from console.processes.consequences import broker_id_of
 from console.processes.models import ManagedProcess
 
 
-def do_begin(actor, plan: Plan, move: MovePlan, process: ManagedProcess, confirmation: Confirmation) -> None:
+def do_begin(actor: User, plan: Plan, move: MovePlan, process: ManagedProcess, confirmation: Confirmation) -> None:
     """Drain and remove it as planned. Raises NotConfirmedError; ObstacleError if that is under way."""
     count = len(move.moves)
 
-    def make(**common) -> None:
+    def make(**common: object) -> None:
         broker = {"name": process.name, "broker_id": broker_id_of(process)}
         Decommission.objects.create(**broker, rate=move.rate, held=count, left=count, **common)
 

@@ -29,7 +29,7 @@ def decommission(request: HttpRequest, name: str) -> HttpResponse:
     """What is under way is seen by everybody on the page of the process; its end is told here, where it was begun."""
     _require(request, name)
     found = open_decommission(name) or ended_decommission(name)
-    context = {"name": name, "operation": found, "error": ""}
+    context: dict[str, object] = {"name": name, "operation": found, "error": ""}
     if found is not None:
         return render(request, "decommission/page.html", context)
     process = _broker(request, name)
@@ -39,7 +39,7 @@ def decommission(request: HttpRequest, name: str) -> HttpResponse:
     return render(request, "decommission/page.html", context | {"error": answer.error}, status=answer.status)
 
 
-def _plan(request: HttpRequest, process: ManagedProcess, context: dict) -> bool:
+def _plan(request: HttpRequest, process: ManagedProcess, context: dict[str, object]) -> bool:
     """Put the plan into `context`; True if it was confirmed and has begun. Raises GatewayError, NotConfirmedError."""
     form = ThrottleForm(request.POST or request.GET)
     rate = form.rate if form.is_valid() else None

@@ -54,7 +54,7 @@ class Operation(models.Model):
         raise NotImplementedError
 
     @property
-    def shown(self) -> dict:
+    def shown(self) -> dict[str, object]:
         """What `TEMPLATE` needs besides `operation`, for those who see everything."""
         return {}
 

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable, Mapping
 
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
@@ -20,7 +21,7 @@ _UNAUDITED = frozenset({"sentence", "actor"})
 
 
 def change(
-    actor, operation: Operation, verb: str, values: Mapping[str, object], when: Callable[[Operation], bool]
+    actor: User, operation: Operation, verb: str, values: Mapping[str, object], when: Callable[[Operation], bool]
 ) -> bool:
     """Write `values` (by column) in the name of `actor`; False if it is not as `when` wants it any more."""
     with transaction.atomic():

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 
+from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 
 from console.gateway.connect import cluster_gateway
@@ -23,7 +24,7 @@ Begun = tuple[Refusals, Reassignment | None]
 State = Reassignment.State
 
 
-def do_elect_preferred_leaders(actor, plan: Plan, election: ElectionPlan, confirmation: Confirmation) -> Refusals:
+def do_elect_preferred_leaders(actor: User, plan: Plan, election: ElectionPlan, confirmation: Confirmation) -> Refusals:
     """Elect as planned; what was refused, with why. Raises NotConfirmedError, GatewayError."""
 
     def elect() -> Refusals:
@@ -33,7 +34,7 @@ def do_elect_preferred_leaders(actor, plan: Plan, election: ElectionPlan, confir
     return carry_out(actor, plan, confirmation, elect)
 
 
-def do_move(actor, plan: Plan, move: MovePlan, confirmation: Confirmation) -> Begun:
+def do_move(actor: User, plan: Plan, move: MovePlan, confirmation: Confirmation) -> Begun:
     """Begin the moves of `move`, of which `plan` was shown. Raises NotConfirmedError, GatewayError.
 
     The former replicas are kept first. With a throttle that is set before anything is copied; the collector takes it
@@ -58,7 +59,7 @@ def do_move(actor, plan: Plan, move: MovePlan, confirmation: Confirmation) -> Be
     return refused, kept[0] if kept else None
 
 
-def do_call_off(actor, plan: Plan, cancel: CancelPlan, confirmation: Confirmation) -> Refusals:
+def do_call_off(actor: User, plan: Plan, cancel: CancelPlan, confirmation: Confirmation) -> Refusals:
     """Call the moves of `cancel` off; what was refused. Raises NotConfirmedError, GatewayError."""
     targets = dict.fromkeys((each.place for each in cancel.moves), None)
     return carry_out(actor, plan, confirmation, lambda: _named(cluster_gateway().moves.alter(targets)))
@@ -82,7 +83,7 @@ def end_throttle(gateway: ClusterGateway, reassignment: Reassignment) -> None:
     reassignment.save(update_fields=["throttles"])
 
 
-def _keep(actor, plan: Plan, move: MovePlan) -> Reassignment:
+def _keep(actor: User, plan: Plan, move: MovePlan) -> Reassignment:
     """Raises ObstacleError if another throttled move has begun since this one was planned."""
     try:
         with transaction.atomic():

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from console.common.figures import size
@@ -253,7 +253,11 @@ def throttle_obstacle(throttled_by: str) -> str:
     return f"A throttled move is under way ({throttled_by}): wait for its end, or move without a throttle."
 
 
-def _loads(counts: Mapping[int, int], moves: Iterable[PartitionMove], counted) -> tuple[Load, ...]:
+#: Brokers of a partition → those that are counted.
+Counted = Callable[[tuple[int, ...]], Iterable[int]]
+
+
+def _loads(counts: Mapping[int, int], moves: Iterable[PartitionMove], counted: Counted) -> tuple[Load, ...]:
     before, after = Counter(dict(counts)), Counter(dict(counts))
     for move in moves:
         after.subtract(counted(move.old))

@@ -165,7 +165,7 @@ class Ensemble:
 
     now_ms: int
     seen_at_ms: int
-    servers: Sequence[Mapping]
+    servers: Sequence[Mapping[str, object]]
     away: frozenset[int] = frozenset()
 
     @property
@@ -220,5 +220,5 @@ def absence_of_server(port: int, ensemble: Ensemble) -> ServerAbsence:
     )
 
 
-def _port_of(server: Mapping) -> int:
-    return int(server["address"].rpartition(":")[2])
+def _port_of(server: Mapping[str, object]) -> int:
+    return int(str(server["address"]).rpartition(":")[2])

@@ -60,7 +60,7 @@ class ClusterLook:
     brokers: Mapping[int, BrokerSeen] = field(default_factory=dict)
     zookeeper_at_ms: int = 0
     #: One object per server: address, mode, error …
-    zookeeper: Sequence[Mapping] = ()
+    zookeeper: Sequence[Mapping[str, object]] = ()
 
     def is_fresh(self, at_ms: int) -> bool:
         return self.now_ms - at_ms <= FRESH_MS
@@ -171,8 +171,8 @@ def _present(truths: Truths) -> Honest:
         return Honest(State.REGISTERED, "its partitions have not been read since it came")
     if not cluster.replicas:
         return Honest(State.REGISTERED, "it holds no partition yet")
-    if cluster.in_sync < cluster.replicas:
-        return Honest(State.CATCHING_UP, f"{cluster.in_sync:,} of {cluster.replicas:,} partitions in sync")
+    if (in_sync := cluster.in_sync or 0) < cluster.replicas:
+        return Honest(State.CATCHING_UP, f"{in_sync:,} of {cluster.replicas:,} partitions in sync")
     return Honest(State.HEALTHY, f"all {cluster.replicas:,} partitions in sync")
 
 

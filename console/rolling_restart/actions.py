@@ -1,15 +1,17 @@
 """What an operator may do that begins a rolling restart; the beat goes on from its row."""
 
+from django.contrib.auth.models import User
+
 from console.operations.actions import begin
 from console.plans.plan import Confirmation, Plan
 from console.rolling_restart.models import RestartedBroker, RollingRestart
 from console.rolling_restart.plan import UNDER_WAY, RestartPlan
 
 
-def do_begin(actor, planned: RestartPlan, plan: Plan, confirmation: Confirmation) -> None:
+def do_begin(actor: User, planned: RestartPlan, plan: Plan, confirmation: Confirmation) -> None:
     """Restart the brokers of `planned`, one after the other. Raises NotConfirmedError."""
 
-    def make(**common) -> None:
+    def make(**common: object) -> None:
         restart = RollingRestart.objects.create(accepts_gaps=bool(planned.gaps), **common)
         RestartedBroker.objects.bulk_create(
             RestartedBroker(restart=restart, position=position, name=each.name, broker_id=each.broker_id)

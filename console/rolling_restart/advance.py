@@ -8,7 +8,6 @@ from collections import Counter
 from datetime import datetime
 from functools import partial
 
-from django.contrib.auth.models import User
 from django.db.models import Q
 from django.utils import timezone
 
@@ -42,20 +41,20 @@ def advance(restart: RollingRestart) -> None:
     if decision.do is Do.RESTART and not may_still_operate(restart.actor, [row.name for row in rows]):
         decision = Decision(Do.PAUSE, f"Paused before {decision.name}: {_NOT_ALLOWED.format(restart.actor_name)}")
     values = {"state": _STATES.get(decision.do, restart.state), "sentence": decision.sentence}
+    settle(restart, values, partial(_move_on, restart, rows, decision, now))
+
+
+def _move_on(restart: RollingRestart, rows: list[RestartedBroker], decision: Decision, now: datetime) -> bool:
+    """True if a broker is further, or asked to be."""
     row = next((each for each in rows if each.name == decision.name), None)
-    settle(restart, values, row and partial(_move_on, row, processes.get(row.name), decision, restart.actor, now))
-
-
-def _move_on(
-    row: RestartedBroker, process: ManagedProcess | None, decision: Decision, actor: User | None, now: datetime
-) -> bool:
-    """True if the broker is further, or asked to be."""
+    if row is None or decision.progress is None:
+        return False
     before, row.progress = row.progress, decision.progress.value
     row.asked_at = now if decision.do is Do.RESTART else row.asked_at
     row.done_at = now if decision.progress is Progress.DONE else row.done_at
     row.save(update_fields=["progress", "asked_at", "done_at"])
     if decision.do is Do.RESTART:
-        do_restart(actor, process)
+        do_restart(restart.actor, ManagedProcess.objects.get(name=row.name))
     return row.progress != before
 
 

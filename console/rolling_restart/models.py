@@ -19,7 +19,7 @@ class RollingRestart(Operation):
     audited = (OBJECT_TYPE, OBJECT_NAME)
 
     @property
-    def shown(self) -> dict:
+    def shown(self) -> dict[str, object]:
         return {"shown_brokers": list(self.brokers.all())}
 
     @property

@@ -1,9 +1,10 @@
 """One page: the plan while nothing is under way, otherwise how far it is; and the buttons."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import islice
 
+from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
@@ -18,7 +19,7 @@ from console.plans.views import refusable
 from console.processes.access import require_operating_all, why_not_all
 from console.rolling_restart.actions import do_begin
 from console.rolling_restart.models import RollingRestart
-from console.rolling_restart.plan import Gap, RestartPlan
+from console.rolling_restart.plan import Gap, Planned, RestartPlan
 from console.rolling_restart.queries import restart_plan
 
 #: Those that are over, on the page.
@@ -73,16 +74,18 @@ def _own_restart(request: HttpRequest, number: int) -> RollingRestart:
     return restart
 
 
-def _change(request: HttpRequest, restart: RollingRestart, do) -> HttpResponse:
+def _change(request: HttpRequest, restart: RollingRestart, do: Callable[[User, RollingRestart], None]) -> HttpResponse:
     """What changed arrives by push, for everybody alike."""
     do(request.user, restart)
     return HttpResponse("") if request.htmx else redirect("rolling-restart")
 
 
-def _context(request: HttpRequest, restart: RollingRestart | None, brokers: Sequence | None = None) -> dict:
-    """`brokers`: those of the plan where nothing is under way."""
+def _context(
+    request: HttpRequest, restart: RollingRestart | None, planned: Sequence[Planned] = ()
+) -> dict[str, object]:
+    """`planned` where nothing is under way."""
     reach = reach_of(request.user)
-    brokers = list(restart.brokers.all()) if restart else brokers
+    brokers = list(restart.brokers.all() if restart else planned)
     shown = [each for each in brokers if Right.VIEW in reach.rights_on(Resource.PROCESS, each.name)]
     return {
         "operation": restart,
@@ -94,12 +97,12 @@ def _context(request: HttpRequest, restart: RollingRestart | None, brokers: Sequ
     }
 
 
-def _context_of_plan(request: HttpRequest, planned: RestartPlan, plan: Plan) -> dict:
+def _context_of_plan(request: HttpRequest, planned: RestartPlan, plan: Plan) -> dict[str, object]:
     """The plan says so if the person may not have it carried out."""
     context = _context(request, None, planned.brokers)
     gaps = _named_gaps(planned, reach_of(request.user))
     return context | {
-        "plan": replace(plan, obstacle=plan.obstacle or context["why_not"]),
+        "plan": replace(plan, obstacle=plan.obstacle or why_not_all(request.user, planned.broker_names)),
         "verb": f"Restart {count_of(len(planned.brokers), 'broker')}",
         "gaps": gaps,
         "hidden_gap_count": len(planned.gaps) - len(gaps),

@@ -67,14 +67,10 @@ def reset_plan(
     starts, ends = bounds
     begins = starts if target == EARLIEST else ends
     partitions = sorted({*(places or {}), *begins})
-    lines = tuple(
-        Line(
-            f"{topic}-{partition}", (places or {}).get((topic, partition)), begins.get((topic, partition)), is_told=True
-        )
-        for topic, partition in partitions
-    )
-    again = sum(max(0, (line.old or 0) - line.new) for line in lines if line.old is not None and line.new is not None)
-    skipped = sum(max(0, line.new - line.old) for line in lines if line.old is not None and line.new is not None)
+    turns = [(each, (places or {}).get(each), begins.get(each)) for each in partitions]
+    lines = tuple(Line(f"{topic}-{partition}", old, new, is_told=True) for (topic, partition), old, new in turns)
+    steps = [new - old for _, old, new in turns if old is not None and new is not None]
+    again, skipped = sum(-each for each in steps if each < 0), sum(each for each in steps if each > 0)
     sentences = [f"The job begins at the {'first' if target == EARLIEST else 'next new'} record of each partition."]
     if again:
         sentences.append(f"{again:,} offsets are read again, and what comes of them is written again.")

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
 
@@ -20,13 +21,13 @@ from console.streams.presenters import ShownStream
 Offsets = Mapping[tuple[str, int], int]
 
 
-def access_streams(user) -> list[ShownStream]:
+def access_streams(user: User) -> list[ShownStream]:
     """Those in reach; PermissionDenied without the right to view any."""
     rows = access_processes(user).filter(kind=ManagedProcess.Kind.STREAM).select_related("progress").order_by("name")
     return [shown_stream(row) for row in rows]
 
 
-def access_stream(user, name: str, right: Right = Right.VIEW) -> ManagedProcess:
+def access_stream(user: User, name: str, right: Right = Right.VIEW) -> ManagedProcess:
     """PermissionDenied without `right`, Http404 if there is no such stream job."""
     require_on(user, Resource.PROCESS, name, right)
     return get_object_or_404(ManagedProcess, name=name, kind=ManagedProcess.Kind.STREAM)

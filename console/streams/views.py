@@ -21,7 +21,7 @@ def stream_list(request: HttpRequest) -> HttpResponse:
     return render(request, "streams/list.html", {"streams": streams})
 
 
-def _as_row(stream: ShownStream) -> tuple:
+def _as_row(stream: ShownStream) -> tuple[object, ...]:
     process, pace = stream.process, stream.pace
     seen = (stream.arrived, stream.processed, stream.facts.get("lag"), str(pace.pace), stream.watermark)
     return (process.name, stream.job, process.host, process.state, *seen)

@@ -2,6 +2,7 @@
 
 from dataclasses import asdict
 
+from django.contrib.auth.models import User
 from django.db import transaction
 
 from console.operations.actions import begin
@@ -14,10 +15,10 @@ from console.zookeeper.models import EnsembleChange
 from console.zookeeper.plan import UNDER_WAY, EnsemblePlan
 
 
-def do_change_ensemble(actor, planned: EnsemblePlan, confirmation: Confirmation) -> None:
+def do_change_ensemble(actor: User, planned: EnsemblePlan, confirmation: Confirmation) -> None:
     """Begin what was planned. Raises NotConfirmedError."""
 
-    def make(**common) -> None:
+    def make(**common: object) -> None:
         joining = [asdict(each) for each in planned.joining]
         EnsembleChange.objects.create(
             kind=planned.kind.value, joining_servers=joining, leaving=list(planned.leaving), **common
@@ -26,7 +27,7 @@ def do_change_ensemble(actor, planned: EnsemblePlan, confirmation: Confirmation)
     begin(actor, planned.plan, confirmation, make, UNDER_WAY)
 
 
-def do_set_zoo_cfg(actor, plan: Plan, servers: list[ManagedProcess], confirmation: Confirmation) -> None:
+def do_set_zoo_cfg(actor: User, plan: Plan, servers: list[ManagedProcess], confirmation: Confirmation) -> None:
     """For the next start of each. Raises NotConfirmedError."""
 
     def write() -> None:
@@ -37,7 +38,7 @@ def do_set_zoo_cfg(actor, plan: Plan, servers: list[ManagedProcess], confirmatio
     carry_out(actor, plan, confirmation, write)
 
 
-def do_call_off(actor, called: EnsembleChange) -> bool:
+def do_call_off(actor: User, called: EnsembleChange) -> bool:
     """Stop the new servers and leave the members as they are. False if the members may have changed already."""
     values = {"is_called_off": True, "sentence": "Is called off."}
     return change(actor, called, "call off", values, lambda now: now.can_be_called_off)

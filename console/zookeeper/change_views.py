@@ -1,5 +1,6 @@
 """Planning a change of the ensemble, beginning it, and calling it off."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from django.contrib import messages
@@ -62,7 +63,7 @@ def call_off(request: HttpRequest, number: int) -> HttpResponse:
     return HttpResponse("") if request.htmx else redirect("zookeeper")
 
 
-def _asked(fields) -> tuple[Kind, int | None]:
+def _asked(fields: Mapping[str, str]) -> tuple[Kind, int | None]:
     try:
         kind = Kind(fields.get("kind", "grow"))
     except ValueError:

@@ -1,6 +1,6 @@
 """A change of the ensemble as it is shown and confirmed: from whom to whom, what holds meanwhile, how it is undone."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from console.gateway.zookeeper_views import EnsembleConfig
@@ -86,15 +86,15 @@ def _title(joining: tuple[Server, ...], leaving: tuple[int, ...]) -> str:
     return f"servers {' '.join(parts)}"
 
 
-def _lines(config: EnsembleConfig, joining: tuple[Server, ...], leaving: tuple[int, ...]):
-    for each in joining:
-        yield Line(f"server {each.number}", None, each.line.partition("=")[2])
+def _lines(config: EnsembleConfig, joining: tuple[Server, ...], leaving: tuple[int, ...]) -> Iterable[Line]:
+    for new in joining:
+        yield Line(f"server {new.number}", None, new.line.partition("=")[2])
     for each in config.members:
         if each.number in leaving:
             yield Line(f"server {each.number}", each.line.partition("=")[2], None)
 
 
-def _read(present: Present):
+def _read(present: Present) -> Iterable[str]:
     yield f"version {present.config.version:x}"
     for each in present.config.members:
         yield each.line

@@ -82,13 +82,13 @@ def znodes(request: HttpRequest) -> HttpResponse:
     return _page(request, path, _facts(view, page, request.GET.get("as", "")))
 
 
-def _page(request: HttpRequest, path: str, facts: dict, status: int = 200) -> HttpResponse:
+def _page(request: HttpRequest, path: str, facts: dict[str, object], status: int = 200) -> HttpResponse:
     trail = crumbs(path)
     context = {"path": path, "trail": trail[:-1], "here": trail[-1], "explanation": explain(path), **facts}
     return render(request, "zookeeper/znodes.html", context, status=status)
 
 
-def _facts(view: ZnodeView, page: int, form: str) -> dict:
+def _facts(view: ZnodeView, page: int, form: str) -> dict[str, object]:
     shown = show_value(view.path, view.value, form) if view.value is not None else None
     return {
         "znode": view,
