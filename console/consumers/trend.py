@@ -45,9 +45,9 @@ class LagHistory:
     `unread` counts from the committed offsets, also what was deleted meanwhile: deleting is no reading.
     """
 
-    _moments: array[int] = field(default_factory=lambda: array("q"))
-    _unread: array[int] = field(default_factory=lambda: array("q"))
-    _appended: array[int] = field(default_factory=lambda: array("q"))
+    _moments: "array[int]" = field(default_factory=lambda: array("q"))
+    _unread: "array[int]" = field(default_factory=lambda: array("q"))
+    _appended: "array[int]" = field(default_factory=lambda: array("q"))
     _counted: int = 0
 
     def observe(self, unread: int, appended: int, at_ms: int, counted: int) -> None:
