@@ -106,6 +106,7 @@ INSTALLED_APPS = [
     "console.consumers",
     "console.processes",
     "console.history",
+    "console.operations",
     "console.rolling_restart",
     "console.decommission",
     "console.streams",
@@ -171,11 +172,15 @@ USE_THOUSAND_SEPARATOR = False
 # Database: readers never wait for the writer (WAL), and a writer waits for another instead of failing. ----------
 DATABASE_FILE = DATA_DIR / "console.sqlite3"
 #: Only `manage.py migrate` makes the file: who finds none waits for it, and puts no empty one where it was.
-SQLITE = {"ENGINE": "django.db.backends.sqlite3", "NAME": f"file:{quote(str(DATABASE_FILE))}?mode=rw"}
+SQLITE: dict[str, object] = {
+    "ENGINE": "django.db.backends.sqlite3",
+    "NAME": f"file:{quote(str(DATABASE_FILE))}?mode=rw",
+}
 DATABASES = {"default": env.db_url("BARNABAS_DATABASE_URL") if env("BARNABAS_DATABASE_URL", default="") else SQLITE}
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
-    if not DATABASES["default"]["NAME"].startswith((":memory:", "file:")):
-        DATABASES["default"]["NAME"] = str(DATA_DIR / DATABASES["default"]["NAME"])  # one file, wherever one starts
+    _name = str(DATABASES["default"]["NAME"])
+    if not _name.startswith((":memory:", "file:")):
+        DATABASES["default"]["NAME"] = str(DATA_DIR / _name)  # one file, wherever one starts
     DATABASES["default"]["OPTIONS"] = {
         "timeout": 20,
         "transaction_mode": "IMMEDIATE",
@@ -226,7 +231,7 @@ WHITENOISE_MAX_AGE = 60
 
 # Channels and Celery share one Redis. `memory://` keeps both inside one process: for tests. -------------------------
 if REDIS_URL.startswith("memory://"):
-    CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
+    CHANNEL_LAYERS: dict[str, dict[str, object]] = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
     CELERY_BROKER_URL, CELERY_RESULT_BACKEND = "memory://", "cache+memory://"
 else:
     CHANNEL_LAYERS = {

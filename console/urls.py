@@ -19,7 +19,7 @@ pages = [
     path("", include("console.history.urls")),
     path("audit/", include("console.audit.urls")),
     path("processes/+rolling-restart/", include("console.rolling_restart.urls")),
-    path("processes/+departures/", include("console.decommission.urls")),
+    path("processes/+decommission/", include("console.decommission.urls")),
     path("processes/", include("console.processes.urls")),
     path("streams/", include("console.streams.urls")),
 ]

@@ -35,12 +35,12 @@ def report_lines(preview: PreviewRetentionTopicResult, *, with_segments: bool = 
             ("partition", "segments go", "records go", "bytes go", "of bytes", "log start", "because of"),
             [*map(_retention_row, looked_at), _total(looked_at)],
         )
-    compacted = [partition for partition in looked_at if partition.compaction]
+    compacted = [(partition, found) for partition in looked_at if (found := partition.compaction)]
     if compacted:
         yield ""
         yield from _table(
             ("partition", "compaction", "records kept", "records go", "bytes before", "bytes after", "up to offset"),
-            [_compaction_row(partition.partition_index, partition.compaction) for partition in compacted],
+            [_compaction_row(partition.partition_index, found) for partition, found in compacted],
         )
     if with_segments and any(partition.segments for partition in looked_at):
         yield ""
@@ -56,12 +56,16 @@ def report_lines(preview: PreviewRetentionTopicResult, *, with_segments: bool = 
 
 def as_json(preview: PreviewRetentionTopicResult) -> dict[str, Any]:
     """Every field of the answer under its name on the wire; reasons and errors as words."""
-    return _plain(preview)
+    return _fields(preview)
+
+
+def _fields(struct: Struct) -> dict[str, Any]:
+    return {field.name: _plain(getattr(struct, field.name), field.name) for field in struct.fields}
 
 
 def _plain(value: Any, name: str = "") -> Any:
     if isinstance(value, Struct):
-        return {field.name: _plain(getattr(value, field.name), field.name) for field in value.fields}
+        return _fields(value)
     if isinstance(value, list):
         return [_plain(each) for each in value]
     if name == "reason":
@@ -88,7 +92,7 @@ def _retention_row(partition: PreviewRetentionPartitionResult) -> tuple[str, ...
         size(partition.deleted_bytes),
         size(partition.size_bytes),
         start,
-        ", ".join(_REASONS[reason] for reason in reasons) or "-",
+        ", ".join(_REASONS[DeletionReason(reason)] for reason in reasons) or "-",
     )
 
 
@@ -125,7 +129,7 @@ def _segment_row(index: int, segment: PreviewRetentionSegment) -> tuple[str, ...
         str(segment.last_offset),
         size(segment.size_bytes),
         moment(segment.max_timestamp),
-        _REASONS[segment.reason],
+        _REASONS[DeletionReason(segment.reason)],
     )
 
 

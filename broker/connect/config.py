@@ -11,6 +11,7 @@ console-access.topic=console.access
 console-access.json.key=path
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -86,6 +87,8 @@ def _under(name: str, texts: dict[str, str]) -> dict[str, tuple[str, str]]:
 def _connector(named: dict[str, tuple[str, str]]) -> SourceConnector:
     texts = {key: value for key, (_, value) in named.items()}
     common = read_values(_EVERY_CONNECTOR, texts)
+    keys: tuple[Key, ...]
+    build: Callable[[str, dict[str, Any]], SourceConnector]
     match common["connector_class"]:
         case "FileSource":
             keys, build = _FILE_KEYS, _file_source

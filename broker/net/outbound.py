@@ -49,11 +49,12 @@ class OutboundConnection:
     async def request(self, message: Message, version: int, timeout_ms: int) -> Message:
         """The response. Raises PeerUnreachable, or ProtocolError when the answer cannot be read."""
         async with self._turn:
-            if not self.is_connected:
+            reader, writer = self._reader, self._writer
+            if reader is None or writer is None:
                 raise PeerUnreachable(f"not connected to {self._host}:{self._port}")
             try:
                 async with asyncio.timeout(timeout_ms / 1000):
-                    return await self._exchange(message, version)
+                    return await self._exchange(message, version, reader, writer)
             except (OSError, TimeoutError, EOFError) as error:
                 self.close()
                 reason = f"{self._host}:{self._port} did not answer {message.api.name}: {reason_of(error)}"
@@ -69,16 +70,18 @@ class OutboundConnection:
                 self._writer.close()
         self._reader = self._writer = None
 
-    async def _exchange(self, message: Message, version: int) -> Message:
+    async def _exchange(
+        self, message: Message, version: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> Message:
         correlation_id = next(self._correlation_ids) & 0x7FFFFFFF
         header = encode_request_header(RequestHeader(message.api, version, correlation_id, self._client_id))
         body = encode(message, version)
-        self._writer.write((len(header) + len(body)).to_bytes(SIZE_BYTES) + header + body)
-        await self._writer.drain()
-        size = int.from_bytes(await self._reader.readexactly(SIZE_BYTES), signed=True)
+        writer.write((len(header) + len(body)).to_bytes(SIZE_BYTES) + header + body)
+        await writer.drain()
+        size = int.from_bytes(await reader.readexactly(SIZE_BYTES), signed=True)
         if not 0 <= size <= RESPONSE_BYTES_MAX:
             raise ProtocolError(f"{self._host}:{self._port} announces an answer of {size} bytes")
-        frame = memoryview(await self._reader.readexactly(size))
+        frame = memoryview(await reader.readexactly(size))
         answered_id, at = decode_response_header(message.api, version, frame)
         if answered_id != correlation_id:
             raise ProtocolError(f"{self._host}:{self._port} answers request {answered_id} instead of {correlation_id}")

@@ -133,7 +133,7 @@ def _render_endpoint(endpoint: BrokerEndpoint) -> str:
     return f"{endpoint.listener}://{host}:{endpoint.port}"
 
 
-def _parse_endpoint(broker_id: int, text: Any, protocols: dict) -> BrokerEndpoint:
+def _parse_endpoint(broker_id: int, text: Any, protocols: dict[str, str]) -> BrokerEndpoint:
     found = _ENDPOINT.fullmatch(text) if isinstance(text, str) else None
     if found is None:
         raise MalformedZnode(f"{broker_path(broker_id)} has an endpoint {text!r}")
@@ -252,8 +252,8 @@ def encode_secret(secret: bytes) -> bytes:
 
 def decode_secret(data: bytes) -> bytes:
     try:
-        secret = base64.b64decode(_decode(SECRET, data).get("secret"), validate=True)
-    except (ValueError, TypeError) as error:
+        secret = base64.b64decode(_decode(SECRET, data)["secret"], validate=True)
+    except (KeyError, ValueError, TypeError) as error:
         raise MalformedZnode(f"{SECRET} has no secret") from error
     if len(secret) < SECRET_BYTES:
         raise MalformedZnode(f"{SECRET} has a secret of {len(secret)} bytes")

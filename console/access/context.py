@@ -7,7 +7,7 @@ from console.access.read_only import why_read_only
 from console.access.rights import Right, reach_of, rights_here, seen_by
 
 
-def rights(request: HttpRequest) -> dict:
+def rights(request: HttpRequest) -> dict[str, object]:
     if not hasattr(request, "user"):
         return {}
     held = rights_here(request.user)

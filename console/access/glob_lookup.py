@@ -12,13 +12,13 @@ _LIKE = {"*": "%", "?": "_", "%": r"\%", "_": r"\_", "\\": r"\\"}
 class Glob(Lookup):
     lookup_name = "glob"
 
-    def as_sql(self, compiler, connection) -> tuple[str, tuple]:
+    def as_sql(self, compiler, connection) -> tuple[str, tuple[object, ...]]:
         """LIKE counts capitals in PostgreSQL."""
         return self._written(compiler, connection, "LIKE", "".join(_LIKE.get(letter, letter) for letter in self.rhs))
 
-    def as_sqlite(self, compiler, connection) -> tuple[str, tuple]:
+    def as_sqlite(self, compiler, connection) -> tuple[str, tuple[object, ...]]:
         return self._written(compiler, connection, "GLOB", self.rhs.replace("[", "[[]"))
 
-    def _written(self, compiler, connection, operator: str, pattern: str) -> tuple[str, tuple]:
+    def _written(self, compiler, connection, operator: str, pattern: str) -> tuple[str, tuple[object, ...]]:
         column, parameters = self.process_lhs(compiler, connection)
         return f"{column} {operator} %s", (*parameters, pattern)

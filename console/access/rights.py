@@ -1,11 +1,14 @@
 """What the person in front of us may do. A role is a Django group; a superuser holds every right, others none."""
 
+from typing import TypeAlias
+
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.core.exceptions import PermissionDenied
 
 from console.access.models import NameRule
 from console.access.reach import NOWHERE, Level, Reach, Resource, Rule, matches
-from console.access.roles import ROLES, Right
+from console.access.roles import ROLES
+from console.access.roles import Right as Right  # part of what this module offers
 
 #: The one name there is of the resource `cluster`.
 CLUSTER = "cluster"
@@ -21,7 +24,8 @@ REFUSALS = {
 NOT_EVERYTHING = "This names whatever there is, and rules keep some topics, groups or processes from you."
 NOT_ALL_TOPICS = "This concerns every topic, and your rights do not reach all of them."
 
-Person = AbstractBaseUser | AnonymousUser
+#: Django says nothing of types: what is written here is for readers.
+Person: TypeAlias = AbstractBaseUser | AnonymousUser
 
 
 def reach_of(user: Person) -> Reach:

@@ -10,7 +10,7 @@ Who can write those files too is told by seals that were written down elsewhere:
 import hashlib
 import hmac
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -32,8 +32,8 @@ class Link:
     action: str
     object_type: str
     object_name: str
-    before: dict | None
-    after: dict | None
+    before: Mapping[str, object] | None
+    after: Mapping[str, object] | None
     result: str
     detail: str
     previous_seal: str
@@ -70,7 +70,7 @@ class Verdict:
 
 def seal_of(link: Link, key: bytes) -> str:
     """64 hexadecimal digits. The same row gives the same seal whichever database it was read from."""
-    sealed = [
+    sealed: list[object] = [
         link.previous_seal,
         link.at.astimezone(UTC).isoformat(timespec="microseconds"),
         link.actor_name,
@@ -87,7 +87,7 @@ def seal_of(link: Link, key: bytes) -> str:
     return mac_of(sealed, key)
 
 
-def mac_of(values: list, key: bytes) -> str:
+def mac_of(values: Sequence[object], key: bytes) -> str:
     """Lists of different lengths or kinds never have one seal."""
     text = json.dumps(values, sort_keys=True, separators=(",", ":"))
     return hmac.new(key, text.encode(), hashlib.sha256).hexdigest()

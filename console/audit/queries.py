@@ -60,7 +60,7 @@ def chosen_events(query: AuditQuery) -> QuerySet[AuditEvent]:
     return AuditEvent.objects.filter(chosen)
 
 
-def event_rows(events: Iterable[AuditEvent]) -> Iterator[tuple]:
+def event_rows(events: Iterable[AuditEvent]) -> Iterator[tuple[object, ...]]:
     for each in events:
         what = (each.action, each.object_type, each.object_name, each.result, each.detail, each.before, each.after)
         yield (each.pk, each.at, each.actor_name, *what, each.seal)

@@ -1,6 +1,7 @@
 """The one way to write an audit event. Called inside the transaction of the change, so both are kept or neither."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from functools import cache
 
@@ -8,6 +9,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
+from console.access.rights import Person
 from console.audit.chain import VERSION, End, Link, seal_of
 from console.audit.models import AuditEnd, AuditEvent
 from console.audit.sealed_end import move_end
@@ -21,12 +23,12 @@ THE_END = 1
 
 
 def record_event(
-    actor,
+    actor: Person | None,
     action: str,
     object_type: str,
     object_name: str,
-    before: dict | None = None,
-    after: dict | None = None,
+    before: Mapping[str, object] | None = None,
+    after: Mapping[str, object] | None = None,
     result: str = "done",
     detail: str = "",
 ) -> AuditEvent:
@@ -53,7 +55,7 @@ def record_event(
     return _append(link)
 
 
-def name_of(actor) -> str:
+def name_of(actor: Person | None) -> str:
     """An account that got a reserved name before it was reserved, or at a shell, is told from the system."""
     if actor is None:
         return SYSTEM
@@ -87,6 +89,6 @@ def chain_key() -> bytes:
     return load_or_create_secret(settings.SECRETS_DIR / "audit-chain-key").encode()
 
 
-def _as_stored(values: dict | None) -> dict | None:
+def _as_stored(values: Mapping[str, object] | None) -> dict[str, object] | None:
     """As it will be read back: keys are texts, tuples are lists."""
     return None if values is None else json.loads(json.dumps(values))

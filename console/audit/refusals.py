@@ -2,6 +2,7 @@
 
 import logging
 
+from django.contrib.auth.models import User
 from django.db import DatabaseError
 from django.http import HttpRequest
 
@@ -22,7 +23,7 @@ def count_refusal(request: HttpRequest) -> None:
     count_quietly(request.user, REFUSED, str(resource), name, address_of(request))
 
 
-def count_quietly(actor, action: str, object_type: str, object_name: str, place: str = "") -> None:
+def count_quietly(actor: User, action: str, object_type: str, object_name: str, place: str = "") -> None:
     try:
         count_event(actor, action, object_type, object_name, place)
     except DatabaseError:

@@ -7,7 +7,7 @@ most `NAMED_MAX` rows and one for the rest of a minute.
 from datetime import datetime, timedelta
 
 from django.contrib.auth import get_user_model
-from django.contrib.auth.models import AnonymousUser
+from django.contrib.auth.models import AnonymousUser, User
 from django.db import IntegrityError, transaction
 from django.db.models import F
 from django.db.models.functions import Greatest, Least
@@ -23,7 +23,7 @@ MINUTE = timedelta(minutes=1)
 
 
 def count_event(
-    actor,
+    actor: User,
     action: str,
     object_type: str,
     object_name: str,
@@ -51,7 +51,7 @@ def count_event(
         _count_again(whose | what, first, last)
 
 
-def _count_again(key: dict, first: int | None, last: int | None) -> bool:
+def _count_again(key: dict[str, object], first: int | None, last: int | None) -> bool:
     changes = {"times": F("times") + 1}
     if first is not None:
         changes |= {

@@ -32,7 +32,7 @@ def audit_verify(request: HttpRequest) -> HttpResponse:
     return render(request, "audit/list.html", context)
 
 
-def _page(request: HttpRequest, query: AuditQuery) -> dict:
+def _page(request: HttpRequest, query: AuditQuery) -> dict[str, object]:
     return {
         "page": Paginator(chosen_events(query), EVENTS_PER_PAGE).get_page(request.GET.get("page", "1")),
         "query": query,

@@ -16,7 +16,7 @@ SETTING_TITLES = ("setting", "value", "source", "default", "read_only", "drift",
 REQUEST_TITLES = ("api", "per_second", "p50_ms", "p95_ms", "p99_ms", "max_ms", "count", "error_count")
 
 
-def broker_rows(brokers: Iterable[Broker]) -> Iterator[tuple]:
+def broker_rows(brokers: Iterable[Broker]) -> Iterator[tuple[object, ...]]:
     """Of brokers `with_words`."""
     for each in brokers:
         since = datetime.fromtimestamp(each.changed_at_ms / 1000, UTC) if each.changed_at_ms else None
@@ -36,17 +36,17 @@ def broker_rows(brokers: Iterable[Broker]) -> Iterator[tuple]:
         )
 
 
-def partition_cells(held: HeldPartition) -> tuple:
+def partition_cells(held: HeldPartition) -> tuple[object, ...]:
     each = held.partition
     rate = each.records_per_second
     return (each.topic.name, each.partition, held.role, each.leader, each.replicas, each.isr, held.size, rate)
 
 
-def setting_cells(row: SettingRow) -> tuple:
+def setting_cells(row: SettingRow) -> tuple[object, ...]:
     each = row.setting
     value = "(secret)" if each.is_sensitive else each.value
     return (each.name, value, each.source, each.default, each.is_read_only, " ".join(row.drifts), each.meaning)
 
 
-def request_cells(row: dict) -> tuple:
+def request_cells(row: dict[str, object]) -> tuple[object, ...]:
     return tuple(row[title] for title in REQUEST_TITLES)

@@ -76,7 +76,7 @@ def process_of(broker_id: int, reach: Reach = EVERYTHING) -> ManagedProcess | No
     return seen.filter(kind=ManagedProcess.Kind.BROKER, name=f"broker-{broker_id}").first()
 
 
-def broker_facts(broker: Broker, reach: Reach = EVERYTHING) -> dict:
+def broker_facts(broker: Broker, reach: Reach = EVERYTHING) -> dict[str, object]:
     """Everything its page shows, for the page and for the push alike, of the topics and processes in reach."""
     process = process_of(broker.broker_id, reach)
     with_words([broker], reach)

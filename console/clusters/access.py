@@ -1,5 +1,6 @@
 """The door through which a view gets the topic or broker somebody asked for: right first, then existence."""
 
+from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.http import Http404
 
@@ -9,7 +10,7 @@ from console.access.rights import Right, require, require_everything, require_on
 from console.clusters.models import Broker, Topic
 
 
-def access_topic(user, name: str, right: Right) -> Topic:
+def access_topic(user: User, name: str, right: Right) -> Topic:
     """The topic `name` if `user` holds `right`; PermissionDenied before Http404, so that names do not leak."""
     require_on(user, Resource.TOPIC, name, right)
     topic = Topic.objects.filter(name=name).first()
@@ -18,7 +19,7 @@ def access_topic(user, name: str, right: Right) -> Topic:
     return topic
 
 
-def access_records(user, name: str, right: Right = Right.RECORDS) -> Topic:
+def access_records(user: User, name: str, right: Right = Right.RECORDS) -> Topic:
     """As `access_topic`, for what is in the topic's records: those of some topics tell of other people's objects."""
     topic = access_topic(user, name, right)
     if tells_of_others(topic):
@@ -31,7 +32,7 @@ def tells_of_others(topic: Topic) -> bool:
     return topic.is_internal or topic.name.startswith("__") or topic.name.split(".")[:2] == ["console", "access"]
 
 
-def access_broker(user, broker_id: int, right: Right) -> Broker:
+def access_broker(user: User, broker_id: int, right: Right) -> Broker:
     """The broker with this number, as `access_topic`."""
     require(user, right)
     broker = Broker.objects.filter(broker_id=broker_id).first()

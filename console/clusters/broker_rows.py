@@ -9,8 +9,8 @@ from console.gateway.interface import BrokerView
 
 #: A broker that is gone and holds no replica is forgotten after this long.
 FORGET_AFTER_MS = 24 * 3600 * 1000
-#: Departures remembered of a broker: enough to call it flapping.
-DEPARTURES_MAX = 20
+#: How often it left, as remembered of a broker: enough to call it flapping.
+LEFT_TIMES_MAX = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class BrokerRow:
     is_registered: bool = False
     changed_at_ms: int = 0
     #: When it left, oldest first.
-    departures: tuple[int, ...] = ()
+    left_at_ms: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,15 +53,16 @@ def broker_rows(
     rows = {}
     for view in views:
         previous = before.get(view.id)
-        departures = previous.departures if previous is not None else ()
-        row = BrokerRow(view.id, view.host, view.port, view.rack, True, at_ms, departures)
-        is_same = previous is not None and replace(previous, changed_at_ms=at_ms) == row
-        rows[view.id] = previous if is_same else row
+        left_at_ms = previous.left_at_ms if previous is not None else ()
+        row = BrokerRow(view.id, view.host, view.port, view.rack, True, at_ms, left_at_ms)
+        if previous is not None and replace(previous, changed_at_ms=at_ms) == row:
+            row = previous
+        rows[view.id] = row
     for broker_id in (before.keys() | holding_replicas) - rows.keys():
         previous = before.get(broker_id, BrokerRow(broker_id, changed_at_ms=at_ms))
         if previous.is_registered:
-            departures = (*previous.departures, at_ms)[-DEPARTURES_MAX:]
-            previous = replace(previous, is_registered=False, changed_at_ms=at_ms, departures=departures)
+            left_at_ms = (*previous.left_at_ms, at_ms)[-LEFT_TIMES_MAX:]
+            previous = replace(previous, is_registered=False, changed_at_ms=at_ms, left_at_ms=left_at_ms)
         is_missed = broker_id not in removed and at_ms - previous.changed_at_ms < FORGET_AFTER_MS
         if broker_id in holding_replicas or is_missed:
             rows[broker_id] = previous

@@ -7,7 +7,7 @@ from console.clusters.queries import cluster_state
 from console.common.clock import now_ms
 
 
-def cluster(request: HttpRequest) -> dict:
+def cluster(request: HttpRequest) -> dict[str, object]:
     if not getattr(request, "user", None) or not request.user.is_authenticated:
         return {}
     return {

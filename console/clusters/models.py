@@ -11,7 +11,7 @@ from console.common.clock import now_ms
 #: The collector's silence after which a page says so; it writes a heartbeat every second.
 SILENCE_MS = 5_000
 #: A broker that leaves this often within the window does not stay: something ends it again and again.
-FLAPPING_DEPARTURES = 3
+FLAPPING_TIMES = 3
 FLAPPING_WINDOW_MS = 600_000
 
 
@@ -55,7 +55,7 @@ class Broker(models.Model):
     #: When it came or went, ms since the epoch.
     changed_at_ms = models.BigIntegerField(default=0)
     #: When it left, of late: ms since the epoch, oldest first.
-    departures = models.JSONField(default=list)
+    left_at_ms = models.JSONField(default=list)
     #: Counted over all partitions by the collector.
     leader_count = models.IntegerField(default=0)
     replica_count = models.IntegerField(default=0)
@@ -82,12 +82,12 @@ class Broker(models.Model):
     def __str__(self) -> str:
         return f"broker {self.broker_id}"
 
-    def departures_since(self, at_ms: int, window_ms: int = FLAPPING_WINDOW_MS) -> int:
+    def times_left_since(self, at_ms: int, window_ms: int = FLAPPING_WINDOW_MS) -> int:
         """How often it left within `window_ms` before `at_ms`."""
-        return sum(at_ms - left_at_ms < window_ms for left_at_ms in self.departures)
+        return sum(at_ms - each < window_ms for each in self.left_at_ms)
 
     def is_flapping(self, at_ms: int) -> bool:
-        return self.departures_since(at_ms) >= FLAPPING_DEPARTURES
+        return self.times_left_since(at_ms) >= FLAPPING_TIMES
 
     @property
     def address(self) -> str:
@@ -202,7 +202,7 @@ class Partition(models.Model):
         return "all in sync"
 
     @property
-    def replica_states(self) -> list[dict]:
+    def replica_states(self) -> list[dict[str, object]]:
         """The replicas in assignment order with what each is at the moment."""
         sizes = dict(self.sizes)
         return [

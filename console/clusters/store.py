@@ -37,7 +37,7 @@ _PARTITION_FIELDS = [
     "records_per_second",
     "sizes",
 ]
-_BROKER_FIELDS = ["host", "port", "rack", "is_registered", "changed_at_ms", "departures"]
+_BROKER_FIELDS = ["host", "port", "rack", "is_registered", "changed_at_ms", "left_at_ms"]
 
 
 def ensure_state() -> ClusterState:
@@ -88,7 +88,7 @@ def load_brokers() -> dict[int, BrokerRow]:
             each.rack,
             each.is_registered,
             each.changed_at_ms,
-            tuple(each.departures),
+            tuple(each.left_at_ms),
         )
         for each in Broker.objects.all()
     }

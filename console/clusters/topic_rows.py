@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from console.common.rates import RateWindow
 from console.gateway.broker_views import ReplicaSizes
-from console.gateway.group_views import Place
+from console.gateway.group_views import TopicPartition
 from console.gateway.interface import PartitionView, TopicView
 
 
@@ -117,7 +117,7 @@ def topic_rows(
     rates: RateWindow,
     at_ms: int,
     sizes: ReplicaSizes = MappingProxyType({}),
-    arriving: Mapping[Place, frozenset[int]] = MappingProxyType({}),
+    arriving: Mapping[TopicPartition, frozenset[int]] = MappingProxyType({}),
 ) -> dict[str, TopicRow]:
     """The rows that follow from a look at the cluster, by topic name. `sizes` come from another, rarer look, and so do
     the replicas that are `arriving` by a move.
@@ -125,7 +125,8 @@ def topic_rows(
     rows = {}
     for view in views:
         previous = before.get(view.name)
-        settings, last_record_at_ms = view, 0
+        settings: TopicView | TopicRow = view
+        last_record_at_ms = 0
         if previous is None or is_recreated(previous, view.topic_id):
             known = {}
         else:
@@ -165,7 +166,7 @@ def _partition_row(
     rates: RateWindow,
     at_ms: int,
     sizes: ReplicaSizes,
-    arriving: Mapping[Place, frozenset[int]],
+    arriving: Mapping[TopicPartition, frozenset[int]],
 ) -> PartitionRow:
     records_per_second = None
     first_offset, next_offset, leader_epoch = view.first_offset, view.next_offset, view.leader_epoch
@@ -220,7 +221,7 @@ def compare(before: Mapping[str, TopicRow], after: Mapping[str, TopicRow]) -> To
     return changes
 
 
-def _placement(row: TopicRow) -> list[tuple]:
+def _placement(row: TopicRow) -> list[tuple[object, ...]]:
     return [(each.leader, each.replicas, each.isr) for each in row.partitions]
 
 

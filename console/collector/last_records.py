@@ -41,7 +41,8 @@ class LastRecords:
 
     def _due(self, rows: Mapping[str, TopicRow]) -> list[TopicRow]:
         self._asked &= {(row.name, row.topic_id) for row in rows.values()}
-        due, count = [], 0
+        due: list[TopicRow] = []
+        count = 0
         for row in rows.values():
             if row.last_record_at_ms or not row.record_count or (row.name, row.topic_id) in self._asked:
                 continue

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 logger = logging.getLogger(__name__)
 
 
-async def end_tasks(tasks: Iterable[asyncio.Task], *expected: type[Exception]) -> None:
+async def end_tasks(tasks: Iterable[asyncio.Task[object]], *expected: type[Exception]) -> None:
     """Cancel `tasks` and wait for their end. What one had failed with is logged, unless it is of `expected`."""
     ended = list(tasks)
     for task in ended:

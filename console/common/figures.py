@@ -149,7 +149,7 @@ def utc_time(at_ms: int) -> str:
 
 
 @register.filter
-def facts(values: dict) -> str:
+def facts(values: dict[str, object]) -> str:
     """A small dictionary on one line: `partition_count 3, replication_factor 1`."""
     return ", ".join(f"{name} {value}" for name, value in values.items())
 
@@ -160,13 +160,13 @@ FACTS_LENGTH_SHOWN = 300
 
 
 @register.filter
-def is_long(values: dict) -> bool:
+def is_long(values: dict[str, object]) -> bool:
     """True if `facts` would fill more of a row than a person reads in passing."""
     return len(values) > FACTS_SHOWN or len(facts(values)) > FACTS_LENGTH_SHOWN
 
 
 @register.filter
-def first_fact(values: dict) -> str:
+def first_fact(values: dict[str, object]) -> str:
     """The first of `facts`, cut to a line."""
     text = facts(dict(list(values.items())[:1]))
     return text if len(text) <= FACTS_LENGTH_SHOWN // 3 else f"{text[: FACTS_LENGTH_SHOWN // 3]}…"

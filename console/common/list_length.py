@@ -10,5 +10,5 @@ class ListLength(Func):
     arity = 1
     output_field = IntegerField()
 
-    def as_sqlite(self, compiler, connection, **context) -> tuple[str, tuple]:
+    def as_sqlite(self, compiler, connection, **context) -> tuple[str, tuple[object, ...]]:
         return self.as_sql(compiler, connection, function="JSON_ARRAY_LENGTH", **context)

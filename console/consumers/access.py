@@ -1,5 +1,6 @@
 """The door to consumer groups: right first, then existence."""
 
+from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db.models import Q, QuerySet
 from django.http import Http404
@@ -7,12 +8,12 @@ from django.http import Http404
 from console.access.filters import within
 from console.access.reach import Reach, Resource
 from console.access.rights import Right, reach_of, require_on
-from console.consumers.models import ConsumerGroup, GroupPlace
+from console.consumers.models import ConsumerGroup, GroupPartition
 
 READS_BEYOND = "This group also reads topics that your rights do not reach, so it is not yours to change."
 
 
-def access_group(user, name: str, right: Right) -> ConsumerGroup:
+def access_group(user: User, name: str, right: Right) -> ConsumerGroup:
     """The consumer group `name`, as `access_topic`. With `OPERATE` every topic it reads has to be in reach too."""
     require_on(user, Resource.GROUP, name, right)
     reach = reach_of(user)
@@ -27,7 +28,7 @@ def access_group(user, name: str, right: Right) -> ConsumerGroup:
 def reads_beyond(group: ConsumerGroup, reach: Reach) -> bool:
     """It also reads topics that are not in reach; its sums hold their figures."""
     is_limited = reach.is_limited(Resource.TOPIC)
-    return is_limited and group.places.exclude(within(reach, Resource.TOPIC, "topic")).exists()
+    return is_limited and group.partitions.exclude(within(reach, Resource.TOPIC, "topic")).exists()
 
 
 def groups_within(reach: Reach) -> QuerySet[ConsumerGroup]:
@@ -35,9 +36,9 @@ def groups_within(reach: Reach) -> QuerySet[ConsumerGroup]:
     groups = ConsumerGroup.objects.filter(within(reach, Resource.GROUP, "name"))
     if not reach.is_limited(Resource.TOPIC):
         return groups
-    return groups.filter(Q(pk__in=places_within(reach).values("group")) | Q(places__isnull=True))
+    return groups.filter(Q(pk__in=partitions_within(reach).values("group")) | Q(partitions__isnull=True))
 
 
-def places_within(reach: Reach) -> QuerySet[GroupPlace]:
+def partitions_within(reach: Reach) -> QuerySet[GroupPartition]:
     seen = within(reach, Resource.TOPIC, "topic") & within(reach, Resource.GROUP, "group__name")
-    return GroupPlace.objects.filter(seen)
+    return GroupPartition.objects.filter(seen)

@@ -2,10 +2,12 @@
 
 from collections.abc import Callable
 
+from django.contrib.auth.models import User
+
 from console.consumers.reset import Reset, flat
 from console.gateway.connect import cluster_gateway
 from console.gateway.errors import RefusedError
-from console.gateway.group_views import GroupGateway, Place
+from console.gateway.group_views import GroupGateway, TopicPartition
 from console.plans.apply import Refusals, carry_out
 from console.plans.inverse import keep_inverse
 from console.plans.models import KeptInverse
@@ -15,13 +17,13 @@ from console.plans.plan import Confirmation, Plan
 Done = tuple[Refusals, KeptInverse | None]
 
 
-def do_reset_offsets(actor, plan: Plan, reset: Reset, confirmation: Confirmation) -> Done:
+def do_reset_offsets(actor: User, plan: Plan, reset: Reset, confirmation: Confirmation) -> Done:
     """Commit the new offsets; what was refused, and what takes it back. Raises NotConfirmedError, GatewayError."""
     wanted = flat(reset.wanted)
     set_to = {place: offset for place, offset in wanted.items() if offset is not None}
     taken_away = [place for place, offset in wanted.items() if offset is None]
 
-    def change(groups: GroupGateway) -> dict[Place, str]:
+    def change(groups: GroupGateway) -> dict[TopicPartition, str]:
         refused = dict(groups.commit_offsets(plan.object_name, set_to).why) if set_to else {}
         if taken_away:
             refused.update(groups.delete_offsets(plan.object_name, taken_away).why)
@@ -30,17 +32,17 @@ def do_reset_offsets(actor, plan: Plan, reset: Reset, confirmation: Confirmation
     return _change_keeping(actor, plan, reset, confirmation, change)
 
 
-def do_delete_group(actor, plan: Plan, reset: Reset, confirmation: Confirmation) -> Done:
+def do_delete_group(actor: User, plan: Plan, reset: Reset, confirmation: Confirmation) -> Done:
     """As above. Its members, if any came, keep it from being deleted."""
 
-    def delete(groups: GroupGateway) -> dict[Place, str]:
+    def delete(groups: GroupGateway) -> dict[TopicPartition, str]:
         groups.delete_group(plan.object_name)
         return {}
 
     return _change_keeping(actor, plan, reset, confirmation, delete)
 
 
-def do_forget_offsets(actor, plan: Plan, reset: Reset, confirmation: Confirmation) -> Done:
+def do_forget_offsets(actor: User, plan: Plan, reset: Reset, confirmation: Confirmation) -> Done:
     """As above, of one topic."""
     places = [move.place for move in reset.moves]
     return _change_keeping(
@@ -49,11 +51,11 @@ def do_forget_offsets(actor, plan: Plan, reset: Reset, confirmation: Confirmatio
 
 
 def _change_keeping(
-    actor,
+    actor: User,
     plan: Plan,
     reset: Reset,
     confirmation: Confirmation,
-    change: Callable[[GroupGateway], dict[Place, str]],
+    change: Callable[[GroupGateway], dict[TopicPartition, str]],
 ) -> Done:
     kept: list[KeptInverse] = []
 

@@ -10,7 +10,7 @@ from console.live.changes import ChangeSender
 class GroupAnnouncer:
     """For one thread."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._changes = ChangeSender("groups")
 
     def groups_changed(self, changes: GroupChanges, keys: Iterable[int]) -> None:
@@ -21,7 +21,7 @@ class GroupAnnouncer:
 
 def _rows(changes: GroupChanges, keys: Iterable[int]) -> dict[str, Iterable[int]]:
     topics = {place.topic for _, places in changes.changed for place in places}
-    topics.update(place.topic for row in (*changes.created, *changes.reshaped) for place in row.places)
+    topics.update(place.topic for row in (*changes.created, *changes.reshaped) for place in row.partitions)
     return {
         "group-row": keys,
         "group-page": keys,

@@ -36,7 +36,7 @@ from console.consumers.reset import (
     reset_to,
 )
 from console.gateway.connect import cluster_gateway
-from console.gateway.group_views import GroupView, Place, is_ledger
+from console.gateway.group_views import GroupView, TopicPartition, is_ledger
 from console.plans.apply import Refusals
 from console.plans.inverse import find_inverse, inverses_of
 from console.plans.models import KeptInverse
@@ -119,7 +119,7 @@ def _plan_asked(request: HttpRequest, view: GroupView, context: dict) -> int:
     return 200
 
 
-def _show_plan(context: dict, view: GroupView, wanted: dict[Place, int | None]) -> Reset:
+def _show_plan(context: dict, view: GroupView, wanted: dict[TopicPartition, int | None]) -> Reset:
     planned = reset_to(view, wanted, cluster_gateway().groups.bounds(wanted))
     _put(context, view, planned)
     return planned
@@ -145,14 +145,14 @@ def _apply_reset(request: HttpRequest, view: GroupView, context: dict) -> HttpRe
     return _told(request, context["plan"], refused, kept, f"Offsets of {view.group_id} were reset.")
 
 
-def _require_topics(request: HttpRequest, places: Iterable[Place]) -> None:
+def _require_topics(request: HttpRequest, places: Iterable[TopicPartition]) -> None:
     """What it reads now, and what is put back, may be more than the collector has seen."""
     reach = reach_of(request.user)
     if any(Right.VIEW not in reach.rights_on(Resource.TOPIC, topic) for topic in {topic for topic, _ in places}):
         raise PermissionDenied(READS_BEYOND)
 
 
-def _wanted(request: HttpRequest) -> dict[Place, int | None]:
+def _wanted(request: HttpRequest) -> dict[TopicPartition, int | None]:
     try:
         return flat(json.loads(request.POST.get("offsets", "")))
     except ValueError:
@@ -203,11 +203,11 @@ def _form(request: HttpRequest) -> ResetForm:
     return ResetForm(lambda topic: seen.filter(name=topic).exists(), asked, initial=initial)
 
 
-def _partitions_of(topic: str) -> set[Place]:
+def _partitions_of(topic: str) -> set[TopicPartition]:
     """Those without a commit too: so a group is given a place before it has read anything."""
     found = Topic.objects.filter(name=topic).first() if topic else None
     return {(topic, each) for each in range(found.partition_count)} if found else set()
 
 
-def _places(view: GroupView) -> set[Place]:
+def _places(view: GroupView) -> set[TopicPartition]:
     return set(view.committed).union(*(member.assigned for member in view.members))

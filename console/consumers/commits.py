@@ -89,11 +89,14 @@ class CommitRing:
 
         None: there are no two that are so far apart.
         """
-        known = [each for each in self.commits if each.lag is not None and each.at_ms >= from_ms]
-        if len(known) < 2 or known[-1].at_ms - known[0].at_ms < span_min_ms:
+        known = [(each, each.lag) for each in self.commits if each.lag is not None and each.at_ms >= from_ms]
+        if len(known) < 2:
             return None
-        read = known[-1].offset - known[0].offset
-        return read, read + known[-1].lag - known[0].lag
+        (first, lag_then), (last, lag_now) = known[0], known[-1]
+        if last.at_ms - first.at_ms < span_min_ms:
+            return None
+        read = last.offset - first.offset
+        return read, read + lag_now - lag_then
 
     def _put(self, offset: int, at_ms: int, log_end: int | None, waited_ms: int | None) -> None:
         last, pause_ms = self.last, waited_ms
@@ -105,7 +108,7 @@ class CommitRing:
             self.moved_ms = at_ms
         self.rhythm.note(at_ms)
         commit = Commit(offset, at_ms, None if log_end is None else max(0, log_end - offset), pause_ms)
-        if len(self.commits) > 1 and last.at_ms - self.commits[-2].at_ms < DISTANCE_MS:
+        if last is not None and len(self.commits) > 1 and last.at_ms - self.commits[-2].at_ms < DISTANCE_MS:
             self.commits[-1] = commit
             return
         self.commits.append(commit)

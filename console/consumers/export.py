@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from console.consumers.models import ConsumerGroup, GroupPlace
+from console.consumers.models import ConsumerGroup, GroupPartition
 
 GROUP_TITLES = (
     "group",
@@ -37,7 +37,7 @@ PLACE_TITLES = (
 MEMBER_TITLES = ("group", "client", "host", "partitions", "static_id", "member")
 
 
-def group_rows(groups: Iterable[ConsumerGroup]) -> Iterator[tuple]:
+def group_rows(groups: Iterable[ConsumerGroup]) -> Iterator[tuple[object, ...]]:
     for group in groups:
         yield (
             group.name,
@@ -58,7 +58,7 @@ def group_rows(groups: Iterable[ConsumerGroup]) -> Iterator[tuple]:
         )
 
 
-def place_rows(places: Iterable[GroupPlace]) -> Iterator[tuple]:
+def partition_rows(places: Iterable[GroupPartition]) -> Iterator[tuple[object, ...]]:
     for each in places:
         yield (
             each.group.name,
@@ -75,6 +75,6 @@ def place_rows(places: Iterable[GroupPlace]) -> Iterator[tuple]:
         )
 
 
-def member_rows(group: ConsumerGroup) -> Iterator[tuple]:
+def member_rows(group: ConsumerGroup) -> Iterator[tuple[object, ...]]:
     for member_id, client_id, host, instance_id, partitions in group.members:
         yield group.name, client_id, host, partitions, instance_id, member_id

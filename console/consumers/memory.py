@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from operator import itemgetter
 
 from console.gateway.errors import GatewayError
-from console.gateway.group_views import Place, UnreadView
+from console.gateway.group_views import TopicPartition, UnreadView
 from console.gateway.interface import ClusterGateway
 
 logger = logging.getLogger(__name__)
@@ -23,14 +23,14 @@ class UnreadMemory:
 
     def __init__(self, gateway: ClusterGateway):
         self._gateway = gateway
-        self._known: dict[tuple[Place, int], tuple[int, UnreadView]] = {}
-        self._asked_last: Place | None = None
+        self._known: dict[tuple[TopicPartition, int], tuple[int, UnreadView]] = {}
+        self._asked_last: TopicPartition | None = None
 
-    def learn(self, wanted: Mapping[Place, Iterable[int]], ends: Mapping[Place, int]) -> None:
+    def learn(self, wanted: Mapping[TopicPartition, Iterable[int]], ends: Mapping[TopicPartition, int]) -> None:
         """Ask for positions that are not known, in turn; what is not wanted any more is forgotten."""
         positions = {(place, position) for place, each in wanted.items() for position in each}
         self._known = {key: known for key, known in self._known.items() if key in positions}
-        missing: dict[Place, int] = {}
+        missing: dict[TopicPartition, int] = {}
         for place, position in self._in_turn(positions):
             if place not in missing and not self._is_known(place, position, ends[place]):
                 missing[place] = position
@@ -44,18 +44,18 @@ class UnreadMemory:
             return
         self._known.update({(place, missing[place]): (ends[place], view) for place, view in answers.items()})
 
-    def of(self, place: Place, position: int, next_offset: int | None) -> UnreadView | None:
+    def of(self, place: TopicPartition, position: int, next_offset: int | None) -> UnreadView | None:
         if next_offset is None or not self._is_known(place, position, next_offset):
             return None
         return self._known[place, position][1]
 
-    def _in_turn(self, positions: set[tuple[Place, int]]) -> list[tuple[Place, int]]:
+    def _in_turn(self, positions: set[tuple[TopicPartition, int]]) -> list[tuple[TopicPartition, int]]:
         """Groups that move on have new positions at each look: they must not keep others from being asked for."""
         ordered = sorted(positions)
         begin = 0 if self._asked_last is None else bisect_right(ordered, self._asked_last, key=itemgetter(0))
         return ordered[begin:] + ordered[:begin]
 
-    def _is_known(self, place: Place, position: int, next_offset: int) -> bool:
+    def _is_known(self, place: TopicPartition, position: int, next_offset: int) -> bool:
         known = self._known.get((place, position))
         return known is not None and (known[1].offset is not None or known[0] == next_offset)
 

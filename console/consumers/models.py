@@ -74,10 +74,10 @@ class ConsumerGroup(models.Model):
         return None if seconds is None else round(seconds * 1_000)
 
 
-class GroupPlace(models.Model):
+class GroupPartition(models.Model):
     """A group in one partition."""
 
-    group = models.ForeignKey(ConsumerGroup, on_delete=models.CASCADE, related_name="places")
+    group = models.ForeignKey(ConsumerGroup, on_delete=models.CASCADE, related_name="partitions")
     topic = models.CharField(max_length=249, db_index=True)
     partition = models.IntegerField()
     committed = models.BigIntegerField(null=True)
@@ -92,7 +92,7 @@ class GroupPlace(models.Model):
 
     class Meta:
         ordering = ["topic", "partition"]
-        constraints = [models.UniqueConstraint(fields=["group", "topic", "partition"], name="place_of_group")]
+        constraints = [models.UniqueConstraint(fields=["group", "topic", "partition"], name="partition_of_group")]
 
     def __str__(self) -> str:
         return f"{self.group.name} in {self.topic}-{self.partition}"

@@ -10,8 +10,8 @@ from django.http import QueryDict
 from console.access.reach import EVERYTHING, Reach, Resource
 from console.access.rights import Right
 from console.common.clock import now_ms
-from console.consumers.access import groups_within, places_within
-from console.consumers.models import ConsumerGroup, GroupPlace, LagSample
+from console.consumers.access import groups_within, partitions_within
+from console.consumers.models import ConsumerGroup, GroupPartition, LagSample
 from console.consumers.verdict import Verdict
 
 GROUPS_PER_PAGE = 50
@@ -75,7 +75,7 @@ def chosen_groups(query: GroupListQuery, reach: Reach) -> QuerySet[ConsumerGroup
     """Those in reach; the search looks into the names of groups and of the topics they read."""
     groups = groups_within(reach)
     if query.search:
-        in_topic = places_within(reach).filter(topic__icontains=query.search).values("group")
+        in_topic = partitions_within(reach).filter(topic__icontains=query.search).values("group")
         groups = groups.filter(Q(name__icontains=query.search) | Q(pk__in=in_topic))
     if query.only_bad:
         groups = groups.filter(_is_in_trouble(now_ms()))
@@ -95,22 +95,22 @@ def with_topics_within(groups: Iterable[ConsumerGroup], reach: Reach) -> Iterato
         yield group
 
 
-def chosen_places(group: ConsumerGroup, query: GroupListQuery, reach: Reach) -> QuerySet[GroupPlace]:
-    places = places_within(reach).filter(group=group)
+def chosen_partitions(group: ConsumerGroup, query: GroupListQuery, reach: Reach) -> QuerySet[GroupPartition]:
+    places = partitions_within(reach).filter(group=group)
     if query.search:
         places = places.filter(topic__icontains=query.search)
-    return _sorted_places(places, query, "topic")
+    return _sorted_partitions(places, query, "topic")
 
 
-def places_in_topic(topic: str, query: GroupListQuery, reach: Reach) -> QuerySet[GroupPlace]:
+def partitions_in_topic(topic: str, query: GroupListQuery, reach: Reach) -> QuerySet[GroupPartition]:
     """Of every group in reach that reads the topic."""
-    places = places_within(reach).filter(topic=topic).select_related("group").defer("group__members")
+    places = partitions_within(reach).filter(topic=topic).select_related("group").defer("group__members")
     if query.search:
         places = places.filter(group__name__icontains=query.search)
-    return _sorted_places(places, query, "group__name")
+    return _sorted_partitions(places, query, "group__name")
 
 
-def place_page(places: QuerySet[GroupPlace], query: GroupListQuery) -> Page:
+def partition_page(places: QuerySet[GroupPartition], query: GroupListQuery) -> Page:
     return Paginator(places, PLACES_PER_PAGE).get_page(query.page)
 
 
@@ -119,7 +119,7 @@ def lag_history(group: ConsumerGroup) -> list[LagSample]:
     return list(LagSample.objects.filter(group=group))
 
 
-def _sorted_places(places: QuerySet[GroupPlace], query: GroupListQuery, first: str) -> QuerySet[GroupPlace]:
+def _sorted_partitions(places: QuerySet[GroupPartition], query: GroupListQuery, first: str) -> QuerySet[GroupPartition]:
     if query.sort == "partition":
         flip = "-" if query.is_descending else ""
         return places.order_by(f"{flip}{first}", f"{flip}partition")

@@ -13,7 +13,7 @@ from console.consumers.rows import GroupRow
 class ReadRates:
     """Commits that go back count nothing: a reset is no reading. Used from one thread."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._read: Counter[str] = Counter()
         self._window = RateWindow()
         self._written: dict[str, float] = {}
@@ -43,5 +43,5 @@ class ReadRates:
 
 
 def _committed(group: GroupRow | None) -> dict[tuple[str, int], int]:
-    places = group.places if group is not None else ()
+    places = group.partitions if group is not None else ()
     return {(each.topic, each.partition): each.committed for each in places if each.committed is not None}

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from console.gateway.group_views import Bounds, GroupView, Place
+from console.gateway.group_views import Bounds, GroupView, TopicPartition
 from console.plans.plan import Line, Plan
 
 ACTION = "reset offsets"
@@ -38,7 +38,7 @@ class Aim:
     value: int = 0
     at_ms: int = 0
 
-    def takes(self, place: Place) -> bool:
+    def takes(self, place: TopicPartition) -> bool:
         if self.topic and place[0] != self.topic:
             return False
         return not self.partitions or place[1] in self.partitions
@@ -48,7 +48,7 @@ class Aim:
 class Move:
     """`new` None: the commit is taken away. `bounds` None: the leader did not answer."""
 
-    place: Place
+    place: TopicPartition
     old: int | None
     new: int | None
     bounds: Bounds | None
@@ -90,10 +90,14 @@ class Reset:
 
 
 def aim_at(
-    aim: Aim, places: Iterable[Place], group: GroupView, bounds: Mapping[Place, Bounds], by_time: Mapping[Place, int]
-) -> dict[Place, tuple[int | None, str]]:
+    aim: Aim,
+    places: Iterable[TopicPartition],
+    group: GroupView,
+    bounds: Mapping[TopicPartition, Bounds],
+    by_time: Mapping[TopicPartition, int],
+) -> dict[TopicPartition, tuple[int | None, str]]:
     """New offset and a note for every place that is aimed at; None with a note where there can be none."""
-    found = {}
+    found: dict[TopicPartition, tuple[int | None, str]] = {}
     for place in sorted(set(places)):
         if not aim.takes(place):
             continue
@@ -107,7 +111,7 @@ def aim_at(
 
 
 def _aimed(
-    aim: Aim, place: Place, group: GroupView, bounds: Bounds, by_time: Mapping[Place, int]
+    aim: Aim, place: TopicPartition, group: GroupView, bounds: Bounds, by_time: Mapping[TopicPartition, int]
 ) -> tuple[int | None, str]:
     match aim.kind:
         case Kind.EARLIEST:
@@ -131,7 +135,7 @@ def _within(offset: int, bounds: Bounds) -> tuple[int, str]:
 
 
 def reset_by_aim(
-    group: GroupView, aimed: Mapping[Place, tuple[int | None, str]], bounds: Mapping[Place, Bounds]
+    group: GroupView, aimed: Mapping[TopicPartition, tuple[int | None, str]], bounds: Mapping[TopicPartition, Bounds]
 ) -> Reset:
     moves, stays = [], []
     for place, (new, note) in aimed.items():
@@ -143,7 +147,9 @@ def reset_by_aim(
     return Reset(tuple(moves), tuple(stays))
 
 
-def reset_to(group: GroupView, wanted: Mapping[Place, int | None], bounds: Mapping[Place, Bounds]) -> Reset:
+def reset_to(
+    group: GroupView, wanted: Mapping[TopicPartition, int | None], bounds: Mapping[TopicPartition, Bounds]
+) -> Reset:
     """To exactly these offsets; one that the log has left behind meanwhile becomes its start."""
     moves, stays = [], []
     for place, offset in sorted(wanted.items()):
@@ -214,9 +220,9 @@ def reset_command(group_id: str, reset: Reset, bootstrap_servers: str) -> str:
     return "\n".join(steps)
 
 
-def flat(nested: Mapping[str, Mapping[str, int | None]]) -> dict[Place, int | None]:
+def flat(nested: Mapping[str, Mapping[str, int | None]]) -> dict[TopicPartition, int | None]:
     """The opposite of `Reset.wanted`. Raises ValueError for what is no such thing."""
-    found: dict[Place, int | None] = {}
+    found: dict[TopicPartition, int | None] = {}
     try:
         for topic, partitions in nested.items():
             for number, offset in partitions.items():
@@ -228,7 +234,7 @@ def flat(nested: Mapping[str, Mapping[str, int | None]]) -> dict[Place, int | No
     return found
 
 
-def _nested(offsets: Iterable[tuple[Place, int | None]]) -> dict[str, dict[str, int | None]]:
+def _nested(offsets: Iterable[tuple[TopicPartition, int | None]]) -> dict[str, dict[str, int | None]]:
     nested: dict[str, dict[str, int | None]] = {}
     for (topic, partition), offset in offsets:
         nested.setdefault(topic, {})[str(partition)] = offset

@@ -12,7 +12,7 @@ MEMBER_ID_LENGTH_MAX = 500
 
 
 @dataclass(frozen=True, slots=True)
-class PlaceRow:
+class GroupPartitionRow:
     """A group in one partition. `lag` counts records, without markers where only they are left; None: not known."""
 
     topic: str
@@ -39,7 +39,7 @@ class GroupRow:
     coordinator: int
     #: (member id, client id, host, instance id, number of partitions)
     members: tuple[tuple[str, str, str, str, int], ...]
-    places: tuple[PlaceRow, ...]
+    partitions: tuple[GroupPartitionRow, ...]
     #: Unread records gained (or, below zero, worked off) per second; None: not known yet.
     lag_per_second: float | None = None
     #: Records appended per second to all it reads.
@@ -49,20 +49,20 @@ class GroupRow:
 
     @property
     def lag(self) -> int | None:
-        known = [each.lag for each in self.places if each.lag is not None]
-        return sum(known) if known or not self.places else None
+        known = [each.lag for each in self.partitions if each.lag is not None]
+        return sum(known) if known or not self.partitions else None
 
     @property
     def behind_since_ms(self) -> int | None:
-        return min((each.behind_since_ms for each in self.places if each.behind_since_ms is not None), default=None)
+        return min((each.behind_since_ms for each in self.partitions if each.behind_since_ms is not None), default=None)
 
     @property
     def expires_at_ms(self) -> int | None:
-        return min((each.expires_at_ms for each in self.places if each.expires_at_ms is not None), default=None)
+        return min((each.expires_at_ms for each in self.partitions if each.expires_at_ms is not None), default=None)
 
     @property
     def lost(self) -> int:
-        return sum(each.lost for each in self.places)
+        return sum(each.lost for each in self.partitions)
 
     @property
     def trend(self) -> Trend:
@@ -70,11 +70,11 @@ class GroupRow:
 
     @property
     def verdict(self) -> Verdict:
-        return worst(each.verdict for each in self.places)
+        return worst(each.verdict for each in self.partitions)
 
     @property
     def topics(self) -> list[str]:
-        return sorted({each.topic for each in self.places})
+        return sorted({each.topic for each in self.partitions})
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ class GroupChanges:
     """A changed row comes with those of its places that changed; `reshaped` names groups whose set of places did."""
 
     created: list[GroupRow] = field(default_factory=list)
-    changed: list[tuple[GroupRow, list[PlaceRow]]] = field(default_factory=list)
+    changed: list[tuple[GroupRow, list[GroupPartitionRow]]] = field(default_factory=list)
     reshaped: list[GroupRow] = field(default_factory=list)
     deleted: list[str] = field(default_factory=list)
 
@@ -106,13 +106,13 @@ def compare_groups(before: Mapping[str, GroupRow], after: Mapping[str, GroupRow]
         previous = before.get(name)
         if previous is None:
             changes.created.append(row)
-        elif _shape(previous.places) != _shape(row.places):
+        elif _shape(previous.partitions) != _shape(row.partitions):
             changes.reshaped.append(row)
         elif previous != row:
-            known = set(previous.places)
-            changes.changed.append((row, [each for each in row.places if each not in known]))
+            known = set(previous.partitions)
+            changes.changed.append((row, [each for each in row.partitions if each not in known]))
     return changes
 
 
-def _shape(places: Iterable[PlaceRow]) -> list[tuple[str, int]]:
+def _shape(places: Iterable[GroupPartitionRow]) -> list[tuple[str, int]]:
     return [(each.topic, each.partition) for each in places]

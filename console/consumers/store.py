@@ -5,8 +5,8 @@ from operator import attrgetter
 
 from django.db import connection, transaction
 
-from console.consumers.models import ConsumerGroup, GroupPlace, LagSample
-from console.consumers.rows import GroupChanges, GroupRow, PlaceRow
+from console.consumers.models import ConsumerGroup, GroupPartition, LagSample
+from console.consumers.rows import GroupChanges, GroupPartitionRow, GroupRow
 from console.consumers.verdict import Verdict
 
 _GROUP_FIELDS = [
@@ -27,7 +27,7 @@ _GROUP_FIELDS = [
     "severity",
     "is_silent",
 ]
-_PLACE_FIELDS = [
+_PARTITION_FIELDS = [
     "committed",
     "first_offset",
     "next_offset",
@@ -38,15 +38,15 @@ _PLACE_FIELDS = [
     "verdict",
     "member_id",
 ]
-_place_values = attrgetter(*(f"{name}.value" if name == "verdict" else name for name in _PLACE_FIELDS))
+_partition_values = attrgetter(*(f"{name}.value" if name == "verdict" else name for name in _PARTITION_FIELDS))
 #: Rows of one statement: SQLite takes no more than 32,766 values.
 _ROWS_PER_STATEMENT = 1_000
 
 
 def load_groups() -> dict[str, GroupRow]:
-    places: dict[int, list[PlaceRow]] = {}
-    for each in GroupPlace.objects.order_by("topic", "partition"):
-        row = PlaceRow(
+    places: dict[int, list[GroupPartitionRow]] = {}
+    for each in GroupPartition.objects.order_by("topic", "partition"):
+        row = GroupPartitionRow(
             topic=each.topic,
             partition=each.partition,
             committed=each.committed,
@@ -89,24 +89,28 @@ def apply_group_changes(changes: GroupChanges) -> list[int]:
             batch_size=_ROWS_PER_STATEMENT,
         )
         by_name = {group.name: group for group in groups}
-        GroupPlace.objects.filter(group__in=[by_name[row.name] for row in changes.reshaped]).delete()
-        GroupPlace.objects.bulk_create(
-            [_place(by_name[row.name], each) for row in (*changes.created, *changes.reshaped) for each in row.places],
+        GroupPartition.objects.filter(group__in=[by_name[row.name] for row in changes.reshaped]).delete()
+        GroupPartition.objects.bulk_create(
+            [
+                _partition(by_name[row.name], each)
+                for row in (*changes.created, *changes.reshaped)
+                for each in row.partitions
+            ],
             batch_size=_ROWS_PER_STATEMENT,
         )
-        _update_places((by_name[row.name].pk, each) for row, places in changes.changed for each in places)
+        _update_partitions((by_name[row.name].pk, each) for row, places in changes.changed for each in places)
     return [group.pk for group in groups]
 
 
-def _update_places(changed: Iterable[tuple[int, PlaceRow]]) -> None:
+def _update_partitions(changed: Iterable[tuple[int, GroupPartitionRow]]) -> None:
     """(group's key, row) each. By hand: of everything the collector writes this is the most, five times faster so."""
-    table = connection.ops.quote_name(GroupPlace._meta.db_table)
-    values = ", ".join(f"{connection.ops.quote_name(name)} = %s" for name in _PLACE_FIELDS)
+    table = connection.ops.quote_name(GroupPartition._meta.db_table)
+    values = ", ".join(f"{connection.ops.quote_name(name)} = %s" for name in _PARTITION_FIELDS)
     where = " AND ".join(f"{connection.ops.quote_name(name)} = %s" for name in ("group_id", "topic", "partition"))
     with connection.cursor() as cursor:
         cursor.executemany(
             f"UPDATE {table} SET {values} WHERE {where}",
-            [(*_place_values(row), key, row.topic, row.partition) for key, row in changed],
+            [(*_partition_values(row), key, row.topic, row.partition) for key, row in changed],
         )
 
 
@@ -142,7 +146,7 @@ def _group(row: GroupRow) -> ConsumerGroup:
         member_count=len(row.members),
         members=[list(member) for member in row.members],
         topics=row.topics,
-        partition_count=len(row.places),
+        partition_count=len(row.partitions),
         lag=row.lag,
         behind_since_ms=row.behind_since_ms,
         expires_at_ms=row.expires_at_ms,
@@ -155,6 +159,6 @@ def _group(row: GroupRow) -> ConsumerGroup:
     )
 
 
-def _place(group: ConsumerGroup, row: PlaceRow) -> GroupPlace:
-    fields = {name: getattr(row, name) for name in _PLACE_FIELDS if name != "verdict"}
-    return GroupPlace(group=group, topic=row.topic, partition=row.partition, verdict=row.verdict.value, **fields)
+def _partition(group: ConsumerGroup, row: GroupPartitionRow) -> GroupPartition:
+    fields = {name: getattr(row, name) for name in _PARTITION_FIELDS if name != "verdict"}
+    return GroupPartition(group=group, topic=row.topic, partition=row.partition, verdict=row.verdict.value, **fields)

@@ -45,9 +45,9 @@ class LagHistory:
     `unread` counts from the committed offsets, also what was deleted meanwhile: deleting is no reading.
     """
 
-    _moments: array = field(default_factory=lambda: array("q"))
-    _unread: array = field(default_factory=lambda: array("q"))
-    _appended: array = field(default_factory=lambda: array("q"))
+    _moments: "array[int]" = field(default_factory=lambda: array("q"))
+    _unread: "array[int]" = field(default_factory=lambda: array("q"))
+    _appended: "array[int]" = field(default_factory=lambda: array("q"))
     _counted: int = 0
 
     def observe(self, unread: int, appended: int, at_ms: int, counted: int) -> None:
@@ -125,7 +125,8 @@ def catch_up_seconds(
     """Until nothing is unread at this pace; None: never, or nobody knows."""
     if lag == 0:
         return 0.0
-    if trend_of(lag, per_second, arriving_per_second) is not Trend.SHRINKING:
+    is_shrinking = trend_of(lag, per_second, arriving_per_second) is Trend.SHRINKING
+    if not is_shrinking or lag is None or per_second is None:
         return None
     return lag / -per_second
 

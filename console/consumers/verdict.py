@@ -149,14 +149,15 @@ class Company:
 
 
 def company_of(places: Iterable[Evidence], is_shrinking: bool) -> Company:
-    committed_ms, worked_ms = 0, {}
+    committed_ms = 0
+    worked_ms: dict[str, int] = {}
     for each in places:
         last = each.commits.last
         if last is None:
             continue
         committed_ms = max(committed_ms, last.at_ms)
         if each.behind_ms > BUSY_MS:
-            worked_ms[each.member_id] = max(each.commits.moved_ms, worked_ms.get(each.member_id, 0))
+            worked_ms[each.member_id] = max(each.commits.moved_ms or 0, worked_ms.get(each.member_id, 0))
     return Company(committed_ms, worked_ms, is_shrinking)
 
 
@@ -208,7 +209,7 @@ def _judge_late(evidence: Evidence, company: Company, patience_ms: int) -> Verdi
         return _judge_silent(evidence, company, patience_ms, now_ms - max(last_ms, ring.since_ms))
     if ring.last is None:
         return Verdict.UNKNOWN
-    if now_ms - max(ring.moved_ms, ring.since_ms) > patience_ms:
+    if now_ms - max(ring.moved_ms or 0, ring.since_ms) > patience_ms:
         return Verdict.STALLED
     return Verdict.WENT_BACK if ring.left_offset is not None else _judge_pace(evidence)
 

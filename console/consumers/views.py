@@ -18,18 +18,18 @@ from console.consumers.export import (
     PLACE_TITLES,
     group_rows,
     member_rows,
-    place_rows,
+    partition_rows,
 )
-from console.consumers.models import ConsumerGroup, GroupPlace
+from console.consumers.models import ConsumerGroup, GroupPartition
 from console.consumers.queries import (
     PLACE_SORTS,
     GroupListQuery,
     chosen_groups,
-    chosen_places,
+    chosen_partitions,
     group_list_page,
     lag_history,
-    place_page,
-    places_in_topic,
+    partition_page,
+    partitions_in_topic,
     with_topics_within,
 )
 from console.consumers.verdict import RULE
@@ -58,25 +58,25 @@ def group_page(request: HttpRequest, group: str) -> HttpResponse:
     found = access_group(request.user, group, Right.VIEW)
     query = GroupListQuery.parse(request.GET, PLACE_SORTS, "partition")
     reach = reach_of(request.user)
-    places = chosen_places(found, query, reach)
+    places = chosen_partitions(found, query, reach)
     if wants_csv(request):
         return _group_csv(request, found, places)
     context = {
         "group": found,
         "reads_beyond": reads_beyond(found, reach),
         "query": query,
-        "page": place_page(places, query),
+        "page": partition_page(places, query),
         "chart": lag_chart(lag_history(found), found.lag, now_ms()),
         "rule": RULE,
     }
     return render(request, "consumers/page.html", context)
 
 
-def _group_csv(request: HttpRequest, group: ConsumerGroup, places: QuerySet[GroupPlace]) -> HttpResponse:
+def _group_csv(request: HttpRequest, group: ConsumerGroup, places: QuerySet[GroupPartition]) -> HttpResponse:
     """One of the two tables of the page."""
     if request.GET.get("table") == "members":
         return csv_response(request, "consumer-group-members", MEMBER_TITLES, member_rows(group))
-    rows = place_rows(places.select_related("group").iterator())
+    rows = partition_rows(places.select_related("group").iterator())
     return csv_response(request, "consumer-group", PLACE_TITLES, rows)
 
 
@@ -84,10 +84,10 @@ def _group_csv(request: HttpRequest, group: ConsumerGroup, places: QuerySet[Grou
 def topic_consumers(request: HttpRequest, name: str) -> HttpResponse:
     topic = access_topic(request.user, name, Right.VIEW)
     query = GroupListQuery.parse(request.GET, PLACE_SORTS, "partition")
-    places = places_in_topic(topic.name, query, reach_of(request.user))
+    places = partitions_in_topic(topic.name, query, reach_of(request.user))
     if wants_csv(request):
-        return csv_response(request, "consumers-of-topic", PLACE_TITLES, place_rows(places.iterator()))
-    page = place_page(places, query)
+        return csv_response(request, "consumers-of-topic", PLACE_TITLES, partition_rows(places.iterator()))
+    page = partition_page(places, query)
     groups = {each.group.pk: each.group for each in page}
     context = {"topic": topic, "query": query, "page": page, "groups": groups.values()}
     return render(request, "consumers/topic.html", context)

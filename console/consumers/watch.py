@@ -5,12 +5,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from console.clusters.topic_rows import TopicRow
-from console.consumers.places import Look, PlaceWatch, places_of
-from console.consumers.rows import GROUP_NAME_LENGTH_MAX, GroupRow, PlaceRow
+from console.consumers.partitions import Look, PartitionWatch, partitions_of
+from console.consumers.rows import GROUP_NAME_LENGTH_MAX, GroupPartitionRow, GroupRow
 from console.consumers.trend import LagHistory, Trend, trend_of
 from console.consumers.verdict import Company, Evidence, Verdict, company_of, is_late, judge
 from console.gateway.errors import GatewayError
-from console.gateway.group_views import GroupView, Place
+from console.gateway.group_views import GroupView, TopicPartition
 from console.gateway.interface import ClusterGateway
 
 logger = logging.getLogger(__name__)
@@ -27,7 +27,7 @@ class GroupWatch:
         self._now_ms = clock_ms
         self._rows = dict(known)
         self._seen_at_ms = dict.fromkeys(known, clock_ms())
-        self._places = PlaceWatch(gateway, clock_ms, known)
+        self._places = PartitionWatch(gateway, clock_ms, known)
         self._histories: dict[str, LagHistory] = {}
 
     @property
@@ -59,7 +59,7 @@ class GroupWatch:
 
     def _row(self, group: GroupView, look: Look) -> GroupRow:
         holders = {place: member.member_id for member in group.members for place in member.assigned}
-        found = [(place, self._places.evidence(group, place, holders, look)) for place in sorted(places_of(group))]
+        found = [(place, self._places.evidence(group, place, holders, look)) for place in sorted(partitions_of(group))]
         gains, arrives = self._pace(group.group_id, found, look.at_ms)
         return GroupRow(
             group.group_id,
@@ -67,23 +67,25 @@ class GroupWatch:
             group.protocol_type,
             group.coordinator,
             tuple((m.member_id, m.client_id, m.host, m.instance_id, len(m.assigned)) for m in group.members),
-            self._place_rows(group.group_id, found, trend_of(None if gains is None else 1, gains, arrives)),
+            self._partition_rows(group.group_id, found, trend_of(None if gains is None else 1, gains, arrives)),
             lag_per_second=gains,
             arriving_per_second=arrives,
         )
 
     def _pace(
-        self, group_id: str, found: list[tuple[Place, Evidence]], at_ms: int
+        self, group_id: str, found: list[tuple[TopicPartition, Evidence]], at_ms: int
     ) -> tuple[float | None, float | None]:
-        counted = [(place, each) for place, each in found if each.next_offset is not None]
-        appended = sum(each.next_offset for _, each in counted)
-        unread = appended - sum(min(each.committed or 0, each.next_offset) for _, each in counted)
-        behind_ms = max((each.behind_ms for _, each in counted if each.lag), default=0)
+        counted = [(place, each, end) for place, each in found if (end := each.next_offset) is not None]
+        appended = sum(end for *_, end in counted)
+        unread = appended - sum(min(each.committed or 0, end) for _, each, end in counted)
+        behind_ms = max((each.behind_ms for _, each, _ in counted if each.lag), default=0)
         history = self._histories.setdefault(group_id, LagHistory())
-        history.observe(unread, appended, at_ms, hash(tuple(place for place, _ in counted)))
+        history.observe(unread, appended, at_ms, hash(tuple(place for place, *_ in counted)))
         return history.pace(unread, appended, at_ms, behind_ms)
 
-    def _place_rows(self, group_id: str, found: list[tuple[Place, Evidence]], trend: Trend) -> tuple[PlaceRow, ...]:
+    def _partition_rows(
+        self, group_id: str, found: list[tuple[TopicPartition, Evidence]], trend: Trend
+    ) -> tuple[GroupPartitionRow, ...]:
         late = [is_late(each) if each.lag else False for _, each in found]
         company = company_of((each for _, each in found), trend is Trend.SHRINKING) if any(late) else Company()
         before = self._rows.get(group_id)
@@ -92,7 +94,7 @@ class GroupWatch:
             verdict = judge(evidence, company)
             evidence.commits.was_late = is_behind
             if verdict is Verdict.UNKNOWN and before is not None:
-                verdict = _still(before.places, place, evidence)
+                verdict = _still(before.partitions, place, evidence)
             rows.append(self._places.row(place, evidence, verdict))
         return tuple(rows)
 
@@ -115,7 +117,7 @@ class GroupWatch:
                 del memory[gone]
 
 
-def _still(before: tuple[PlaceRow, ...], place: Place, evidence: Evidence) -> Verdict:
+def _still(before: tuple[GroupPartitionRow, ...], place: TopicPartition, evidence: Evidence) -> Verdict:
     """Trouble is no news after a restart of the collector: it stays until there is evidence."""
     for row in before:
         if row.partition == place[1] and row.topic == place[0] and row.verdict.is_bad and evidence.lag:

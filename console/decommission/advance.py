@@ -1,10 +1,8 @@
-"""One beat of a departure: gather facts, decide, do, write, push. It may come twice or not at all."""
+"""One beat of a decommission: gather facts, decide, do, write. It may come twice or not at all."""
 
-import logging
+from functools import partial
 
 from django.conf import settings
-from django.db import transaction
-from django.utils import timezone
 
 from console.access.last_line import without_last_line
 from console.access.reach import Resource
@@ -12,10 +10,10 @@ from console.access.rights import reach_of
 from console.clusters.queries import cluster_state
 from console.common.clock import now_ms
 from console.decommission.actions import do_drain
-from console.decommission.announce import push_departure
 from console.decommission.decide import Decision, Do, Facts, decide
-from console.decommission.models import Departure
+from console.decommission.models import Decommission
 from console.gateway.errors import GatewayError
+from console.operations.rows import settle
 from console.placement.models import OPEN, OngoingMove, Reassignment
 from console.placement.moving import drain_proposal, partitions_on, planned
 from console.placement.sentences import count_of
@@ -25,87 +23,75 @@ from console.processes.actions import do_remove
 from console.processes.models import ManagedProcess
 from console.processes.preconditions import replicas_of
 
-logger = logging.getLogger(__name__)
-State = Departure.State
+State = Decommission.State
 
 
-def advance(departure: Departure) -> Decision:
+def advance(decommission: Decommission) -> None:
     """Take the next step; a cluster that does not answer is asked again by the next beat."""
-    process = ManagedProcess.objects.filter(name=departure.name).first()
-    facts = _facts(departure, process)
+    process = ManagedProcess.objects.filter(name=decommission.name).first()
+    facts = _facts(decommission, process)
     decision = decide(facts)
-    state, sentence = departure.state, decision.sentence
+    values: dict[str, object] = {"sentence": decision.sentence, "left": facts.left}
+    values["held"] = max(decommission.held, facts.left)
     try:
-        state, sentence = _do(departure, process, decision)
+        values |= _do(decommission, decision)
     except GatewayError as error:
-        sentence = f"Waits: {error}"
+        values["sentence"] = f"Waits: {error}"
     except NotConfirmedError as error:
-        state, sentence = State.PAUSED, f"Paused: {error}"
-    _write(departure, process, state, sentence or departure.sentence, facts.left)
-    return decision
+        values |= _paused(str(error))
+    is_end = values.get("is_stopping")
+    # Called off meanwhile it stays so, and its broker too: both are written, or neither.
+    settle(decommission, values, partial(do_remove, decommission.actor, process) if is_end else None)
 
 
-def _facts(departure: Departure, process: ManagedProcess | None) -> Facts:
+def _facts(decommission: Decommission, process: ManagedProcess | None) -> Facts:
     state = cluster_state()
     return Facts(
-        state=departure.state,
+        is_paused=decommission.state == State.PAUSED,
+        is_stopping=decommission.is_stopping,
         now_ms=now_ms(),
         seen_at_ms=0 if state.topics_error else state.topics_at_ms,
-        held=departure.held,
-        left=partitions_on(departure.broker_id),
+        held=decommission.held,
+        left=partitions_on(decommission.broker_id),
         is_moving=Reassignment.objects.filter(state__in=OPEN).exists() or OngoingMove.objects.exists(),
         is_managed=process is not None,
         process=without_last_line(process.state_sentence) if process else "",
     )
 
 
-def _do(departure: Departure, process: ManagedProcess | None, decision: Decision) -> tuple[str, str]:
-    """State and sentence from now on, unless somebody is quicker. Raises GatewayError, NotConfirmedError."""
-    if decision.do in (Do.DRAIN, Do.REMOVE) and not _may_go_on(departure):
-        return State.PAUSED, f"Paused: {departure.actor_name} may not do this any more. Who may resumes it."
+def _do(decommission: Decommission, decision: Decision) -> dict[str, object]:
+    """Columns that are others from now on, unless somebody is quicker. Raises GatewayError, NotConfirmedError."""
+    if decision.do in (Do.DRAIN, Do.REMOVE) and not _may_go_on(decommission):
+        return _paused(f"{decommission.actor_name} may not do this any more. Who may resumes it.")
     match decision.do:
         case Do.FINISH:
-            return State.DONE, decision.sentence
+            return {"state": State.DONE}
         case Do.REMOVE:
-            if held := replicas_of(departure.broker_id):
-                return departure.state, f"Waits: the cluster says that it still holds {len(held):,} replicas."
-            return State.STOPPING, decision.sentence
+            if held := replicas_of(decommission.broker_id):
+                return {"sentence": f"Waits: the cluster says that it still holds {len(held):,} replicas."}
+            return {"is_stopping": True}
         case Do.DRAIN:
-            return _drain(departure, decision)
-    return departure.state, decision.sentence
+            return _drain(decommission)
+    return {}
 
 
-def _may_go_on(departure: Departure) -> bool:
-    actor = departure.actor
-    if not may_still_operate(actor, [departure.name]):
+def _paused(why: str) -> dict[str, object]:
+    return {"state": State.PAUSED, "sentence": f"Paused: {why}"}
+
+
+def _may_go_on(decommission: Decommission) -> bool:
+    actor = decommission.actor
+    if not may_still_operate(actor, [decommission.name]):
         return False
     return not reach_of(actor).is_limited(Resource.TOPIC)
 
 
-def _drain(departure: Departure, decision: Decision) -> tuple[str, str]:
-    proposal = drain_proposal(departure.broker_id)
+def _drain(decommission: Decommission) -> dict[str, object]:
+    proposal = drain_proposal(decommission.broker_id)
     if not proposal.targets and not proposal.stuck:
-        return departure.state, "Waits for the next look at the partitions."
+        return {"sentence": "Waits for the next look at the partitions."}
     if not proposal.targets:
         why = next(iter(proposal.stuck.values()))
-        return State.PAUSED, f"Paused: {count_of(len(proposal.stuck), 'partition')} cannot move elsewhere. {why}"
-    do_drain(departure, planned(proposal.targets, departure.rate), settings.BOOTSTRAP_SERVERS)
-    return departure.state, decision.sentence
-
-
-def _write(departure: Departure, process: ManagedProcess | None, state: str, sentence: str, left: int) -> None:
-    """A departure that was called off meanwhile stays so, and its broker too: both are written, or neither."""
-    if (state, sentence, left) == (departure.state, departure.sentence, departure.left):
-        return
-    with transaction.atomic():
-        locked = Departure.objects.select_for_update().get(pk=departure.pk)
-        if locked.state != departure.state:
-            return
-        if state == State.STOPPING and locked.state != State.STOPPING:
-            do_remove(departure.actor, process)
-        locked.state, locked.sentence, locked.left = state, sentence[:500], left
-        locked.held = max(locked.held, left)
-        locked.ended_at = None if locked.is_open else timezone.now()
-        locked.save(update_fields=["state", "sentence", "left", "held", "ended_at"])
-        logger.info("departure of %s: %s", locked.name, locked.sentence)
-        push_departure(locked)
+        return _paused(f"{count_of(len(proposal.stuck), 'partition')} cannot move elsewhere. {why}")
+    do_drain(decommission, planned(proposal.targets, decommission.rate), settings.BOOTSTRAP_SERVERS)
+    return {}

@@ -1,4 +1,4 @@
-"""What comes next of a departure: move replicas away, wait, stop and forget. Pure: the beat asks, this answers.
+"""What comes next of a decommission: move replicas away, wait, stop and forget. Pure: the beat asks, this answers.
 
 The broker is not stopped before the cluster itself has said that it holds nothing; what is put on it meanwhile (a new
 topic, a move by hand) is moved away too.
@@ -7,7 +7,6 @@ topic, a move by hand) is moved away too.
 from dataclasses import dataclass
 from enum import StrEnum
 
-from console.decommission.models import Departure
 from console.placement.sentences import count_of
 
 #: What the collector knows of partitions may be as old as that.
@@ -25,7 +24,8 @@ class Do(StrEnum):
 class Facts:
     """`left`: partitions with a replica on it, as seen at `seen_at_ms`; `is_moving`: something is under way already."""
 
-    state: str
+    is_paused: bool = False
+    is_stopping: bool = False
     now_ms: int
     seen_at_ms: int
     held: int
@@ -46,9 +46,9 @@ class Decision:
 def decide(facts: Facts) -> Decision:
     if not facts.is_managed:
         return Decision(Do.FINISH, "It has been stopped and is not managed here any more; its files stay.")
-    if facts.state == Departure.State.STOPPING:
+    if facts.is_stopping:
         return Decision(Do.NOTHING, f"It holds nothing any more and is being stopped: {facts.process}")
-    if facts.state != Departure.State.DRAINING:
+    if facts.is_paused:
         return Decision(Do.NOTHING)
     if facts.now_ms - facts.seen_at_ms > FRESH_MS:
         return Decision(Do.NOTHING, "Waits: the collector has not read the partitions of late.")

@@ -1,17 +1,23 @@
-"""A departure as a plan: every replica that moves, and the broker's end. Pure."""
+"""A decommission as a plan: every replica that moves, and the broker's end. Pure."""
 
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, TypeAlias
 
+from console.gateway.group_views import TopicPartition
 from console.placement.move import MovePlan
 from console.plans.plan import Line, Plan
+
+if TYPE_CHECKING:
+    from console.processes.models import ManagedProcess
 
 ACTION = "drain and remove broker"
 #: Partitions named that have nowhere to go.
 NAMED_MAX = 3
+Stuck: TypeAlias = Mapping[TopicPartition, str]
 
 
-def departure_plan(
-    process, move: MovePlan, stuck: Mapping, bootstrap_servers: str, offices: Iterable[str] = ()
+def decommission_plan(
+    process: "ManagedProcess", move: MovePlan, stuck: Stuck, bootstrap_servers: str, offices: Iterable[str] = ()
 ) -> Plan:
     """`move` empties the broker; `stuck` are partitions that have nowhere to go, with why; `offices` are sentences on
     what else of the cluster hangs on it: it holds nothing when it is stopped, so no partition does."""
@@ -37,7 +43,7 @@ def departure_plan(
     )
 
 
-def _stuck_sentence(stuck: Mapping) -> str:
+def _stuck_sentence(stuck: Stuck) -> str:
     if not stuck:
         return ""
     named = ", ".join(f"{topic}-{partition}" for topic, partition in list(stuck)[:NAMED_MAX])

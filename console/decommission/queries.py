@@ -1,16 +1,16 @@
-"""Finding the departure of a process."""
+"""Finding the decommission of a process."""
 
-from console.decommission.models import OPEN, Departure
+from console.decommission.models import Decommission
 from console.processes.models import ManagedProcess
 
 
-def open_departure(name: str) -> Departure | None:
-    return Departure.objects.filter(name=name, state__in=OPEN).first()
+def open_decommission(name: str) -> Decommission | None:
+    return Decommission.open_ones().filter(name=name).first()
 
 
-def ended_departure(name: str) -> Departure | None:
+def ended_decommission(name: str) -> Decommission | None:
     """The last one of a process that it took away, until there is a process of that name again."""
     if ManagedProcess.objects.filter(name=name).exists():
         return None
-    last = Departure.objects.filter(name=name).first()
-    return last if last is not None and last.state == Departure.State.DONE else None
+    last = Decommission.objects.filter(name=name).first()
+    return last if last is not None and last.state == Decommission.State.DONE else None

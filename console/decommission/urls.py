@@ -1,11 +1,11 @@
-"""/processes/+departures/"""
+"""/processes/+decommission/"""
 
 from django.urls import path
 
 from console.decommission import views
 
 urlpatterns = [
-    path("<slug:name>/", views.departure, name="departure"),
-    path("<slug:name>/resume", views.resume, name="departure-resume"),
-    path("<slug:name>/call-off", views.call_off, name="departure-call-off"),
+    path("<slug:name>/", views.decommission, name="decommission"),
+    path("<slug:name>/resume", views.resume, name="decommission-resume"),
+    path("<slug:name>/call-off", views.call_off, name="decommission-call-off"),
 ]

@@ -1,4 +1,4 @@
-"""The page of a departure: its plan before it begins, how far it is afterwards."""
+"""The page of a decommission: its plan before it begins, how far it is afterwards."""
 
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
@@ -7,10 +7,11 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from console.access.reach import Resource
 from console.access.rights import Right, reach_of, require_all_topics, require_on
-from console.decommission.actions import do_call_off, do_depart, do_resume
-from console.decommission.models import Departure
-from console.decommission.plan import departure_plan
-from console.decommission.queries import ended_departure, open_departure
+from console.decommission.actions import do_begin
+from console.decommission.models import Decommission
+from console.decommission.plan import decommission_plan
+from console.decommission.queries import ended_decommission, open_decommission
+from console.operations.actions import do_call_off, do_resume
 from console.placement.forms import ThrottleForm
 from console.placement.moving import drain_proposal, planned
 from console.plans.plan import Confirmation
@@ -24,34 +25,34 @@ MOVES_SHOWN = 200
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def departure(request: HttpRequest, name: str) -> HttpResponse:
+def decommission(request: HttpRequest, name: str) -> HttpResponse:
     """What is under way is seen by everybody on the page of the process; its end is told here, where it was begun."""
     _require(request, name)
-    found = open_departure(name) or ended_departure(name)
-    context = {"name": name, "departure": found, "error": ""}
+    found = open_decommission(name) or ended_decommission(name)
+    context: dict[str, object] = {"name": name, "operation": found, "error": ""}
     if found is not None:
         return render(request, "decommission/page.html", context)
     process = _broker(request, name)
     with refusable() as answer:
         if _plan(request, process, context):
-            return redirect("departure", name)
+            return redirect("decommission", name)
     return render(request, "decommission/page.html", context | {"error": answer.error}, status=answer.status)
 
 
-def _plan(request: HttpRequest, process: ManagedProcess, context: dict) -> bool:
+def _plan(request: HttpRequest, process: ManagedProcess, context: dict[str, object]) -> bool:
     """Put the plan into `context`; True if it was confirmed and has begun. Raises GatewayError, NotConfirmedError."""
     form = ThrottleForm(request.POST or request.GET)
     rate = form.rate if form.is_valid() else None
     proposal = drain_proposal(broker_id_of(process))
     move = planned(proposal.targets, rate)
     offices = meaning_of_removal(process, reach_of(request.user))
-    plan = departure_plan(process, move, proposal.stuck, settings.BOOTSTRAP_SERVERS, offices)
+    plan = decommission_plan(process, move, proposal.stuck, settings.BOOTSTRAP_SERVERS, offices)
     context |= {"form": form, "plan": plan, "move": move, "shown": move.moves[:MOVES_SHOWN], "is_cut": proposal.is_cut}
     context["hidden_count"] = max(0, len(move.moves) - MOVES_SHOWN)
     context["fields"] = [("throttle", form.data.get("throttle", ""))]
     if request.method != "POST":
         return False
-    do_depart(request.user, plan, move, process, Confirmation.parse(request.POST))
+    do_begin(request.user, plan, move, process, Confirmation.parse(request.POST))
     return True
 
 
@@ -80,13 +81,13 @@ def call_off(request: HttpRequest, name: str) -> HttpResponse:
     return _done(request, name)
 
 
-def _open(request: HttpRequest, name: str) -> Departure:
+def _open(request: HttpRequest, name: str) -> Decommission:
     _broker(request, name)
-    found = open_departure(name)
+    found = open_decommission(name)
     if found is None:
         raise Http404(f"{name} is not leaving.")
     return found
 
 
 def _done(request: HttpRequest, name: str) -> HttpResponse:
-    return HttpResponse("") if request.htmx else redirect("departure", name)
+    return HttpResponse("") if request.htmx else redirect("decommission", name)

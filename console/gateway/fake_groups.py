@@ -14,7 +14,7 @@ from console.gateway.group_views import (
     GroupView,
     MemberView,
     OffsetRefusals,
-    Place,
+    TopicPartition,
     UnreadView,
 )
 from console.gateway.interface import TopicView
@@ -22,7 +22,7 @@ from console.gateway.interface import TopicView
 
 @dataclass
 class FakeGroup:
-    committed: dict[Place, int] = field(default_factory=dict)
+    committed: dict[TopicPartition, int] = field(default_factory=dict)
     members: dict[str, MemberView] = field(default_factory=dict)
 
 
@@ -71,7 +71,7 @@ class FakeGroups:
         arrived, self._commits = self._commits, []
         return arrived
 
-    def first_unread(self, positions: Mapping[Place, int]) -> Mapping[Place, UnreadView]:
+    def first_unread(self, positions: Mapping[TopicPartition, int]) -> Mapping[TopicPartition, UnreadView]:
         known = self.bounds(positions)
         found = {}
         for place, position in positions.items():
@@ -85,7 +85,7 @@ class FakeGroups:
             found[place] = UnreadView(position if is_there else None, at_ms)
         return found
 
-    def bounds(self, places: Iterable[Place]) -> Mapping[Place, Bounds]:
+    def bounds(self, places: Iterable[TopicPartition]) -> Mapping[TopicPartition, Bounds]:
         known = {
             (topic.name, each.partition): Bounds(each.first_offset, each.next_offset)
             for topic in self._cluster.describe_topics()
@@ -94,7 +94,7 @@ class FakeGroups:
         }
         return {place: known[place] for place in places if place in known}
 
-    def offsets_at(self, places: Iterable[Place], at_ms: int) -> Mapping[Place, int]:
+    def offsets_at(self, places: Iterable[TopicPartition], at_ms: int) -> Mapping[TopicPartition, int]:
         return {
             place: next(
                 (n for n in range(bounds.first, bounds.next) if self._cluster.written_at_ms(*place, n) >= at_ms),
@@ -103,7 +103,7 @@ class FakeGroups:
             for place, bounds in self.bounds(places).items()
         }
 
-    def commit_offsets(self, group_id: str, offsets: Mapping[Place, int]) -> OffsetRefusals:
+    def commit_offsets(self, group_id: str, offsets: Mapping[TopicPartition, int]) -> OffsetRefusals:
         self._cluster.alive_brokers()
         if group_id in self._groups and self._groups[group_id].members:
             raise refusal(ErrorCode.UNKNOWN_MEMBER_ID)
@@ -111,7 +111,7 @@ class FakeGroups:
             self.commit(group_id, topic, partition, offset)
         return OffsetRefusals()
 
-    def delete_offsets(self, group_id: str, places: Iterable[Place]) -> OffsetRefusals:
+    def delete_offsets(self, group_id: str, places: Iterable[TopicPartition]) -> OffsetRefusals:
         self._cluster.alive_brokers()
         group = self._existing(group_id)
         subscribed = {topic for member in group.members.values() for topic, _ in member.assigned}
@@ -136,7 +136,7 @@ class FakeGroups:
         self._groups.setdefault(group_id, FakeGroup()).committed[topic, partition] = offset
         self._commits.append(CommitView(group_id, (topic, partition), offset, self._cluster.now_ms()))
 
-    def join(self, group_id: str, member_id: str, *assigned: Place) -> None:
+    def join(self, group_id: str, member_id: str, *assigned: TopicPartition) -> None:
         """As if a consumer had joined and been given these partitions."""
         member = MemberView(member_id, member_id.partition("-")[0], "127.0.0.1", "", tuple(assigned))
         self._groups.setdefault(group_id, FakeGroup()).members[member_id] = member

@@ -6,7 +6,7 @@ from typing import Protocol
 from broker.common.errors import ErrorCode
 from console.gateway.broker_views import ReplicaSizes
 from console.gateway.errors import refusal
-from console.gateway.group_views import Place
+from console.gateway.group_views import TopicPartition
 from console.gateway.interface import TopicView
 from console.gateway.move_views import RATE_KEYS, REPLICA_KEYS, MoveView, Throttles
 from console.gateway.retention_views import SettingView
@@ -31,13 +31,13 @@ class FakeCluster(Protocol):
 class FakeMoves:
     def __init__(self, cluster: FakeCluster):
         self._cluster = cluster
-        self._moves: dict[Place, MoveView] = {}
-        self._copied: dict[tuple[Place, int], int] = {}
+        self._moves: dict[TopicPartition, MoveView] = {}
+        self._copied: dict[tuple[TopicPartition, int], int] = {}
         self._rates: dict[int, dict[str, str]] = {}
 
     # What the console asks -------------------------------------------------------------------------------------------
 
-    def assignments(self, topics: Iterable[str]) -> dict[Place, tuple[int, ...]]:
+    def assignments(self, topics: Iterable[str]) -> dict[TopicPartition, tuple[int, ...]]:
         wanted = set(topics)
         return {
             (topic.name, each.partition): each.replicas
@@ -46,11 +46,11 @@ class FakeMoves:
             for each in topic.partitions
         }
 
-    def under_way(self) -> dict[Place, MoveView]:
+    def under_way(self) -> dict[TopicPartition, MoveView]:
         self._cluster.alive_brokers()
         return dict(self._moves)
 
-    def alter(self, targets: Mapping[Place, tuple[int, ...] | None]) -> dict[Place, str]:
+    def alter(self, targets: Mapping[TopicPartition, tuple[int, ...] | None]) -> dict[TopicPartition, str]:
         known = self.assignments(topic for topic, _ in targets)
         alive, refused = self._cluster.alive_brokers(), {}
         for place, target in targets.items():
@@ -66,7 +66,7 @@ class FakeMoves:
                 self._begin(place, known[place], target)
         return refused
 
-    def bytes_held(self, places: Collection[Place]) -> ReplicaSizes:
+    def bytes_held(self, places: Collection[TopicPartition]) -> ReplicaSizes:
         held = self._cluster.replica_sizes()
         return {place: dict(held[place]) for place in places if place in held}
 
@@ -87,17 +87,17 @@ class FakeMoves:
 
     # What the cluster in memory and its tests do ---------------------------------------------------------------------
 
-    def is_copying(self, place: Place, broker_id: int) -> bool:
+    def is_copying(self, place: TopicPartition, broker_id: int) -> bool:
         return place in self._moves and broker_id in self._moves[place].adding
 
-    def copied_bytes(self, place: Place, broker_id: int) -> int:
+    def copied_bytes(self, place: TopicPartition, broker_id: int) -> int:
         return self._copied.get((place, broker_id), 0)
 
     def copy(self, topic: str, partition: int, broker_id: int, byte_count: int) -> None:
         """As if the new replica had fetched so much by now."""
         self._copied[(topic, partition), broker_id] = byte_count
 
-    def arrive(self, *places: Place) -> None:
+    def arrive(self, *places: TopicPartition) -> None:
         """As if these, or everything on the move, were in sync on the target."""
         for place in places or tuple(self._moves):
             self._settle(place, self._moves[place].target)
@@ -106,7 +106,7 @@ class FakeMoves:
         for place in [each for each in self._moves if each[0] == topic]:
             del self._moves[place]
 
-    def _begin(self, place: Place, replicas: tuple[int, ...], target: tuple[int, ...]) -> None:
+    def _begin(self, place: TopicPartition, replicas: tuple[int, ...], target: tuple[int, ...]) -> None:
         under_way = self._moves.get(place)
         origin = under_way.origin if under_way else replicas
         involved = tuple(dict.fromkeys((*target, *replicas)))
@@ -118,7 +118,7 @@ class FakeMoves:
             self._moves[place] = MoveView(involved, adding, removing)
             self._cluster.place_replicas(*place, involved)
 
-    def _settle(self, place: Place, replicas: tuple[int, ...]) -> None:
+    def _settle(self, place: TopicPartition, replicas: tuple[int, ...]) -> None:
         self._moves.pop(place, None)
         self._copied = {key: count for key, count in self._copied.items() if key[0] != place}
         self._cluster.place_replicas(*place, replicas)

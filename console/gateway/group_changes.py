@@ -23,7 +23,7 @@ from broker.protocol.messages.offset_delete import (
 )
 from broker.protocol.schema import Message
 from console.gateway.errors import refusal
-from console.gateway.group_views import Place
+from console.gateway.group_views import TopicPartition
 
 
 class GroupChanges:
@@ -33,7 +33,7 @@ class GroupChanges:
         self._bootstrap_servers = bootstrap_servers
         self._timeout = timeout_seconds
 
-    def commit(self, group_id: str, offsets: Mapping[Place, int]) -> dict[Place, str]:
+    def commit(self, group_id: str, offsets: Mapping[TopicPartition, int]) -> dict[TopicPartition, str]:
         """OffsetCommit by nobody; what was refused, with why, if it is not all of it."""
         topics: dict[str, list[OffsetCommitRequestPartition]] = {}
         for (topic, partition), offset in offsets.items():
@@ -50,7 +50,7 @@ class GroupChanges:
             raise refusal(next(iter(codes.values())))
         return {place: str(refusal(code)) for place, code in codes.items()}
 
-    def forget(self, group_id: str, places: Iterable[Place]) -> dict[Place, str]:
+    def forget(self, group_id: str, places: Iterable[TopicPartition]) -> dict[TopicPartition, str]:
         """OffsetDelete; what was refused, with why."""
         topics: dict[str, list[OffsetDeleteRequestPartition]] = {}
         for topic, partition in places:
@@ -83,7 +83,7 @@ class GroupChanges:
             return coordinators.ask(CoordinatorType.GROUP, group_id, request, moved)
 
 
-def _refused(answer: Message) -> dict[Place, int]:
+def _refused(answer: Message) -> dict[TopicPartition, int]:
     return {
         (topic.name, each.partition_index): each.error_code
         for topic in answer.topics

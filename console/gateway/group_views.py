@@ -7,7 +7,7 @@ from typing import Protocol
 from broker.spark.ledger_names import LEDGER_PREFIX
 
 #: A topic and the number of one of its partitions.
-Place = tuple[str, int]
+TopicPartition = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,7 @@ class MemberView:
     client_id: str
     host: str
     instance_id: str
-    assigned: tuple[Place, ...]
+    assigned: tuple[TopicPartition, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class GroupView:
     protocol_type: str
     coordinator: int
     members: tuple[MemberView, ...]
-    committed: Mapping[Place, int]
+    committed: Mapping[TopicPartition, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class CommitView:
     """A commit as the offsets topic keeps it; `offset` None: forgotten (expired, deleted)."""
 
     group_id: str
-    place: Place
+    place: TopicPartition
     offset: int | None
     at_ms: int
 
@@ -84,9 +84,9 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class OffsetRefusals:
-    """Places that were refused, each with a sentence why; every other one was done."""
+    """Partitions that were refused, each with a sentence why; every other one was done."""
 
-    why: Mapping[Place, str] = field(default_factory=dict)
+    why: Mapping[TopicPartition, str] = field(default_factory=dict)
 
 
 def is_ledger(group_id: str) -> bool:
@@ -112,24 +112,24 @@ class GroupGateway(Protocol):
         """
         ...
 
-    def first_unread(self, positions: Mapping[Place, int]) -> Mapping[Place, UnreadView]:
+    def first_unread(self, positions: Mapping[TopicPartition, int]) -> Mapping[TopicPartition, UnreadView]:
         """The first record at or behind each offset. A place that could not be answered is missing."""
         ...
 
-    def bounds(self, places: Iterable[Place]) -> Mapping[Place, Bounds]:
+    def bounds(self, places: Iterable[TopicPartition]) -> Mapping[TopicPartition, Bounds]:
         """First and next offsets now. A place whose leader does not answer is missing."""
         ...
 
-    def offsets_at(self, places: Iterable[Place], at_ms: int) -> Mapping[Place, int]:
+    def offsets_at(self, places: Iterable[TopicPartition], at_ms: int) -> Mapping[TopicPartition, int]:
         """The offset of the first record as new as `at_ms`, the next offset if there is none. Missing as above."""
         ...
 
-    def commit_offsets(self, group_id: str, offsets: Mapping[Place, int]) -> OffsetRefusals:
+    def commit_offsets(self, group_id: str, offsets: Mapping[TopicPartition, int]) -> OffsetRefusals:
         """Commit for a group without members. Raises RefusedError if it has some."""
         ...
 
-    def delete_offsets(self, group_id: str, places: Iterable[Place]) -> OffsetRefusals:
-        """Forget commits. Places of topics a member is subscribed to are refused."""
+    def delete_offsets(self, group_id: str, places: Iterable[TopicPartition]) -> OffsetRefusals:
+        """Forget commits. Partitions of topics a member is subscribed to are refused."""
         ...
 
     def delete_group(self, group_id: str) -> None:

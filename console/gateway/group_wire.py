@@ -16,7 +16,7 @@ from broker.protocol.messages.find_coordinator import Coordinator, FindCoordinat
 from broker.protocol.messages.list_groups import ListGroupsRequest
 from broker.protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup
 from console.gateway.errors import RefusedError, refusal
-from console.gateway.group_views import GroupView, MemberView, Place
+from console.gateway.group_views import GroupView, MemberView, TopicPartition
 
 logger = logging.getLogger(__name__)
 
@@ -102,7 +102,7 @@ def _ask_groups(connection: BrokerConnection, broker_id: int, names: list[str]) 
         yield _view(group, broker_id, offsets)
 
 
-def _view(group: DescribedGroup, broker_id: int, committed: Mapping[Place, int]) -> GroupView:
+def _view(group: DescribedGroup, broker_id: int, committed: Mapping[TopicPartition, int]) -> GroupView:
     is_consumer = group.protocol_type == CONSUMER_PROTOCOL
     members = (_member(each, is_consumer) for each in group.members)
     return GroupView(

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager
 
-from confluent_kafka import TopicPartition
+from confluent_kafka import TopicPartition as KafkaPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec
 
 from broker.client.errors import ApiNotServed, BrokerUnreachable
@@ -19,7 +19,7 @@ from console.gateway.group_views import (
     GroupsView,
     GroupView,
     OffsetRefusals,
-    Place,
+    TopicPartition,
     UnreadView,
 )
 from console.gateway.group_wire import ask_all_groups, ask_group
@@ -62,31 +62,31 @@ class KafkaGroups:
     def commits(self) -> list[CommitView]:
         return self._commit_log.read()
 
-    def first_unread(self, positions: Mapping[Place, int]) -> Mapping[Place, UnreadView]:
+    def first_unread(self, positions: Mapping[TopicPartition, int]) -> Mapping[TopicPartition, UnreadView]:
         if not positions:
             return {}
         with _in_our_words():
             return ask_first_unread(self._bootstrap_servers, positions, self._timeout)
 
-    def bounds(self, places: Iterable[Place]) -> Mapping[Place, Bounds]:
+    def bounds(self, places: Iterable[TopicPartition]) -> Mapping[TopicPartition, Bounds]:
         wanted = list(places)
         first = self._ask_offsets(wanted, OffsetSpec.earliest())
         following = self._ask_offsets(wanted, OffsetSpec.latest())
         firsts, nexts = self._answers(first), self._answers(following)
         return {place: Bounds(firsts[place], nexts[place]) for place in wanted if place in firsts and place in nexts}
 
-    def offsets_at(self, places: Iterable[Place], at_ms: int) -> Mapping[Place, int]:
+    def offsets_at(self, places: Iterable[TopicPartition], at_ms: int) -> Mapping[TopicPartition, int]:
         wanted = list(places)
         found = self._answers(self._ask_offsets(wanted, OffsetSpec.for_timestamp(at_ms)))
         newer = [place for place in wanted if found.get(place, 0) < 0]
         ends = self._answers(self._ask_offsets(newer, OffsetSpec.latest()))
         return {place: offset for place, offset in {**found, **ends}.items() if offset >= 0}
 
-    def commit_offsets(self, group_id: str, offsets: Mapping[Place, int]) -> OffsetRefusals:
+    def commit_offsets(self, group_id: str, offsets: Mapping[TopicPartition, int]) -> OffsetRefusals:
         with _in_our_words():
             return OffsetRefusals(self._changes.commit(group_id, offsets))
 
-    def delete_offsets(self, group_id: str, places: Iterable[Place]) -> OffsetRefusals:
+    def delete_offsets(self, group_id: str, places: Iterable[TopicPartition]) -> OffsetRefusals:
         with _in_our_words():
             return OffsetRefusals(self._changes.forget(group_id, places))
 
@@ -97,13 +97,13 @@ class KafkaGroups:
     def close(self) -> None:
         self._commit_log.close()
 
-    def _ask_offsets(self, places: list[Place], spec: OffsetSpec) -> dict[TopicPartition, Future]:
+    def _ask_offsets(self, places: list[TopicPartition], spec: OffsetSpec) -> dict[KafkaPartition, Future]:
         if not places:
             return {}
-        wanted = {TopicPartition(topic, partition): spec for topic, partition in places}
+        wanted = {KafkaPartition(topic, partition): spec for topic, partition in places}
         return self._admin.list_offsets(wanted, request_timeout=self._timeout)
 
-    def _answers(self, futures: Mapping[TopicPartition, Future]) -> dict[Place, int]:
+    def _answers(self, futures: Mapping[KafkaPartition, Future]) -> dict[TopicPartition, int]:
         answers = {}
         for partition, future in futures.items():
             try:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from console.gateway.broker_views import ReplicaSizes
-from console.gateway.group_views import Place
+from console.gateway.group_views import TopicPartition
 
 #: Bytes per second that throttled replicas may copy from a broker, and to it.
 RATE_KEYS = ("leader.replication.throttled.rate", "follower.replication.throttled.rate")
@@ -40,25 +40,25 @@ class Throttles:
 
 
 class MoveGateway(Protocol):
-    def assignments(self, topics: Iterable[str]) -> dict[Place, tuple[int, ...]]:
+    def assignments(self, topics: Iterable[str]) -> dict[TopicPartition, tuple[int, ...]]:
         """The replicas of every partition of `topics`, preferred leader first; a topic that is not there is left out.
 
         Of a partition on the move everybody involved is named.
         """
         ...
 
-    def under_way(self) -> dict[Place, MoveView]:
+    def under_way(self) -> dict[TopicPartition, MoveView]:
         """Every partition on the move, whoever asked for it."""
         ...
 
-    def alter(self, targets: Mapping[Place, tuple[int, ...] | None]) -> dict[Place, str]:
+    def alter(self, targets: Mapping[TopicPartition, tuple[int, ...] | None]) -> dict[TopicPartition, str]:
         """Begin moves, or call them off (None); what was refused, with a sentence why.
 
         Returns when the controller has written down what is to be; the copying begins then.
         """
         ...
 
-    def bytes_held(self, places: Collection[Place]) -> ReplicaSizes:
+    def bytes_held(self, places: Collection[TopicPartition]) -> ReplicaSizes:
         """Of these partitions alone, from each broker that answers."""
         ...
 

@@ -19,7 +19,7 @@ from broker.protocol.messages.list_partition_reassignments import ListPartitionR
 from broker.protocol.schema import Message
 from console.gateway.broker_views import BrokerGateway, ReplicaSizes, replica_sizes
 from console.gateway.errors import ClusterUnreachableError, GatewayError, refusal
-from console.gateway.group_views import Place
+from console.gateway.group_views import TopicPartition
 from console.gateway.move_views import RATE_KEYS, REPLICA_KEYS, MoveView, Throttles
 from console.gateway.topic_settings import TopicAdministration
 
@@ -42,7 +42,7 @@ class KafkaMoves:
         self._topics = topics
         self._timeout = timeout_seconds
 
-    def assignments(self, topics: Iterable[str]) -> dict[Place, tuple[int, ...]]:
+    def assignments(self, topics: Iterable[str]) -> dict[TopicPartition, tuple[int, ...]]:
         names, found = sorted(set(topics)), {}
         with self._cluster() as cluster:
             for at in range(0, len(names), TOPICS_PER_REQUEST):
@@ -52,7 +52,7 @@ class KafkaMoves:
                             found[topic.name, each.partition_index] = tuple(each.replica_nodes)
         return found
 
-    def under_way(self) -> dict[Place, MoveView]:
+    def under_way(self) -> dict[TopicPartition, MoveView]:
         request = ListPartitionReassignmentsRequest(timeout_ms=int(self._timeout * 1_000), topics=None)
         with self._cluster() as cluster:
             answer = _ask_controller(cluster, request)
@@ -64,7 +64,7 @@ class KafkaMoves:
             for each in topic.partitions
         }
 
-    def alter(self, targets: Mapping[Place, tuple[int, ...] | None]) -> dict[Place, str]:
+    def alter(self, targets: Mapping[TopicPartition, tuple[int, ...] | None]) -> dict[TopicPartition, str]:
         topics: dict[str, ReassignableTopic] = {}
         for (name, partition), replicas in sorted(targets.items()):
             asked = topics.setdefault(name, ReassignableTopic(name=name, partitions=[]))
@@ -81,7 +81,7 @@ class KafkaMoves:
             if each.error_code
         }
 
-    def bytes_held(self, places: Collection[Place]) -> ReplicaSizes:
+    def bytes_held(self, places: Collection[TopicPartition]) -> ReplicaSizes:
         return replica_sizes(self._brokers.log_dirs(places))
 
     def throttles(self, brokers: Iterable[int], topics: Iterable[str]) -> Throttles:

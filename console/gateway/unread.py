@@ -15,7 +15,7 @@ from broker.protocol.messages.metadata import MetadataResponse, MetadataResponse
 from broker.records.batch import BatchHeader, iterate_headers
 from broker.records.control import MarkerType, parse_marker
 from broker.records.record import decode_records
-from console.gateway.group_views import Place, UnreadView
+from console.gateway.group_views import TopicPartition, UnreadView
 
 logger = logging.getLogger(__name__)
 
@@ -26,23 +26,23 @@ UNPACKED_BYTES_MAX = 8 * 1024 * 1024
 
 
 def ask_first_unread(
-    bootstrap_servers: str, positions: Mapping[Place, int], timeout_seconds: float
-) -> dict[Place, UnreadView]:
+    bootstrap_servers: str, positions: Mapping[TopicPartition, int], timeout_seconds: float
+) -> dict[TopicPartition, UnreadView]:
     """What could not be asked is missing. Raises BarnabasError if no broker answers at all."""
     by_topic: dict[str, dict[int, int]] = {}
     for (topic, partition), offset in positions.items():
         by_topic.setdefault(topic, {})[partition] = offset
-    found: dict[Place, UnreadView] = {}
+    found: dict[TopicPartition, UnreadView] = {}
     with Cluster(parse_bootstrap_servers(bootstrap_servers), timeout_s=timeout_seconds) as cluster:
         for topic, offsets in by_topic.items():
             found.update(_ask_topic(cluster, topic, offsets))
     return found
 
 
-def _ask_topic(cluster: Cluster, topic: str, offsets: Mapping[int, int]) -> dict[Place, UnreadView]:
+def _ask_topic(cluster: Cluster, topic: str, offsets: Mapping[int, int]) -> dict[TopicPartition, UnreadView]:
     metadata = cluster.describe_topics([topic])
     (described,) = metadata.topics
-    found: dict[Place, UnreadView] = {}
+    found: dict[TopicPartition, UnreadView] = {}
     for address, partitions in _by_leader(metadata, described, offsets).items():
         request = FetchRequest(
             max_wait_ms=0,

@@ -38,7 +38,7 @@ def broker_events(before: Mapping[int, BrokerRow], after: Mapping[int, BrokerRow
             events.append(_broker(broker_id, f"registered {again}at {row.host}:{row.port}", "ok"))
         elif was_registered and not row.is_registered:
             events.append(_broker(broker_id, "left the cluster", "critical"))
-        elif row.is_registered and (row.host, row.port) != (known.host, known.port):
+        elif known is not None and row.is_registered and (row.host, row.port) != (known.host, known.port):
             events.append(_broker(broker_id, f"moved from {known.host}:{known.port} to {row.host}:{row.port}"))
     for broker_id in sorted(before.keys() - after.keys()):
         if before[broker_id].is_registered:

@@ -104,7 +104,7 @@ def unclean_elections_since(at_ms: int, reach: Reach = EVERYTHING) -> list[Chang
     return list(found.filter(object_name__in=Topic.objects.values("name"))[:UNCLEAN_MAX])
 
 
-def change_rows(changes: Iterable[Change], reach: Reach) -> Iterator[tuple]:
+def change_rows(changes: Iterable[Change], reach: Reach) -> Iterator[tuple[object, ...]]:
     for each in (_told(change, reach) for change in changes):
         at = datetime.fromtimestamp(each.at_ms / 1000, UTC)
         yield (at, each.kind, each.object_name, each.partition, each.sentence)

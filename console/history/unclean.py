@@ -50,7 +50,9 @@ class UncleanElection:
     @property
     def lost(self) -> int | None:
         """Acknowledged records that are gone, at the least; None: not known, and it may be none."""
-        return self.ended_at - self.ends_at if self.sign is Sign.WENT_BACK else None
+        if self.sign is not Sign.WENT_BACK or self.ended_at is None or self.ends_at is None:
+            return None
+        return self.ended_at - self.ends_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,7 @@ class _Waiting:
 class UncleanWatch:
     """Told of every look. What it remembers are partitions without a leader, or whose new leader has not answered."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._waiting: dict[tuple[str, int], _Waiting] = {}
 
     def look(

@@ -24,7 +24,9 @@ def topic_history(request: HttpRequest, name: str) -> HttpResponse:
     return _page(request, HistoryQuery.parse(request.GET, name), "history/topic.html", {"topic": topic}, kinds)
 
 
-def _page(request: HttpRequest, query: HistoryQuery, template: str, context: dict, kinds: list) -> HttpResponse:
+def _page(
+    request: HttpRequest, query: HistoryQuery, template: str, context: dict[str, object], kinds: list[object]
+) -> HttpResponse:
     reach = reach_of(request.user)
     if wants_csv(request):
         return csv_response(request, "history", TITLES, change_rows(chosen_changes(query, reach).iterator(), reach))

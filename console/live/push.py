@@ -19,7 +19,7 @@ from console.live.audience import listened
 logger = logging.getLogger(__name__)
 
 
-def push_partial(group: str, template: str, context: dict) -> None:
+def push_partial(group: str, template: str, context: dict[str, object]) -> None:
     """Render `template` and send it to `group` when the transaction commits (at once outside of one).
 
     Whether anybody listens is asked then, not before: who begins to listen meanwhile may have drawn what was.
@@ -28,7 +28,7 @@ def push_partial(group: str, template: str, context: dict) -> None:
     transaction.on_commit(lambda: _push(group, template, context))
 
 
-def _push(group: str, template: str, context: dict) -> None:
+def _push(group: str, template: str, context: dict[str, object]) -> None:
     if listened([group]):
         send_now([(group, render_to_string(template, context))])
 
@@ -51,7 +51,7 @@ def resync_html(version: object) -> str:
     return render_to_string("live/resync.html", {"version": version})
 
 
-def send_message(group: str, message: dict) -> None:
+def send_message(group: str, message: dict[str, object]) -> None:
     """Send one message of any type; never raises because of the channel layer."""
     try:
         async_to_sync(get_channel_layer().group_send)(group, message)

@@ -24,12 +24,12 @@ def group_reasons(groups: Sequence[TroubledGroup], count: int) -> Iterable[Reaso
 
 def group_reason(group: TroubledGroup) -> Reason:
     """What is worst about one group."""
-    return _expiring(group) if group.expires_in_ms is not None else _badly_read(group)
+    return _badly_read(group) if group.expires_in_ms is None else _expiring(group, group.expires_in_ms)
 
 
-def _expiring(group: TroubledGroup) -> Reason:
+def _expiring(group: TroubledGroup, in_ms: int) -> Reason:
     name = _short(group.name)
-    when = f"in {duration(group.expires_in_ms)}" if group.expires_in_ms >= 1_000 else "now"
+    when = f"in {duration(in_ms)}" if in_ms >= 1_000 else "now"
     text = f"Group {name} will lose records: the oldest it has not read may be deleted {when}."
     action = Action("Start its consumers, or keep the records longer", "group", group.name)
     return _reason("expires", group, text, action)

@@ -60,7 +60,7 @@ def health_facts(
         controller_id=state.controller_id,
         missing=frozenset(missing),
         missing_since_ms=missing,
-        flapping={each.broker_id: each.departures_since(at_ms) for each in brokers if each.is_flapping(at_ms)},
+        flapping={each.broker_id: each.times_left_since(at_ms) for each in brokers if each.is_flapping(at_ms)},
         managed=frozenset(_broker_of(each.process) for each in processes if _is_broker(each.process)),
         troubled=tuple(_as_trouble(each) for each in troubled),
         zookeeper_errors={server["address"]: server["error"] for server in state.zookeeper if server["error"]},

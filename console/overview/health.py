@@ -213,16 +213,19 @@ class Health:
 
     @property
     def muted_count(self) -> int:
-        return sum(each.quiet.kind == "muted" for each in self.muted)
+        return self._count_muted("muted")
 
     @property
     def retired_count(self) -> int:
-        return sum(each.quiet.kind == "retired" for each in self.muted)
+        return self._count_muted("retired")
 
     @property
     def acknowledged_count(self) -> int:
         """Of what is past."""
-        return sum(each.quiet.kind == "acknowledged" for each in self.muted)
+        return self._count_muted("acknowledged")
+
+    def _count_muted(self, kind: str) -> int:
+        return sum(each.quiet is not None and each.quiet.kind == kind for each in self.muted)
 
     def find(self, key: str) -> Reason | None:
         """The reason with this key, muted or not."""

@@ -1,5 +1,6 @@
 """Saying that a reason of health is known, mute or retired, and taking it back: a row with its audit row."""
 
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Q
 
@@ -17,7 +18,7 @@ class TooManyError(Exception):
     """So much is quiet already that nobody would know what health still says."""
 
 
-def do_quieten(actor, reason: Reason, kind: Kind, until_ms: int | None, why: str) -> QuietReason:
+def do_quieten(actor: User, reason: Reason, kind: Kind, until_ms: int | None, why: str) -> QuietReason:
     """What is said last of a reason stands. `until_ms` None only for a group that is retired. Raises TooManyError."""
     key = retired_key(reason.name) if kind is Kind.RETIRED else reason.key
     with transaction.atomic():
@@ -42,7 +43,7 @@ def do_quieten(actor, reason: Reason, kind: Kind, until_ms: int | None, why: str
     return row
 
 
-def do_speak_again(actor, row: QuietReason) -> None:
+def do_speak_again(actor: User, row: QuietReason) -> None:
     """Take it back: the reason counts again at once. Nothing happens if somebody was quicker."""
     with transaction.atomic():
         deleted, _ = QuietReason.objects.filter(pk=row.pk).delete()
@@ -58,9 +59,11 @@ def _make_room(key: str) -> None:
         raise TooManyError(f"{QUIET_MAX} reasons are quiet already: take one back first.")
 
 
-def _told(row: QuietReason) -> dict:
+def _told(row: QuietReason) -> dict[str, object]:
     return {"kind": row.kind, "until_ms": row.until_ms, "why": row.why, "reason": row.text}
 
 
-def _record(actor, action: str, row: QuietReason, before: dict | None, after: dict | None) -> None:
+def _record(
+    actor: User, action: str, row: QuietReason, before: dict[str, object] | None, after: dict[str, object] | None
+) -> None:
     record_event(actor, action, "health", row.key[:_AUDIT_NAME_LENGTH_MAX], before, after)

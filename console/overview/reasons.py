@@ -108,7 +108,9 @@ def _missing_broker(broker_id: int, troubled: list[TroubledPartition], facts: Fa
     )
 
 
-def _effects(leaderless: list, refusing: list, lagging: list) -> Iterable[str]:
+def _effects(
+    leaderless: Sequence[TroubledPartition], refusing: Sequence[TroubledPartition], lagging: Sequence[TroubledPartition]
+) -> Iterable[str]:
     if leaderless:
         yield f"{_partitions(leaderless)} {_has(leaderless)} no leader"
     if refusing:
@@ -203,13 +205,13 @@ def _count(number: int, noun: str) -> str:
     return f"{number} {noun}" + ("" if number == 1 else "s")
 
 
-def _has(partitions: Sequence) -> str:
+def _has(partitions: Sequence[object]) -> str:
     return "has" if len(partitions) == 1 else "have"
 
 
-def _is(partitions: Sequence) -> str:
+def _is(partitions: Sequence[object]) -> str:
     return "is" if len(partitions) == 1 else "are"
 
 
-def _refuse(partitions: Sequence) -> str:
+def _refuse(partitions: Sequence[object]) -> str:
     return "refuses acks=all" if len(partitions) == 1 else "refuse acks=all"

@@ -2,11 +2,12 @@
 
 from collections.abc import Collection
 
+from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 
 from console.gateway.connect import cluster_gateway
 from console.gateway.errors import RefusedError
-from console.gateway.group_views import Place
+from console.gateway.group_views import TopicPartition
 from console.gateway.interface import ClusterGateway
 from console.gateway.move_views import Throttles
 from console.placement.cancel import CancelPlan
@@ -23,7 +24,7 @@ Begun = tuple[Refusals, Reassignment | None]
 State = Reassignment.State
 
 
-def do_elect_preferred_leaders(actor, plan: Plan, election: ElectionPlan, confirmation: Confirmation) -> Refusals:
+def do_elect_preferred_leaders(actor: User, plan: Plan, election: ElectionPlan, confirmation: Confirmation) -> Refusals:
     """Elect as planned; what was refused, with why. Raises NotConfirmedError, GatewayError."""
 
     def elect() -> Refusals:
@@ -33,7 +34,7 @@ def do_elect_preferred_leaders(actor, plan: Plan, election: ElectionPlan, confir
     return carry_out(actor, plan, confirmation, elect)
 
 
-def do_move(actor, plan: Plan, move: MovePlan, confirmation: Confirmation) -> Begun:
+def do_move(actor: User, plan: Plan, move: MovePlan, confirmation: Confirmation) -> Begun:
     """Begin the moves of `move`, of which `plan` was shown. Raises NotConfirmedError, GatewayError.
 
     The former replicas are kept first. With a throttle that is set before anything is copied; the collector takes it
@@ -58,7 +59,7 @@ def do_move(actor, plan: Plan, move: MovePlan, confirmation: Confirmation) -> Be
     return refused, kept[0] if kept else None
 
 
-def do_call_off(actor, plan: Plan, cancel: CancelPlan, confirmation: Confirmation) -> Refusals:
+def do_call_off(actor: User, plan: Plan, cancel: CancelPlan, confirmation: Confirmation) -> Refusals:
     """Call the moves of `cancel` off; what was refused. Raises NotConfirmedError, GatewayError."""
     targets = dict.fromkeys((each.place for each in cancel.moves), None)
     return carry_out(actor, plan, confirmation, lambda: _named(cluster_gateway().moves.alter(targets)))
@@ -82,7 +83,7 @@ def end_throttle(gateway: ClusterGateway, reassignment: Reassignment) -> None:
     reassignment.save(update_fields=["throttles"])
 
 
-def _keep(actor, plan: Plan, move: MovePlan) -> Reassignment:
+def _keep(actor: User, plan: Plan, move: MovePlan) -> Reassignment:
     """Raises ObstacleError if another throttled move has begun since this one was planned."""
     try:
         with transaction.atomic():
@@ -110,7 +111,7 @@ def _throttle(reassignment: Reassignment, move: MovePlan, rate: int) -> None:
     moves.set_throttles(wanted)
 
 
-def _note_begun(reassignment: Reassignment, refused: Collection[Place]) -> None:
+def _note_begun(reassignment: Reassignment, refused: Collection[TopicPartition]) -> None:
     """What was refused is neither waited for nor taken back."""
     for name in ("former", "wanted"):
         begun = {place: to for place, to in flat(getattr(reassignment, name)).items() if place not in refused}
@@ -120,5 +121,5 @@ def _note_begun(reassignment: Reassignment, refused: Collection[Place]) -> None:
     reassignment.save(update_fields=["former", "wanted", "partition_count", "state"])
 
 
-def _named(refused: dict[Place, str]) -> Refusals:
+def _named(refused: dict[TopicPartition, str]) -> Refusals:
     return {f"{topic}-{partition}": why for (topic, partition), why in refused.items()}

@@ -9,7 +9,7 @@ from datetime import timedelta
 
 from django.utils import timezone
 
-from console.gateway.group_views import Place
+from console.gateway.group_views import TopicPartition
 from console.placement.models import OPEN, OngoingMove, Reassignment
 from console.placement.move import flat
 
@@ -17,9 +17,9 @@ from console.placement.move import flat
 SEEN_WITHIN = timedelta(seconds=15)
 
 
-def arriving_replicas() -> Mapping[Place, frozenset[int]]:
+def arriving_replicas() -> Mapping[TopicPartition, frozenset[int]]:
     """By partition, the brokers a move gives a replica: of those under way, and of those begun a moment ago."""
-    found: dict[Place, frozenset[int]] = defaultdict(frozenset)
+    found: dict[TopicPartition, frozenset[int]] = defaultdict(frozenset)
     for each in OngoingMove.objects.all():
         found[each.topic, each.partition] |= frozenset(each.adding)
     for each in Reassignment.objects.filter(state__in=OPEN, began_at__gt=timezone.now() - SEEN_WITHIN):

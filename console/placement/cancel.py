@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from console.common.figures import size
-from console.gateway.group_views import Place
+from console.gateway.group_views import TopicPartition
 from console.gateway.move_views import MoveView
 from console.placement.move import reassignment_json
 from console.placement.sentences import ids
@@ -15,7 +15,7 @@ ACTION = "call off move"
 
 @dataclass(frozen=True, slots=True)
 class CalledOff:
-    place: Place
+    place: TopicPartition
     view: MoveView
     copied_bytes: int
 
@@ -50,7 +50,9 @@ class CancelPlan:
 
 
 def plan_cancel(
-    under_way: Mapping[Place, MoveView], chosen: Collection[Place], copied: Mapping[Place, int]
+    under_way: Mapping[TopicPartition, MoveView],
+    chosen: Collection[TopicPartition],
+    copied: Mapping[TopicPartition, int],
 ) -> CancelPlan:
     """Of `chosen`, or of everything if nothing is chosen, what is on the move now."""
     moves = (

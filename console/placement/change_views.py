@@ -19,7 +19,7 @@ from console.brokers.words import with_words
 from console.clusters.access import access_topic, topics_within
 from console.clusters.models import Broker, Partition, Topic
 from console.gateway.connect import cluster_gateway
-from console.gateway.group_views import Place
+from console.gateway.group_views import TopicPartition
 from console.gateway.move_views import MoveView
 from console.placement.actions import do_call_off, do_move
 from console.placement.cancel import plan_cancel
@@ -184,7 +184,7 @@ def _check_rights(user, topics: set[str]) -> None:
         access_topic(user, topic, Right.OPERATE)
 
 
-def _within_reach(user, under_way: Mapping[Place, MoveView]) -> dict[Place, MoveView]:
+def _within_reach(user, under_way: Mapping[TopicPartition, MoveView]) -> dict[TopicPartition, MoveView]:
     reach = reach_of(user)
     return {
         place: move for place, move in under_way.items() if Right.OPERATE in reach.rights_on(Resource.TOPIC, place[0])
@@ -196,7 +196,7 @@ def _kind_asked(request: HttpRequest) -> str:
     return sent if sent in ACTIONS else next((kind for kind in ACTIONS if kind and kind in request.GET), "")
 
 
-def _places(texts: list[str]) -> list[Place]:
+def _places(texts: list[str]) -> list[TopicPartition]:
     """A topic's name has no colon."""
     parts = (text.rpartition(":") for text in texts)
     return [(topic, int(number)) for topic, _, number in parts if _number(number) is not None]

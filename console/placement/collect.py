@@ -11,7 +11,7 @@ from django.db import transaction
 
 from console.common.clock import now_ms
 from console.common.rates import RateWindow
-from console.gateway.group_views import Place
+from console.gateway.group_views import TopicPartition
 from console.gateway.interface import ClusterGateway
 from console.gateway.move_views import MoveView
 from console.placement.actions import end_throttle
@@ -54,7 +54,7 @@ class MoveWatch:
         unfinished = Reassignment.objects.filter(state__in=OPEN)
         return list(unfinished | Reassignment.objects.filter(throttles__isnull=False))
 
-    def _store(self, under_way: Mapping[Place, MoveView]) -> bool:
+    def _store(self, under_way: Mapping[TopicPartition, MoveView]) -> bool:
         known = {(each.topic, each.partition): each for each in OngoingMove.objects.all()}
         gone = [each.pk for place, each in known.items() if place not in under_way]
         held = self._gateway.moves.bytes_held(under_way) if under_way else {}
@@ -70,7 +70,9 @@ class MoveWatch:
             )
         return True
 
-    def _row(self, place: Place, view: MoveView, known: OngoingMove | None, held: Mapping[int, int]) -> OngoingMove:
+    def _row(
+        self, place: TopicPartition, view: MoveView, known: OngoingMove | None, held: Mapping[int, int]
+    ) -> OngoingMove:
         before = dict(known.copied) if known else {}
         copied = [[each, held.get(each, before.get(each, 0))] for each in view.adding]
         complete = [size for broker_id, size in held.items() if broker_id not in view.adding]
@@ -87,7 +89,7 @@ class MoveWatch:
         row.bytes_per_second = self._rates.observe(place, row.copied_bytes, self._now_ms())
         return row
 
-    def _ends(self, reassignment: Reassignment, under_way: Mapping[Place, MoveView]) -> bool:
+    def _ends(self, reassignment: Reassignment, under_way: Mapping[TopicPartition, MoveView]) -> bool:
         """Close it if nothing of it is on the move any more."""
         wanted = flat(reassignment.wanted)
         if self._may_still_begin(reassignment) or wanted.keys() & under_way.keys():

@@ -32,7 +32,7 @@ REASSIGNMENT_TITLES = (
 )
 
 
-def move_rows(moves: Iterable[OngoingMove]) -> Iterator[tuple]:
+def move_rows(moves: Iterable[OngoingMove]) -> Iterator[tuple[object, ...]]:
     for each in moves:
         yield (
             each.topic,
@@ -49,7 +49,7 @@ def move_rows(moves: Iterable[OngoingMove]) -> Iterator[tuple]:
         )
 
 
-def reassignment_rows(reassignments: Iterable[Reassignment]) -> Iterator[tuple]:
+def reassignment_rows(reassignments: Iterable[Reassignment]) -> Iterator[tuple[object, ...]]:
     for each in reassignments:
         yield (
             each.action,

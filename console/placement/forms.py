@@ -40,7 +40,7 @@ class MoveForm(ThrottleForm):
                 label=f"Replicas of partition {each.partition}", initial=ids(each.replicas), max_length=200
             )
 
-    def clean(self) -> dict:
+    def clean(self) -> dict[str, object]:
         cleaned = super().clean()
         for each in self.partitions:
             text = cleaned.get(_field_of(each.partition), "").strip(" ,")

@@ -2,18 +2,18 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from console.common.figures import size
-from console.gateway.group_views import Place
+from console.gateway.group_views import TopicPartition
 from console.gateway.move_views import MoveView
 from console.placement.election import Load
 from console.placement.sentences import count_of, ids
 from console.plans.plan import Line, Plan
 
 #: Where each partition shall live, preferred leader first.
-Targets = Mapping[Place, tuple[int, ...]]
+Targets = Mapping[TopicPartition, tuple[int, ...]]
 
 MOVE, UNDO = "move partitions", "undo move"
 DRAIN, SPREAD, FACTOR = "drain broker", "spread replicas", "change replication factor"
@@ -54,11 +54,11 @@ class PartitionMove:
 class World:
     """What a plan is worked out from."""
 
-    present: Mapping[Place, tuple[int, ...]]
-    under_way: Mapping[Place, MoveView]
+    present: Mapping[TopicPartition, tuple[int, ...]]
+    under_way: Mapping[TopicPartition, MoveView]
     alive: frozenset[int]
     #: Bytes of one replica.
-    sizes: Mapping[Place, int]
+    sizes: Mapping[TopicPartition, int]
     #: broker → replicas held, and partitions it is the preferred leader of.
     replica_counts: Mapping[int, int]
     preferred_counts: Mapping[int, int]
@@ -154,7 +154,7 @@ def plan_moves(targets: Targets, world: World, rate: int | None = None) -> MoveP
     )
 
 
-def parse_targets(text: str) -> dict[Place, tuple[int, ...]]:
+def parse_targets(text: str) -> dict[TopicPartition, tuple[int, ...]]:
     """The opposite of `MovePlan.wanted` as JSON. Raises ValueError for what is no such thing."""
     found = flat(json.loads(text))
     if len(found) > PARTITIONS_MAX:
@@ -162,8 +162,8 @@ def parse_targets(text: str) -> dict[Place, tuple[int, ...]]:
     return found
 
 
-def flat(wanted: Mapping[str, Mapping[str, list[int]]]) -> dict[Place, tuple[int, ...]]:
-    found: dict[Place, tuple[int, ...]] = {}
+def flat(wanted: Mapping[str, Mapping[str, list[int]]]) -> dict[TopicPartition, tuple[int, ...]]:
+    found: dict[TopicPartition, tuple[int, ...]] = {}
     try:
         for topic, partitions in wanted.items():
             for number, replicas in partitions.items():
@@ -253,7 +253,11 @@ def throttle_obstacle(throttled_by: str) -> str:
     return f"A throttled move is under way ({throttled_by}): wait for its end, or move without a throttle."
 
 
-def _loads(counts: Mapping[int, int], moves: Iterable[PartitionMove], counted) -> tuple[Load, ...]:
+#: Brokers of a partition → those that are counted.
+Counted = Callable[[tuple[int, ...]], Iterable[int]]
+
+
+def _loads(counts: Mapping[int, int], moves: Iterable[PartitionMove], counted: Counted) -> tuple[Load, ...]:
     before, after = Counter(dict(counts)), Counter(dict(counts))
     for move in moves:
         after.subtract(counted(move.old))

@@ -7,7 +7,7 @@ from django.db.models import Q
 
 from console.clusters.models import Broker, Partition
 from console.gateway.connect import cluster_gateway
-from console.gateway.group_views import Place
+from console.gateway.group_views import TopicPartition
 from console.placement.models import OPEN, Reassignment
 from console.placement.move import MovePlan, Targets, World, plan_moves
 from console.placement.propose import Held, Proposal, propose_drain, propose_factor, propose_spread
@@ -43,7 +43,7 @@ def partitions_on(broker_id: int) -> int:
     return sum(broker_id in each for each in Partition.objects.values_list("replicas", flat=True).iterator())
 
 
-def world_around(places: Collection[Place]) -> World:
+def world_around(places: Collection[TopicPartition]) -> World:
     """Everything that a plan about `places` hangs on. Raises GatewayError."""
     gateway = cluster_gateway()
     counts = list(Broker.objects.values_list("broker_id", "replica_count", "preferred_count"))

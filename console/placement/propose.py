@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from console.gateway.group_views import Place
+from console.gateway.group_views import TopicPartition
 
 #: A proposal changes no more partitions than one plan holds; what is left is proposed the next time.
 CHANGES_MAX = 2_000
@@ -22,7 +22,7 @@ _AWAY = "Broker {} holds a replica and is away: the move could not end."
 class Held:
     """A partition as it is: replicas, preferred leader first, and the bytes of one of them."""
 
-    place: Place
+    place: TopicPartition
     replicas: tuple[int, ...]
     size_bytes: int = 0
 
@@ -31,8 +31,8 @@ class Held:
 class Proposal:
     """`targets` of the partitions that change; `stuck` are those that should and cannot, with a sentence why."""
 
-    targets: Mapping[Place, tuple[int, ...]] = field(default_factory=dict)
-    stuck: Mapping[Place, str] = field(default_factory=dict)
+    targets: Mapping[TopicPartition, tuple[int, ...]] = field(default_factory=dict)
+    stuck: Mapping[TopicPartition, str] = field(default_factory=dict)
     #: More should change than one plan holds.
     is_cut: bool = False
 
@@ -43,8 +43,8 @@ def propose_drain(held: Iterable[Held], racks: Mapping[int, str], leaving: Colle
     `racks` are the brokers that are registered, with their racks ("" where they have none).
     """
     board = _Board(held, {each: rack for each, rack in racks.items() if each not in leaving})
-    targets: dict[Place, tuple[int, ...]] = {}
-    stuck: dict[Place, str] = {}
+    targets: dict[TopicPartition, tuple[int, ...]] = {}
+    stuck: dict[TopicPartition, str] = {}
     for each in sorted(board.partitions, key=lambda one: (-one.size_bytes, one.place)):
         if not set(each.replicas) & set(leaving):
             continue
@@ -82,7 +82,7 @@ def propose_factor(held: Iterable[Held], racks: Mapping[int, str], factor: int, 
     Preferred leaders stay.
     """
     board = _Board(held, racks)
-    stuck: dict[Place, str] = {}
+    stuck: dict[TopicPartition, str] = {}
     for each in (one for one in board.partitions if one.place[0] == topic):
         if board.away(each):
             stuck[each.place] = _AWAY.format(min(board.away(each)))
@@ -110,7 +110,7 @@ class _Board:
     def __init__(self, held: Iterable[Held], racks: Mapping[int, str]):
         self.partitions = list(held)
         self.racks = dict(racks)
-        self.changed: dict[Place, tuple[int, ...]] = {}
+        self.changed: dict[TopicPartition, tuple[int, ...]] = {}
         self.counts = Counter(dict.fromkeys(racks, 0))
         self.bytes = Counter(dict.fromkeys(racks, 0))
         for each in self.partitions:
@@ -196,7 +196,7 @@ class _Levels:
     def __init__(self, board: _Board):
         self._board = board
         self._by_place = {each.place: each for each in board.partitions}
-        self._held: dict[int, list[tuple[int, Place]]] = {broker_id: [] for broker_id in board.counts}
+        self._held: dict[int, list[tuple[int, TopicPartition]]] = {broker_id: [] for broker_id in board.counts}
         for each in board.partitions:
             for broker_id in each.replicas:
                 self._held[broker_id].append((each.size_bytes, each.place))
@@ -217,7 +217,7 @@ class _Levels:
                     return True
         return False
 
-    def _best_between(self, over: int, under: int) -> Place | None:
+    def _best_between(self, over: int, under: int) -> TopicPartition | None:
         """Of what may go, that whose size is nearest to half of the difference in bytes."""
         ideal = (self._board.bytes[over] - self._board.bytes[under]) // 2
         sizes = self._held[over]

@@ -91,7 +91,7 @@ def _square(broker_id: int, partition: Partition) -> Square:
     return Square(partition.partition, role, broker_id == partition.preferred_leader)
 
 
-def placement_facts(reach: Reach = EVERYTHING) -> dict:
+def placement_facts(reach: Reach = EVERYTHING) -> dict[str, object]:
     """The balance panel, for the page and for the push alike."""
     shown = balances(reach)
     preferred = sum(each.broker.preferred_count for each in shown)
@@ -139,7 +139,7 @@ def reassignments_within(reach: Reach) -> list[Reassignment]:
     ]
 
 
-def moves_facts(reach: Reach = EVERYTHING) -> dict:
+def moves_facts(reach: Reach = EVERYTHING) -> dict[str, object]:
     """The panel of moves, for the page and for the push alike."""
     moves = list(moves_within(reach))
     progress = Progress(

@@ -1,12 +1,17 @@
 """The throttle of a move (KIP-73): what to set, and what to put back so that nothing of it stays behind. Pure."""
 
 from collections.abc import Iterable, Mapping
+from typing import TypeAlias, TypeVar
 
 from console.gateway.move_views import RATE_KEYS, REPLICA_KEYS, Throttles
 from console.placement.move import PartitionMove
 
 _LEADER_REPLICAS, _FOLLOWER_REPLICAS = REPLICA_KEYS
 _ALL = "*"
+
+#: Broker or topic.
+Owner = TypeVar("Owner", int, str)
+Values: TypeAlias = Mapping[Owner, Mapping[str, str | None]]
 
 
 def throttles_for(moves: Iterable[PartitionMove], rate: int, present: Throttles) -> Throttles:
@@ -32,17 +37,18 @@ def throttles_after(set_then: Throttles, former: Throttles, present: Throttles) 
     )
 
 
-def as_stored(throttles: Throttles) -> dict:
-    return {"brokers": {str(each): dict(values) for each, values in throttles.brokers.items()}} | {
-        "topics": {topic: dict(values) for topic, values in throttles.topics.items()}
+def as_stored(throttles: Throttles) -> dict[str, object]:
+    return {
+        "brokers": {str(each): dict(values) for each, values in throttles.brokers.items()},
+        "topics": {topic: dict(values) for topic, values in throttles.topics.items()},
     }
 
 
-def as_throttles(stored: Mapping) -> Throttles:
+def as_throttles(stored: Mapping[str, Values[str]]) -> Throttles:
     return Throttles({int(each): values for each, values in stored["brokers"].items()}, stored["topics"])
 
 
-def _put_back(set_then: Mapping, former: Mapping, present: Mapping) -> dict:
+def _put_back(set_then: Values[Owner], former: Values[Owner], present: Values[Owner]) -> Values[Owner]:
     changes = {
         owner: {key: former[owner].get(key) for key, value in values.items() if present[owner].get(key) == value}
         for owner, values in set_then.items()

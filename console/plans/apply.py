@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Mapping
 
+from django.contrib.auth.models import User
+
 from console.audit.record import record_event
 from console.gateway.errors import GatewayError, RefusedError
 from console.plans.digest import digest_of
@@ -14,7 +16,7 @@ OBJECT_NAME_LENGTH_MAX = 255
 Refusals = Mapping[str, str]
 
 
-def carry_out(actor, plan: Plan, confirmation: Confirmation, do: Callable[[], Refusals | None]) -> Refusals:
+def carry_out(actor: User, plan: Plan, confirmation: Confirmation, do: Callable[[], Refusals | None]) -> Refusals:
     """Do `plan`, which was made a moment ago from what is true now; what was refused of it, by name.
 
     An empty plan is done by doing nothing. Raises NotConfirmedError before anything is done, and GatewayError if
@@ -40,6 +42,6 @@ def carry_out(actor, plan: Plan, confirmation: Confirmation, do: Callable[[], Re
     return refused
 
 
-def _record(actor, plan: Plan, result: str, detail: str) -> None:
+def _record(actor: User, plan: Plan, result: str, detail: str) -> None:
     name = plan.object_name[:OBJECT_NAME_LENGTH_MAX]
     record_event(actor, plan.action, plan.object_type, name, plan.before, plan.after, result=result, detail=detail)

@@ -6,6 +6,7 @@ It is keyed, so that it can only come from a page that showed this plan: its tex
 import json
 from typing import Protocol
 
+from django.contrib.auth.models import User
 from django.utils.crypto import salted_hmac
 
 _SALT = "console.plans"
@@ -20,7 +21,7 @@ class Confirmable(Protocol):
         ...
 
 
-def digest_of(plan: Confirmable, actor) -> str:
+def digest_of(plan: Confirmable, actor: User) -> str:
     """The digest of `plan` for `actor` (None: the system)."""
     whose = None if actor is None else actor.pk
     text = json.dumps([type(plan).__name__, whose, plan.confirmed], sort_keys=True)

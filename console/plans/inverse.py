@@ -1,10 +1,12 @@
 """Keeping and finding what takes a change back."""
 
+from django.contrib.auth.models import User
+
 from console.plans.models import KEPT_PER_OBJECT, KeptInverse
 from console.plans.plan import Plan
 
 
-def keep_inverse(actor, plan: Plan, values: object) -> KeptInverse:
+def keep_inverse(actor: User, plan: Plan, values: object) -> KeptInverse:
     """Called before the change is made: one that breaks in the middle can be taken back too."""
     kept = KeptInverse.objects.create(
         actor_name=actor.get_username(),

@@ -29,7 +29,7 @@ class Line:
     is_told: bool = False
 
     @property
-    def confirmed(self) -> list:
+    def confirmed(self) -> list[object]:
         return [self.name] if self.is_told else [self.name, self.old, self.new]
 
 
@@ -65,11 +65,11 @@ class Plan:
         return not self.lines
 
     @property
-    def before(self) -> dict:
+    def before(self) -> dict[str, object]:
         return _named({line.name: line.old for line in self.lines})
 
     @property
-    def after(self) -> dict:
+    def after(self) -> dict[str, object]:
         return _named({line.name: line.new for line in self.lines})
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import Http404
@@ -16,13 +17,13 @@ NO_RECORDS = "The log of a stream job quotes records: it is for who may read tho
 BEYOND = "This concerns processes that your rights do not reach, so it is not yours to do."
 
 
-def access_processes(user) -> QuerySet[ManagedProcess]:
+def access_processes(user: User) -> QuerySet[ManagedProcess]:
     """Every process in reach; PermissionDenied without the right to view."""
     require_somewhere(user, Resource.PROCESS, Right.VIEW)
     return ManagedProcess.objects.filter(within(reach_of(user), Resource.PROCESS, "name"))
 
 
-def access_process(user, name: str, right: Right = Right.VIEW) -> ManagedProcess:
+def access_process(user: User, name: str, right: Right = Right.VIEW) -> ManagedProcess:
     """The process called `name`. PermissionDenied without `right`, Http404 if there is none."""
     require_on(user, Resource.PROCESS, name, right)
     process = ManagedProcess.objects.filter(name=name).first()
@@ -33,7 +34,7 @@ def access_process(user, name: str, right: Right = Right.VIEW) -> ManagedProcess
     raise Http404(f"There is no process {name}.")
 
 
-def why_no_log(user, process: ManagedProcess) -> str:
+def why_no_log(user: User, process: ManagedProcess) -> str:
     """Why its log is not for `user`; empty: it is.
 
     A log names whatever topics, groups and processes there are. That of a stream job names its own topics, which who
@@ -49,23 +50,23 @@ def why_no_log(user, process: ManagedProcess) -> str:
     return NO_RECORDS if reach.is_limited(Resource.TOPIC, Right.RECORDS) else ""
 
 
-def may_operate_all(user, names: Iterable[str]) -> bool:
+def may_operate_all(user: User, names: Iterable[str]) -> bool:
     """True if `user` may operate each of these processes, whether it is there already or not."""
     reach = reach_of(user)
     return all(Right.OPERATE in reach.rights_on(Resource.PROCESS, name) for name in names)
 
 
-def may_still_operate(actor, names: Iterable[str]) -> bool:
+def may_still_operate(actor: User, names: Iterable[str]) -> bool:
     """For what goes on in the name of somebody who began it: an account may be closed or lose its rights meanwhile."""
     return actor is not None and may_operate_all(actor, names)
 
 
-def why_not_all(user, names: Iterable[str]) -> str:
+def why_not_all(user: User, names: Iterable[str]) -> str:
     """What a disabled button tells who may operate the cluster, but not each of these processes; empty: may."""
     return BEYOND if has_right(user, Right.OPERATE) and not may_operate_all(user, names) else ""
 
 
-def require_operating_all(user, names: Iterable[str]) -> None:
+def require_operating_all(user: User, names: Iterable[str]) -> None:
     """For what starts or stops several processes. PermissionDenied unless `user` may operate each."""
     if not may_operate_all(user, names):
         raise PermissionDenied(BEYOND)

@@ -4,6 +4,7 @@ A task that is lost does no harm: the wish is in the row, and the reconcile of e
 """
 
 from celery import Task
+from django.contrib.auth.models import User
 from django.db import transaction
 
 from console.audit.record import record_event
@@ -13,6 +14,7 @@ from console.plans.plan import Confirmation, Plan
 from console.processes import tasks
 from console.processes.announce import push_process
 from console.processes.ending import KILL, RESTART, STOP
+from console.processes.kinds.spec import Spec
 from console.processes.models import ManagedProcess
 from console.processes.registry import add_process
 from console.processes.restarts import Policy
@@ -25,22 +27,22 @@ _ENDS = {
 }
 
 
-def do_start(actor, process: ManagedProcess) -> None:
+def do_start(actor: User, process: ManagedProcess) -> None:
     """Start it now and whenever the console comes up. Does nothing to one that runs."""
     _wish(actor, process, "start", Desired.RUNNING, Request.START, tasks.start)
 
 
-def do_stop(actor, process: ManagedProcess) -> None:
+def do_stop(actor: User, process: ManagedProcess) -> None:
     """End it now (SIGTERM, SIGKILL after its grace) and leave it stopped."""
     _wish(actor, process, "stop", Desired.STOPPED, Request.STOP, tasks.stop)
 
 
-def do_restart(actor, process: ManagedProcess) -> None:
+def do_restart(actor: User, process: ManagedProcess) -> None:
     """End it and start it again as soon as it has gone."""
     _wish(actor, process, "restart", Desired.RUNNING, Request.RESTART, tasks.restart)
 
 
-def do_set_restart(actor, process: ManagedProcess, policy: Policy) -> None:
+def do_set_restart(actor: User, process: ManagedProcess, policy: Policy) -> None:
     """Whether it is started again when it ended by itself; one that waits for that is started, or not, accordingly."""
     with transaction.atomic():
         locked = ManagedProcess.objects.select_for_update().get(pk=process.pk)
@@ -50,12 +52,12 @@ def do_set_restart(actor, process: ManagedProcess, policy: Policy) -> None:
         push_process(locked)
 
 
-def do_remove(actor, process: ManagedProcess) -> None:
+def do_remove(actor: User, process: ManagedProcess) -> None:
     """Stop it if it runs, then forget its row; its files stay. Whoever needs it must have been asked before."""
     _leave(actor, process, "remove")
 
 
-def do_add_broker(actor, plan: Plan, spec: dict, confirmation: Confirmation) -> None:
+def do_add_broker(actor: User, plan: Plan, spec: Spec, confirmation: Confirmation) -> None:
     """Write its files, make its row and start it, as planned. Raises NotConfirmedError, SpecError."""
 
     def add() -> None:
@@ -66,7 +68,7 @@ def do_add_broker(actor, plan: Plan, spec: dict, confirmation: Confirmation) -> 
     carry_out(actor, plan, confirmation, add)
 
 
-def do_remove_as_planned(actor, plan: Plan, process: ManagedProcess, confirmation: Confirmation) -> None:
+def do_remove_as_planned(actor: User, plan: Plan, process: ManagedProcess, confirmation: Confirmation) -> None:
     """Stop it and forget it; its spec is kept. Raises NotConfirmedError."""
 
     def remove() -> None:
@@ -76,7 +78,7 @@ def do_remove_as_planned(actor, plan: Plan, process: ManagedProcess, confirmatio
     carry_out(actor, plan, confirmation, remove)
 
 
-def do_end_as_planned(actor, plan: Plan, process: ManagedProcess, confirmation: Confirmation) -> None:
+def do_end_as_planned(actor: User, plan: Plan, process: ManagedProcess, confirmation: Confirmation) -> None:
     """Stop, restart or kill it, whichever was planned. Raises NotConfirmedError."""
     wish, request, task = _ENDS[plan.action]
     carry_out(actor, plan, confirmation, lambda: _wish(actor, process, "", wish, request, task))
@@ -87,14 +89,14 @@ def do_shut_down(process: ManagedProcess) -> None:
     _wish(None, process, "shut down", Desired(process.desired), Request.STOP)
 
 
-def _leave(actor, process: ManagedProcess, action: str) -> None:
+def _leave(actor: User, process: ManagedProcess, action: str) -> None:
     with transaction.atomic():
         ManagedProcess.objects.filter(pk=process.pk).update(is_leaving=True)
         _wish(actor, process, action, Desired.STOPPED, Request.STOP, tasks.stop)
 
 
 def _wish(
-    actor, process: ManagedProcess, action: str, desired: Desired, request: Request, task: Task | None = None
+    actor: User, process: ManagedProcess, action: str, desired: Desired, request: Request, task: Task | None = None
 ) -> None:
     """No `action`: whoever carries out the plan writes the audit row."""
     with transaction.atomic():

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from console.plans.plan import Line, Plan
+from console.processes.kinds.spec import Spec
 
 ACTION = "add broker"
 METRICS_PORT_DISTANCE = 100
@@ -29,7 +30,7 @@ def name_of(broker_id: int) -> str:
     return f"broker-{broker_id}"
 
 
-def addition_plan(spec: dict, around: Preconditions) -> Plan:
+def addition_plan(spec: Spec, around: Preconditions) -> Plan:
     """`spec` has been checked by the broker's kind."""
     broker_id = spec["broker_id"]
     values = {
@@ -56,7 +57,7 @@ def addition_plan(spec: dict, around: Preconditions) -> Plan:
     )
 
 
-def _obstacles(spec: dict, around: Preconditions) -> Sequence[str]:
+def _obstacles(spec: Spec, around: Preconditions) -> Sequence[str]:
     """In the order in which a person would look for them."""
     broker_id, found = spec["broker_id"], []
     if name_of(broker_id) in around.names:

@@ -1,6 +1,7 @@
 """Pages that plan a change to a process: add a broker, remove a process; and its restart policy."""
 
 from django.contrib import messages
+from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -61,7 +62,7 @@ def _initial(request: HttpRequest) -> dict:
     return {name: spec[name] for name in ("broker_id", "port", "rack")} | {"log_dirs": "\n".join(spec["log_dirs"])}
 
 
-def _removed_brokers(user) -> list[KeptInverse]:
+def _removed_brokers(user: User) -> list[KeptInverse]:
     """The newest first, those that are not back and that `user` may bring back."""
     there = set(ManagedProcess.objects.values_list("name", flat=True))
     kept = KeptInverse.objects.filter(action=REMOVE, object_type="process")
@@ -88,7 +89,7 @@ def remove(request: HttpRequest, name: str) -> HttpResponse:
         do_remove_as_planned(request.user, plan, process, confirmation)
         messages.success(request, f"{name} is being removed.")
 
-    drain = reverse("departure", args=[name]) if process.kind == ManagedProcess.Kind.BROKER else ""
+    drain = reverse("decommission", args=[name]) if process.kind == ManagedProcess.Kind.BROKER else ""
     return planned(request, process, plan, f"Remove {name}", do, "processes", drain)
 
 

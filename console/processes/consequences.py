@@ -1,7 +1,7 @@
 """What ending a process means to others, gathered from what the collector last saw; the guard and its words decide."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from django.db.models import Q
@@ -121,7 +121,7 @@ def _not_there() -> Q:
     return ~Q(observed=Observed.RUNNING) | Q(request__in=_ENDS)
 
 
-def may_see(reach: Reach, resource: Resource):
+def may_see(reach: Reach, resource: Resource) -> Callable[[str], bool]:
     """A question for each name: whether who has `reach` may be told it."""
     return lambda name: Right.VIEW in reach.rights_on(resource, name)
 
@@ -131,7 +131,7 @@ def _error_of(state: ClusterState) -> str:
 
 
 def _coordinated() -> dict[int, list[str]]:
-    found: dict[int, list[str]] = defaultdict(list)
+    found = defaultdict[int, list[str]](list)
     for name, broker_id in ConsumerGroup.objects.order_by("name").values_list("name", "coordinator"):
         found[broker_id].append(name)
     return found

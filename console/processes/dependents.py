@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from console.access.reach import EVERYTHING, Reach, Resource
 from console.access.rights import Right
-from console.consumers.access import places_within
+from console.consumers.access import partitions_within
 from console.gateway.stream_jobs import topic_keys
 from console.processes.models import ManagedProcess
 
@@ -68,7 +68,7 @@ def dependents_of(process: ManagedProcess) -> Dependents:
     """Who stands still, or waits, when `process` ends."""
     own = wiring_of(process)
     fed = tuple(each for each in wirings() if each.runs and each.name != own.name and each.reads & own.writes)
-    places = places_within(EVERYTHING).filter(topic__in=own.writes, committed__isnull=False)
+    places = partitions_within(EVERYTHING).filter(topic__in=own.writes, committed__isnull=False)
     groups = places.order_by("group__name").values_list("group__name", flat=True).distinct()
     return Dependents(tuple(sorted(own.writes)), fed, tuple(groups))
 

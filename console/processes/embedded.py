@@ -5,6 +5,7 @@ from pathlib import Path
 
 from django.conf import settings
 
+from console.processes.kinds.spec import Spec
 from console.processes.models import ManagedProcess, WithdrawnProcess
 from console.processes.setup import Setup
 
@@ -14,9 +15,9 @@ ZOOKEEPER = "zookeeper"
 _DEMO_SOURCES = ("host-metrics", "console-access")
 
 
-def embedded_processes(setup: Setup, data: Path) -> list[tuple[str, str, dict]]:
+def embedded_processes(setup: Setup, data: Path) -> list[tuple[str, str, Spec]]:
     """(kind, name, spec), in order of start."""
-    found: list[tuple[str, str, dict]] = []
+    found: list[tuple[str, str, Spec]] = []
     if setup.zookeeper_port is not None:
         spec = {
             "directory": str(data / "zookeeper"),
@@ -61,7 +62,7 @@ def managed_zookeepers(but: str = "") -> list[str]:
     return [f"{row.spec['host']}:{row.spec['client_port']}" for row in rows if row.spec]
 
 
-def broker_spec(setup: Setup, data: Path, number: int) -> dict:
+def broker_spec(setup: Setup, data: Path, number: int) -> Spec:
     directory = broker_directory(data, number)
     return {
         "broker_id": number,

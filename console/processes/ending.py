@@ -1,12 +1,18 @@
 """Stop, restart and kill as plans: what they mean to others, and what is typed where somebody is refused. Pure."""
 
+from typing import TYPE_CHECKING
+
 from console.plans.plan import Line, Plan
+
+if TYPE_CHECKING:
+    from console.processes.consequences import Consequence
+    from console.processes.models import ManagedProcess
 
 STOP, RESTART, KILL = "stop", "restart", "kill process"
 _OUTCOMES = {STOP: "stopped", RESTART: "restarted", KILL: "killed (SIGKILL)"}
 
 
-def ending_plan(action: str, process, consequence) -> Plan:
+def ending_plan(action: str, process: "ManagedProcess", consequence: "Consequence") -> Plan:
     """`consequence` is what ending it means, as `consequences` found it just now.
 
     Whoever confirms it has seen which partitions go offline or fall below their minimum, and that it is this very
@@ -34,18 +40,18 @@ _KILLED = (
 )
 
 
-def _now(process) -> str:
+def _now(process: "ManagedProcess") -> str:
     return f"{process.state}, pid {process.pid}" if process.pid is not None else process.state
 
 
-def _how(action: str, process) -> str:
+def _how(action: str, process: "ManagedProcess") -> str:
     if action == KILL:
         return "It is ended at once (SIGKILL)."
     again = " It is started again as soon as it has gone." if action == RESTART else ""
     return f"It is asked to end (SIGTERM), and killed if it has not after {process.grace_s} s.{again}"
 
 
-def _obstacle(action: str, process) -> str:
+def _obstacle(action: str, process: "ManagedProcess") -> str:
     """One that waits to be started again has no process to kill, and can be told to stay stopped."""
     if process.pid is not None or (action != KILL and process.waits_for_restart):
         return ""

@@ -1,9 +1,9 @@
 """The one guard before a broker goes: what is offline without it, what falls below min.insync.replicas. Pure.
 Before a ZooKeeper server goes it says whether those that are left are a quorum.
 
-Stop, restart, kill, rolling restart and departure all ask it, so that none of them knows less than another. A partition
-is judged by who would be in sync without the broker and without those that are away already: an ISR is cut only when
-somebody has noticed. What is not known is never taken for harmless.
+Stop, restart, kill, rolling restart and decommission all ask it, so that none of them knows less than another. A
+partition is judged by who would be in sync without the broker and without those that are away already: an ISR is cut
+only when somebody has noticed. What is not known is never taken for harmless.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -165,7 +165,7 @@ class Ensemble:
 
     now_ms: int
     seen_at_ms: int
-    servers: Sequence[Mapping]
+    servers: Sequence[Mapping[str, object]]
     away: frozenset[int] = frozenset()
 
     @property
@@ -220,5 +220,5 @@ def absence_of_server(port: int, ensemble: Ensemble) -> ServerAbsence:
     )
 
 
-def _port_of(server: Mapping) -> int:
-    return int(server["address"].rpartition(":")[2])
+def _port_of(server: Mapping[str, object]) -> int:
+    return int(str(server["address"]).rpartition(":")[2])

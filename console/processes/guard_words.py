@@ -136,7 +136,7 @@ def _short(name: str) -> str:
     return name if len(name) <= _NAME_LENGTH_MAX else f"{name[:_NAME_LENGTH_MAX]}…"
 
 
-def _partitions(partitions: Sequence) -> str:
+def _partitions(partitions: Sequence[object]) -> str:
     return _count(len(partitions), "partition")
 
 
@@ -144,11 +144,11 @@ def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 
-def _go(partitions: Sequence) -> str:
+def _go(partitions: Sequence[object]) -> str:
     return "goes" if len(partitions) == 1 else "go"
 
 
-def _fall(partitions: Sequence) -> str:
+def _fall(partitions: Sequence[object]) -> str:
     return "falls" if len(partitions) == 1 else "fall"
 
 

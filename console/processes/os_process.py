@@ -82,7 +82,7 @@ class Measure:
 GONE = Sighting(alive=False)
 
 #: Children of this very process, kept so that their status is read once and not lost.
-_children: dict[Identity, subprocess.Popen] = {}
+_children: dict[Identity, subprocess.Popen[bytes]] = {}
 
 
 def spawn(argv: list[str], env: dict[str, str], working_dir: Path, log_path: Path, token: str) -> Identity:

@@ -8,13 +8,14 @@ from console.clusters.models import Broker
 from console.gateway.connect import cluster_gateway
 from console.processes.addition import METRICS_PORT_DISTANCE, Preconditions, next_broker_id, next_port
 from console.processes.embedded import broker_directory, first_broker_properties, managed_zookeepers
+from console.processes.kinds.spec import Spec
 from console.processes.models import ManagedProcess
 from console.processes.readiness import port_answers
 
 _META = "meta.properties"
 
 
-def preconditions_of(spec: dict) -> Preconditions:
+def preconditions_of(spec: Spec) -> Preconditions:
     rows = list(ManagedProcess.objects.all())
     asked = [port for port in (spec["port"], spec["metrics_port"]) if port]
     return Preconditions(
@@ -50,7 +51,7 @@ def _owner_of(directory: Path) -> int | None:
     return int(found[0]) if found and found[0].isdecimal() else None
 
 
-def suggested_broker() -> dict:
+def suggested_broker() -> dict[str, int | str]:
     """Values of the form for the next broker: the next id and port, and a directory beside the others'."""
     rows = list(ManagedProcess.objects.all())
     brokers = [row for row in rows if row.kind == ManagedProcess.Kind.BROKER]
@@ -61,7 +62,7 @@ def suggested_broker() -> dict:
     return {"broker_id": broker_id, "port": port, "log_dirs": log_dirs, "rack": ""}
 
 
-def broker_spec_of(values: dict) -> dict:
+def broker_spec_of(values: Spec) -> Spec:
     """The spec that the form's values stand for; ports and replicas follow the setup's rules."""
     broker_id, port = values["broker_id"], values["port"]
     brokers = ManagedProcess.objects.filter(kind=ManagedProcess.Kind.BROKER).count() + 1

@@ -121,7 +121,8 @@ class Shown:
 def name_duration(seconds: float) -> str:
     """4 s · 3 m 12 s · 5 h 3 m · 2 d 4 h: the two largest units."""
     units = ((86_400, "d"), (3_600, "h"), (60, "m"), (1, "s"))
-    rest, parts = max(0, int(seconds)), []
+    rest = max(0, int(seconds))
+    parts: list[str] = []
     for size, unit in units:
         count, rest = divmod(rest, size)
         if count or parts:

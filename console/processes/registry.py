@@ -19,7 +19,7 @@ from django.db.models import Q
 
 from console.processes.embedded import DEMO, STREAM_JOB, embedded_processes
 from console.processes.kinds import kind_named
-from console.processes.kinds.spec import SpecError
+from console.processes.kinds.spec import Spec, SpecError
 from console.processes.models import ManagedProcess, WithdrawnProcess
 from console.processes.setup import Setup
 from console.processes.states import Desired, Observed, Request
@@ -44,7 +44,7 @@ class NameTakenError(SpecError):
 def add_process(
     kind: str,
     name: str,
-    spec: dict,
+    spec: Spec,
     *,
     host: str = "",
     desired: Desired = Desired.STOPPED,
@@ -67,7 +67,7 @@ def add_process(
     return row
 
 
-def change_process(process: ManagedProcess, spec: dict) -> None:
+def change_process(process: ManagedProcess, spec: Spec) -> None:
     """Give `process` another spec; one that runs goes on as it is until its next start. Raises SpecError."""
     _apply(process, spec)
     process.save(update_fields=["spec", "ports", "position"])
@@ -87,7 +87,7 @@ def forget_process(process: ManagedProcess) -> bool:
     return True
 
 
-def _apply(row: ManagedProcess, spec: dict) -> None:
+def _apply(row: ManagedProcess, spec: Spec) -> None:
     """Files are written before the row: a row never means a file that is not there."""
     row.spec = spec
     row.ports = row.launch.ports
@@ -119,7 +119,7 @@ def processes_of_host() -> list[ManagedProcess]:
     return list(ManagedProcess.objects.filter(host=settings.HOST_NAME))
 
 
-def _register(kind: str, name: str, spec: dict) -> None:
+def _register(kind: str, name: str, spec: Spec) -> None:
     row = ManagedProcess.objects.filter(name=name).first()
     if row is None:
         add_process(kind, name, spec, desired=Desired.RUNNING, is_from_setup=True)

@@ -1,16 +1,22 @@
 """Ending a process for good as a plan: what it costs and what is in the way. Pure."""
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from console.plans.plan import Line, Plan
 from console.processes.restarts import Policy
+
+if TYPE_CHECKING:
+    from console.processes.models import ManagedProcess
 
 REMOVE = "remove process"
 #: Partitions named as examples.
 NAMED_MAX = 3
 
 
-def removal_plan(process, holds: Iterable[str] = (), unknown: str = "", meaning: Iterable[str] = ()) -> Plan:
+def removal_plan(
+    process: "ManagedProcess", holds: Iterable[str] = (), unknown: str = "", meaning: Iterable[str] = ()
+) -> Plan:
     """`holds`: partitions with a replica on it, as the cluster itself says; `unknown`: why it could not be asked;
     `meaning`: what its end means to others."""
     held = sorted(holds)
@@ -29,7 +35,7 @@ def removal_plan(process, holds: Iterable[str] = (), unknown: str = "", meaning:
     )
 
 
-def _why_not_removed(process, held: list[str], unknown: str) -> str:
+def _why_not_removed(process: "ManagedProcess", held: list[str], unknown: str) -> str:
     if process.kind == "zookeeper":
         return "A ZooKeeper server leaves its ensemble first; that is done on the ZooKeeper page."
     if process.is_leaving:

@@ -7,6 +7,7 @@ down): a lock per process lets one in after the other, and each starts from what
 import logging
 import secrets
 import time
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import datetime
@@ -170,7 +171,7 @@ def _argv(process: ManagedProcess) -> list[str]:
     return module_command("broker", *process.launch.arguments)
 
 
-def _write_state(process: ManagedProcess, facts: Facts, before: dict, look: ClusterLook) -> None:
+def _write_state(process: ManagedProcess, facts: Facts, before: Mapping[str, object], look: ClusterLook) -> None:
     """The one honest state, and in words what its port and the cluster say."""
     kind, now_ms = kind_named(process.kind), int(facts.now.timestamp() * 1000)
     cluster = kind.cluster_truth(process, look)
@@ -216,7 +217,7 @@ def _measure(process: ManagedProcess, identity: Identity, now: datetime) -> None
     process.memory_bytes, process.cpu_seconds, process.measured_at = measure.memory_bytes, measure.cpu_seconds, now
 
 
-def _columns(process: ManagedProcess) -> dict:
+def _columns(process: ManagedProcess) -> dict[str, object]:
     return {field.attname: getattr(process, field.attname) for field in process._meta.concrete_fields}
 
 
@@ -225,7 +226,7 @@ _WISHES = {"desired", "request", "restart", "is_leaving"}
 _WELL = {State.REGISTERED, State.CATCHING_UP, State.HEALTHY}
 
 
-def _events(process: ManagedProcess, before: dict) -> list[Event]:
+def _events(process: ManagedProcess, before: Mapping[str, object]) -> list[Event]:
     """The word is the one of all pages. While the cluster cannot be asked nothing has happened to the process."""
     word, was = State(process.state), State(before["state"])
     if word is was or (State.RUNNING in (word, was) and _WELL & {word, was}):
@@ -235,7 +236,7 @@ def _events(process: ManagedProcess, before: dict) -> list[Event]:
     return [Event("process", process.name, f"{process.name} is {now}; was {was}", TONES[word])]
 
 
-def _save(process: ManagedProcess, before: dict, facts: Facts, decision: Decision) -> None:
+def _save(process: ManagedProcess, before: Mapping[str, object], facts: Facts, decision: Decision) -> None:
     """Write the columns that changed and show the row if it did. A newer request than the one seen is left alone."""
     with transaction.atomic():
         if process.observed != before["observed"]:

@@ -13,7 +13,7 @@ from console.processes.states import Observed
 #: How long the collector may take to see who has just come.
 ARRIVAL_MS = 5_000
 #: And who has just gone.
-DEPARTURE_MS = 2_000
+LEAVING_MS = 2_000
 #: What dies again and again is called well only after it has stayed that long.
 CALM_MS = 60_000
 #: What was seen longer ago proves nothing.
@@ -60,7 +60,7 @@ class ClusterLook:
     brokers: Mapping[int, BrokerSeen] = field(default_factory=dict)
     zookeeper_at_ms: int = 0
     #: One object per server: address, mode, error …
-    zookeeper: Sequence[Mapping] = ()
+    zookeeper: Sequence[Mapping[str, object]] = ()
 
     def is_fresh(self, at_ms: int) -> bool:
         return self.now_ms - at_ms <= FRESH_MS
@@ -134,7 +134,7 @@ def honest_state(truths: Truths) -> Honest:
 
 def _gone(truths: Truths) -> Honest:
     seen_after_ms = truths.cluster.at_ms - (truths.ended_ms or 0)
-    if truths.cluster.standing is Standing.PRESENT and seen_after_ms >= DEPARTURE_MS:
+    if truths.cluster.standing is Standing.PRESENT and seen_after_ms >= LEAVING_MS:
         return Honest(State.DEAD_REGISTERED, f"the cluster counts on it until its session ends; {truths.sentence}")
     if truths.observed is Observed.EXITED and truths.deaths >= FLAPPING_DEATHS:
         return Honest(State.FLAPPING, f"{_deaths(truths)}; {truths.sentence}")
@@ -171,8 +171,8 @@ def _present(truths: Truths) -> Honest:
         return Honest(State.REGISTERED, "its partitions have not been read since it came")
     if not cluster.replicas:
         return Honest(State.REGISTERED, "it holds no partition yet")
-    if cluster.in_sync < cluster.replicas:
-        return Honest(State.CATCHING_UP, f"{cluster.in_sync:,} of {cluster.replicas:,} partitions in sync")
+    if (in_sync := cluster.in_sync or 0) < cluster.replicas:
+        return Honest(State.CATCHING_UP, f"{in_sync:,} of {cluster.replicas:,} partitions in sync")
     return Honest(State.HEALTHY, f"all {cluster.replicas:,} partitions in sync")
 
 

@@ -1,5 +1,6 @@
 """Switching read-only mode as planned. Every open page fetches itself anew."""
 
+from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.template.loader import render_to_string
 
@@ -12,7 +13,7 @@ from console.plans.apply import carry_out
 from console.plans.plan import Confirmation, Plan
 
 
-def do_switch_read_only(actor, scope: str, plan: Plan, reason: str, confirmation: Confirmation) -> None:
+def do_switch_read_only(actor: User, scope: str, plan: Plan, reason: str, confirmation: Confirmation) -> None:
     """Raises NotConfirmedError, RefusedError."""
 
     def switch() -> None:

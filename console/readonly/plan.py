@@ -15,7 +15,7 @@ def switch_plan(scope: str, now: ReadOnly | None) -> Plan:
         read=(scope, repr(now)),
         touches=_ENDING if ends else _BEGINNING,
         undo="begin it again." if ends else "end it here.",
-        obstacle=_FROM_SETTINGS if ends and now.since is None else "",
+        obstacle=_FROM_SETTINGS if now is not None and now.since is None else "",
     )
 
 

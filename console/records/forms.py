@@ -40,7 +40,7 @@ class ProduceForm(forms.Form):
             raise forms.ValidationError("One header on a line, as name: value.")
         return tuple((name.strip(), value.strip().encode()) for name, _, value in pairs)
 
-    def clean(self) -> dict:
+    def clean(self) -> dict[str, object]:
         fields = super().clean()
         written_as = fields.get("written_as") or "text"
         if written_as == "json" and fields.get("value"):

@@ -76,7 +76,7 @@ def laid_out(text: str, length_max: int) -> tuple[str, bool]:
 
 def tree(text: str, lines_max: int) -> tuple[Line, ...]:
     """The lines of `text`; none if they are more than `lines_max`, or nest deeper than DEPTH_MAX."""
-    lines = []
+    lines: list[Line] = []
     for line in layout(text):
         if len(lines) == lines_max or line.depth > DEPTH_MAX:
             return ()

@@ -37,7 +37,7 @@ def shown_records(records: Iterable[RecordView], shown_as: str) -> list[ShownRec
     return [ShownRecord(record, "json" if shown_as == "tree" else shown_as) for record in records]
 
 
-def record_rows(records: Iterable[RecordView], shown_as: str) -> Iterator[tuple]:
+def record_rows(records: Iterable[RecordView], shown_as: str) -> Iterator[tuple[object, ...]]:
     """Rows of a file; a null key or value is an empty cell."""
     for each in records:
         shown = ShownRecord(each, shown_as, length_max=64 * 1024)

@@ -121,7 +121,7 @@ def _string(data: bytes, length_max: int) -> Text:
     return Text("string", text, len(data), len(data) > length_max, note)
 
 
-def _escaped(control: re.Match) -> str:
+def _escaped(control: re.Match[str]) -> str:
     return f"\\x{ord(control[0]):02x}"
 
 

@@ -12,7 +12,7 @@ from console.retention.queries import disks, with_outlooks
 
 
 class RetentionAnnouncer:
-    def __init__(self):
+    def __init__(self) -> None:
         self._disks = ""
 
     def looked_at(self, topics: Collection[int]) -> None:

@@ -12,7 +12,7 @@ from django.db.models import F, QuerySet
 from console.brokers.models import BrokerReport
 from console.clusters.models import Partition, Topic
 from console.common.clock import now_ms
-from console.consumers.models import GroupPlace
+from console.consumers.models import GroupPartition
 from console.gateway.errors import GatewayError
 from console.gateway.interface import ClusterGateway
 from console.gateway.retention_views import CommittedView, RetentionView
@@ -148,7 +148,7 @@ def _outlook(
 def _committed(topics: Iterable[str]) -> dict[str, dict[str, dict[int, int]]]:
     """topic → group → partition → offset."""
     found: dict[str, dict[str, dict[int, int]]] = {}
-    places = GroupPlace.objects.filter(topic__in=list(topics), committed__isnull=False)
+    places = GroupPartition.objects.filter(topic__in=list(topics), committed__isnull=False)
     for topic, group, partition, offset in places.values_list("topic", "group__name", "partition", "committed"):
         found.setdefault(topic, {}).setdefault(group, {})[partition] = offset
     return found

@@ -137,7 +137,7 @@ def disks() -> list[Disk]:
     return found
 
 
-def export_rows(topics: Iterable[Topic], reach: Reach) -> Iterator[tuple]:
+def export_rows(topics: Iterable[Topic], reach: Reach) -> Iterator[tuple[object, ...]]:
     for topic in topics:
         outlook = _outlook_of(topic, reach)
         yield (

@@ -1,67 +1,21 @@
-"""What an operator may do to a rolling restart: a change of its row with its audit row; the beat goes on from there."""
+"""What an operator may do that begins a rolling restart; the beat goes on from its row."""
 
-from django.db import IntegrityError, transaction
-from django.utils import timezone
+from django.contrib.auth.models import User
 
-from console.audit.record import record_event
-from console.rolling_restart.announce import push_restart
+from console.operations.actions import begin
+from console.plans.plan import Confirmation, Plan
 from console.rolling_restart.models import RestartedBroker, RollingRestart
-from console.rolling_restart.plan import RestartPlan
-
-State = RollingRestart.State
+from console.rolling_restart.plan import UNDER_WAY, RestartPlan
 
 
-class AlreadyUnderWay(Exception):
-    """There is one at a time."""
+def do_begin(actor: User, planned: RestartPlan, plan: Plan, confirmation: Confirmation) -> None:
+    """Restart the brokers of `planned`, one after the other. Raises NotConfirmedError."""
 
+    def make(**common: object) -> None:
+        restart = RollingRestart.objects.create(accepts_gaps=bool(planned.gaps), **common)
+        RestartedBroker.objects.bulk_create(
+            RestartedBroker(restart=restart, position=position, name=each.name, broker_id=each.broker_id)
+            for position, each in enumerate(planned.brokers)
+        )
 
-def do_begin(actor, plan: RestartPlan, accepts_gaps: bool) -> RollingRestart:
-    """Restart the brokers of `plan`, one after the other. Raises AlreadyUnderWay."""
-    try:
-        with transaction.atomic():
-            restart = RollingRestart.objects.create(
-                actor=actor, actor_name=actor.get_username(), accepts_gaps=accepts_gaps, sentence="Begins."
-            )
-            RestartedBroker.objects.bulk_create(
-                RestartedBroker(restart=restart, position=position, name=each.name, broker_id=each.broker_id)
-                for position, each in enumerate(plan.brokers)
-            )
-            after = {"brokers": plan.broker_names, "accepts gaps": accepts_gaps}
-            _record(actor, "begin rolling restart", restart, None, after)
-    except IntegrityError as error:
-        raise AlreadyUnderWay("A rolling restart is under way already.") from error
-    return restart
-
-
-def do_pause(actor, restart: RollingRestart) -> None:
-    """The broker that is restarting comes back; no other is taken."""
-    _change(actor, restart, "pause rolling restart", State.RUNNING, State.PAUSED, "Paused by hand.")
-
-
-def do_resume(actor, restart: RollingRestart) -> None:
-    """From now on it goes on in the name of `actor`."""
-    RollingRestart.objects.filter(pk=restart.pk, state=State.PAUSED).update(actor=actor)
-    _change(actor, restart, "resume rolling restart", State.PAUSED, State.RUNNING, "Goes on.")
-
-
-def do_cancel(actor, restart: RollingRestart) -> None:
-    """Those restarted stay so, and the one under way comes back; the others are left alone."""
-    for state in (State.RUNNING, State.PAUSED):
-        _change(actor, restart, "cancel rolling restart", state, State.CANCELLED, "Called off.")
-
-
-def _change(actor, restart: RollingRestart, action: str, before: State, after: State, sentence: str) -> None:
-    """Nothing happens to one that is in another state: somebody was quicker."""
-    with transaction.atomic():
-        locked = RollingRestart.objects.select_for_update().get(pk=restart.pk)
-        if locked.state != before:
-            return
-        locked.state, locked.sentence = after, sentence
-        locked.ended_at = None if locked.is_open else timezone.now()
-        locked.save(update_fields=["state", "sentence", "ended_at"])
-        _record(actor, action, locked, {"state": before}, {"state": after})
-        push_restart(locked)
-
-
-def _record(actor, action: str, restart: RollingRestart, before: dict | None, after: dict) -> None:
-    record_event(actor, action, "rolling restart", str(restart.pk), before, after)
+    begin(actor, plan, confirmation, make, UNDER_WAY)

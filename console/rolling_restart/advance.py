@@ -4,52 +4,58 @@ The beat may come twice or not at all: what is to be done is in the rows, and as
 asked for already changes nothing.
 """
 
-import logging
 from collections import Counter
 from datetime import datetime
+from functools import partial
 
-from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from console.audit.record import record_event
 from console.clusters.models import Broker, Partition
 from console.clusters.queries import cluster_state
 from console.common.clock import now_ms
+from console.operations.rows import settle
 from console.processes.access import may_still_operate
 from console.processes.actions import do_restart
 from console.processes.models import ManagedProcess
 from console.processes.states import Observed
-from console.rolling_restart.announce import push_restart
 from console.rolling_restart.decide import BrokerFacts, Decision, Do, Facts, Progress, decide
 from console.rolling_restart.models import RestartedBroker, RollingRestart
-from console.rolling_restart.plan import find_gaps
+from console.rolling_restart.queries import find_gaps
 
-logger = logging.getLogger(__name__)
-
+State = RollingRestart.State
+_STATES = {Do.PAUSE: State.PAUSED, Do.FINISH: State.DONE}
 #: Partitions named in a sentence.
 NAMED_MAX = 3
 _NOT_ALLOWED = "{} may not restart these brokers any more. Who may resumes it in their own name."
 _ENDED = (Observed.EXITED, Observed.FAILED, Observed.STOPPED)
 
 
-def advance(restart: RollingRestart, now: datetime | None = None) -> Decision:
+def advance(restart: RollingRestart) -> None:
     """Take the next step; of one that is paused, only see the broker under way come back."""
-    now = now or timezone.now()
+    now = timezone.now()
     rows = list(restart.brokers.all())
     processes = {each.name: each for each in ManagedProcess.objects.filter(name__in=[row.name for row in rows])}
     _note_who_is_back(rows, processes, now)
     decision = decide(_facts(restart, rows, processes))
     if decision.do is Do.RESTART and not may_still_operate(restart.actor, [row.name for row in rows]):
         decision = Decision(Do.PAUSE, f"Paused before {decision.name}: {_NOT_ALLOWED.format(restart.actor_name)}")
-    with transaction.atomic():
-        locked = RollingRestart.objects.select_for_update().get(pk=restart.pk)
-        if not locked.is_open or locked.state != restart.state:  # somebody was quicker
-            return decision
-        _write(locked, rows, decision, now)
-        if decision.do is Do.RESTART:
-            do_restart(restart.actor, processes[decision.name])
-    return decision
+    values = {"state": _STATES.get(decision.do, restart.state), "sentence": decision.sentence}
+    settle(restart, values, partial(_move_on, restart, rows, decision, now))
+
+
+def _move_on(restart: RollingRestart, rows: list[RestartedBroker], decision: Decision, now: datetime) -> bool:
+    """True if a broker is further, or asked to be."""
+    row = next((each for each in rows if each.name == decision.name), None)
+    if row is None or decision.progress is None:
+        return False
+    before, row.progress = row.progress, decision.progress.value
+    row.asked_at = now if decision.do is Do.RESTART else row.asked_at
+    row.done_at = now if decision.progress is Progress.DONE else row.done_at
+    row.save(update_fields=["progress", "asked_at", "done_at"])
+    if decision.do is Do.RESTART:
+        do_restart(restart.actor, ManagedProcess.objects.get(name=row.name))
+    return row.progress != before
 
 
 def _note_who_is_back(rows: list[RestartedBroker], processes: dict[str, ManagedProcess], now: datetime) -> None:
@@ -73,7 +79,7 @@ def _facts(restart: RollingRestart, rows: list[RestartedBroker], processes: dict
         lacking=lacking,
         gaps=Counter(gap.broker_id for gap in find_gaps(row.broker_id for row in rows)),
         accepts_gaps=restart.accepts_gaps,
-        is_paused=restart.state == RollingRestart.State.PAUSED,
+        is_paused=restart.state == State.PAUSED,
     )
 
 
@@ -107,31 +113,3 @@ def _lacking() -> tuple[int, list[str]]:
     ).select_related("topic")
     lacking = [str(each) for each in suspects if each.is_under_replicated or each.leader is None]
     return len(lacking), lacking[:NAMED_MAX]
-
-
-def _write(restart: RollingRestart, rows: list[RestartedBroker], decision: Decision, now: datetime) -> None:
-    row = next((each for each in rows if each.name == decision.name), None)
-    before = (restart.state, restart.sentence, row and row.progress)
-    if row is not None:
-        row.progress = decision.progress.value
-        row.asked_at = now if decision.do is Do.RESTART else row.asked_at
-        row.done_at = now if decision.progress is Progress.DONE else row.done_at
-        row.save(update_fields=["progress", "asked_at", "done_at"])
-    restart.sentence = decision.sentence[:500] or restart.sentence
-    if decision.do in (Do.PAUSE, Do.FINISH):
-        _end_or_pause(restart, decision, now)
-    if before != (restart.state, restart.sentence, row and row.progress):
-        restart.save(update_fields=["state", "sentence", "ended_at"])
-        logger.info("rolling restart %s: %s", restart.pk, restart.sentence)
-        push_restart(restart)
-
-
-def _end_or_pause(restart: RollingRestart, decision: Decision, now: datetime) -> None:
-    before = restart.state
-    if decision.do is Do.FINISH:
-        restart.state, restart.ended_at = RollingRestart.State.DONE, now
-    else:
-        restart.state = RollingRestart.State.PAUSED
-    action = "finish rolling restart" if decision.do is Do.FINISH else "pause rolling restart"
-    after = {"state": restart.state}
-    record_event(None, action, "rolling restart", str(restart.pk), {"state": before}, after, detail=decision.sentence)

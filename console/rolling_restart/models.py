@@ -1,42 +1,26 @@
-"""A rolling restart: who asked, what it may do, how far each broker is, and one sentence on what it waits for."""
+"""A rolling restart: what it may do, and how far each broker is."""
 
-from django.conf import settings
 from django.db import models
 
+from console.operations.models import Operation, one_open
+from console.rolling_restart.plan import OBJECT_NAME, OBJECT_TYPE
 
-class RollingRestart(models.Model):
-    class State(models.TextChoices):
-        RUNNING = "running"
-        PAUSED = "paused"
-        DONE = "done"
-        CANCELLED = "cancelled"
 
-    state = models.CharField(max_length=10, choices=State, default=State.RUNNING)
-    actor = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
-    #: The name at that time: it stays when the user is deleted.
-    actor_name = models.CharField(max_length=150)
+class RollingRestart(Operation):
+    TEMPLATE = "rolling_restart/progress.html"
+
     #: Whether partitions without a replica to spare may refuse writes or be offline meanwhile.
     accepts_gaps = models.BooleanField(default=False)
-    sentence = models.CharField(max_length=500, blank=True)
-    started_at = models.DateTimeField(auto_now_add=True)
-    ended_at = models.DateTimeField(null=True)
 
-    class Meta:
-        ordering = ["-id"]
-        constraints = [
-            models.UniqueConstraint(
-                models.Value(1),
-                condition=models.Q(state__in=["running", "paused"]),
-                name="one_rolling_restart_at_a_time",
-            )
-        ]
+    class Meta(Operation.Meta):
+        verbose_name = "rolling restart"
+        constraints = [one_open("one_rolling_restart_at_a_time")]
 
-    def __str__(self) -> str:
-        return f"rolling restart {self.pk}: {self.state}"
+    audited = (OBJECT_TYPE, OBJECT_NAME)
 
     @property
-    def is_open(self) -> bool:
-        return self.state in (self.State.RUNNING, self.State.PAUSED)
+    def shown(self) -> dict[str, object]:
+        return {"shown_brokers": list(self.brokers.all())}
 
     @property
     def broker_names(self) -> list[str]:

@@ -1,24 +1,17 @@
-"""What a rolling restart will do, before it is begun: the order, and what the guard says of each broker's absence.
+"""A rolling restart as a plan: who is restarted, and what the guard says of each broker's absence. Pure.
 
 One broker is away at a time and all are in sync before the next is taken, so each partition is judged as if whole.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from django.db.models import F, Q
+from console.placement.sentences import count_of
+from console.plans.plan import Line, Plan
 
-from console.clusters.models import Broker
-from console.clusters.queries import cluster_state
-from console.processes.consequences import broker_id_of, brokers_away, hosted_partitions, world_now
-from console.processes.guard import Absence, Hosted, absence_of
-from console.processes.guard_words import doubt_sentence
-from console.processes.models import ManagedProcess
-
-#: Partitions named one by one.
-GAPS_SHOWN = 20
-#: What is typed where somebody is refused meanwhile.
-TYPED_NAME = "all brokers"
+ACTION = "begin rolling restart"
+OBJECT_TYPE, OBJECT_NAME = "rolling restart", "all brokers"
+UNDER_WAY = "A rolling restart is under way already."
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,74 +63,63 @@ class RestartPlan:
         """Each counted once, though it may pause for more than one broker."""
         return len({gap.name for gap in self.gaps})
 
-    @property
-    def typed_name(self) -> str:
-        return TYPED_NAME if self.gaps or self.doubt else ""
-
-    @property
-    def obstacle(self) -> str:
-        """Why it is not begun now."""
-        if not self.away:
-            return ""
-        named = " and ".join(f"broker {each}" for each in self.away)
-        they = "is" if len(self.away) == 1 else "are"
-        return (
-            f"{named[0].upper()}{named[1:]} {they} away already, and one broker is away at a time: no other is taken "
-            "before all are back and in sync. Start what is missing, or remove it, first."
-        )
-
-    @property
-    def confirmed(self) -> list:
+    def as_plan(self, is_under_way: bool = False) -> Plan:
         """The order may change when the controller does; who is restarted and what it costs may not."""
-        gaps = sorted([gap.topic, gap.partition, gap.broker_id, gap.meaning] for gap in self.gaps)
-        return [sorted(self.broker_names), gaps, list(self.away), bool(self.doubt)]
-
-
-def restart_plan() -> RestartPlan:
-    """All brokers this console runs, the controller last."""
-    controller_id = cluster_state().controller_id
-    processes = list(ManagedProcess.objects.filter(kind=ManagedProcess.Kind.BROKER))
-    broker_ids = {process.name: broker_id_of(process) for process in processes}
-    gaps, leads = find_gaps(broker_ids.values()), _leaders()
-    planned = [
-        Planned(
-            name,
-            broker_id,
-            broker_id == controller_id,
-            leads.get(broker_id, 0),
-            tuple(gap for gap in gaps if gap.broker_id == broker_id),
+        return Plan(
+            action=ACTION,
+            object_type=OBJECT_TYPE,
+            object_name=OBJECT_NAME,
+            lines=tuple(_lines(self)),
+            read=tuple(_read(self)),
+            touches=tuple(_touches(self)),
+            losses=tuple(_losses(self)),
+            undo=_UNDO,
+            typed_name=OBJECT_NAME if self.gaps or self.doubt else "",
+            obstacle=UNDER_WAY if is_under_way else _away_sentence(self.away),
         )
-        for name, broker_id in broker_ids.items()
-    ]
-    order = tuple(sorted(planned, key=lambda each: (each.is_controller, each.broker_id)))
-    return RestartPlan(order, tuple(sorted(brokers_away())), _doubt())
 
 
-def find_gaps(broker_ids: Iterable[int]) -> list[Gap]:
-    """What the guard says of each broker's absence while everybody else is there and in sync, by partition."""
-    world = world_now(partitions=[replace(each, isr=each.replicas) for each in _suspects()])
-    whole = replace(world, away=frozenset())
-    found = [gap for broker_id in sorted(broker_ids) for gap in _gaps(absence_of(broker_id, whole))]
-    return sorted(found, key=lambda gap: (gap.topic, gap.partition, gap.broker_id))
+_UNDO = "it can be paused, and called off: brokers that have been restarted stay so, the others are left as they are."
 
 
-def _suspects() -> Iterable[Hosted]:
-    """All that may be refused anything when one broker goes: others have a replica to spare, which the guard knows."""
-    tight = Q(replica_count=1) | Q(topic__min_insync_replicas__gte=F("replica_count"))
-    return hosted_partitions(tight | Q(topic__min_insync_replicas=None))
+def _lines(planned: RestartPlan) -> Iterable[Line]:
+    if planned.brokers:
+        yield Line("brokers", None, sorted(planned.broker_names))
+        yield Line("accepts gaps", None, bool(planned.gaps))
 
 
-def _gaps(absence: Absence) -> Iterable[Gap]:
-    for meaning, found in ((OFFLINE, absence.offline), (REFUSES, absence.below), (UNKNOWN, absence.unknown)):
-        for each in found:
-            yield Gap(each.topic, each.partition, absence.broker_id, meaning)
+def _read(planned: RestartPlan) -> Iterable[str]:
+    yield f"away={list(planned.away)} doubt={bool(planned.doubt)}"
+    yield from sorted(f"{gap.name} without {gap.broker_id}: {gap.meaning}" for gap in planned.gaps)
 
 
-def _doubt() -> str:
-    """Of no broker in particular: how old all of it is."""
-    absence = absence_of(-1, world_now(partitions=()))
-    return doubt_sentence(absence) if absence.is_doubtful else ""
+def _touches(planned: RestartPlan) -> Iterable[str]:
+    yield (
+        f"{count_of(len(planned.brokers), 'broker')} will be stopped and started, one at a time: each hands its "
+        "partitions over, comes back, and has to be in sync everywhere before the next one is taken. The controller "
+        "comes last."
+    )
+    if not (planned.gaps or planned.doubt or planned.away):
+        yield "Clients are told the new leaders and go on; no partition goes below its minimum."
 
 
-def _leaders() -> dict[int, int]:
-    return dict(Broker.objects.values_list("broker_id", "leader_count"))
+def _losses(planned: RestartPlan) -> Iterable[str]:
+    if planned.doubt:
+        yield planned.doubt
+    if count := planned.partitions_without_spare:
+        they = "goes offline or refuses" if count == 1 else "go offline or refuse"
+        yield (
+            f"{count_of(count, 'partition')} without a replica to spare {they} acks=all while a broker of theirs is "
+            "away."
+        )
+
+
+def _away_sentence(away: tuple[int, ...]) -> str:
+    if not away:
+        return ""
+    named = " and ".join(f"broker {each}" for each in away)
+    they = "is" if len(away) == 1 else "are"
+    return (
+        f"{named[0].upper()}{named[1:]} {they} away already, and one broker is away at a time: no other is taken "
+        "before all are back and in sync. Start what is missing, or remove it, first."
+    )

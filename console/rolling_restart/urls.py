@@ -6,8 +6,7 @@ from console.rolling_restart import views
 
 urlpatterns = [
     path("", views.rolling_restart, name="rolling-restart"),
-    path("begin", views.begin, name="rolling-restart-begin"),
     path("<int:number>/pause", views.pause, name="rolling-restart-pause"),
     path("<int:number>/resume", views.resume, name="rolling-restart-resume"),
-    path("<int:number>/cancel", views.cancel, name="rolling-restart-cancel"),
+    path("<int:number>/call-off", views.call_off, name="rolling-restart-call-off"),
 ]

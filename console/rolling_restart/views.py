@@ -1,48 +1,49 @@
 """One page: the plan while nothing is under way, otherwise how far it is; and the buttons."""
 
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import islice
 
+from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST
 
 from console.access.reach import Reach, Resource
 from console.access.rights import Right, reach_of, require, require_somewhere
-from console.plans.digest import digest_of
+from console.operations.actions import do_call_off, do_pause, do_resume
+from console.operations.models import OPEN
+from console.placement.sentences import count_of
+from console.plans.plan import Confirmation, Plan
+from console.plans.views import refusable
 from console.processes.access import require_operating_all, why_not_all
-from console.rolling_restart.actions import AlreadyUnderWay, do_begin, do_cancel, do_pause, do_resume
+from console.rolling_restart.actions import do_begin
 from console.rolling_restart.models import RollingRestart
-from console.rolling_restart.plan import GAPS_SHOWN, TYPED_NAME, Gap, RestartPlan, restart_plan
-from console.rolling_restart.queries import open_restart
+from console.rolling_restart.plan import Gap, Planned, RestartPlan
+from console.rolling_restart.queries import restart_plan
 
 #: Those that are over, on the page.
 EARLIER_SHOWN = 5
-MOVED_ON = "The cluster has changed since the plan was shown. This is the plan for how it is now; nothing was begun."
-NOT_TYPED = f"Nothing was begun: type {TYPED_NAME} to accept what is refused meanwhile."
+#: Partitions named one by one.
+GAPS_SHOWN = 20
 
 
-@require_safe
+@require_http_methods(["GET", "HEAD", "POST"])
 def rolling_restart(request: HttpRequest) -> HttpResponse:
     require_somewhere(request.user, Resource.PROCESS, Right.VIEW)
-    return _page(request)
-
-
-@require_POST
-def begin(request: HttpRequest) -> HttpResponse:
-    require(request.user, Right.OPERATE)
-    plan = restart_plan()
-    require_operating_all(request.user, plan.broker_names)
-    if request.POST.get("digest") != digest_of(plan, request.user):
-        return _page(request, MOVED_ON, 409)
-    if plan.obstacle:
-        return _page(request, plan.obstacle, 409)
-    if plan.typed_name and request.POST.get("typed_name") != plan.typed_name:
-        return _page(request, NOT_TYPED, 422)
-    try:
-        do_begin(request.user, plan, accepts_gaps=bool(plan.gaps))
-    except AlreadyUnderWay as error:
-        return _page(request, str(error), 409)
-    return redirect("rolling-restart")
+    restart = RollingRestart.open_ones().first()
+    if restart is not None and request.method != "POST":
+        return render(request, "rolling_restart/page.html", _context(request, restart))
+    planned = restart_plan()
+    plan = planned.as_plan(is_under_way=restart is not None)
+    with refusable() as answer:
+        if request.method == "POST":
+            require(request.user, Right.OPERATE)
+            require_operating_all(request.user, planned.broker_names)
+            do_begin(request.user, planned, plan, Confirmation.parse(request.POST))
+            return redirect("rolling-restart")
+    context = _context(request, restart) if restart else _context_of_plan(request, planned, plan)
+    return render(request, "rolling_restart/page.html", context | {"error": answer.error}, status=answer.status)
 
 
 @require_POST
@@ -57,8 +58,8 @@ def resume(request: HttpRequest, number: int) -> HttpResponse:
 
 
 @require_POST
-def cancel(request: HttpRequest, number: int) -> HttpResponse:
-    return _change(request, _own_restart(request, number), do_cancel)
+def call_off(request: HttpRequest, number: int) -> HttpResponse:
+    return _change(request, _own_restart(request, number), do_call_off)
 
 
 def _restart(request: HttpRequest, number: int) -> RollingRestart:
@@ -73,34 +74,42 @@ def _own_restart(request: HttpRequest, number: int) -> RollingRestart:
     return restart
 
 
-def _change(request: HttpRequest, restart: RollingRestart, do) -> HttpResponse:
+def _change(request: HttpRequest, restart: RollingRestart, do: Callable[[User, RollingRestart], None]) -> HttpResponse:
     """What changed arrives by push, for everybody alike."""
     do(request.user, restart)
     return HttpResponse("") if request.htmx else redirect("rolling-restart")
 
 
-def _named_gaps(plan: RestartPlan, reach: Reach) -> list[Gap]:
-    """The first few of the topics in reach; the others are counted only."""
-    seen = (each for each in plan.gaps if Right.VIEW in reach.rights_on(Resource.TOPIC, each.topic))
-    return list(islice(seen, GAPS_SHOWN))
-
-
-def _page(request: HttpRequest, error: str = "", status: int = 200) -> HttpResponse:
-    restart, reach = open_restart(), reach_of(request.user)
-    plan = None if restart else restart_plan()
-    gaps = _named_gaps(plan, reach) if plan else []
-    brokers = list(restart.brokers.all() if restart else plan.brokers)
+def _context(
+    request: HttpRequest, restart: RollingRestart | None, planned: Sequence[Planned] = ()
+) -> dict[str, object]:
+    """`planned` where nothing is under way."""
+    reach = reach_of(request.user)
+    brokers = list(restart.brokers.all() if restart else planned)
     shown = [each for each in brokers if Right.VIEW in reach.rights_on(Resource.PROCESS, each.name)]
-    context = {
-        "restart": restart,
-        "plan": plan,
+    return {
+        "operation": restart,
         "shown_brokers": shown,
         "hidden_broker_count": len(brokers) - len(shown),
         "why_not": why_not_all(request.user, [each.name for each in brokers]),
-        "gaps": gaps,
         "hides_names": reach.is_limited(Resource.TOPIC) or len(shown) < len(brokers),
-        "hidden_gap_count": len(plan.gaps) - len(gaps) if plan else 0,
-        "earlier": RollingRestart.objects.exclude(state__in=("running", "paused"))[:EARLIER_SHOWN],
-        "error": error,
+        "earlier": RollingRestart.objects.exclude(state__in=OPEN)[:EARLIER_SHOWN],
     }
-    return render(request, "rolling_restart/page.html", context, status=status)
+
+
+def _context_of_plan(request: HttpRequest, planned: RestartPlan, plan: Plan) -> dict[str, object]:
+    """The plan says so if the person may not have it carried out."""
+    context = _context(request, None, planned.brokers)
+    gaps = _named_gaps(planned, reach_of(request.user))
+    return context | {
+        "plan": replace(plan, obstacle=plan.obstacle or why_not_all(request.user, planned.broker_names)),
+        "verb": f"Restart {count_of(len(planned.brokers), 'broker')}",
+        "gaps": gaps,
+        "hidden_gap_count": len(planned.gaps) - len(gaps),
+    }
+
+
+def _named_gaps(planned: RestartPlan, reach: Reach) -> list[Gap]:
+    """The first few of the topics in reach; the others are counted only."""
+    seen = (each for each in planned.gaps if Right.VIEW in reach.rights_on(Resource.TOPIC, each.topic))
+    return list(islice(seen, GAPS_SHOWN))

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from django.contrib.auth.models import User
 from django.db import transaction
 
 from console.plans.apply import carry_out
@@ -19,7 +20,7 @@ from console.streams.submission import Submission
 KEPT_CHECKPOINT = "checkpoint-before-reset"
 
 
-def do_add_stream(actor, plan: Plan, submission: Submission, confirmation: Confirmation) -> None:
+def do_add_stream(actor: User, plan: Plan, submission: Submission, confirmation: Confirmation) -> None:
     """Raises NotConfirmedError, and SpecError if the spec is wrong after all."""
 
     def add() -> None:
@@ -30,12 +31,14 @@ def do_add_stream(actor, plan: Plan, submission: Submission, confirmation: Confi
     carry_out(actor, plan, confirmation, add)
 
 
-def do_start_after_loss(actor, plan: Plan, process: ManagedProcess, confirmation: Confirmation) -> None:
+def do_start_after_loss(actor: User, plan: Plan, process: ManagedProcess, confirmation: Confirmation) -> None:
     """Raises NotConfirmedError."""
     carry_out(actor, plan, confirmation, lambda: do_start(actor, process))
 
 
-def do_reset_checkpoint(actor, plan: Plan, process: ManagedProcess, target: str, confirmation: Confirmation) -> None:
+def do_reset_checkpoint(
+    actor: User, plan: Plan, process: ManagedProcess, target: str, confirmation: Confirmation
+) -> None:
     """The checkpoint is put aside, not deleted; an older one that was put aside is. Raises NotConfirmedError, also if
     its files cannot be changed: the checkpoint is then where it was."""
 

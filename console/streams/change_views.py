@@ -19,7 +19,7 @@ from console.streams.actions import do_add_stream, do_reset_checkpoint, do_start
 from console.streams.checkpoint_plan import EARLIEST, LATEST, losses, reset_plan, start_plan
 from console.streams.forms import StreamForm
 from console.streams.preconditions import preconditions_of, submission_of
-from console.streams.queries import access_stream, is_here, log_ends, log_starts, places_of
+from console.streams.queries import access_stream, is_here, log_ends, log_starts, positions_of
 from console.streams.submission import submission_plan
 
 
@@ -63,7 +63,7 @@ def _add(request: HttpRequest, job: JobView, form: StreamForm, context: dict) ->
 def start(request: HttpRequest, name: str) -> HttpResponse:
     """At once if nothing was lost; else the plan says what was, and a post with its digest starts the job."""
     process = access_stream(request.user, name, Right.OPERATE)
-    places = places_of(process)
+    places = positions_of(process)
     lost = losses(places, log_starts({topic for topic, _ in places or ()}))
     if not lost:
         do_start(request.user, process)
@@ -84,7 +84,7 @@ def reset(request: HttpRequest, name: str) -> HttpResponse:
     process = access_stream(request.user, name, Right.OPERATE)
     asked = request.POST if request.method == "POST" else request.GET
     target = LATEST if asked.get("to") == LATEST else EARLIEST
-    places = places_of(process)
+    places = positions_of(process)
     topics = {topic for topic, _ in places or ()}
     plan = reset_plan(name, places, target, (log_starts(topics), log_ends(topics)), _why_no_reset(process))
     with refusable() as answer:

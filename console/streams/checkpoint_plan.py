@@ -8,7 +8,7 @@ from console.plans.plan import Line, Plan
 RESET, START = "reset checkpoint", "start after loss"
 EARLIEST, LATEST = "earliest", "latest"
 #: (topic, partition) → offset.
-Places = Mapping[tuple[str, int], int]
+Offsets = Mapping[tuple[str, int], int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Loss:
         return self.log_start - self.position
 
 
-def losses(places: Places | None, starts: Places) -> list[Loss]:
+def losses(places: Offsets | None, starts: Offsets) -> list[Loss]:
     """The greatest first."""
     found = [
         Loss(topic, partition, offset, starts[topic, partition])
@@ -56,19 +56,21 @@ def start_plan(name: str, lost: list[Loss], fails_on_loss: bool) -> Plan:
     )
 
 
-def reset_plan(name: str, places: Places | None, target: str, bounds: tuple[Places, Places], obstacle: str) -> Plan:
+def reset_plan(
+    name: str,
+    places: Offsets | None,
+    target: str,
+    bounds: tuple[Offsets, Offsets],
+    obstacle: str,
+) -> Plan:
     """`bounds`: where the logs begin and end. `target`: EARLIEST or LATEST, where the job begins without checkpoint."""
     starts, ends = bounds
     begins = starts if target == EARLIEST else ends
     partitions = sorted({*(places or {}), *begins})
-    lines = tuple(
-        Line(
-            f"{topic}-{partition}", (places or {}).get((topic, partition)), begins.get((topic, partition)), is_told=True
-        )
-        for topic, partition in partitions
-    )
-    again = sum(max(0, (line.old or 0) - line.new) for line in lines if line.old is not None and line.new is not None)
-    skipped = sum(max(0, line.new - line.old) for line in lines if line.old is not None and line.new is not None)
+    turns = [(each, (places or {}).get(each), begins.get(each)) for each in partitions]
+    lines = tuple(Line(f"{topic}-{partition}", old, new, is_told=True) for (topic, partition), old, new in turns)
+    steps = [new - old for _, old, new in turns if old is not None and new is not None]
+    again, skipped = sum(-each for each in steps if each < 0), sum(each for each in steps if each > 0)
     sentences = [f"The job begins at the {'first' if target == EARLIEST else 'next new'} record of each partition."]
     if again:
         sentences.append(f"{again:,} offsets are read again, and what comes of them is written again.")

@@ -25,12 +25,12 @@ class StreamForm(forms.Form):
             self.fields[parameter.name] = _field(parameter)
 
     @property
-    def of_job(self) -> list:
+    def of_job(self) -> list[object]:
         """With what a person should know of it: the bound field and its hint."""
         return [(self[each.name], hint_of(each)) for each in self._job.parameters]
 
     @property
-    def common(self) -> list:
+    def common(self) -> list[object]:
         return [(self[each.name], hint_of(each)) for each in self._job.common]
 
     @property
@@ -43,7 +43,7 @@ class StreamForm(forms.Form):
         said = (self.cleaned_data[name] or self._default(name) for name in names)
         return [topic for topic in said if topic]
 
-    def clean(self) -> dict:
+    def clean(self) -> dict[str, object]:
         """Each value as the job itself will read it."""
         for name, text in list(super().clean().items()):
             if name == "name" or not text:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Required, TypedDict
 
 WINDOW_MS = 60_000
 #: With less than this nobody waits: a batch is always under way.
@@ -40,20 +41,30 @@ class PaceView:
         return TONES[self.pace]
 
 
-def pace_of(points: Sequence[dict]) -> PaceView:
-    """`points` in the order of time, each with at_ms, arrived and processed (a second) and lag."""
-    known = [point for point in points if point.get("lag") is not None]
-    recent = [point for point in known if point["at_ms"] >= known[-1]["at_ms"] - WINDOW_MS]
+class Point(TypedDict, total=False):
+    """As the driver reports it, and it is stored: arrived and processed are a second's."""
+
+    at_ms: Required[int]
+    arrived: float | None
+    processed: float | None
+    lag: int | None
+
+
+def pace_of(points: Sequence[Point]) -> PaceView:
+    """`points` in the order of time."""
+    known = [(point, lag) for point in points if (lag := point.get("lag")) is not None]
+    lags = [lag for point, lag in known if point["at_ms"] >= known[-1][0]["at_ms"] - WINDOW_MS]
+    recent = [point for point, _ in known[len(known) - len(lags) :]]
     if len(recent) < 3:
         return PaceView(Pace.UNKNOWN)
-    lag, span_s = recent[-1]["lag"], (recent[-1]["at_ms"] - recent[0]["at_ms"]) / 1000
+    lag, span_s = lags[-1], (recent[-1]["at_ms"] - recent[0]["at_ms"]) / 1000
     arrived = sum(point.get("arrived") or 0 for point in recent) / len(recent)
     processed = sum(point.get("processed") or 0 for point in recent) / len(recent)
     if lag <= max(RECORDS_MIN, SECONDS_OF_INPUT * arrived):
         return PaceView(Pace.KEEPING_UP)
     if not processed:
         return PaceView(Pace.STANDING)
-    gained_per_s = (recent[0]["lag"] - lag) / max(span_s, 0.001)
+    gained_per_s = (lags[0] - lag) / max(span_s, 0.001)
     if gained_per_s <= 0:
         return PaceView(Pace.FALLING_BEHIND)
     return PaceView(Pace.CATCHING_UP, round(lag / gained_per_s * 1000))

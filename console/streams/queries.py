@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
 
@@ -17,16 +18,16 @@ from console.streams.models import StreamProgress
 from console.streams.presenters import ShownStream
 
 #: (topic, partition) → offset.
-Places = Mapping[tuple[str, int], int]
+Offsets = Mapping[tuple[str, int], int]
 
 
-def access_streams(user) -> list[ShownStream]:
+def access_streams(user: User) -> list[ShownStream]:
     """Those in reach; PermissionDenied without the right to view any."""
     rows = access_processes(user).filter(kind=ManagedProcess.Kind.STREAM).select_related("progress").order_by("name")
     return [shown_stream(row) for row in rows]
 
 
-def access_stream(user, name: str, right: Right = Right.VIEW) -> ManagedProcess:
+def access_stream(user: User, name: str, right: Right = Right.VIEW) -> ManagedProcess:
     """PermissionDenied without `right`, Http404 if there is no such stream job."""
     require_on(user, Resource.PROCESS, name, right)
     return get_object_or_404(ManagedProcess, name=name, kind=ManagedProcess.Kind.STREAM)
@@ -45,20 +46,20 @@ def is_here(process: ManagedProcess) -> bool:
     return process.host == settings.HOST_NAME
 
 
-def places_of(process: ManagedProcess) -> Places | None:
+def positions_of(process: ManagedProcess) -> Offsets | None:
     """Where its checkpoint goes on; None without one, or if it lies on another host."""
     return checkpoint_of(process.data_dir) if is_here(process) else None
 
 
-def log_starts(topics: set[str]) -> Places:
+def log_starts(topics: set[str]) -> Offsets:
     """As the collector last saw them; what it has not seen is missing."""
     return _offsets(topics, "first_offset")
 
 
-def log_ends(topics: set[str]) -> Places:
+def log_ends(topics: set[str]) -> Offsets:
     return _offsets(topics, "next_offset")
 
 
-def _offsets(topics: set[str], column: str) -> Places:
+def _offsets(topics: set[str], column: str) -> Offsets:
     rows = Partition.objects.filter(topic__name__in=topics).values_list("topic__name", "partition", column)
     return {(topic, index): offset for topic, index, offset in rows if offset is not None}

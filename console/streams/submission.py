@@ -21,7 +21,7 @@ class Submission:
     writes: Sequence[str]
 
     @property
-    def spec(self) -> dict:
+    def spec(self) -> dict[str, object]:
         return {"directory": self.directory, "properties": dict(self.properties)}
 
 

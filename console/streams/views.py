@@ -8,7 +8,7 @@ from console.common.csv_table import csv_response, wants_csv
 from console.processes.log_files import TAIL_LINES, tail_lines
 from console.streams.checkpoint_plan import losses
 from console.streams.presenters import ShownStream
-from console.streams.queries import access_stream, access_streams, is_here, log_starts, places_of, shown_stream
+from console.streams.queries import access_stream, access_streams, is_here, log_starts, positions_of, shown_stream
 
 _TITLES = ("stream", "job", "host", "state", "arrived_per_second", "processed_per_second", "lag", "pace", "watermark")
 
@@ -21,7 +21,7 @@ def stream_list(request: HttpRequest) -> HttpResponse:
     return render(request, "streams/list.html", {"streams": streams})
 
 
-def _as_row(stream: ShownStream) -> tuple:
+def _as_row(stream: ShownStream) -> tuple[object, ...]:
     process, pace = stream.process, stream.pace
     seen = (stream.arrived, stream.processed, stream.facts.get("lag"), str(pace.pace), stream.watermark)
     return (process.name, stream.job, process.host, process.state, *seen)
@@ -30,7 +30,7 @@ def _as_row(stream: ShownStream) -> tuple:
 @require_safe
 def stream_page(request: HttpRequest, name: str) -> HttpResponse:
     process = access_stream(request.user, name)
-    places = places_of(process) if process.pid is None else None
+    places = positions_of(process) if process.pid is None else None
     context = {
         "stream": shown_stream(process),
         "shown": shown_stream(process).shown,

@@ -46,7 +46,7 @@ PARTITION_TITLES = (
 )
 
 
-def topic_rows(topics: Iterable[Topic], reach: Reach) -> Iterator[tuple]:
+def topic_rows(topics: Iterable[Topic], reach: Reach) -> Iterator[tuple[object, ...]]:
     for topic in chain.from_iterable(with_groups(batch, reach) for batch in _batches(topics)):
         yield (
             topic.name,
@@ -75,7 +75,7 @@ def _batches(topics: Iterable[Topic]) -> Iterator[list[Topic]]:
         yield batch
 
 
-def partition_rows(partitions: Iterable[Partition]) -> Iterator[tuple]:
+def partition_rows(partitions: Iterable[Partition]) -> Iterator[tuple[object, ...]]:
     """`replica_bytes` is broker:bytes of each replica that has said."""
     for each in partitions:
         yield (

@@ -1,6 +1,7 @@
 """What a person may type about a topic. The cluster has the last word; this only spares it what cannot be right."""
 
 from django import forms
+from django.contrib.auth.models import User
 from django.core.validators import RegexValidator
 
 from console.access.reach import Resource
@@ -18,7 +19,7 @@ class CreateTopicForm(forms.Form):
     partition_count = forms.IntegerField(label="Partitions", min_value=1, max_value=PARTITIONS_PER_TOPIC_MAX, initial=3)
     replication_factor = forms.IntegerField(min_value=1, max_value=100, initial=1)
 
-    def __init__(self, user, *args, **kwargs):
+    def __init__(self, user: User, *args, **kwargs):
         super().__init__(*args, **kwargs)
         self._reach = reach_of(user)
 

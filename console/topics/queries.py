@@ -10,7 +10,7 @@ from django.http import QueryDict
 from console.access.reach import EVERYTHING, Reach
 from console.clusters.access import topics_within
 from console.clusters.models import Partition, Topic
-from console.consumers.access import places_within
+from console.consumers.access import partitions_within
 
 TOPICS_PER_PAGE = 50
 PARTITIONS_PER_PAGE = 100
@@ -71,7 +71,7 @@ def chosen_topics(query: TopicListQuery, reach: Reach) -> QuerySet[Topic]:
         topics = topics.filter(name__icontains=query.search)
     if query.sort in _COUNTED:
         ((name, figure),) = _COUNTED[query.sort].items()
-        places = places_within(reach).filter(topic=OuterRef("name")).order_by().values("topic")
+        places = partitions_within(reach).filter(topic=OuterRef("name")).order_by().values("topic")
         topics = topics.annotate(**{name: Subquery(places.annotate(figure=figure).values("figure"))})
     field = F(SORTS[query.sort])
     order = field.desc(nulls_last=True) if query.is_descending else field.asc(nulls_last=True)
@@ -87,7 +87,7 @@ def topic_page(query: TopicListQuery, reach: Reach) -> Page:
 def with_groups(topics: Iterable[Topic], reach: Reach = EVERYTHING) -> list[Topic]:
     """The topics, each with `group_count` and `lag` (None without groups) of the groups in reach, in one query."""
     found = list(topics)
-    places = places_within(reach).filter(topic__in=[topic.name for topic in found]).order_by().values_list("topic")
+    places = partitions_within(reach).filter(topic__in=[topic.name for topic in found]).order_by().values_list("topic")
     counted = {name: (groups, lag) for name, groups, lag in places.annotate(Count("group", distinct=True), Sum("lag"))}
     for topic in found:
         topic.group_count, topic.lag = counted.get(topic.name, (0, None))
@@ -96,7 +96,7 @@ def with_groups(topics: Iterable[Topic], reach: Reach = EVERYTHING) -> list[Topi
 
 def groups_of(topic: str, reach: Reach) -> list[str]:
     """Names of the groups in reach that have committed an offset in it."""
-    places = places_within(reach).filter(topic=topic, committed__isnull=False)
+    places = partitions_within(reach).filter(topic=topic, committed__isnull=False)
     return sorted(places.order_by().values_list("group__name", flat=True).distinct())
 
 

@@ -21,7 +21,7 @@ from console.users.queries import Standing, is_last_administrator, logins_of
 PASSWORD_BYTES = 12
 
 
-def do_create_user(actor, plan: Plan, wanted: Standing, confirmation: Confirmation) -> str:
+def do_create_user(actor: User, plan: Plan, wanted: Standing, confirmation: Confirmation) -> str:
     """Make the account; its one-time password. Raises NotConfirmedError, RefusedError."""
     made = _one_time_password()
 
@@ -38,7 +38,7 @@ def do_create_user(actor, plan: Plan, wanted: Standing, confirmation: Confirmati
     return made
 
 
-def do_change_user(actor, user: User, plan: Plan, wanted: Standing, confirmation: Confirmation) -> None:
+def do_change_user(actor: User, user: User, plan: Plan, wanted: Standing, confirmation: Confirmation) -> None:
     """Role, rules, and whether the account is active. Raises NotConfirmedError, RefusedError."""
 
     def change() -> None:
@@ -56,7 +56,7 @@ def do_change_user(actor, user: User, plan: Plan, wanted: Standing, confirmation
     carry_out(actor, plan, confirmation, change)
 
 
-def do_reset_password(actor, user: User, plan: Plan, confirmation: Confirmation) -> str:
+def do_reset_password(actor: User, user: User, plan: Plan, confirmation: Confirmation) -> str:
     """A new one-time password, and the end of every login. Raises NotConfirmedError."""
     made = _one_time_password()
 
@@ -72,7 +72,7 @@ def do_reset_password(actor, user: User, plan: Plan, confirmation: Confirmation)
     return made
 
 
-def do_end_logins(actor, user: User, plan: Plan, confirmation: Confirmation) -> None:
+def do_end_logins(actor: User, user: User, plan: Plan, confirmation: Confirmation) -> None:
     """Raises NotConfirmedError."""
 
     def end() -> None:

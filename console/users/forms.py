@@ -39,7 +39,7 @@ class StandingForm(forms.Form):
     role = forms.ChoiceField(choices=ROLE_CHOICES)
     is_active = forms.BooleanField(label="May log in", required=False)
 
-    def clean(self) -> dict:
+    def clean(self) -> dict[str, object]:
         cleaned = super().clean()
         cleaned["rules"] = tuple(sorted(self._rules()))
         return cleaned
@@ -91,6 +91,6 @@ class StandingForm(forms.Form):
         return Rule(Resource(resource), CLUSTER if resource == Resource.CLUSTER else pattern, Level(level))
 
 
-def _typed_rules(data: Mapping) -> list[tuple[str, str, str]]:
+def _typed_rules(data: Mapping[str, object]) -> list[tuple[str, str, str]]:
     columns = ([each.strip() for each in data.getlist(name)] for name in ("resource", "pattern", "level"))
     return list(zip(*columns, strict=False))[: 2 * RULES_MAX]

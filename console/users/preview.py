@@ -10,7 +10,7 @@ from console.access.rights import CLUSTER
 from console.access.roles import Right
 from console.clusters.models import Topic
 from console.consumers.access import groups_within
-from console.consumers.models import GroupPlace
+from console.consumers.models import GroupPartition
 from console.processes.models import ManagedProcess
 from console.users.queries import Standing
 
@@ -67,7 +67,7 @@ def _row(resource: Resource, now: Reach, then: Reach) -> PreviewRow:
 def _objects(resource: Resource, reach: Reach, right: Right = Right.VIEW) -> QuerySet:
     if resource is Resource.GROUP:
         groups = groups_within(reach).filter(within(reach, resource, "name", right))
-        beyond = GroupPlace.objects.exclude(within(reach, Resource.TOPIC, "topic"))
+        beyond = GroupPartition.objects.exclude(within(reach, Resource.TOPIC, "topic"))
         return groups.exclude(pk__in=beyond.values("group")) if right is Right.OPERATE else groups
     model = Topic if resource is Resource.TOPIC else ManagedProcess
     return model.objects.filter(within(reach, resource, "name", right))

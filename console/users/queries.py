@@ -65,7 +65,7 @@ def logins_of(user: User) -> list[Session]:
     return [each for each in living if each.get_decoded().get("_auth_user_id") == str(user.pk)]
 
 
-def person_rows(users: Iterable[User]) -> Iterator[tuple]:
+def person_rows(users: Iterable[User]) -> Iterator[tuple[object, ...]]:
     for user in users:
         standing = standing_of(user)
         yield (user.username, standing.role, user.is_active, user.last_login, "; ".join(map(str, standing.rules)))

@@ -87,7 +87,9 @@ def user_page(request: HttpRequest, number: int) -> HttpResponse:
     return _user_page(request, person, form, context, answer.status)
 
 
-def _user_page(request: HttpRequest, person: User, form: StandingForm, context: dict, status: int) -> HttpResponse:
+def _user_page(
+    request: HttpRequest, person: User, form: StandingForm, context: dict[str, object], status: int
+) -> HttpResponse:
     context |= {
         "person": person,
         "form": form,

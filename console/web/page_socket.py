@@ -122,7 +122,7 @@ class PageConsumer(PersonSocket):
         if self.tasks:
             await feed_here().show(self, Shown.parse(said))
 
-    async def push_html(self, message: dict) -> None:
+    async def push_html(self, message: dict[str, object]) -> None:
         """What is rendered for all never reaches who may not see all: such a page is told to fetch itself."""
         if self.open_groups is None or message["group"] in self.open_groups:
             self.put(message["html"])

@@ -43,7 +43,7 @@ def is_logged(path: str) -> bool:
     return not is_static and f"/{path.removeprefix(f'/{settings.PATH_PREFIX}')}" not in QUIET_PATHS
 
 
-def describe(request: HttpRequest, response: HttpResponse, duration_ms: float, now_ms: int) -> dict:
+def describe(request: HttpRequest, response: HttpResponse, duration_ms: float, now_ms: int) -> dict[str, object]:
     """The facts of one line; `bytes` is None for a streamed response, whose length is not known."""
     return {
         "time": datetime.fromtimestamp(now_ms / 1000, UTC).isoformat(timespec="milliseconds"),

@@ -20,11 +20,11 @@ PAGES = {
     "topic-set": "topic-settings",
     "broker-set": "broker-settings",
     "ensemble-call-off": "zookeeper",
-    "departure-resume": "departure",
-    "departure-call-off": "departure",
+    "decommission-resume": "decommission",
+    "decommission-call-off": "decommission",
     "stream-start": "stream",
     **dict.fromkeys(("process-start", "process-restart-always", "process-restart-never"), "process"),
-    **{f"rolling-restart-{each}": "rolling-restart" for each in ("begin", "pause", "resume", "cancel")},
+    **{f"rolling-restart-{each}": "rolling-restart" for each in ("pause", "resume", "call-off")},
 }
 #: Their pages are one for all: no argument of the address is theirs.
 _ARGUMENTLESS = {"health", "zookeeper", "rolling-restart"}

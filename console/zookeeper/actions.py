@@ -2,39 +2,32 @@
 
 from dataclasses import asdict
 
-from django.db import IntegrityError, transaction
+from django.contrib.auth.models import User
+from django.db import transaction
 
-from console.audit.record import record_event
+from console.operations.actions import begin
+from console.operations.rows import change
 from console.plans.apply import carry_out
-from console.plans.plan import Confirmation, ObstacleError, Plan
+from console.plans.plan import Confirmation, Plan
 from console.processes.models import ManagedProcess
 from console.processes.registry import change_process
-from console.zookeeper.announce import push_change
 from console.zookeeper.models import EnsembleChange
-from console.zookeeper.plan import EnsemblePlan
+from console.zookeeper.plan import UNDER_WAY, EnsemblePlan
 
 
-def do_change_ensemble(actor, planned: EnsemblePlan, confirmation: Confirmation) -> None:
+def do_change_ensemble(actor: User, planned: EnsemblePlan, confirmation: Confirmation) -> None:
     """Begin what was planned. Raises NotConfirmedError."""
 
-    def begin() -> None:
-        try:
-            with transaction.atomic():
-                EnsembleChange.objects.create(
-                    kind=planned.kind.value,
-                    joining_servers=[asdict(each) for each in planned.joining],
-                    leaving=list(planned.leaving),
-                    actor=actor,
-                    actor_name=actor.get_username(),
-                    sentence="Begins.",
-                )
-        except IntegrityError as error:
-            raise ObstacleError("Another change of the ensemble is under way.") from error
+    def make(**common: object) -> None:
+        joining = [asdict(each) for each in planned.joining]
+        EnsembleChange.objects.create(
+            kind=planned.kind.value, joining_servers=joining, leaving=list(planned.leaving), **common
+        )
 
-    carry_out(actor, planned.plan, confirmation, begin)
+    begin(actor, planned.plan, confirmation, make, UNDER_WAY)
 
 
-def do_set_zoo_cfg(actor, plan: Plan, servers: list[ManagedProcess], confirmation: Confirmation) -> None:
+def do_set_zoo_cfg(actor: User, plan: Plan, servers: list[ManagedProcess], confirmation: Confirmation) -> None:
     """For the next start of each. Raises NotConfirmedError."""
 
     def write() -> None:
@@ -45,15 +38,7 @@ def do_set_zoo_cfg(actor, plan: Plan, servers: list[ManagedProcess], confirmatio
     carry_out(actor, plan, confirmation, write)
 
 
-def do_call_off(actor, change: EnsembleChange) -> bool:
+def do_call_off(actor: User, called: EnsembleChange) -> bool:
     """Stop the new servers and leave the members as they are. False if the members may have changed already."""
-    with transaction.atomic():
-        locked = EnsembleChange.objects.select_for_update().get(pk=change.pk)
-        if not locked.can_be_called_off:
-            return False
-        locked.is_called_off, locked.sentence = True, "Is called off."
-        locked.save(update_fields=["is_called_off", "sentence"])
-        before, after = {"called off": False}, {"called off": True}
-        record_event(actor, "call off change of ensemble", "zookeeper ensemble", locked.title, before, after)
-        push_change(locked)
-    return True
+    values = {"is_called_off": True, "sentence": "Is called off."}
+    return change(actor, called, "call off", values, lambda now: now.can_be_called_off)

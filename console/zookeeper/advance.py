@@ -1,35 +1,32 @@
-"""One beat of a change of the ensemble: gather facts, decide, do, write, push.
+"""One beat of a change of the ensemble: gather facts, decide, do, write.
 
 The beat may come twice or not at all: what is to be done next follows from the ensemble, the processes and the row.
 """
 
-import logging
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from django.db import transaction
 from django.utils import timezone
 
-from console.audit.record import record_event
 from console.gateway.connect import zookeeper_gateway
 from console.gateway.errors import GatewayError
 from console.gateway.zookeeper_views import EnsembleConfig, NotAllowedError, ReconfigRefusedError
+from console.operations.rows import settle
 from console.processes.actions import do_remove, do_start
 from console.processes.models import ManagedProcess
 from console.processes.registry import add_process, change_process
 from console.processes.states import Desired, Observed
-from console.zookeeper.announce import push_change
 from console.zookeeper.ensemble import Decision, Do, Facts, ProcessFacts, Server, Stage, next_step
 from console.zookeeper.models import EnsembleChange
 from console.zookeeper.servers import leaving_processes, server_processes, spec_of
 
-logger = logging.getLogger(__name__)
-
 State = EnsembleChange.State
+_STATES = {Do.FINISH: State.DONE, Do.CANCEL: State.CALLED_OFF}
 #: How long a reconfig whose answer was lost may still be carried out: its connection has long been given up by then.
 ON_ITS_WAY = timedelta(seconds=60)
 
 
-def advance(change: EnsembleChange, now: datetime | None = None) -> Decision:
+def advance(change: EnsembleChange) -> None:
     """Take the next step of `change`, or wait for what it needs."""
     config, why_silent = _config()
     facts = _facts(change, config, why_silent)
@@ -38,8 +35,8 @@ def advance(change: EnsembleChange, now: datetime | None = None) -> Decision:
         decision = _reconfigure(change, facts, decision)
     elif decision.do is not Do.NOTHING:
         _do(change, facts, decision)
-    _write(change, decision, now or timezone.now())
-    return decision
+    state = _STATES.get(decision.do, change.state)
+    settle(change, {"state": state, "stage": max(change.stage, decision.stage), "sentence": decision.sentence})
 
 
 def _config() -> tuple[EnsembleConfig | None, str]:
@@ -126,25 +123,3 @@ def _reconfigure(change: EnsembleChange, facts: Facts, decision: Decision) -> De
     except GatewayError as error:
         return Decision(Do.NOTHING, Stage.RECONFIG, f"{error} It is looked at again.")
     return Decision(Do.NOTHING, Stage.TELL, "The members have changed.")
-
-
-def _write(change: EnsembleChange, decision: Decision, now: datetime) -> None:
-    before = (change.stage, change.sentence, change.state)
-    with transaction.atomic():
-        locked = EnsembleChange.objects.select_for_update().get(pk=change.pk)
-        locked.stage, locked.sentence = max(locked.stage, decision.stage), decision.sentence[:500]
-        if decision.do in (Do.FINISH, Do.CANCEL):
-            locked.state = State.DONE if decision.do is Do.FINISH else State.CANCELLED
-            locked.ended_at = now
-            action = "finish change of ensemble" if decision.do is Do.FINISH else "end called-off change of ensemble"
-            _record(locked, action, decision)
-        if before == (locked.stage, locked.sentence, locked.state):
-            return
-        locked.save(update_fields=["stage", "sentence", "state", "ended_at"])
-        logger.info("change %s of the ensemble: %s", locked.pk, locked.sentence)
-        push_change(locked)
-
-
-def _record(change: EnsembleChange, action: str, decision: Decision) -> None:
-    before, after = {"state": State.RUNNING.value}, {"state": change.state}
-    record_event(None, action, "zookeeper ensemble", change.title, before, after, detail=decision.sentence)

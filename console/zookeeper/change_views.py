@@ -1,5 +1,6 @@
 """Planning a change of the ensemble, beginning it, and calling it off."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from django.contrib import messages
@@ -17,7 +18,6 @@ from console.zookeeper.advance import modes_of
 from console.zookeeper.ensemble import Kind
 from console.zookeeper.models import EnsembleChange
 from console.zookeeper.plan import EnsemblePlan, plan_change, present_from, wanted_count
-from console.zookeeper.queries import open_change
 from console.zookeeper.servers import managed_numbers, new_servers, process_names
 
 VERBS = {Kind.GROW: "Grow the ensemble", Kind.SHRINK: "Shrink the ensemble", Kind.REPLACE: "Replace the server"}
@@ -63,7 +63,7 @@ def call_off(request: HttpRequest, number: int) -> HttpResponse:
     return HttpResponse("") if request.htmx else redirect("zookeeper")
 
 
-def _asked(fields) -> tuple[Kind, int | None]:
+def _asked(fields: Mapping[str, str]) -> tuple[Kind, int | None]:
     try:
         kind = Kind(fields.get("kind", "grow"))
     except ValueError:
@@ -76,7 +76,7 @@ def _asked(fields) -> tuple[Kind, int | None]:
 def plan_now(kind: Kind, replaced: int | None = None) -> EnsemblePlan:
     """From what the ensemble says now. Raises GatewayError if it says nothing."""
     config = zookeeper_gateway().ensemble()
-    present = present_from(config, modes_of(config), managed_numbers(config), open_change() is not None)
+    present = present_from(config, modes_of(config), managed_numbers(config), EnsembleChange.open_ones().exists())
     used = {each.number for earlier in EnsembleChange.objects.all() for each in earlier.joining}
     offered = new_servers(config, wanted_count(kind, len(config.members)), used)
     return plan_change(kind, present, tuple(offered), replaced)

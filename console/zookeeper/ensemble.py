@@ -156,18 +156,18 @@ def next_step(facts: Facts) -> Decision:
     """What to do now, and what to tell those who wait."""
     if facts.config is None:
         return Decision(Do.NOTHING, Stage.SYNC, f"Waits for the ensemble: {facts.why_silent}")
-    if not _is_reconfigured(facts):
-        may_withdraw = facts.is_called_off and not facts.is_asked
-        return _call_off(facts) if may_withdraw else _before(facts)
-    return _after(facts)
-
-
-def _is_reconfigured(facts: Facts) -> bool:
     numbers = facts.config.numbers
+    if not _is_reconfigured(facts, numbers):
+        may_withdraw = facts.is_called_off and not facts.is_asked
+        return _call_off(facts, numbers) if may_withdraw else _before(facts, numbers)
+    return _after(facts, numbers)
+
+
+def _is_reconfigured(facts: Facts, numbers: frozenset[int]) -> bool:
     return all(each.number in numbers for each in facts.joining) and not numbers & set(facts.leaving)
 
 
-def _before(facts: Facts) -> Decision:
+def _before(facts: Facts, numbers: frozenset[int]) -> Decision:
     missing = tuple(each.number for each in facts.joining if each.number not in facts.processes)
     if missing:
         return Decision(Do.START, Stage.START, f"Starts {name_servers(missing)}.", missing)
@@ -180,7 +180,7 @@ def _before(facts: Facts) -> Decision:
     if unready:
         sentence = f"Waits until {name_servers(unready)} {_has(unready)} all data from the leader."
         return Decision(Do.NOTHING, Stage.SYNC, sentence)
-    staying = facts.config.numbers - set(facts.leaving)
+    staying = numbers - set(facts.leaving)
     silent = sorted(number for number in staying if facts.modes.get(number) not in _SERVING)
     after = len(staying) + len(facts.joining)
     if after - len(silent) < quorum_of(after):
@@ -189,24 +189,24 @@ def _before(facts: Facts) -> Decision:
     return Decision(Do.RECONFIG, Stage.RECONFIG, "Asks the leader to change the members.")
 
 
-def _after(facts: Facts) -> Decision:
+def _after(facts: Facts, numbers: frozenset[int]) -> Decision:
     if not facts.are_brokers_told:
         return Decision(Do.TELL, Stage.TELL, "Writes the new members into the brokers' configuration.")
     left = tuple(number for number in facts.leaving if number in facts.processes)
     if left:
         return Decision(Do.STOP, Stage.STOP, f"Stops {name_servers(left)}.", left)
-    silent = sorted(number for number in facts.config.numbers if facts.modes.get(number) not in _SERVING)
+    silent = sorted(number for number in numbers if facts.modes.get(number) not in _SERVING)
     down = f" {name_servers(silent, capital=True)} {_does(silent)} not serve now." if silent else ""
     too_late = " It was called off when the members had changed already." if facts.is_called_off else ""
-    members = name_servers(sorted(facts.config.numbers))
+    members = name_servers(sorted(numbers))
     return Decision(Do.FINISH, Stage.DONE, f"Done: the ensemble is {members}.{down}{too_late}")
 
 
-def _call_off(facts: Facts) -> Decision:
+def _call_off(facts: Facts, numbers: frozenset[int]) -> Decision:
     started = tuple(each.number for each in facts.joining if each.number in facts.processes)
     if started:
         return Decision(Do.WITHDRAW, Stage.START, f"Called off: stops {name_servers(started)}.", started)
-    members = name_servers(sorted(facts.config.numbers))
+    members = name_servers(sorted(numbers))
     return Decision(Do.CANCEL, Stage.START, f"Called off: the ensemble is {members}, as before.")
 
 

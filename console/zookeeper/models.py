@@ -1,51 +1,37 @@
-"""A change of the ensemble: who asked, who joins and leaves, how far it is, and one sentence on what it waits for."""
+"""A change of the ensemble: who joins and leaves, and how far it is."""
 
-from django.conf import settings
 from django.db import models
 
+from console.live import groups
+from console.operations.models import Operation, one_open
 from console.zookeeper.ensemble import Kind, Server, Stage, name_servers
 
 
-class EnsembleChange(models.Model):
-    class State(models.TextChoices):
-        RUNNING = "running"
-        DONE = "done"
-        CANCELLED = "cancelled"
+class EnsembleChange(Operation):
+    TEMPLATE = "zookeeper/partials/change.html"
+    group = staticmethod(groups.ensemble_changes)
 
     kind = models.CharField(max_length=10, choices=[(each.value, each.value) for each in Kind])
     #: The fields of `ensemble.Server`, one object each; and the numbers of those that go.
     joining_servers = models.JSONField(default=list)
     leaving = models.JSONField(default=list)
-    state = models.CharField(max_length=10, choices=State, default=State.RUNNING)
     stage = models.IntegerField(default=Stage.START.value)
+    #: It goes on until the new servers have gone.
     is_called_off = models.BooleanField(default=False)
     #: When a reconfig was sent that has not been refused for certain: from then on it may happen at any time.
     asked_at = models.DateTimeField(null=True)
-    actor = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
-    #: The name at that time: it stays when the user is deleted.
-    actor_name = models.CharField(max_length=150)
-    sentence = models.CharField(max_length=500, blank=True)
-    started_at = models.DateTimeField(auto_now_add=True)
-    ended_at = models.DateTimeField(null=True)
 
-    class Meta:
-        ordering = ["-id"]
-        constraints = [
-            models.UniqueConstraint(
-                models.Value(1), condition=models.Q(state="running"), name="one_ensemble_change_at_a_time"
-            )
-        ]
+    class Meta(Operation.Meta):
+        verbose_name = "change of ensemble"
+        constraints = [one_open("one_ensemble_change_at_a_time")]
 
-    def __str__(self) -> str:
-        return f"{self.title}: {self.state}"
+    @property
+    def audited(self) -> tuple[str, str]:
+        return "zookeeper ensemble", self.title
 
     @property
     def joining(self) -> tuple[Server, ...]:
         return tuple(Server(**each) for each in self.joining_servers)
-
-    @property
-    def is_open(self) -> bool:
-        return self.state == self.State.RUNNING
 
     @property
     def can_be_called_off(self) -> bool:
@@ -73,6 +59,6 @@ class EnsembleChange(models.Model):
     def _word(self, stage: Stage) -> str:
         if self.state == self.State.DONE or (stage < self.stage and not self.is_called_off):
             return "done"
-        if self.state == self.State.CANCELLED or self.is_called_off:
+        if self.state == self.State.CALLED_OFF or self.is_called_off:
             return "left out"
         return "busy" if stage == self.stage else "waiting"

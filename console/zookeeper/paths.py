@@ -61,7 +61,7 @@ def mentions(path: str, value: object) -> list[Mention]:
     return list(dict.fromkeys(found))
 
 
-def _of_value(path: str, value: Mapping) -> list[Mention]:
+def _of_value(path: str, value: Mapping[str, object]) -> list[Mention]:
     ids: list[object] = [value.get("brokerid"), value.get("broker"), value.get("leader")]
     isr = value.get("isr")
     ids += isr if isinstance(isr, list) else []

@@ -1,6 +1,6 @@
 """A change of the ensemble as it is shown and confirmed: from whom to whom, what holds meanwhile, how it is undone."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from console.gateway.zookeeper_views import EnsembleConfig
@@ -16,6 +16,7 @@ from console.zookeeper.ensemble import (
     size_after,
 )
 
+UNDER_WAY = "Another change of the ensemble is under way."
 _ONE_MACHINE = (
     "The new servers run on this machine: they keep ZooKeeper up when one of its processes fails, not when the machine "
     "does."
@@ -85,15 +86,15 @@ def _title(joining: tuple[Server, ...], leaving: tuple[int, ...]) -> str:
     return f"servers {' '.join(parts)}"
 
 
-def _lines(config: EnsembleConfig, joining: tuple[Server, ...], leaving: tuple[int, ...]):
-    for each in joining:
-        yield Line(f"server {each.number}", None, each.line.partition("=")[2])
+def _lines(config: EnsembleConfig, joining: tuple[Server, ...], leaving: tuple[int, ...]) -> Iterable[Line]:
+    for new in joining:
+        yield Line(f"server {new.number}", None, new.line.partition("=")[2])
     for each in config.members:
         if each.number in leaving:
             yield Line(f"server {each.number}", each.line.partition("=")[2], None)
 
 
-def _read(present: Present):
+def _read(present: Present) -> Iterable[str]:
     yield f"version {present.config.version:x}"
     for each in present.config.members:
         yield each.line
@@ -104,7 +105,7 @@ def _obstacle(kind: Kind, present: Present, joining: tuple[Server, ...], leaving
     numbers = present.config.numbers
     foreign = sorted(numbers - present.managed)
     if present.is_change_open:
-        return "Another change of the ensemble is under way."
+        return UNDER_WAY
     if foreign:
         return f"This console does not run {name_servers(foreign)}: it changes only ensembles it runs."
     if kind is Kind.GROW and size_after(kind, len(numbers)) > MEMBERS_MAX:

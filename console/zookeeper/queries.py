@@ -7,7 +7,6 @@ from console.clusters.models import ClusterState
 from console.clusters.queries import cluster_state
 from console.gateway.zookeeper import ZooKeeperView
 from console.zookeeper.ensemble import size_advice
-from console.zookeeper.models import EnsembleChange
 
 MODE_TONES = {"leader": "ok", "standalone": "ok", "follower": "ok", "observer": "plain"}
 
@@ -62,7 +61,3 @@ def ensemble_facts(state: ClusterState | None = None) -> dict:
         #: The figures of the whole ensemble are the leader's; unknown without one.
         "whole": leader.seen if leader else ZooKeeperView(""),
     }
-
-
-def open_change() -> EnsembleChange | None:
-    return EnsembleChange.objects.filter(state=EnsembleChange.State.RUNNING).first()

@@ -1,6 +1,6 @@
 """The ZooKeeper servers this console runs: their processes, and those it could start next."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from django.conf import settings
@@ -63,7 +63,7 @@ def settings_given() -> dict[str, str]:
     return rows[min(rows)].spec.get("settings", {}) if rows else {}
 
 
-def spec_of(server: Server, members: Iterable[str]) -> dict:
+def spec_of(server: Server, members: Iterable[str]) -> dict[str, object]:
     """The process of a server that joins `members`."""
     return {
         "settings": settings_given(),
@@ -95,7 +95,7 @@ def _taken_ports(config: EnsembleConfig) -> set[int]:
     return taken
 
 
-def _free_ports(first: int, taken: set[int]):
+def _free_ports(first: int, taken: set[int]) -> Iterator[tuple[int, int, int]]:
     for client in range(first, min(first + _PORTS_TRIED, _CLIENT_PORT_MAX)):
         ports = (client, client + QUORUM_PORT_DISTANCE, client + ELECTION_PORT_DISTANCE)
         if not taken & set(ports) and not any(port_answers(port) for port in ports):

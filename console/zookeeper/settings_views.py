@@ -57,4 +57,4 @@ def _wanted(fields: Mapping[str, str]) -> dict[str, str]:
 def _together(now: Mapping[int, Mapping[str, str]], wanted: Mapping[str, str]) -> dict[str, str]:
     """What each server would have in the end, as far as these agree."""
     first = next(iter(now.values()))
-    return {key: value for key, value in first.items() if value.isdecimal()} | wanted
+    return {**{key: value for key, value in first.items() if value.isdecimal()}, **wanted}

@@ -39,7 +39,7 @@ def ensemble(request: HttpRequest) -> HttpResponse:
     changes = EnsembleChange.objects.all()[: EARLIER_SHOWN + 1]
     is_first_news = bool(changes) and (changes[0].is_open or _is_recent(changes[0]))
     context = {
-        "change": changes[0] if is_first_news else None,
+        "operation": changes[0] if is_first_news else None,
         "why_not": _why_not(request, changes[0]) if is_first_news else "",
         "earlier": changes[1:] if is_first_news else changes[:EARLIER_SHOWN],
         "servers": sorted(server_processes()),
@@ -82,13 +82,13 @@ def znodes(request: HttpRequest) -> HttpResponse:
     return _page(request, path, _facts(view, page, request.GET.get("as", "")))
 
 
-def _page(request: HttpRequest, path: str, facts: dict, status: int = 200) -> HttpResponse:
+def _page(request: HttpRequest, path: str, facts: dict[str, object], status: int = 200) -> HttpResponse:
     trail = crumbs(path)
     context = {"path": path, "trail": trail[:-1], "here": trail[-1], "explanation": explain(path), **facts}
     return render(request, "zookeeper/znodes.html", context, status=status)
 
 
-def _facts(view: ZnodeView, page: int, form: str) -> dict:
+def _facts(view: ZnodeView, page: int, form: str) -> dict[str, object]:
     shown = show_value(view.path, view.value, form) if view.value is not None else None
     return {
         "znode": view,

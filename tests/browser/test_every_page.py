@@ -9,7 +9,7 @@ from tests.console.access.test_every_address import CHANGES, CLOSED, FOR_OPERATO
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
 WORLD = """
-from console.consumers.models import ConsumerGroup, GroupPlace
+from console.consumers.models import ConsumerGroup, GroupPartition
 from console.history.models import Change
 from console.clusters.models import Broker
 from console.processes.models import ManagedProcess
@@ -23,7 +23,8 @@ for name in ("orders", "a-topic-with-a-name-that-is-quite-long-" * 5):
     Change.objects.create(at_ms=1_780_000_000_000, kind="leader", object_name=name, sentence=f"{name}-0 has no leader")
 for name in ("readers", "a.group.with.a.name.that.is.quite.long." * 5):
     group = ConsumerGroup.objects.create(name=name, state="Stable", coordinator=1, verdict="ok", topics=["orders"])
-    GroupPlace.objects.create(group=group, topic="orders", partition=0, committed=2, next_offset=5, lag=3, verdict="ok")
+    seen = {"committed": 2, "next_offset": 5, "lag": 3, "verdict": "ok"}
+    GroupPartition.objects.create(group=group, topic="orders", partition=0, **seen)
 ManagedProcess.objects.create(name="broker-1", kind="broker", host=settings.HOST_NAME)
 RollingRestart.objects.create(actor_name="admin", sentence="Begins.")
 somebody = User.objects.create_user("somebody", pk=10_000)

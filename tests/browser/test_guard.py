@@ -16,9 +16,9 @@ from django.utils import timezone
 from console.clusters.models import Broker
 from console.clusters.models import ClusterState, QuietReason
 from console.consumers.models import ConsumerGroup
-from console.decommission.models import Departure
+from console.decommission.models import Decommission
 from console.common.clock import now_ms
-from console.decommission.models import Departure
+from console.decommission.models import Decommission
 from console.history.models import Change
 from console.common.clock import now_ms
 from console.processes.models import ManagedProcess
@@ -41,7 +41,7 @@ Change.objects.create(at_ms=now_ms(), kind="unclean", object_name="orders", part
 for name in ("billing-old", "a.group.with.a.name.that.is.quite.long." * 4):
     ConsumerGroup.objects.create(name=name, state="Empty", coordinator=2, lag=45_880, verdict="stopped", severity=99)
 now = timezone.now()
-Departure.objects.create(name="broker-4", broker_id=4, state="done", held=94, actor_name="admin", ended_at=now,
+Decommission.objects.create(name="broker-4", broker_id=4, state="done", held=94, actor_name="admin", ended_at=now,
     sentence="It has been stopped and is not managed here any more; its files stay.")
 RollingRestart.objects.create(actor_name="admin", state="done", ended_at=now, sentence="All 3 brokers restarted.")
 """
@@ -100,7 +100,7 @@ def test_pages_of_the_guard_can_be_looked_at(page, console):
         "history": "/history/",
         "stop": "/processes/broker-1/stop",
         "rolling": "/processes/+rolling-restart/",
-        "departure": "/processes/+departures/broker-4/",
+        "decommission": "/processes/+decommission/broker-4/",
         "brokers": "/brokers/",
     }
     for name, path in pages.items():

@@ -15,7 +15,7 @@ _FOLDER = re.compile(r"`((?:broker|console|tests|templates|static)/(?:[\w-]+/)*)
 #: Stand for a name of one's own.
 _PLACEHOLDERS = {"x.py", "NAME.py", "big_orders.py", "utils.py"}
 #: What a recipe makes.
-_MADE_BY_RECIPES = re.compile(r"restarts|describe_client_quotas|proxy\.py|copy\.py|cpu_source|pause_row")
+_MADE_BY_RECIPES = re.compile(r"restarts|drill|describe_client_quotas|proxy\.py|copy\.py|cpu_source|pause_row")
 _LISTS = ("on_role", "on_append", "on_high_watermark", "on_marker", "on_config")
 
 

@@ -1,8 +1,8 @@
-"""The departure of a broker on the page of its process, which does not know of departures."""
+"""The decommission of a broker on the page of its process, which does not know of any."""
 
 from django import template
 
-from console.decommission.queries import open_departure
+from console.decommission.queries import open_decommission
 
 register = template.Library()
-register.simple_tag(open_departure)
+register.simple_tag(open_decommission)

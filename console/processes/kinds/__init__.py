@@ -5,11 +5,14 @@ SIGKILL), `STOP_MEANS`, and the functions of `ProcessKind`. A new kind is a modu
 """
 
 from collections.abc import Mapping
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from console.processes.kinds import broker, connect, stream, zookeeper
-from console.processes.kinds.spec import Launch
+from console.processes.kinds.spec import Launch, Spec
 from console.processes.truths import ClusterLook, ClusterTruth
+
+if TYPE_CHECKING:
+    from console.processes.models import ManagedProcess
 
 
 class ProcessKind(Protocol):
@@ -20,27 +23,27 @@ class ProcessKind(Protocol):
     #: What stopping it means to everybody else, in a sentence; empty if that hangs on what it holds.
     STOP_MEANS: str
 
-    def check(self, spec: Mapping) -> dict:
+    def check(self, spec: Mapping[str, object]) -> Spec:
         """The whole spec, with what was left out filled in. Raises SpecError, one sentence."""
         ...
 
-    def launch(self, spec: dict) -> Launch:
+    def launch(self, spec: Spec) -> Launch:
         """How it is started; `spec` has been checked."""
         ...
 
-    def write_files(self, spec: dict) -> None:
+    def write_files(self, spec: Spec) -> None:
         """Write its configuration files. What an operator or the process itself wrote into them stays."""
         ...
 
-    def what_is_missing(self, process, pid: int, now_s: float) -> str:
+    def what_is_missing(self, process: "ManagedProcess", pid: int, now_s: float) -> str:
         """What a living process lacks to count as running, in words; empty if nothing."""
         ...
 
-    def describe_answer(self, process) -> str:
+    def describe_answer(self, process: "ManagedProcess") -> str:
         """What it was that answered when nothing was missing, in words."""
         ...
 
-    def cluster_truth(self, process, look: ClusterLook) -> ClusterTruth:
+    def cluster_truth(self, process: "ManagedProcess", look: ClusterLook) -> ClusterTruth:
         """What the cluster says of it."""
         ...
 

@@ -8,12 +8,14 @@ All other keys of the file are the operator's.
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from django.conf import settings
 
 from console.common.secret_files import load_or_create_secret
 from console.processes.kinds.spec import (
     Launch,
+    Spec,
     SpecError,
     read_directory,
     read_log_directory,
@@ -27,6 +29,9 @@ from console.processes.kinds.spec import (
 from console.processes.properties_file import set_properties
 from console.processes.readiness import answer_of_ports, silence_of_ports
 from console.processes.truths import ClusterLook, ClusterTruth, Standing
+
+if TYPE_CHECKING:
+    from console.processes.models import ManagedProcess
 
 NAME, LABEL, ORDER, GRACE_S = "broker", "broker", 10, 20
 STOP_MEANS = ""
@@ -57,7 +62,7 @@ _OWNED = {
 }
 
 
-def check(spec: Mapping) -> dict:
+def check(spec: Mapping[str, object]) -> Spec:
     refuse_unknown(spec, _FIELDS)
     return {
         "broker_id": read_number(spec, "broker_id", 0, BROKER_ID_MAX),
@@ -72,14 +77,14 @@ def check(spec: Mapping) -> dict:
     }
 
 
-def _read_first_properties(spec: Mapping) -> dict[str, str]:
+def _read_first_properties(spec: Mapping[str, object]) -> dict[str, str]:
     pairs = read_pairs(spec, "first_properties")
     if owned := sorted(pairs.keys() & _OWNED):
         raise SpecError(f"first_properties has {owned[0]}, which has a field of its own.")
     return pairs
 
 
-def _read_log_dirs(spec: Mapping) -> list[str]:
+def _read_log_dirs(spec: Mapping[str, object]) -> list[str]:
     found = spec.get("log_dirs")
     if not isinstance(found, list) or not 1 <= len(found) <= LOG_DIRS_MAX:
         raise SpecError(f"log_dirs must name 1 to {LOG_DIRS_MAX} directories.")
@@ -91,21 +96,21 @@ def _read_log_dirs(spec: Mapping) -> list[str]:
     return directories
 
 
-def config_file(spec: dict) -> Path:
+def config_file(spec: Spec) -> Path:
     return Path(spec["directory"]) / "server.properties"
 
 
-def launch(spec: dict) -> Launch:
+def launch(spec: Spec) -> Launch:
     return Launch(["server", "--config", str(config_file(spec))], Path(spec["directory"]), [spec["port"]])
 
 
-def write_files(spec: dict) -> None:
+def write_files(spec: Spec) -> None:
     if spec["zookeeper_digest_file"]:
         load_or_create_secret(Path(spec["zookeeper_digest_file"]), prefix="barnabas:")
     set_properties(config_file(spec), properties(spec), spec["first_properties"])
 
 
-def properties(spec: dict) -> dict[str, str]:
+def properties(spec: Spec) -> dict[str, str]:
     """The keys that follow from the spec."""
     owned = {
         "broker.id": str(spec["broker_id"]),
@@ -122,15 +127,15 @@ def properties(spec: dict) -> dict[str, str]:
     return owned
 
 
-def what_is_missing(process, _pid: int, _now_s: float) -> str:
+def what_is_missing(process: "ManagedProcess", _pid: int, _now_s: float) -> str:
     return silence_of_ports(process.ports)
 
 
-def describe_answer(process) -> str:
+def describe_answer(process: "ManagedProcess") -> str:
     return answer_of_ports(process.ports)
 
 
-def cluster_truth(process, look: ClusterLook) -> ClusterTruth:
+def cluster_truth(process: "ManagedProcess", look: ClusterLook) -> ClusterTruth:
     """Registered or not, and how many of its replicas are in sync, as the collector last saw it."""
     if look.brokers_error or not look.is_fresh(look.brokers_at_ms):
         return ClusterTruth(Standing.UNKNOWN, look.brokers_error or "the collector has not looked of late")

@@ -8,8 +8,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, TypeAlias
 
 from django.conf import settings
+
+#: As JSON has it: what a value is has been checked by the kind it is of, and is known nowhere else.
+Spec: TypeAlias = dict[str, Any]
 
 PATH_LENGTH_MAX = 900
 TEXT_LENGTH_MAX = 2_000
@@ -38,27 +42,27 @@ def check_name(name: str) -> None:
         raise SpecError(f"The name of a process is 1 to {NAME_LENGTH_MAX} letters, digits, '-' and '_'.")
 
 
-def refuse_unknown(spec: Mapping, known: set[str]) -> None:
+def refuse_unknown(spec: Mapping[str, object], known: set[str]) -> None:
     if unknown := sorted(set(spec) - known):
         raise SpecError(f"{unknown[0]} is no field of this kind of process.")
 
 
-def read_number(spec: Mapping, name: str, at_least: int, at_most: int, default: int | None = None) -> int:
+def read_number(spec: Mapping[str, object], name: str, at_least: int, at_most: int, default: int | None = None) -> int:
     value = spec.get(name, default)
     if isinstance(value, bool) or not isinstance(value, int) or not at_least <= value <= at_most:
         raise SpecError(f"{name} must be a whole number from {at_least} to {at_most}, not {value!r}.")
     return value
 
 
-def read_port(spec: Mapping, name: str, default: int | None = None) -> int:
+def read_port(spec: Mapping[str, object], name: str, default: int | None = None) -> int:
     return read_number(spec, name, 1, 65_535, default)
 
 
-def read_optional_port(spec: Mapping, name: str) -> int | None:
+def read_optional_port(spec: Mapping[str, object], name: str) -> int | None:
     return None if spec.get(name) is None else read_port(spec, name)
 
 
-def read_text(spec: Mapping, name: str, default: str | None = None) -> str:
+def read_text(spec: Mapping[str, object], name: str, default: str | None = None) -> str:
     """One line of text, also in a properties file, where a backslash at its end would take in the next."""
     value = spec.get(name, default)
     if not isinstance(value, str) or len(value) > TEXT_LENGTH_MAX or not value.isprintable():
@@ -68,7 +72,7 @@ def read_text(spec: Mapping, name: str, default: str | None = None) -> str:
     return value.strip()
 
 
-def read_directory(spec: Mapping, name: str) -> str:
+def read_directory(spec: Mapping[str, object], name: str) -> str:
     """An absolute path below the console's data, in none of the directories the console has for itself."""
     value = _read_path(spec, name)
     if not is_data_directory(Path(value)):
@@ -76,7 +80,7 @@ def read_directory(spec: Mapping, name: str) -> str:
     return value
 
 
-def read_log_directory(spec: Mapping, name: str) -> str:
+def read_log_directory(spec: Mapping[str, object], name: str) -> str:
     """As `read_directory`, or below one of BARNABAS_LOG_ROOTS. What lies elsewhere is not looked at."""
     value = _read_path(spec, name)
     if not is_data_directory(Path(value)) and not any(map(Path(value).is_relative_to, settings.LOG_ROOTS)):
@@ -90,7 +94,7 @@ def is_data_directory(path: Path) -> bool:
     return is_below and not any(path.is_relative_to(each) for each in own)
 
 
-def _read_path(spec: Mapping, name: str) -> str:
+def _read_path(spec: Mapping[str, object], name: str) -> str:
     value = read_text(spec, name)
     path = Path(value)
     if not path.is_absolute() or ".." in path.parts or len(value) > PATH_LENGTH_MAX:
@@ -98,7 +102,7 @@ def _read_path(spec: Mapping, name: str) -> str:
     return value
 
 
-def read_secret_file(spec: Mapping, name: str, own: str) -> str:
+def read_secret_file(spec: Mapping[str, object], name: str, own: str) -> str:
     """The path of the one file that is meant for this, or none."""
     value = read_text(spec, name, "")
     if value not in ("", own):
@@ -106,7 +110,7 @@ def read_secret_file(spec: Mapping, name: str, own: str) -> str:
     return value
 
 
-def read_pairs(spec: Mapping, name: str) -> dict[str, str]:
+def read_pairs(spec: Mapping[str, object], name: str) -> dict[str, str]:
     """Keys and values of a properties file, one line each."""
     pairs = spec.get(name, {})
     if not isinstance(pairs, Mapping) or len(pairs) > PAIRS_MAX:

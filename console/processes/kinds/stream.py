@@ -7,13 +7,17 @@ and Spark's master. Settings of Spark itself are for that file, which a person w
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from django.conf import settings
 
-from console.processes.kinds.spec import Launch, SpecError, read_directory, read_pairs, refuse_unknown
+from console.processes.kinds.spec import Launch, Spec, SpecError, read_directory, read_pairs, refuse_unknown
 from console.processes.properties_file import set_properties
 from console.processes.readiness import read_progress, silence_of_job
 from console.processes.truths import ClusterLook, ClusterTruth, Standing
+
+if TYPE_CHECKING:
+    from console.processes.models import ManagedProcess
 
 NAME, LABEL, ORDER, GRACE_S = "stream", "stream job", 30, 15
 STOP_MEANS = (
@@ -21,7 +25,7 @@ STOP_MEANS = (
 )
 
 
-def check(spec: Mapping) -> dict:
+def check(spec: Mapping[str, object]) -> Spec:
     refuse_unknown(spec, {"directory", "properties"})
     directory = read_directory(spec, "directory")
     properties = read_pairs(spec, "properties")
@@ -39,27 +43,27 @@ def check(spec: Mapping) -> dict:
     }
 
 
-def launch(spec: dict) -> Launch:
+def launch(spec: Spec) -> Launch:
     return Launch(["stream", "--config", str(_file(spec))], Path(spec["directory"]))
 
 
-def _file(spec: dict) -> Path:
+def _file(spec: Spec) -> Path:
     return Path(spec["directory"]) / "stream.properties"
 
 
-def write_files(spec: dict) -> None:
+def write_files(spec: Spec) -> None:
     set_properties(_file(spec), spec["properties"])
 
 
-def what_is_missing(process, pid: int, now_s: float) -> str:
+def what_is_missing(process: "ManagedProcess", pid: int, now_s: float) -> str:
     return silence_of_job(read_progress(process.data_dir), pid, now_s)
 
 
-def describe_answer(_process) -> str:
+def describe_answer(_process: "ManagedProcess") -> str:
     return "it has no port; its heartbeat is fresh"
 
 
-def cluster_truth(process, _look: ClusterLook) -> ClusterTruth:
+def cluster_truth(process: "ManagedProcess", _look: ClusterLook) -> ClusterTruth:
     """A query is registered nowhere; what it last reported stands in for it."""
     progress = read_progress(process.data_dir)
     said = (

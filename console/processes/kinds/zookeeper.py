@@ -8,6 +8,7 @@ joins), `super_password_file` (of who may change the ensemble) and `settings` (k
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from django.conf import settings
 
@@ -15,6 +16,7 @@ from console.common.secret_files import load_or_create_secret
 from console.gateway.zoo_settings import why_wrong
 from console.processes.kinds.spec import (
     Launch,
+    Spec,
     SpecError,
     read_directory,
     read_number,
@@ -27,6 +29,9 @@ from console.processes.kinds.spec import (
 )
 from console.processes.readiness import answer_of_ports, silence_of_ports, zookeeper_serves
 from console.processes.truths import ClusterLook, ClusterTruth, Standing
+
+if TYPE_CHECKING:
+    from console.processes.models import ManagedProcess
 
 NAME, LABEL, ORDER, GRACE_S = "zookeeper", "ZooKeeper", 0, 5
 STOP_MEANS = (
@@ -50,7 +55,7 @@ _HOST = re.compile(r"[A-Za-z0-9:][A-Za-z0-9.:_-]*")
 _MEMBER = re.compile(r"server\.\d+=[A-Za-z0-9.:;|_\[\]-]+")
 
 
-def check(spec: Mapping) -> dict:
+def check(spec: Mapping[str, object]) -> Spec:
     refuse_unknown(spec, _FIELDS)
     return {
         "directory": read_directory(spec, "directory"),
@@ -65,21 +70,21 @@ def check(spec: Mapping) -> dict:
     }
 
 
-def _read_settings(spec: Mapping) -> dict[str, str]:
+def _read_settings(spec: Mapping[str, object]) -> dict[str, str]:
     pairs = read_pairs(spec, "settings")
     if wrong := why_wrong(pairs):
         raise SpecError(wrong)
     return pairs
 
 
-def _read_host(spec: Mapping) -> str:
+def _read_host(spec: Mapping[str, object]) -> str:
     host = read_text(spec, "host", "127.0.0.1")
     if not _HOST.fullmatch(host):
         raise SpecError(f"host must be a name or an address, not {host!r}.")
     return host
 
 
-def _read_members(spec: Mapping) -> list[str]:
+def _read_members(spec: Mapping[str, object]) -> list[str]:
     lines = spec.get("join", [])
     if not isinstance(lines, list) or len(lines) > JOINED_MAX:
         raise SpecError(f"join must name at most {JOINED_MAX} members.")
@@ -89,7 +94,7 @@ def _read_members(spec: Mapping) -> list[str]:
     return members
 
 
-def launch(spec: dict) -> Launch:
+def launch(spec: Spec) -> Launch:
     arguments = ["zookeeper", spec["directory"], "--client-port", str(spec["client_port"]), "--host", spec["host"]]
     for name in ("quorum_port", "election_port"):
         if spec[name] is not None:
@@ -105,7 +110,7 @@ def launch(spec: dict) -> Launch:
     return Launch(arguments, Path(spec["directory"]), [spec["client_port"]])
 
 
-def write_files(spec: dict) -> None:
+def write_files(spec: Spec) -> None:
     """Only the password, if there is none yet. zoo.cfg is written by the server's first start, and after a reconfig it
     is ZooKeeper's.
     """
@@ -113,18 +118,18 @@ def write_files(spec: dict) -> None:
         load_or_create_secret(Path(spec["super_password_file"]))
 
 
-def what_is_missing(process, _pid: int, _now_s: float) -> str:
+def what_is_missing(process: "ManagedProcess", _pid: int, _now_s: float) -> str:
     silence = silence_of_ports(process.ports)
     if silence:
         return silence
     return "" if zookeeper_serves(process.ports[0]) else "it does not serve requests: it has no quorum"
 
 
-def describe_answer(process) -> str:
+def describe_answer(process: "ManagedProcess") -> str:
     return f"{answer_of_ports(process.ports)} and it serves requests"
 
 
-def cluster_truth(process, look: ClusterLook) -> ClusterTruth:
+def cluster_truth(process: "ManagedProcess", look: ClusterLook) -> ClusterTruth:
     """By its own address in what the collector last asked of the ensemble."""
     ending = f":{process.ports[0]}" if process.ports else ""
     server = next((each for each in look.zookeeper if ending and each["address"].endswith(ending)), None)

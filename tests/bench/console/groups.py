@@ -4,7 +4,15 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from console.gateway.group_views import Bounds, CommitView, GroupsView, GroupView, MemberView, Place, UnreadView
+from console.gateway.group_views import (
+    Bounds,
+    CommitView,
+    GroupsView,
+    GroupView,
+    MemberView,
+    TopicPartition,
+    UnreadView,
+)
 
 GROUPS = 5_000
 #: Records that a group of a growing topic has still to read in each partition.
@@ -34,14 +42,14 @@ class LargeGroups:
         arrived, self._commits = self._commits, []
         return arrived
 
-    def bounds(self, places: Iterable[Place]) -> Mapping[Place, Bounds]:
+    def bounds(self, places: Iterable[TopicPartition]) -> Mapping[TopicPartition, Bounds]:
         found = {}
         for topic, number in places:
             partition = self._cluster.views[int(topic.rpartition("-")[2])].partitions[number]
             found[topic, number] = Bounds(partition.first_offset, partition.next_offset)
         return found
 
-    def first_unread(self, positions: Mapping[Place, int]) -> Mapping[Place, UnreadView]:
+    def first_unread(self, positions: Mapping[TopicPartition, int]) -> Mapping[TopicPartition, UnreadView]:
         at_ms = time.time_ns() // 1_000_000
         return {place: UnreadView(position, at_ms) for place, position in positions.items()}
 

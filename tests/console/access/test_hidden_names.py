@@ -213,7 +213,7 @@ def test_leaders_are_elected_only_of_topics_in_reach(limited, tenant, client_of)
 def test_brokers_are_restarted_only_by_who_may_restart_each(limited, give_rule, client_of, settings):
     ManagedProcess.objects.create(name="broker-2", kind="broker", host=settings.HOST_NAME)
     give_rule(limited, "nothing", "process", "broker-2")
-    assert client_of(limited).post(reverse("rolling-restart-begin"), {}).status_code == 403
+    assert client_of(limited).post(reverse("rolling-restart"), {}).status_code == 403
 
 
 def test_nothing_of_it_is_in_what_a_metric_scrape_says(client_of, viewer):

@@ -1,6 +1,6 @@
 from dataclasses import replace
 
-from console.clusters.broker_rows import DEPARTURES_MAX, FORGET_AFTER_MS, BrokerRow, broker_rows, count_replicas
+from console.clusters.broker_rows import FORGET_AFTER_MS, LEFT_TIMES_MAX, BrokerRow, broker_rows, count_replicas
 from console.clusters.topic_rows import PartitionRow, TopicRow
 from console.gateway.interface import BrokerView
 
@@ -61,12 +61,12 @@ def test_replicas_are_counted_per_broker():
     assert summary == {1: (1, 1, 0), 2: (0, 2, 1), 3: (0, 1, 1)}
 
 
-def test_departures_of_a_broker_are_remembered_and_bounded():
+def test_when_a_broker_left_is_remembered_and_bounded():
     rows = {}
-    for round_ in range(DEPARTURES_MAX + 5):
+    for round_ in range(LEFT_TIMES_MAX + 5):
         rows = broker_rows([ONE, TWO], rows, set(), at_ms=2 * round_)
         rows = broker_rows([ONE], rows, set(), at_ms=2 * round_ + 1)
 
-    assert rows[1].departures == ()
-    assert len(rows[2].departures) == DEPARTURES_MAX
-    assert rows[2].departures[-1] == 2 * (DEPARTURES_MAX + 4) + 1
+    assert rows[1].left_at_ms == ()
+    assert len(rows[2].left_at_ms) == LEFT_TIMES_MAX
+    assert rows[2].left_at_ms[-1] == 2 * (LEFT_TIMES_MAX + 4) + 1

@@ -10,7 +10,7 @@ from console.clusters.models import Topic
 from console.clusters.queries import cluster_state
 from console.collector.collector import Collector
 from console.consumers.collect import SAMPLE_INTERVAL_MS, SAMPLES_KEPT_MS
-from console.consumers.models import ConsumerGroup, GroupPlace, LagSample
+from console.consumers.models import ConsumerGroup, GroupPartition, LagSample
 from console.consumers.watch import FORGET_AFTER_MS
 from console.overview.client_reasons import group_reasons
 from console.overview.facts import troubled_groups
@@ -50,8 +50,8 @@ def place_end(cluster) -> int:
     return cluster.groups.bounds([ORDERS])[ORDERS].next
 
 
-def place(partition: int = 0) -> GroupPlace:
-    return GroupPlace.objects.get(topic="orders", partition=partition)
+def place(partition: int = 0) -> GroupPartition:
+    return GroupPartition.objects.get(topic="orders", partition=partition)
 
 
 def test_a_group_is_stored_with_members_and_lag(cluster, collect):
@@ -304,7 +304,7 @@ def test_a_deleted_group_goes_and_one_with_a_silent_coordinator_stays(cluster, c
     clock.advance(FORGET_AFTER_MS)
     collect()
     assert not ConsumerGroup.objects.exists()
-    assert not GroupPlace.objects.exists()
+    assert not GroupPartition.objects.exists()
 
 
 def test_offsets_that_expired_leave_the_table(cluster, collect):
@@ -314,7 +314,7 @@ def test_offsets_that_expired_leave_the_table(cluster, collect):
     cluster.groups.delete_offsets("readers", [ORDERS])
     collect()
 
-    assert list(GroupPlace.objects.values_list("partition", flat=True)) == [1]
+    assert list(GroupPartition.objects.values_list("partition", flat=True)) == [1]
 
 
 def test_a_second_look_at_the_same_writes_nothing(cluster, collector, collect, django_assert_max_num_queries):

@@ -5,7 +5,7 @@ import pytest
 from django.utils.html import escape
 
 from console.common.clock import now_ms
-from console.consumers.models import ConsumerGroup, GroupPlace
+from console.consumers.models import ConsumerGroup, GroupPartition
 from console.consumers.queries import GROUPS_PER_PAGE
 from console.consumers.verdict import RULE
 
@@ -13,7 +13,7 @@ from console.consumers.verdict import RULE
 def make(name: str, topic: str = "orders", **values) -> ConsumerGroup:
     known = {"state": "Stable", "coordinator": 1, "verdict": "ok", "topics": [topic], "lag": 0} | values
     group = ConsumerGroup.objects.create(name=name, **known)
-    GroupPlace.objects.create(group=group, topic=topic, partition=0, verdict="ok")
+    GroupPartition.objects.create(group=group, topic=topic, partition=0, verdict="ok")
     return group
 
 

@@ -1,7 +1,7 @@
 """What is asked of the cluster a little at a time."""
 
 from console.consumers.memory import POSITIONS_PER_LOOK, UnreadMemory
-from console.gateway.group_views import Place, UnreadView
+from console.gateway.group_views import TopicPartition, UnreadView
 
 
 class Cluster:
@@ -9,9 +9,9 @@ class Cluster:
 
     def __init__(self):
         self.groups = self
-        self.asked: list[Place] = []
+        self.asked: list[TopicPartition] = []
 
-    def first_unread(self, positions: dict[Place, int]) -> dict[Place, UnreadView]:
+    def first_unread(self, positions: dict[TopicPartition, int]) -> dict[TopicPartition, UnreadView]:
         self.asked += positions
         return {place: UnreadView(position, 1) for place, position in positions.items()}
 

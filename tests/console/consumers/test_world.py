@@ -36,7 +36,7 @@ class Seen:
     appended: int
 
     def __str__(self) -> str:
-        places = ", ".join(f"{each.partition}: {each.verdict} {each.lag}" for each in self.row.places)
+        places = ", ".join(f"{each.partition}: {each.verdict} {each.lag}" for each in self.row.partitions)
         return (
             f"at {self.tick // MINUTE}:{self.tick % MINUTE:02}, {self.behind_s} s behind, {self.unread} unread: "
             f"{self.row.verdict}, {self.row.trend} {self.row.lag_per_second} ({places})"
@@ -182,7 +182,7 @@ def test_who_gets_nearer_in_each_of_six_minutes_is_in_no_trouble(all_pasts):
 def test_nobody_went_back_who_did_not(all_pasts):
     def breaks(past: Past) -> Iterator[Seen]:
         for now in past.looks:
-            told = {(each.topic, each.partition) for each in now.row.places if each.verdict is Verdict.WENT_BACK}
+            told = {(each.topic, each.partition) for each in now.row.partitions if each.verdict is Verdict.WENT_BACK}
             if not told <= past.reader.went_back:
                 yield now
 

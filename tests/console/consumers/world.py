@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from random import Random
 
 from console.clusters.topic_rows import PartitionRow, TopicRow
-from console.gateway.group_views import CommitView, GroupsView, GroupView, MemberView, Place, UnreadView
+from console.gateway.group_views import CommitView, GroupsView, GroupView, MemberView, TopicPartition, UnreadView
 
 TICK_MS = 1_000
 START_MS = 1_700_000_000_000
@@ -55,14 +55,14 @@ class Reader:
     """A group of one member. `rate(tick)` is how many records it reads in a tick, of all its partitions."""
 
     name: str
-    places: list[Place]
+    places: list[TopicPartition]
     rate: Callable[[int], float]
     commits_every: int = 1
     commits_in_tick: int = 1
     #: Reads one partition for so many ticks, then the next; 0: all at once.
     turn: int = 0
     #: Of these nothing is read from then on.
-    stuck: dict[Place, int] = field(default_factory=dict)
+    stuck: dict[TopicPartition, int] = field(default_factory=dict)
     #: Commits what it has committed before again, as the Java client does; otherwise only what moved.
     repeats: bool = False
     never_commits: bool = False
@@ -75,12 +75,12 @@ class Reader:
     fetched_late: int = 0
     #: Every other minute the offsets topic tells of its commits so many ticks late.
     told_late: int = 0
-    leftovers: dict[Place, int] = field(default_factory=dict)
-    positions: dict[Place, int] = field(default_factory=dict)
-    committed: dict[Place, int] = field(default_factory=dict)
+    leftovers: dict[TopicPartition, int] = field(default_factory=dict)
+    positions: dict[TopicPartition, int] = field(default_factory=dict)
+    committed: dict[TopicPartition, int] = field(default_factory=dict)
     #: What was committed before each of the newest commits, and now.
-    fetched: list[dict[Place, int]] = field(default_factory=list)
-    went_back: set[Place] = field(default_factory=set)
+    fetched: list[dict[TopicPartition, int]] = field(default_factory=list)
+    went_back: set[TopicPartition] = field(default_factory=set)
 
     def is_there(self, tick: int) -> bool:
         return tick >= self.begins and (self.leaves is None or tick < self.leaves)
@@ -95,7 +95,7 @@ class World:
     def __init__(self, seed: int):
         self.random = Random(seed)
         self.tick_count = 0
-        self.logs: dict[Place, Log] = {}
+        self.logs: dict[TopicPartition, Log] = {}
         self.readers: list[Reader] = []
         self._arrived: list[tuple[int, CommitView]] = []
         self._topics: dict[str, TopicRow] = {}
@@ -108,7 +108,9 @@ class World:
     def now_ms(self) -> int:
         return START_MS + self.tick_count * TICK_MS
 
-    def add_topic(self, name: str, count: int, rate: Callable[[int], float], keeps: int | None = None) -> list[Place]:
+    def add_topic(
+        self, name: str, count: int, rate: Callable[[int], float], keeps: int | None = None
+    ) -> list[TopicPartition]:
         """`rate(tick)` of each partition."""
         places = [(name, number) for number in range(count)]
         self.logs.update({place: Log(rate, keeps) for place in places})
@@ -135,7 +137,7 @@ class World:
         self._arrived = [(due, commit) for due, commit in self._arrived if due > self.tick_count]
         return arrived
 
-    def first_unread(self, positions: dict[Place, int]) -> dict[Place, UnreadView]:
+    def first_unread(self, positions: dict[TopicPartition, int]) -> dict[TopicPartition, UnreadView]:
         found = {}
         for place, offset in positions.items():
             log = self.logs[place]

@@ -1,4 +1,4 @@
-"""What comes next of a departure, one line per situation."""
+"""What comes next of a decommission, one line per situation."""
 
 import pytest
 
@@ -8,7 +8,7 @@ NOW = 1_000_000
 
 
 def facts(**given) -> Facts:
-    usual = {"state": "draining", "now_ms": NOW, "seen_at_ms": NOW, "held": 5, "left": 3, "is_moving": True}
+    usual = {"now_ms": NOW, "seen_at_ms": NOW, "held": 5, "left": 3, "is_moving": True}
     return Facts(**(usual | {"is_managed": True} | given))
 
 
@@ -23,15 +23,14 @@ TABLE = [
         Do.NOTHING,
         "Waits: the collector has not read the partitions of late.",
     ),
-    (facts(state="paused", left=0), Do.NOTHING, ""),
-    (facts(state="called off", left=0), Do.NOTHING, ""),
+    (facts(is_paused=True, left=0), Do.NOTHING, ""),
     (
-        facts(state="stopping", process="asked 2 s ago"),
+        facts(is_stopping=True, process="asked 2 s ago"),
         Do.NOTHING,
         "It holds nothing any more and is being stopped: asked 2 s ago",
     ),
     (
-        facts(is_managed=False, state="stopping"),
+        facts(is_managed=False, is_stopping=True),
         Do.FINISH,
         "It has been stopped and is not managed here any more; its files stay.",
     ),

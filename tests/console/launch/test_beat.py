@@ -7,7 +7,7 @@ from celery.worker import state
 from django.db import OperationalError
 
 from console.celery import app
-from console.decommission.models import Departure
+from console.decommission.models import Decommission
 from console.launch import beat
 
 
@@ -37,9 +37,9 @@ def test_long_changes_are_advanced_only_while_there_is_one(db, scheduler, sent):
     assert sorted(sent) == ["close-tallies", "look-at-streams", "reconcile-processes"]
 
     sent.clear()
-    Departure.objects.create(broker_id=3, state="draining")
+    Decommission.objects.create(broker_id=3)
     _apply_all(scheduler)
-    assert "advance-departures" in sent
+    assert "advance-departures.decommission" in sent
 
 
 def test_what_cannot_be_found_out_is_needed(scheduler, sent, monkeypatch):

@@ -13,7 +13,7 @@ from console.clusters.models import Topic
 from console.consumers.removal import delete_plan, forget_plan, forgotten
 from console.consumers.reset import Move as OffsetMove
 from console.consumers.reset import Reset, reset_plan
-from console.decommission.plan import departure_plan
+from console.decommission.plan import decommission_plan
 from console.gateway.broker_views import BrokerSetting
 from console.gateway.group_views import Bounds, GroupView
 from console.gateway.move_views import MoveView
@@ -150,8 +150,8 @@ def ended(action=STOP, harms=(), confirmed=(), **changed):
     return ending_plan(action, process(**changed), Consequence((), harms, confirmed))
 
 
-def departed(stuck=(), name="broker-3", **changed):
-    return departure_plan(process(name=name), moved(**changed), dict.fromkeys(stuck, "Too few."), "")
+def decommissioned(stuck=(), name="broker-3", **changed):
+    return decommission_plan(process(name=name), moved(**changed), dict.fromkeys(stuck, "Too few."), "")
 
 
 SPEC = {
@@ -197,7 +197,7 @@ def ensemble(kind=Kind.REPLACE, version=5, replaced=2, leader=1, **offered):
 
 
 def restarted(name="broker-1", topic="orders", meaning=OFFLINE, away=(), doubt=""):
-    return RestartPlan((Planned(name, 1, False, 5, (Gap(topic, 0, 1, meaning),)),), away, doubt)
+    return RestartPlan((Planned(name, 1, False, 5, (Gap(topic, 0, 1, meaning),)),), away, doubt).as_plan()
 
 
 def account_created(name="ada", role="viewer"):
@@ -221,7 +221,7 @@ MAKERS = [
     (placement, {"topic", ("action", DRAIN), ("partition", 1), ("old", (1, 4)), ("new", (3, 2)), ("rate", 5)}),
     (elected, {"topic", ("partition", 1), ("leader", 3), ("preferred", 3)}),
     (called_off, {("place", ("b", 0)), ("replicas", (2, 1, 3)), ("adding", (2, 3)), ("removing", ())}),
-    (departed, {"name", "topic", ("new", (2, 4)), ("rate", 5), ("stuck", (("b", 0),))}),
+    (decommissioned, {"name", "topic", ("new", (2, 4)), ("rate", 5), ("stuck", (("b", 0),))}),
     (broker_added, {"directory", "rack", "zookeeper", ("broker_id", 5), ("port", 1), ("metrics_port", 1)}),
     (removed, {"name", "spec", "unknown", ("pid", None), ("holds", ("orders-0",))}),
     (ended, {"name", "run_token", ("pid", 6), ("harms", ("a-0",)), ("confirmed", ("a-0",)), ("action", RESTART)}),

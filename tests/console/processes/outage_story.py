@@ -36,7 +36,7 @@ DATABASE = settings.DATABASE_FILE
 LOCKED_S = settings.CELERY_TASK_TIME_LIMIT + 3
 GONE_S = 4
 
-supervisor = Supervisor(settings.RUN_DIR / "services", dict(os.environ), settings.BASE_DIR)
+supervisor = Supervisor(settings.RUN_DIR / "services", dict(os.environ), settings.RUN_DIR)
 
 
 def await_true(what: str, holds: Callable[[], bool]) -> None:

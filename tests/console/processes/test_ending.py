@@ -11,7 +11,7 @@ from console.audit.models import AuditEvent
 from console.clusters.models import Broker, ClusterState, Partition, Topic
 from console.common.clock import now_ms
 from console.common.names import DEFAULT_CLUSTER
-from console.consumers.models import ConsumerGroup, GroupPlace
+from console.consumers.models import ConsumerGroup, GroupPartition
 from console.processes import tasks
 from console.processes.models import ManagedProcess
 from console.processes.states import Desired, Observed, Request
@@ -214,7 +214,7 @@ def pipeline(db, settings, tmp_path) -> None:
     job = {"job": "windowed_counts", "input.topic": "console.access", "output.topic": "counts.out"}
     client_process("counts", "stream", job, settings)
     group = ConsumerGroup.objects.create(name="readers", state="Stable", coordinator=1, verdict="ok")
-    GroupPlace.objects.create(group=group, topic="counts.out", partition=0, committed=3, verdict="ok")
+    GroupPartition.objects.create(group=group, topic="counts.out", partition=0, committed=3, verdict="ok")
 
 
 def test_stopping_a_source_names_what_hangs_on_it(pipeline, operator, client):

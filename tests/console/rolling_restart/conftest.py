@@ -10,6 +10,10 @@ from console.common.clock import now_ms
 from console.common.names import DEFAULT_CLUSTER
 from console.processes import tasks
 from console.processes.models import ManagedProcess
+from console.rolling_restart.actions import do_begin
+from console.rolling_restart.models import RollingRestart
+from console.rolling_restart.queries import restart_plan
+from tests.console.confirming import confirmation_of
 
 
 @pytest.fixture(autouse=True)
@@ -72,3 +76,11 @@ class Cluster:
 @pytest.fixture
 def stage(db) -> Cluster:
     return Cluster()
+
+
+def begun_by(actor) -> RollingRestart:
+    """As planned and confirmed now."""
+    planned = restart_plan()
+    plan = planned.as_plan()
+    do_begin(actor, planned, plan, confirmation_of(plan, actor))
+    return RollingRestart.objects.latest("pk")

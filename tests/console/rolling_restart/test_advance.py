@@ -4,15 +4,17 @@ import pytest
 
 from console.access.models import NameRule
 from console.audit.models import AuditEvent
-from console.rolling_restart.actions import AlreadyUnderWay, do_begin, do_cancel, do_pause, do_resume
+from console.operations.actions import do_call_off, do_pause, do_resume
+from console.plans.plan import ObstacleError
 from console.rolling_restart.advance import advance
 from console.rolling_restart.models import RollingRestart
-from console.rolling_restart.plan import restart_plan
+from console.rolling_restart.queries import restart_plan
+from tests.console.rolling_restart.conftest import begun_by
 
 
 @pytest.fixture
 def restart(stage, operator) -> RollingRestart:
-    return do_begin(operator, restart_plan(), accepts_gaps=False)
+    return begun_by(operator)
 
 
 def beat(restart: RollingRestart) -> RollingRestart:
@@ -77,14 +79,14 @@ def test_paused_by_hand_the_broker_under_way_comes_back_and_no_other_is_taken(st
 
 
 def test_called_off_nobody_else_is_restarted(stage, restart, operator):
-    do_cancel(operator, restart)
-    assert beat(restart).state == "cancelled"
+    do_call_off(operator, restart)
+    assert beat(restart).state == "called off"
     assert stage.wished() == []
 
 
 def test_there_is_one_at_a_time(restart, operator):
-    with pytest.raises(AlreadyUnderWay):
-        do_begin(operator, restart_plan(), accepts_gaps=False)
+    with pytest.raises(ObstacleError, match="under way already"):
+        begun_by(operator)
     assert RollingRestart.objects.count() == 1
 
 

@@ -3,9 +3,10 @@
 import pytest
 
 from console.clusters.models import Partition, Topic
-from console.rolling_restart.actions import do_begin
 from console.rolling_restart.advance import advance
-from console.rolling_restart.plan import OFFLINE, UNKNOWN, find_gaps, restart_plan
+from console.rolling_restart.plan import OFFLINE, UNKNOWN
+from console.rolling_restart.queries import find_gaps
+from tests.console.rolling_restart.conftest import begun_by
 
 
 def add_to_orders(partition: int, *replicas: int) -> None:
@@ -28,8 +29,8 @@ def test_a_partition_with_fewer_replicas_than_its_topic_is_a_gap(stage):
 
 @pytest.mark.parametrize("replicas", [(2,), (2, 3)])
 def test_a_partition_without_a_replica_to_spare_is_left_alone_unless_accepted(replicas, stage, operator):
+    restart = begun_by(operator)
     add_to_orders(1, *replicas)
-    restart = do_begin(operator, restart_plan(), accepts_gaps=False)
     advance(restart)
     restart.refresh_from_db()
     assert restart.state == "paused"

@@ -6,24 +6,26 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 
 from console.access.models import NameRule
+from console.audit.models import AuditEvent
 from console.clusters.models import Broker, ClusterState
 from console.common.figures import moment
-from console.plans.digest import digest_of
+from console.operations.actions import do_call_off, do_pause
 from console.processes.models import ManagedProcess
-from console.rolling_restart.actions import do_begin, do_cancel, do_pause
 from console.rolling_restart.models import RollingRestart
-from console.rolling_restart.plan import TYPED_NAME, restart_plan
+from console.rolling_restart.plan import OBJECT_NAME
+from tests.console.confirming import digest_in
+from tests.console.rolling_restart.conftest import begun_by
+
+ADDRESS = "/processes/+rolling-restart/"
 
 
 def begin(client, **fields):
-    shown = client.get(reverse("rolling-restart"))
-    digest = digest_of(restart_plan(), shown.wsgi_request.user)
-    return client.post(reverse("rolling-restart-begin"), {"digest": digest, **fields})
+    return client.post(ADDRESS, {"digest": digest_in(client.get(ADDRESS)), **fields})
 
 
 def test_a_viewer_sees_the_plan_and_cannot_begin(stage, viewer, client_of):
     client = client_of(viewer)
-    page = client.get(reverse("rolling-restart"))
+    page = client.get(ADDRESS)
     assert b"3 brokers" in page.content
     assert b"This needs the role operator." in page.content
     assert begin(client).status_code == 403
@@ -31,20 +33,54 @@ def test_a_viewer_sees_the_plan_and_cannot_begin(stage, viewer, client_of):
 
 
 def test_an_outsider_sees_nothing(stage, outsider, client_of):
-    assert client_of(outsider).get(reverse("rolling-restart")).status_code == 403
+    assert client_of(outsider).get(ADDRESS).status_code == 403
 
 
 def test_an_operator_begins_what_the_plan_shows(stage, operator, client_of):
     client = client_of(operator)
-    assert begin(client).url == reverse("rolling-restart")
-    page = client.get(reverse("rolling-restart"))
+    assert begin(client).url == ADDRESS
+    page = client.get(ADDRESS)
     assert b'data-broker="broker-2" data-progress="waiting"' in page.content
 
 
 def test_a_plan_that_no_longer_holds_is_refused_and_shown_anew(stage, operator, client_of):
-    response = client_of(operator).post(reverse("rolling-restart-begin"), {"digest": "another"})
+    response = client_of(operator).post(ADDRESS, {"digest": "another"})
     assert response.status_code == 409
-    assert b"changed since the plan was shown" in response.content
+    assert b"has changed since it was shown" in response.content
+    assert not RollingRestart.objects.exists()
+
+
+def test_what_was_begun_and_what_was_refused_are_on_the_record(stage, operator, client_of):
+    client = client_of(operator)
+    client.post(ADDRESS, {"digest": "another"})
+    begin(client)
+    done, refused = AuditEvent.objects.order_by("-id")
+    assert (refused.action, refused.result) == ("begin rolling restart", "refused")
+    assert (done.action, done.object_type, done.object_name) == (
+        "begin rolling restart",
+        "rolling restart",
+        "all brokers",
+    )
+    assert done.after == {"brokers": ["broker-1", "broker-2", "broker-3"], "accepts gaps": False}
+
+
+def test_a_second_one_is_refused_beside_the_progress_of_the_first(stage, operator, client_of):
+    client = client_of(operator)
+    shown = digest_in(client.get(ADDRESS))
+    client.post(ADDRESS, {"digest": shown})
+    answer = client.post(ADDRESS, {"digest": shown})
+    assert answer.status_code == 409
+    page = answer.content.decode()
+    assert "A rolling restart is under way already." in page
+    assert 'id="rolling-restart"' in page
+    assert RollingRestart.objects.count() == 1
+
+
+def test_where_no_broker_runs_here_there_is_none_to_restart(db, operator, client_of):
+    client = client_of(operator)
+    assert b"This console runs no broker" in client.get(ADDRESS).content
+    begin_without = client.post(ADDRESS, {"digest": "another"})
+    assert begin_without.status_code == 409
     assert not RollingRestart.objects.exists()
 
 
@@ -55,7 +91,7 @@ def test_partitions_without_a_replica_to_spare_are_accepted_by_typing(replicas, 
     refused = begin(client)
     assert refused.status_code == 422
     assert b"emoji.zoo-0" in refused.content
-    assert begin(client, typed_name=TYPED_NAME).status_code == 302
+    assert begin(client, typed_name=OBJECT_NAME).status_code == 302
     assert RollingRestart.objects.get().accepts_gaps
 
 
@@ -63,17 +99,17 @@ def test_partitions_without_a_replica_to_spare_are_accepted_by_typing(replicas, 
 def test_with_a_broker_away_it_says_so_and_is_not_begun(gone, stage, operator, client_of):
     client = client_of(operator)
     ManagedProcess.objects.filter(name="broker-3").update(**gone)
-    page = client.get(reverse("rolling-restart")).content.decode()
+    page = client.get(ADDRESS).content.decode()
     assert "Broker 3 is away already, and one broker is away at a time" in page
-    assert begin(client, typed_name=TYPED_NAME).status_code == 409
+    assert begin(client, typed_name=OBJECT_NAME).status_code == 409
     assert not RollingRestart.objects.exists()
 
 
 def test_a_broker_that_went_since_the_plan_was_shown_makes_another_plan_of_it(stage, operator, client_of):
     client = client_of(operator)
-    digest = digest_of(restart_plan(), operator)
+    digest = digest_in(client.get(ADDRESS))
     Broker.objects.filter(broker_id=3).update(is_registered=False)
-    answer = client.post(reverse("rolling-restart-begin"), {"digest": digest, "typed_name": TYPED_NAME})
+    answer = client.post(ADDRESS, {"digest": digest, "typed_name": OBJECT_NAME})
     assert answer.status_code == 409
     assert not RollingRestart.objects.exists()
 
@@ -81,18 +117,18 @@ def test_a_broker_that_went_since_the_plan_was_shown_makes_another_plan_of_it(st
 def test_a_plan_from_old_knowledge_says_so_and_is_accepted_by_typing(stage, operator, client_of):
     ClusterState.objects.update(topics_at_ms=1)
     client = client_of(operator)
-    assert b"may be wrong: the collector has not looked since" in client.get(reverse("rolling-restart")).content
+    assert b"may be wrong: the collector has not looked since" in client.get(ADDRESS).content
     assert begin(client).status_code == 422
-    assert begin(client, typed_name=TYPED_NAME).status_code == 302
+    assert begin(client, typed_name=OBJECT_NAME).status_code == 302
 
 
-@pytest.mark.parametrize(("state", "word"), [("cancelled", "called off"), ("done", "finished")])
+@pytest.mark.parametrize(("state", "word"), [("called off", "called off"), ("done", "finished")])
 def test_one_that_is_over_says_when_it_began_and_ended(state, word, stage, operator):
-    restart = do_begin(operator, restart_plan(), accepts_gaps=False)
-    do_cancel(operator, restart)
+    restart = begun_by(operator)
+    do_call_off(operator, restart)
     restart.refresh_from_db()
     restart.state = state
-    context = {"restart": restart, "shown_brokers": []}
+    context = {"operation": restart, "shown_brokers": []}
     html = render_to_string("rolling_restart/progress.html", context)
     assert f"Begun by operator, {moment(restart.started_at)}; {word} {moment(restart.ended_at)}." in html
     assert "ago" not in html
@@ -100,15 +136,15 @@ def test_one_that_is_over_says_when_it_began_and_ended(state, word, stage, opera
 
 def test_who_may_see_no_process_reads_no_name_of_one(stage, viewer, client_of):
     NameRule.objects.create(user=viewer, resource="process", pattern="*", level="nothing")
-    page = client_of(viewer).get(reverse("rolling-restart")).content.decode()
+    page = client_of(viewer).get(ADDRESS).content.decode()
     assert "3 brokers" in page
     assert "broker-" not in page
 
 
-@pytest.mark.parametrize("button", ["pause", "resume", "cancel"])
+@pytest.mark.parametrize("button", ["pause", "resume", "call-off"])
 @pytest.mark.parametrize("who", ["viewer", "outsider"])
 def test_the_buttons_need_the_right_to_operate(button, who, request, stage, operator, client_of):
-    restart = do_begin(operator, restart_plan(), accepts_gaps=False)
+    restart = begun_by(operator)
     client = client_of(request.getfixturevalue(who))
     assert client.post(reverse(f"rolling-restart-{button}", args=[restart.pk])).status_code == 403
     restart.refresh_from_db()
@@ -116,13 +152,13 @@ def test_the_buttons_need_the_right_to_operate(button, who, request, stage, oper
 
 
 def test_the_buttons_do_what_they_say(stage, operator, client_of):
-    restart = do_begin(operator, restart_plan(), accepts_gaps=False)
+    restart = begun_by(operator)
     client = client_of(operator)
-    for button, state in (("pause", "paused"), ("resume", "running"), ("cancel", "cancelled")):
+    for button, state in (("pause", "paused"), ("resume", "running"), ("call-off", "called off")):
         client.post(reverse(f"rolling-restart-{button}", args=[restart.pk]))
         restart.refresh_from_db()
         assert restart.state == state
-    page = client.get(reverse("rolling-restart"))
+    page = client.get(ADDRESS)
     assert b"Earlier ones" in page.content
 
 
@@ -135,17 +171,17 @@ def limited(viewer, client_of):
 
 
 def test_nobody_begins_what_takes_a_broker_out_of_reach(stage, limited):
-    page = limited.get(reverse("rolling-restart")).content.decode()
-    assert 'disabled title="This concerns processes that your rights do not reach' in page
+    page = limited.get(ADDRESS).content.decode()
+    assert 'aria-disabled="true" title="This concerns processes that your rights do not reach' in page
     assert begin(limited).status_code == 403
     assert not RollingRestart.objects.exists()
 
 
-@pytest.mark.parametrize("button", ["resume", "cancel"])
+@pytest.mark.parametrize("button", ["resume", "call-off"])
 def test_only_who_could_have_begun_it_says_how_it_goes_on(button, stage, operator, limited):
-    restart = do_begin(operator, restart_plan(), accepts_gaps=False)
+    restart = begun_by(operator)
     do_pause(operator, restart)
-    page = limited.get(reverse("rolling-restart")).content.decode()
+    page = limited.get(ADDRESS).content.decode()
     assert page.count('disabled title="This concerns processes that your rights do not reach') == 2
     assert limited.post(reverse(f"rolling-restart-{button}", args=[restart.pk])).status_code == 403
     restart.refresh_from_db()
@@ -153,7 +189,7 @@ def test_only_who_could_have_begun_it_says_how_it_goes_on(button, stage, operato
 
 
 def test_whoever_operates_the_cluster_pulls_the_brake(stage, operator, limited):
-    restart = do_begin(operator, restart_plan(), accepts_gaps=False)
+    restart = begun_by(operator)
     limited.post(reverse("rolling-restart-pause", args=[restart.pk]))
     restart.refresh_from_db()
     assert restart.state == "paused"

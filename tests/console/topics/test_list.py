@@ -1,7 +1,7 @@
 import pytest
 
 from console.clusters.models import Topic
-from console.consumers.models import ConsumerGroup, GroupPlace
+from console.consumers.models import ConsumerGroup, GroupPartition
 from console.topics.queries import TOPICS_PER_PAGE
 
 
@@ -78,7 +78,7 @@ def test_only_an_operator_gets_a_button_that_works(viewer, operator, client_of):
 
 def place(group: str, topic: str, partition: int, lag: int | None) -> None:
     consumers, _ = ConsumerGroup.objects.get_or_create(name=group, defaults={"coordinator": 1, "verdict": "ok"})
-    GroupPlace.objects.create(group=consumers, topic=topic, partition=partition, lag=lag, verdict="ok")
+    GroupPartition.objects.create(group=consumers, topic=topic, partition=partition, lag=lag, verdict="ok")
 
 
 @pytest.mark.usefixtures("_topics")

@@ -114,7 +114,7 @@ def test_a_worker_that_died_after_the_reconfig_was_answered_loses_nothing(manage
     beat()
     serve(fake, 2182, 2183)
     with monkeypatch.context() as dying:
-        dying.setattr("console.zookeeper.advance._write", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        dying.setattr("console.zookeeper.advance.settle", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             beat()
     beat()
@@ -176,7 +176,7 @@ def test_calling_off_removes_the_new_servers_and_leaves_the_members(managed, beg
     assert servers() == ["zookeeper"]
     forget_stopped()
     change = beat()
-    assert (change.state, change.sentence) == ("cancelled", "Called off: the ensemble is server 1, as before.")
+    assert (change.state, change.sentence) == ("called off", "Called off: the ensemble is server 1, as before.")
     assert fake.ensemble().numbers == {1}
     assert "call off change of ensemble" in AuditEvent.objects.values_list("action", flat=True)
 

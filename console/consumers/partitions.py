@@ -11,9 +11,9 @@ from console.clusters.topic_rows import PartitionRow
 from console.consumers.commits import CommitRing
 from console.consumers.log_ends import LogEnds
 from console.consumers.memory import RetentionMemory, UnreadMemory
-from console.consumers.rows import MEMBER_ID_LENGTH_MAX, GroupRow, PlaceRow
+from console.consumers.rows import MEMBER_ID_LENGTH_MAX, GroupPartitionRow, GroupRow
 from console.consumers.verdict import Evidence, Verdict
-from console.gateway.group_views import CommitView, GroupView, Place, UnreadView
+from console.gateway.group_views import CommitView, GroupView, TopicPartition, UnreadView
 from console.gateway.interface import ClusterGateway
 
 #: Up to so many offsets before an end that rests may all be markers.
@@ -24,17 +24,17 @@ MARKERS_SUSPECTED_MAX = 20
 class Look:
     """`partitions` were read at `ends_at_ms`, the groups at `at_ms`."""
 
-    partitions: Mapping[Place, PartitionRow]
+    partitions: Mapping[TopicPartition, PartitionRow]
     ends_at_ms: int
     at_ms: int
 
 
-class PlaceWatch:
+class PartitionWatch:
     """For one thread. `known` are the rows of an earlier watch."""
 
     def __init__(self, gateway: ClusterGateway, clock_ms: Callable[[], int], known: Mapping[str, GroupRow]):
         self._rings = _rings_of_uncommitted(known)
-        self._ends: dict[Place, LogEnds] = {}
+        self._ends: dict[TopicPartition, LogEnds] = {}
         self._unread = UnreadMemory(gateway)
         self._retention = RetentionMemory(gateway, clock_ms)
 
@@ -49,7 +49,7 @@ class PlaceWatch:
             ring.add(commit.offset, made_ms, log_end, _waited_ms(ring, ends, made_ms), at_ms)
 
     def take_ends(self, groups: Iterable[GroupView], look: Look) -> None:
-        watched = {place for group in groups for place in places_of(group)}
+        watched = {place for group in groups for place in partitions_of(group)}
         for place in watched & look.partitions.keys():
             next_offset = look.partitions[place].next_offset
             if next_offset is not None:
@@ -59,7 +59,7 @@ class PlaceWatch:
 
     def learn_unread(self, groups: Iterable[GroupView], look: Look) -> None:
         """Ask for the first unread record where our own samples do not reach back, or only markers may be left."""
-        doubtful: dict[Place, set[int]] = {}
+        doubtful: dict[TopicPartition, set[int]] = {}
         for group in groups:
             for place, committed in group.committed.items():
                 partition, ends = look.partitions.get(place), self._ends.get(place)
@@ -72,7 +72,9 @@ class PlaceWatch:
                     doubtful.setdefault(place, set()).add(position)
         self._unread.learn(doubtful, {place: look.partitions[place].next_offset for place in doubtful})
 
-    def evidence(self, group: GroupView, place: Place, holders: Mapping[Place, str], look: Look) -> Evidence:
+    def evidence(
+        self, group: GroupView, place: TopicPartition, holders: Mapping[TopicPartition, str], look: Look
+    ) -> Evidence:
         """What is to be judged of the group in the partition."""
         partition, committed = look.partitions.get(place), group.committed.get(place)
         first, following = (None, None) if partition is None else (partition.first_offset, partition.next_offset)
@@ -101,11 +103,11 @@ class PlaceWatch:
         self._date(evidence, ends, position, unread, bool(group.committed))
         return evidence
 
-    def row(self, place: Place, evidence: Evidence, verdict: Verdict) -> PlaceRow:
+    def row(self, place: TopicPartition, evidence: Evidence, verdict: Verdict) -> GroupPartitionRow:
         since_ms = evidence.behind_since_ms
         is_counting = since_ms is not None and evidence.committed is not None
         keeps_ms = self._retention.of(place[0]) if is_counting else None
-        return PlaceRow(
+        return GroupPartitionRow(
             topic=place[0],
             partition=place[1],
             committed=evidence.committed,
@@ -121,13 +123,13 @@ class PlaceWatch:
 
     def forget_all_but(self, groups: Mapping[str, GroupRow]) -> None:
         """A group that rebalances holds nothing for a moment, and keeps what is known of it."""
-        kept = {(name, (each.topic, each.partition)) for name, row in groups.items() for each in row.places}
+        kept = {(name, (each.topic, each.partition)) for name, row in groups.items() for each in row.partitions}
         settled = {name for name, row in groups.items() if row.state in ("Stable", "Empty", "Dead")}
         for gone in self._rings.keys() - kept:
             if gone[0] in settled or gone[0] not in groups:
                 del self._rings[gone]
 
-    def _ring(self, group_id: str, place: Place, at_ms: int) -> CommitRing:
+    def _ring(self, group_id: str, place: TopicPartition, at_ms: int) -> CommitRing:
         ring = self._rings.get((group_id, place))
         if ring is None:
             ring = self._rings[group_id, place] = CommitRing(at_ms)
@@ -147,17 +149,17 @@ class PlaceWatch:
             evidence.lost_since_ms = ends.appended_at_ms(evidence.committed)
 
 
-def places_of(group: GroupView) -> set[Place]:
+def partitions_of(group: GroupView) -> set[TopicPartition]:
     """Where it has committed, and where a member is to read."""
     return set(group.committed).union(*(member.assigned for member in group.members))
 
 
-def _rings_of_uncommitted(known: Mapping[str, GroupRow]) -> dict[tuple[str, Place], CommitRing]:
+def _rings_of_uncommitted(known: Mapping[str, GroupRow]) -> dict[tuple[str, TopicPartition], CommitRing]:
     """Since when a partition is held without a commit is told by nobody else."""
     return {
         (name, (each.topic, each.partition)): CommitRing(each.behind_since_ms)
         for name, row in known.items()
-        for each in row.places
+        for each in row.partitions
         if each.committed is None and each.behind_since_ms is not None
     }
 

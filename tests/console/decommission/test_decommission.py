@@ -8,10 +8,11 @@ from django.utils import timezone
 from console.audit.models import AuditEvent
 from console.clusters.models import Broker, ClusterState, Partition
 from console.decommission import advance as advancing
-from console.decommission.actions import do_call_off
 from console.decommission.advance import advance
-from console.decommission.models import Departure
+from console.decommission.models import Decommission
 from console.history.models import Change
+from console.operations import rows
+from console.operations.actions import do_call_off
 from console.overview.queries import overview_facts
 from console.placement.arriving import SEEN_WITHIN, arriving_replicas
 from console.placement.models import OngoingMove, Reassignment
@@ -20,8 +21,8 @@ from console.processes.models import ManagedProcess
 from console.processes.registry import forget_process
 from console.processes.states import Desired
 
-ADDRESS = "/processes/+departures/broker-3/"
-State = Departure.State
+ADDRESS = "/processes/+decommission/broker-3/"
+State = Decommission.State
 
 
 @pytest.fixture(autouse=True)
@@ -53,10 +54,10 @@ def begin(client, name: str = "broker-3"):
     return client.post(ADDRESS, {"digest": digest, "typed_name": name, "throttle": ""})
 
 
-def step() -> Departure:
+def step() -> Decommission:
     """One beat."""
-    advance(Departure.objects.get())
-    return Departure.objects.get()
+    advance(Decommission.objects.get())
+    return Decommission.objects.get()
 
 
 def test_broker_is_drained_then_stopped_then_forgotten(broker, cluster, collect, operator, client_of):
@@ -72,7 +73,7 @@ def test_broker_is_drained_then_stopped_then_forgotten(broker, cluster, collect,
     cluster.moves.arrive(*moving)
     collect()
     assert held(cluster) == []
-    assert step().state == State.STOPPING
+    assert step().word == "stopping"
     row = ManagedProcess.objects.get()
     assert (row.desired, row.is_leaving) == (Desired.STOPPED, True)
     row.delete()
@@ -81,7 +82,7 @@ def test_broker_is_drained_then_stopped_then_forgotten(broker, cluster, collect,
     assert done.ended_at is not None
     actions = list(AuditEvent.objects.order_by("id").values_list("action", flat=True))
     assert actions[0] == "drain and remove broker"
-    assert actions[-1] == "remove"
+    assert actions[-2:] == ["remove", "finish decommission"]
 
 
 def test_broker_is_not_stopped_while_the_cluster_itself_says_it_holds_replicas(
@@ -92,14 +93,14 @@ def test_broker_is_not_stopped_while_the_cluster_itself_says_it_holds_replicas(
     cluster.moves.arrive(*cluster.moves.under_way())
     collect()
     cluster.create_topic("late", 3, 2)  # the collector has not seen it yet
-    assert step().state == State.DRAINING
-    assert "still holds" in Departure.objects.get().sentence
+    assert step().state == State.RUNNING
+    assert "still holds" in Decommission.objects.get().sentence
     assert ManagedProcess.objects.get().desired == Desired.RUNNING
     collect()
     assert "Moves away what is still there" in step().sentence
 
 
-def test_departure_without_room_elsewhere_is_refused(broker, cluster, collect, operator, client_of):
+def test_decommission_without_room_elsewhere_is_refused(broker, cluster, collect, operator, client_of):
     cluster.create_topic("wide", 1, 3)
     collect()
     page = client_of(operator).get(ADDRESS).content.decode()
@@ -109,7 +110,7 @@ def test_departure_without_room_elsewhere_is_refused(broker, cluster, collect, o
     assert 'name="digest"' not in page
 
 
-def test_departure_that_runs_out_of_room_pauses_and_goes_on_when_resumed(broker, cluster, collect, operator, client_of):
+def test_decommission_out_of_room_pauses_and_goes_on_when_resumed(broker, cluster, collect, operator, client_of):
     client = client_of(operator)
     begin(client)
     step()
@@ -122,19 +123,19 @@ def test_departure_that_runs_out_of_room_pauses_and_goes_on_when_resumed(broker,
     cluster.delete_topic("wide")
     collect()
     client.post(f"{ADDRESS}resume")
-    assert step().state == State.STOPPING
+    assert step().word == "stopping"
 
 
-def test_departure_called_off_leaves_the_broker_running(broker, cluster, collect, operator, client_of):
+def test_decommission_called_off_leaves_the_broker_running(broker, cluster, collect, operator, client_of):
     client = client_of(operator)
     begin(client)
     step()
     client.post(f"{ADDRESS}call-off")
     cluster.moves.arrive(*cluster.moves.under_way())
     collect()
-    assert step().state == State.CANCELLED
+    assert step().state == State.CALLED_OFF
     assert ManagedProcess.objects.get().desired == Desired.RUNNING
-    assert AuditEvent.objects.filter(action="call off departure").exists()
+    assert AuditEvent.objects.filter(action="call off decommission").exists()
 
 
 def called_off_while(asked: str, operator, monkeypatch) -> None:
@@ -142,13 +143,13 @@ def called_off_while(asked: str, operator, monkeypatch) -> None:
     ask = getattr(advancing, asked)
 
     def answer(*arguments):
-        do_call_off(operator, Departure.objects.get())
+        do_call_off(operator, Decommission.objects.get())
         return ask(*arguments)
 
     monkeypatch.setattr(advancing, asked, answer)
 
 
-def test_departure_called_off_while_the_cluster_is_asked_removes_nothing(
+def test_decommission_called_off_while_the_cluster_is_asked_removes_nothing(
     broker, cluster, collect, operator, client_of, monkeypatch
 ):
     begin(client_of(operator))
@@ -156,33 +157,33 @@ def test_departure_called_off_while_the_cluster_is_asked_removes_nothing(
     cluster.moves.arrive(*cluster.moves.under_way())
     collect()
     called_off_while("replicas_of", operator, monkeypatch)
-    departure = step()
-    assert (departure.state, departure.sentence) == (State.CANCELLED, "Called off.")
+    decommission = step()
+    assert (decommission.state, decommission.sentence) == (State.CALLED_OFF, "Called off.")
     row = ManagedProcess.objects.get()
     assert (row.desired, row.is_leaving) == (Desired.RUNNING, False)
     assert not AuditEvent.objects.filter(action="remove").exists()
 
 
 @pytest.mark.parametrize("asked", ["drain_proposal", "planned"])
-def test_departure_called_off_while_the_cluster_is_asked_moves_nothing(
+def test_decommission_called_off_while_the_cluster_is_asked_moves_nothing(
     asked, broker, cluster, operator, client_of, monkeypatch
 ):
     begin(client_of(operator))
     called_off_while(asked, operator, monkeypatch)
-    assert step().state == State.CANCELLED
+    assert step().state == State.CALLED_OFF
     assert cluster.moves.under_way() == {}
     assert not Reassignment.objects.exists()
 
 
-def test_broker_and_departure_are_written_together(broker, cluster, collect, operator, client_of, monkeypatch):
+def test_broker_and_decommission_are_written_together(broker, cluster, collect, operator, client_of, monkeypatch):
     begin(client_of(operator))
     step()
     cluster.moves.arrive(*cluster.moves.under_way())
     collect()
-    monkeypatch.setattr(advancing, "push_departure", lambda departure: 1 / 0)
+    monkeypatch.setattr(rows, "push_operation", lambda operation: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         step()
-    assert Departure.objects.get().state == State.DRAINING
+    assert Decommission.objects.get().state == State.RUNNING
     assert ManagedProcess.objects.get().desired == Desired.RUNNING
 
 
@@ -190,31 +191,31 @@ def test_cluster_that_does_not_answer_is_waited_for(broker, cluster, operator, c
     begin(client_of(operator))
     cluster.cut_off()
     waiting = step()
-    assert waiting.state == State.DRAINING
+    assert waiting.state == State.RUNNING
     assert waiting.sentence.startswith("Waits: ")
 
 
-def test_departure_begins_once_and_needs_the_name_typed(broker, operator, client_of):
+def test_decommission_begins_once_and_needs_the_name_typed(broker, operator, client_of):
     client = client_of(operator)
     assert begin(client, "broker-2").status_code == 422
-    assert not Departure.objects.exists()
+    assert not Decommission.objects.exists()
     begin(client)
     assert client.post(ADDRESS, {"digest": "", "typed_name": "broker-3"}).status_code == 200
-    assert Departure.objects.count() == 1
+    assert Decommission.objects.count() == 1
 
 
 @pytest.mark.parametrize("cast", ["viewer", "outsider"])
 def test_without_the_right_to_operate_no_broker_leaves(cast, broker, request, client_of):
     client = client_of(request.getfixturevalue(cast))
     assert client.post(ADDRESS, {"digest": "", "typed_name": "broker-3"}).status_code == 403
-    Departure.objects.create(name="broker-3", broker_id=3)
+    Decommission.objects.create(name="broker-3", broker_id=3)
     for action in ("resume", "call-off"):
         assert client.post(f"{ADDRESS}{action}").status_code == 403
-    assert Departure.objects.get().state == State.DRAINING
+    assert Decommission.objects.get().state == State.RUNNING
 
 
 def test_progress_stands_on_the_page_of_the_process(broker, viewer, client_of):
-    Departure.objects.create(name="broker-3", broker_id=3, held=4, left=1, sentence="On its way.", actor_name="olga")
+    Decommission.objects.create(name="broker-3", broker_id=3, held=4, left=1, sentence="On its way.", actor_name="olga")
     page = client_of(viewer).get("/processes/broker-3/").content.decode()
     for text in ("On its way.", "3 of 4 partitions moved away", "olga"):
         assert text in page
@@ -222,7 +223,7 @@ def test_progress_stands_on_the_page_of_the_process(broker, viewer, client_of):
 
 def test_page_of_what_is_no_broker_is_not_found(broker, operator, client_of):
     ManagedProcess.objects.create(name="demo", kind="connect")
-    assert client_of(operator).get("/processes/+departures/demo/").status_code == 404
+    assert client_of(operator).get("/processes/+decommission/demo/").status_code == 404
 
 
 def test_partitions_that_were_last_seen_on_the_move_are_not_moved_again(broker, cluster, collect, operator, client_of):
@@ -240,7 +241,7 @@ def test_partitions_that_were_last_seen_on_the_move_are_not_moved_again(broker, 
     assert cluster.moves.under_way() == {}
     assert {len(each) for each in cluster.moves.assignments(["orders"]).values()} == {2}
     collect()
-    assert step().state == State.STOPPING
+    assert step().word == "stopping"
 
 
 def alarms() -> list[str]:
@@ -259,7 +260,7 @@ def test_drain_ends_on_a_page_that_says_so(broker, cluster, collect, operator, c
     for _ in range(2):  # before and after the beat that sees that it has gone
         page = client.get(ADDRESS)
         assert page.status_code == 200
-        assert 'id="departure-broker-3"' in page.content.decode()
+        assert 'id="decommission-broker-3"' in page.content.decode()
         step()
     text = client.get(ADDRESS).content.decode()
     assert "It has been stopped and is not managed here any more; its files stay." in text

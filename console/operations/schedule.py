@@ -1,0 +1,29 @@
+"""What beat runs for operations: each kind by itself, lest one that waits holds up the others."""
+
+from collections.abc import Callable
+
+from django.apps import apps
+
+from console.operations.models import Operation
+from console.operations.tasks import advance_operations
+
+ADVANCE_EVERY_S = 1.0
+
+_KINDS = {model._meta.label_lower: model for model in apps.get_models() if issubclass(model, Operation)}
+
+BEAT_SCHEDULE = {
+    f"advance-{label}": {
+        "task": advance_operations.name,
+        "args": (label,),
+        "schedule": ADVANCE_EVERY_S,
+        "options": {"expires": ADVANCE_EVERY_S},
+    }
+    for label in _KINDS
+}
+
+
+def _is_any_open(model: type[Operation]) -> Callable[[], bool]:
+    return lambda: model.open_ones().exists()
+
+
+ONLY_IF = {f"advance-{label}": _is_any_open(model) for label, model in _KINDS.items()}

@@ -1,0 +1,20 @@
+"""The beat's task. Short: whatever takes long is waited for by the next one."""
+
+from celery import shared_task
+from django.apps import apps
+from django.conf import settings
+from django.utils.module_loading import import_string
+
+from console.common.file_lock import exclusive
+from console.live.attention import call
+
+
+@shared_task(ignore_result=True)
+def advance_operations(label: str) -> None:
+    """The next step of each open one of the kind whose model is called `label`; nothing while another is at it."""
+    model = apps.get_model(label)
+    advance = import_string(f"{model.__module__.rpartition('.')[0]}.advance.advance")
+    with exclusive(settings.RUN_DIR / "locks" / f"{label}.lock", wait=False) as ours:
+        for operation in list(model.open_ones()) if ours else ():
+            call()
+            advance(operation)
