@@ -8,6 +8,7 @@ from pathlib import Path
 
 from broker.cli.declaration import Arguments, Option
 
+_STDOUT, _STDERR = 1, 2
 DAEMON = Option("daemon", "Return at once; the server goes on without a terminal, and tells $LOG_DIR or logs/ its log.")
 
 
@@ -18,7 +19,7 @@ def start(arguments: Arguments, command: list[str], environment: Mapping[str, st
     if arguments["daemon"]:
         _leave_behind(command, environment, log_name)
     else:
-        os.dup2(sys.__stdout__.fileno(), sys.__stderr__.fileno())
+        os.dup2(_STDOUT, _STDERR)
         os.execve(command[0], command, environment)
 
 
