@@ -6,6 +6,10 @@ import pytest
 from broker.cli.kafka_server_stop import is_broker, node_id
 from broker.cli.running_servers import RunningServer
 from broker.cli.zookeeper_server_stop import is_zookeeper
+from broker.config.broker import read_broker_config
+from broker.config.properties import parse_properties
+from broker.zookeeper.server_file import read_server_file
+from tests.tidy.sources import ROOT
 from tests.typed import typed
 
 
@@ -97,3 +101,12 @@ def test_a_signal_that_is_none_is_refused(monkeypatch):
     refused = typed("kafka-server-stop", "--node-id=-7")
     assert refused.status == 1
     assert "SIGNAL=NOTHING is no signal" in refused.err
+
+
+def test_the_files_that_are_to_be_copied_start_what_they_describe():
+    config = read_broker_config((ROOT / "config" / "server.properties").read_text())
+    assert (config.broker_id, config.zookeeper_connect, config.unused) == (0, "localhost:2181", ())
+    server = read_server_file((ROOT / "config" / "zookeeper.properties").read_text())
+    assert (str(server.data_dir), server.client_host, server.client_port) == ("/tmp/zookeeper", "localhost", 2181)
+    for name in ("producer", "consumer"):
+        assert parse_properties((ROOT / "config" / f"{name}.properties").read_text())["bootstrap.servers"]
