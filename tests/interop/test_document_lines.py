@@ -58,7 +58,7 @@ class Machine:
     """Where the documents' lines are typed: bin/ and config/ lie in `home`."""
 
     def __init__(self, place: Place, home: Path, zookeeper: int, brokers: list[int]):
-        self._enter = [*place.enter, "env", f"--chdir={home}", f"KAFKA_HOME={home}"]
+        self._enter = [*place.enter, "env", "--unset=COLUMNS", f"--chdir={home}", f"KAFKA_HOME={home}"]
         self.home = home
         self.brokers = brokers
         self.zookeeper = zookeeper
