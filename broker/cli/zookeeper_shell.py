@@ -12,6 +12,7 @@ from broker.cli.output import OUTPUT, print_json, wants_json
 
 _CONNECT_TIMEOUT_MS = 10_000
 _COMMAND_TIMEOUT_S = 60.0
+_NO_TEXT = "What was typed is no UTF-8."
 _PROMPT_WORDS = "Welcome to ZooKeeper!\nJLine support is {}"
 
 
@@ -26,6 +27,7 @@ def run_shell(arguments: Arguments, server: str, words: list[str]) -> int:
 
     if arguments.given("zk-tls-config-file"):
         raise CommandError("-zk-tls-config-file: this shell speaks to ZooKeeper without TLS only.")
+    _refuse_no_text(server)
     hosts, slash, path = server.partition("/")
     if not hosts:
         raise UsageError(f"{server} names no server; valid is host:port[/path]")
@@ -87,6 +89,8 @@ class _Shell:
                 line = input(self._prompt() if is_person else "")
             except EOFError:
                 return
+            except UnicodeDecodeError:
+                raise CommandError(_NO_TEXT) from None
             if line.strip():
                 self._history.append(line)
                 yield line
@@ -107,6 +111,7 @@ class _Shell:
     def _do(self, runner: asyncio.Runner, words: list[str]) -> int:
         from broker.cli.znode_commands import Answer, answer, usage
 
+        _refuse_no_text(*words)
         match words:
             case ["help"]:
                 found = Answer([usage()], usage(), on_stderr=True)
@@ -132,6 +137,12 @@ async def _in_time(answering: Any) -> Any:
             return await answering
     except TimeoutError:
         raise CommandError(f"ZooKeeper did not answer within {_COMMAND_TIMEOUT_S:g} s.") from None
+
+
+def _refuse_no_text(*words: str) -> None:
+    """Bytes that are no UTF-8 come as halves of surrogate pairs, which end kazoo's thread."""
+    if any("\ud800" <= letter <= "\udfff" for word in words for letter in word):
+        raise CommandError(_NO_TEXT)
 
 
 def _session_timeout(text: str) -> int:

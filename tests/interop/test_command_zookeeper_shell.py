@@ -1,6 +1,7 @@
 """ZooKeeper's shell, on what brokers and kazoo wrote, and on what it writes itself."""
 
 import json
+import os
 
 import pytest
 from kazoo.client import KazooClient
@@ -106,6 +107,13 @@ def test_what_is_no_command_or_no_server_is_refused_without_a_hang(cluster, monk
     refused = typed("zookeeper-shell", away, "ls", "/")
     assert (refused.status, refused.out) == (1, f"Connecting to {away}\n")
     assert f"ZooKeeper did not answer at {away} within 300 ms" in refused.err
+
+
+def test_bytes_that_are_no_text_are_refused_in_a_sentence(cluster):
+    connect = cluster.zookeeper.connect
+    for words, stdin in (((connect,), b"get /\xff\n"), ((connect, "get", os.fsdecode(b"/\xff")), b"")):
+        refused = typed_in_shell("zookeeper-shell", *words, stdin=stdin)
+        assert (refused.status, refused.err) == (1, "What was typed is no UTF-8.\n")
 
 
 def test_a_path_that_is_not_there_is_not_made_by_looking(cluster, name):
