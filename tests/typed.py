@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from broker.cli.commands import load
 from broker.cli.running import run
+from tests.place import HERE, Place
 
 BIN = Path(__file__).parent.parent / "bin"
 _DEADLINE_S = 60
@@ -33,10 +34,13 @@ def typed(name: str, *words: str) -> Typed:
     return Typed(status, out.buffer.getvalue().decode(errors="replace"), err.getvalue())
 
 
-def typed_in_shell(name: str, *words: str, stdin: str | bytes = b"", directory: Path | None = None) -> Typed:
+def typed_in_shell(
+    name: str, *words: str, stdin: str | bytes = b"", directory: Path | None = None, place: Place = HERE
+) -> Typed:
     """Through the file in bin/, as a process whose stdin ends after `stdin`."""
+    within = [*place.enter, "env", f"--chdir={directory or '.'}"] if place.enter else []
     done = subprocess.run(
-        [BIN / name, *words],
+        [*within, BIN / name, *words],
         input=stdin.encode() if isinstance(stdin, str) else stdin,
         capture_output=True,
         timeout=_DEADLINE_S,

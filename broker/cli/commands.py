@@ -34,7 +34,7 @@ NAMES = {
     "kafka-transactions": "kafka_transactions",
     "kafka-verifiable-consumer": "kafka_verifiable_consumer",
     "kafka-verifiable-producer": "kafka_verifiable_producer",
-    "zkCli": "zookeeper_shell",
+    "zkCli": "zk_cli",
     "zookeeper-server-start": "zookeeper_server_start",
     "zookeeper-server-stop": "zookeeper_server_stop",
     "zookeeper-shell": "zookeeper_shell",

@@ -80,6 +80,8 @@ class Command:
     words_required: int = 0
     #: The last of `words` may be given any number of times.
     words_repeat: bool = False
+    #: What follows the last of `words` is a command of its own: it is left as it was typed, options and all.
+    passes_on: bool = False
     #: Of these groups exactly one option must be given: actions.
     exactly_one_of: tuple[tuple[str, ...], ...] = ()
     examples: tuple[Example, ...] = ()

@@ -43,6 +43,9 @@ def parse(command: Command, typed: list[str]) -> tuple[Arguments, list[str]]:
             _take(parsed, name, value if separator else None, waiting)
         else:
             parsed.words.append(word)
+            if command.passes_on and len(parsed.words) >= len(command.words):
+                parsed.words += waiting
+                break
     _check(parsed)
     return parsed.arguments(), parsed.told
 

@@ -8,12 +8,13 @@ from pathlib import Path
 
 import uvloop
 
-from broker.common.errors import StartupError
-from broker.common.logs import configure_logs
-from broker.config.broker import BrokerConfig, read_broker_config
+from broker.cli.server_properties import read_server_properties
+from broker.common.logs import configure_logs, logger
+from broker.config.broker import BrokerConfig
 from broker.server.broker import Broker
 from broker.server.loop_watch import watching_the_loop
 
+_log = logger(__name__)
 #: What is alive after start lives for ever; collecting it again and again costs about 4 % of the request path. So many
 #: objects are new when they are looked at; so often that happens before the middle-aged are, and that before all are. A
 #: look at a million takes 60 ms: of the middle-aged there are 200,000, and all are looked at as seldom as by default.
@@ -23,7 +24,8 @@ _STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 def main(argv: list[str]) -> int:
     """0 after a clean stop, 1 when no log directory is left; raises StartupError."""
-    config = _read_config(_parser().parse_args(argv).config)
+    arguments = _parser().parse_args(argv)
+    config = read_server_properties(arguments.config, dict(arguments.override))
     configure_logs(broker_id=config.broker_id)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         return runner.run(_serve(config))
@@ -34,14 +36,17 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--config", type=Path, required=True, metavar="FILE", help="server.properties with Kafka's names"
     )
+    parser.add_argument(
+        "--override", type=_pair, action="append", default=[], metavar="KEY=VALUE", help="instead of what FILE says"
+    )
     return parser
 
 
-def _read_config(path: Path) -> BrokerConfig:
-    try:
-        return read_broker_config(path.read_text())
-    except (OSError, UnicodeDecodeError) as error:
-        raise StartupError(f"cannot read {path}: {error}") from None
+def _pair(text: str) -> tuple[str, str]:
+    key, separator, value = text.partition("=")
+    if not separator or not key.strip():
+        raise argparse.ArgumentTypeError(f"write it as KEY=VALUE, not {text!r}")
+    return key.strip(), value.strip()
 
 
 async def _serve(config: BrokerConfig) -> int:
@@ -62,6 +67,8 @@ async def _serve_until(stopping: asyncio.Event, broker: Broker) -> int:
             await asyncio.gather(starting, return_exceptions=True)
             return 0
         starting.result()
+        # What scripts wait for that start Kafka.
+        _log.info(f"[KafkaServer id={broker.config.broker_id}] started (kafka.server.KafkaServer)")
         gc.collect()
         gc.freeze()
         gc.set_threshold(*_GC_THRESHOLDS)

@@ -1,5 +1,6 @@
 """A cluster as a client sees it: found through any of its brokers, each partition asked at its leader."""
 
+import time
 from collections.abc import Collection, Iterable
 from typing import Any
 
@@ -8,6 +9,8 @@ from broker.client.errors import ApiNotServed, BrokerUnreachable
 from broker.common.errors import ApiError, ErrorCode, ProtocolError
 from broker.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
 from broker.protocol.schema import Message
+
+_LOOK_AGAIN_S = 0.2
 
 
 class Cluster:
@@ -53,15 +56,26 @@ class Cluster:
     def ask_controller(self, request: Message, *, version_max: int = 0x7FFF) -> Any:
         """What only the controller does. Any broker passes some of it on; all are told it where it is done.
 
+        One that has died is taken for the controller as long as its session lasts: while none can be reached, it is
+        looked for again until the timeout. What was sent is never sent again.
+
         Raises BrokerUnreachable, ApiNotServed, ApiError(NOT_CONTROLLER) when none is elected.
         """
-        metadata = self.describe_topics([])
-        address = next(
-            ((each.host, each.port) for each in metadata.brokers if each.node_id == metadata.controller_id), None
-        )
-        if address is None:
-            raise ApiError(ErrorCode.NOT_CONTROLLER, "no controller is elected at the moment; try again")
-        return self.connection(*address).ask(request, version_max=version_max)
+        return self._controller().ask(request, version_max=version_max)
+
+    def _controller(self) -> BrokerConnection:
+        deadline = time.monotonic() + self._timeout_s
+        while True:
+            metadata = self.describe_topics([])
+            addresses = {each.node_id: (each.host, each.port) for each in metadata.brokers}
+            try:
+                if metadata.controller_id not in addresses:
+                    raise ApiError(ErrorCode.NOT_CONTROLLER, "no controller is elected at the moment; try again")
+                return self.connection(*addresses[metadata.controller_id])
+            except (ApiError, BrokerUnreachable):
+                if time.monotonic() >= deadline:
+                    raise
+                time.sleep(_LOOK_AGAIN_S)
 
     def ask_broker(self, broker_id: int, request: Message, *, version_max: int = 0x7FFF) -> Any:
         """Raises BrokerUnreachable, also when the cluster has no such broker; ApiNotServed."""

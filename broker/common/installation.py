@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 CODE_DIR = Path(__file__).resolve().parents[2]
+#: In the environment of a process that the console runs, and would start again: what it is known by.
+RUN_TOKEN_VARIABLE = "BARNABAS_RUN_TOKEN"
 #: A wheel brings no manage.py.
 IS_CHECKOUT = (CODE_DIR / "manage.py").is_file()
 

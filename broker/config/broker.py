@@ -11,6 +11,7 @@ value that cannot be right stops the start with one sentence. Which keys may cha
 import re
 from collections.abc import Mapping
 from ipaddress import ip_address
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from broker.common.errors import StartupError
@@ -371,9 +372,10 @@ class BrokerConfig(BrokerSettings):
         return render_value(self.values[BY_NAME[name].attribute])
 
 
-def read_broker_config(text: str) -> BrokerConfig:
-    """The configuration in a `server.properties`; StartupError with one sentence when it cannot be right."""
-    texts = parse_properties(text)
+def read_broker_config(text: str, overrides: Mapping[str, str] = MappingProxyType({})) -> BrokerConfig:
+    """The configuration in a `server.properties`, of which `overrides` say some keys otherwise; StartupError with one
+    sentence when it cannot be right."""
+    texts = {**parse_properties(text), **overrides}
     try:
         values = read_values(KEYS, texts)
         _check_listeners(values)

@@ -59,7 +59,6 @@ JVM_FLAGS = (
     "-XX:ReservedCodeCacheSize=24m",
     "-XX:-UsePerfData",
     "-XX:+ExitOnOutOfMemoryError",
-    "-Dlog4j2.configurationFile=log4j2.properties",
     f"-Djute.maxbuffer={limits.ZOOKEEPER_REQUEST_BYTES_MAX}",
     f"-Dzookeeper.jute.maxbuffer.extrasize={2 * 1024 * 1024}",
     f"-Dzookeeper.largeRequestMaxBytes={limits.ZOOKEEPER_LARGE_REQUEST_BYTES_MAX}",
@@ -72,6 +71,7 @@ JVM_FLAGS = (
 QUORUM_PORT_DISTANCE = 2888 - 2181
 ELECTION_PORT_DISTANCE = 3888 - 2181
 
+_LOG_CONFIG = "log4j2.properties"
 _LOG4J2 = """\
 status = error
 appender.out.type = Console
@@ -156,7 +156,7 @@ def prepare_server(
     membership = membership or Membership()
     (directory / "data").mkdir(parents=True, exist_ok=True)
     _write_if_missing(directory / "data" / "myid", f"{membership.number}\n")
-    _write_if_missing(directory / "log4j2.properties", _LOG4J2)
+    write_log_config(directory)
     if _server_id(directory) != membership.number:
         raise StartupError(f"{directory} holds server {_server_id(directory)}, not server {membership.number}.")
     static = directory / "zoo.cfg"
@@ -184,9 +184,17 @@ def prepare_server(
     return address
 
 
-def launch_command(java: Path) -> list[str]:
-    """The command that, run inside the server's directory, is the server."""
-    return [str(java), *JVM_FLAGS, "-cp", class_path(), MAIN_CLASS, "zoo.cfg"]
+def write_log_config(directory: Path) -> Path:
+    """What of its log a server tells on its standard output: a file that is left as it is if it is there."""
+    path = directory / _LOG_CONFIG
+    _write_if_missing(path, _LOG4J2)
+    return path
+
+
+def launch_command(java: Path, config: str = "zoo.cfg", log_config: str = _LOG_CONFIG) -> list[str]:
+    """The command that is the server. With the two files' names as they are, it runs inside the server's directory."""
+    logs = f"-Dlog4j2.configurationFile={log_config}"
+    return [str(java), *JVM_FLAGS, logs, "-cp", class_path(), MAIN_CLASS, config]
 
 
 def class_path() -> str:

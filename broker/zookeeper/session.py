@@ -58,6 +58,22 @@ class Znode(NamedTuple):
     created_at_ms: int
 
 
+class ZnodeFacts(NamedTuple):
+    """All that ZooKeeper keeps about a znode besides its content, times in ms."""
+
+    czxid: int
+    ctime_ms: int
+    mzxid: int
+    mtime_ms: int
+    pzxid: int
+    children_version: int
+    data_version: int
+    acl_version: int
+    ephemeral_owner: int
+    data_length: int
+    child_count: int
+
+
 @dataclass(frozen=True)
 class Create:
     path: str
@@ -197,12 +213,33 @@ class ZooKeeperSession:
         stat = await self._await(path, self._client.exists_async(path, watch=self._watcher(watch)))
         return _znode(b"", stat) if stat else None
 
+    async def facts(self, path: str) -> ZnodeFacts:
+        """Raises NodeMissing."""
+        stat = await self._await(path, self._client.exists_async(path))
+        if stat is None:
+            raise NodeMissing(path)
+        return ZnodeFacts(
+            stat.czxid,
+            stat.ctime,
+            stat.mzxid,
+            stat.mtime,
+            stat.pzxid,
+            stat.cversion,
+            stat.version,
+            stat.aversion,
+            stat.ephemeralOwner,
+            stat.dataLength,
+            stat.numChildren,
+        )
+
     async def children(self, path: str, watch: Watcher | None = None) -> list[str]:
         """Names in order. The watch fires when a child comes or goes, or the znode itself goes."""
         return sorted(await self._await(path, self._client.get_children_async(path, watch=self._watcher(watch))))
 
-    async def create(self, path: str, data: bytes = b"", *, ephemeral: bool = False, sequential: bool = False) -> str:
-        """The path of the new znode (ZooKeeper appends ten digits to a sequential one)."""
+    async def create(
+        self, path: str, data: bytes | None = b"", *, ephemeral: bool = False, sequential: bool = False
+    ) -> str:
+        """The path of the new znode (ZooKeeper appends ten digits to a sequential one). Its data may be none at all."""
         acl = self._acl_of(path)
         return await self._await(
             path, self._client.create_async(path, data, acl=acl, ephemeral=ephemeral, sequence=sequential)
@@ -230,6 +267,10 @@ class ZooKeeperSession:
             await self.create(path)
 
     # -- who may
+
+    async def show_as(self, scheme: str, credential: str) -> None:
+        """From now on the session is this one as well: `digest`, `user:password`."""
+        await self._await("", self._client.add_auth_async(scheme, credential))
 
     async def acls(self, path: str) -> tuple:
         return tuple((await self._await(path, self._client.get_acls_async(path)))[0])

@@ -4,6 +4,7 @@ from broker import __version__
 from broker.common.installation import (
     CODE_DIR,
     IS_CHECKOUT,
+    RUN_TOKEN_VARIABLE,
     default_data_dir,
     jobs_dir,
     module_command,
@@ -13,6 +14,7 @@ from broker.common.installation import (
 __all__ = [
     "CODE_DIR",
     "IS_CHECKOUT",
+    "RUN_TOKEN_VARIABLE",
     "__version__",
     "default_data_dir",
     "jobs_dir",

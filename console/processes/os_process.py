@@ -17,10 +17,8 @@ from pathlib import Path
 
 import psutil
 
-from console.gateway.installation import with_code_path
+from console.gateway.installation import RUN_TOKEN_VARIABLE, with_code_path
 from console.processes.log_files import bound_log
-
-TOKEN_VARIABLE = "BARNABAS_RUN_TOKEN"
 
 #: psutil adds the boot time, which the system corrects now and then, to the start tick.
 CREATE_TIME_TOLERANCE_S = 2.0
@@ -97,7 +95,7 @@ def spawn(argv: list[str], env: dict[str, str], working_dir: Path, log_path: Pat
         child = subprocess.Popen(
             argv,
             cwd=working_dir,
-            env=with_code_path({**child_environment(env), TOKEN_VARIABLE: token}),
+            env=with_code_path({**child_environment(env), RUN_TOKEN_VARIABLE: token}),
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=subprocess.STDOUT,
@@ -172,7 +170,7 @@ def _token_of(process: psutil.Process) -> str | None:
         environment = process.environ()
     except (psutil.Error, OSError):
         return None
-    return environment.get(TOKEN_VARIABLE, "") if environment else None
+    return environment.get(RUN_TOKEN_VARIABLE, "") if environment else None
 
 
 def _status_of_dead(identity: Identity) -> int | None:

@@ -29,6 +29,8 @@ print(json.dumps([command.build_lib, command.get_outputs(include_bytecode=False)
 """
 #: Folders beside the packages, and where they lie in a wheel.
 _ASSETS = {"templates": "console/_assets/templates", "static": "console/_assets/static"}
+#: Where files to be copied lie below the prefix of an installation.
+_CONFIG = "share/barnabas/config"
 _UP_S, _DOWN_S = 180, 90
 
 
@@ -51,6 +53,12 @@ def test_every_module_template_static_file_and_migration_goes_into_the_wheel():
     assert {each.split("/")[0] for each in built} == {"broker", "console"}
 
 
+def test_every_file_to_be_copied_goes_into_the_wheel():
+    patterns = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["data-files"][_CONFIG]
+    found = {path for pattern in patterns for path in ROOT.glob(pattern)}
+    assert found == set((ROOT / "config").iterdir())
+
+
 def test_every_entry_point_leads_to_a_function():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     for module, function in (target.split(":") for target in project["scripts"].values()):
@@ -65,7 +73,7 @@ def wheel(tmp_path_factory) -> Path:
     copy.mkdir()
     for name in ("pyproject.toml", "README.md"):
         shutil.copy(ROOT / name, copy)
-    for name in ("broker", "console", "templates", "static"):
+    for name in ("broker", "config", "console", "templates", "static"):
         shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
     pip("wheel", "--no-build-isolation", "--wheel-dir", dist, copy)
     (built,) = dist.iterdir()
@@ -91,7 +99,9 @@ def test_a_built_wheel_holds_the_product_and_its_commands(wheel):
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
         (entry_points,) = (archive.read(name).decode() for name in names if name.endswith("entry_points.txt"))
-    assert {name for name in names if ".dist-info/" not in name} == files_wanted()
+    data = {name.partition(".data/data/")[2] for name in names} - {""}
+    assert data == {f"{_CONFIG}/{path.name}" for path in (ROOT / "config").iterdir()}
+    assert {name for name in names if not re.search(r"\.(dist-info|data)/", name)} == files_wanted()
     assert "barnabas = broker.barnabas:main" in entry_points.splitlines()
 
 

@@ -110,3 +110,18 @@ def test_a_command_line_is_made_of_the_declaration_and_read_back_as_it_was():
     assert line == """kafka-things --topic 'a b'"'"'c' --list --config x=1 --config 'y=$HOME'"""
     with pytest.raises(KeyError):
         command_line(COMMAND, {"nothing-like-it": 1})
+
+
+def test_words_of_a_command_that_is_passed_on_are_left_as_they_were_typed():
+    shell = Command(
+        name="shell",
+        summary="",
+        run=print,
+        words=("server", "command"),
+        passes_on=True,
+        options=(Option("t", "", "N"),),
+    )
+    arguments, told = parse(shell, ["host:2181", "-t", "1", "ls", "-R", "–x", "--t"])
+    assert arguments["t"] == "1"
+    assert arguments.words == ("host:2181", "ls", "-R", "–x", "--t")
+    assert told == []

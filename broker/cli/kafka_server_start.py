@@ -1,0 +1,45 @@
+"""`kafka-server-start`: become a broker with a `server.properties`, or leave one behind."""
+
+import os
+from pathlib import Path
+
+from broker.cli.answers import pair
+from broker.cli.declaration import Arguments, Command, Example, Option
+from broker.cli.launching import DAEMON, start
+from broker.cli.server_properties import read_server_properties
+from broker.common.installation import module_command, with_code_path
+
+
+def run(arguments: Arguments) -> None:
+    """What is wrong with the file is told here: where a broker left behind would tell it, nobody looks."""
+    path, overrides = arguments.words[0], dict(arguments["override"])
+    read_server_properties(Path(path), overrides)
+    words = [word for key, value in overrides.items() for word in ("--override", f"{key}={value}")]
+    command = module_command("broker", "server", "--config", path, *words)
+    start(arguments, command, with_code_path(os.environ), "kafkaServer.out")
+
+
+COMMAND = Command(
+    name="kafka-server-start",
+    summary="Start a broker.",
+    run=run,
+    words=("server.properties",),
+    words_required=1,
+    options=(
+        DAEMON,
+        Option("override", "A key of its own instead of what the file says.", "KEY=VALUE", parse=pair, repeatable=True),
+    ),
+    examples=(
+        Example("kafka-server-start config/server.properties", "a broker in this terminal; Ctrl-C stops it"),
+        Example(
+            "kafka-server-start -daemon config/server.properties --override broker.id=2 "
+            "--override listeners=PLAINTEXT://localhost:9093 --override log.dirs=/tmp/kafka-logs-2",
+            "another with the same file, left running",
+        ),
+    ),
+    notes=(
+        "When it serves, its log has a line with `started (kafka.server.KafkaServer)`. With -daemon the log is added "
+        "to kafkaServer.out in $LOG_DIR, or in logs/ where the command is typed. What is set for a Java machine "
+        "(KAFKA_HEAP_OPTS …) is not read.",
+    ),
+)
