@@ -32,10 +32,12 @@ def setting_target(
     """One broker, or all (None). `everywhere` is what each broker that answered says."""
     name = ALL if broker_id is None else str(broker_id)
     words = "all brokers" if broker_id is None else f"broker {broker_id}"
-    option = "--entity-type brokers " + ("--entity-default" if broker_id is None else f"--entity-name {broker_id}")
+    options: dict[str, object] = {"entity-type": ["brokers"], "entity-default": broker_id is None}
+    if broker_id is not None:
+        options["entity-name"] = [broker_id]
     touches = [_who_follows(broker_id, setting.name, everywhere)]
     touches += [_CAUTIONS[setting.name]] if setting.name in _CAUTIONS else []
-    return Target("broker", name, words, option, tuple(touches), _losses(setting), _obstacle(setting))
+    return Target("broker", name, words, options, tuple(touches), _losses(setting), _obstacle(setting))
 
 
 def own_value(broker_id: int | None, setting: BrokerSetting) -> str | None:

@@ -1,8 +1,6 @@
 """Forgetting what a group has committed: all of it with the group, or that of one topic. Pure."""
 
-import shlex
-
-from console.consumers.reset import Move, Reset, obstacle_of
+from console.consumers.reset import Move, Reset, groups_command, obstacle_of
 from console.gateway.group_views import GroupView
 from console.plans.plan import Line, Plan
 
@@ -21,7 +19,6 @@ def forgotten(group: GroupView, topic: str = "") -> Reset:
 
 
 def delete_plan(group: GroupView, reset: Reset, bootstrap_servers: str) -> Plan:
-    command = f"kafka-consumer-groups.sh --bootstrap-server {bootstrap_servers} --delete --group "
     return Plan(
         action="delete consumer group",
         object_type="consumer group",
@@ -30,7 +27,7 @@ def delete_plan(group: GroupView, reset: Reset, bootstrap_servers: str) -> Plan:
         read=(group.state, *(f"{move.name} {move.old}" for move in reset.moves)),
         losses=(_LOSS,),
         undo=_UNDO,
-        command=command + shlex.quote(group.group_id),
+        command=groups_command(bootstrap_servers, group.group_id, {"delete": True}),
         typed_name=group.group_id or "nameless",
         obstacle=obstacle_of(group),
     )
@@ -39,7 +36,6 @@ def delete_plan(group: GroupView, reset: Reset, bootstrap_servers: str) -> Plan:
 def forget_plan(group: GroupView, topic: str, reset: Reset, bootstrap_servers: str) -> Plan:
     """Members may be there, as long as none of them reads the topic."""
     readers = [each.client_id for each in group.members if any(place[0] == topic for place in each.assigned)]
-    command = f"kafka-consumer-groups.sh --bootstrap-server {bootstrap_servers} --delete-offsets "
     obstacle = f"A member reads {topic} now ({readers[0]}). Stop the consumers that do." if readers else ""
     return Plan(
         action="delete committed offsets",
@@ -49,7 +45,7 @@ def forget_plan(group: GroupView, topic: str, reset: Reset, bootstrap_servers: s
         read=tuple(f"{move.name} {move.old}" for move in reset.moves),
         losses=(_LOSS,),
         undo=_UNDO,
-        command=command + f"--group {shlex.quote(group.group_id)} --topic {shlex.quote(topic)}",
+        command=groups_command(bootstrap_servers, group.group_id, {"delete-offsets": True, "topic": [topic]}),
         typed_name=topic,
         obstacle=obstacle,
     )

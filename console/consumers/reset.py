@@ -4,11 +4,11 @@ A kind (earliest, latest, a moment, an offset, a shift) is worked out once, when
 and written are the offsets of that table, not the kind again: the log's end moves on meanwhile.
 """
 
-import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from console.gateway.commands import shell_command
 from console.gateway.group_views import Bounds, GroupView, TopicPartition
 from console.plans.plan import Line, Plan
 
@@ -205,19 +205,25 @@ def reset_command(group_id: str, reset: Reset, bootstrap_servers: str) -> str:
 
     Offsets travel in a file, as the tool reads it (topic,partition,offset), unless one partition is all there is.
     """
-    base = f"kafka-consumer-groups.sh --bootstrap-server {bootstrap_servers} --group {shlex.quote(group_id)}"
     put = [move for move in reset.moves if move.new is not None]
     steps = []
     if len(put) == 1:
         ((topic, partition),) = (move.place for move in put)
-        steps.append(f"{base} --reset-offsets --topic {topic}:{partition} --to-offset {put[0].new} --execute")
+        moved = {"reset-offsets": True, "topic": [f"{topic}:{partition}"], "to-offset": put[0].new, "execute": True}
+        steps.append(groups_command(bootstrap_servers, group_id, moved))
     elif put:
         lines = "\n".join(f"{move.place[0]},{move.place[1]},{move.new}" for move in put)
         steps += ["cat > offsets.csv <<'END'", lines, "END"]
-        steps.append(f"{base} --reset-offsets --from-file offsets.csv --execute")
+        moved = {"reset-offsets": True, "from-file": "offsets.csv", "execute": True}
+        steps.append(groups_command(bootstrap_servers, group_id, moved))
     for topic, partitions in _nested((move.place, None) for move in reset.moves if move.new is None).items():
-        steps.append(f"{base} --delete-offsets --topic {topic}:{','.join(partitions)}")
+        forgotten = {"delete-offsets": True, "topic": [f"{topic}:{','.join(partitions)}"]}
+        steps.append(groups_command(bootstrap_servers, group_id, forgotten))
     return "\n".join(steps)
+
+
+def groups_command(bootstrap_servers: str, group_id: str, options: Mapping[str, object]) -> str:
+    return shell_command("kafka-consumer-groups", bootstrap_servers, {"group": [group_id], **options})
 
 
 def flat(nested: Mapping[str, Mapping[str, int | None]]) -> dict[TopicPartition, int | None]:

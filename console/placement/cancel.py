@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from console.common.figures import size
+from console.gateway.commands import shell_command
 from console.gateway.group_views import TopicPartition
 from console.gateway.move_views import MoveView
 from console.placement.move import reassignment_json
@@ -44,8 +45,11 @@ class CancelPlan:
             ),
             touches=_touches(self.moves),
             undo="plan the move again.",
-            command=f"kafka-reassign-partitions.sh --bootstrap-server {bootstrap_servers} "
-            "--reassignment-json-file moves.json --cancel",
+            command=shell_command(
+                "kafka-reassign-partitions",
+                bootstrap_servers,
+                {"reassignment-json-file": "moves.json", "cancel": True},
+            ),
         )
 
 

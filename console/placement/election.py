@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from console.clusters.models import Partition
+from console.gateway.commands import shell_command
 from console.plans.plan import Line, Plan
 
 _TOUCHES = (
@@ -61,8 +62,11 @@ class ElectionPlan:
             lines=tuple(Line(each.name, each.leader, each.preferred) for each in self.moves),
             read=tuple(f"{each.name} {each.leader} {each.preferred}" for each in self.moves),
             touches=(_TOUCHES,),
-            command=f"kafka-leader-election.sh --bootstrap-server {bootstrap_servers} "
-            "--election-type preferred --all-topic-partitions",
+            command=shell_command(
+                "kafka-leader-election",
+                bootstrap_servers,
+                {"election-type": "preferred", "all-topic-partitions": True},
+            ),
         )
 
 

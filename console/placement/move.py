@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from console.common.figures import size
+from console.gateway.commands import shell_command
 from console.gateway.group_views import TopicPartition
 from console.gateway.move_views import MoveView
 from console.placement.election import Load
@@ -119,7 +120,6 @@ class MovePlan:
         return reassignment_json({(move.topic, move.partition): move.new for move in self.moves})
 
     def as_plan(self, bootstrap_servers: str, action: str = MOVE) -> Plan:
-        throttle = f" --throttle {self.rate}" if self.rate else ""
         return Plan(
             action=action,
             object_type="topic" if len(self.topics) == 1 else "cluster",
@@ -129,8 +129,11 @@ class MovePlan:
             touches=tuple(_touches(self)),
             undo="the former replicas are kept, and can be planned again from the placement page; "
             "as long as it is under way it can be called off.",
-            command=f"kafka-reassign-partitions.sh --bootstrap-server {bootstrap_servers} "
-            f"--reassignment-json-file moves.json --execute{throttle}",
+            command=shell_command(
+                "kafka-reassign-partitions",
+                bootstrap_servers,
+                {"reassignment-json-file": "moves.json", "execute": True, "throttle": self.rate or None},
+            ),
             obstacle=self.obstacle,
         )
 

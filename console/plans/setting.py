@@ -1,9 +1,10 @@
 """The change of settings, of a topic or of brokers, as a plan. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from console.common.amounts import units_of, whole_number
+from console.gateway.commands import shell_command
 from console.gateway.retention_views import SettingView
 from console.plans.plan import Line, Plan
 
@@ -16,13 +17,13 @@ DEFAULT = "default"
 class Target:
     """What may have settings of its own, and how a change of one is called, done and told.
 
-    `object_type` and `object_name` are the audit's; `option` names it to kafka-configs.sh."""
+    `object_type` and `object_name` are the audit's; `options` name it to kafka-configs."""
 
     object_type: str
     object_name: str
     #: Whose change it is in a sentence: "the topic", "broker 2", "all brokers".
     words: str
-    option: str
+    options: Mapping[str, object]
     #: What follows from the change, and what is lost by it for good.
     touches: tuple[str, ...] = ()
     losses: tuple[str, ...] = ()
@@ -77,11 +78,22 @@ def _undo(changes: Sequence[Change]) -> str:
 
 
 def _command(target: Target, changes: Sequence[Change], bootstrap_servers: str) -> str:
-    command = f"kafka-configs.sh --bootstrap-server {bootstrap_servers} --alter {target.option}"
-    added = [f"{each.setting.name}=[{each.typed}]" for each in changes if each.typed != DEFAULT]
+    added = {each.setting.name: each.typed for each in changes if each.typed != DEFAULT}
     deleted = [each.setting.name for each in changes if each.typed == DEFAULT]
-    command += f" --add-config {','.join(added)}" if added else ""
-    return command + (f" --delete-config {','.join(deleted)}" if deleted else "")
+    return configs_command(bootstrap_servers, target.options, added, deleted)
+
+
+def configs_command(
+    bootstrap_servers: str, entity: Mapping[str, object], added: Mapping[str, str], deleted: Sequence[str]
+) -> str:
+    """Brackets keep the commas of a value together."""
+    options = {
+        "alter": True,
+        **entity,
+        "add-config": ",".join(f"{name}=[{value}]" for name, value in added.items()) or None,
+        "delete-config": ",".join(deleted) or None,
+    }
+    return shell_command("kafka-configs", bootstrap_servers, options)
 
 
 def plain_value(setting: str, typed: str) -> str:

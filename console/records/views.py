@@ -14,6 +14,7 @@ from console.access.rights import Right
 from console.clusters.access import access_records
 from console.clusters.models import Topic
 from console.common.csv_table import csv_response, wants_csv
+from console.gateway.commands import shell_command
 from console.gateway.connect import cluster_gateway
 from console.gateway.errors import GatewayError
 from console.gateway.record_views import RecordView
@@ -159,12 +160,13 @@ def _absence(topic: Topic, partition: int, offset: int, page: RecordPage) -> str
 
 
 def _command(topic: Topic, query: RecordQuery) -> str:
-    command = f"kafka-console-consumer.sh --bootstrap-server {settings.BOOTSTRAP_SERVERS} --topic {topic.name}"
-    if query.partition is not None:
-        offset = {"oldest": "earliest", "offset": str(query.offset)}.get(query.place, "latest")
-        command += f" --partition {query.partition} --offset {offset}"
-    elif query.place == "oldest":
-        command += " --from-beginning"
-    if query.committed_only:
-        command += " --isolation-level read_committed"
-    return f"{command} --max-messages {query.limit}"
+    is_one, offset = query.partition is not None, {"oldest": "earliest", "offset": str(query.offset)}
+    options = {
+        "topic": topic.name,
+        "partition": query.partition,
+        "offset": offset.get(query.place, "latest") if is_one else None,
+        "from-beginning": not is_one and query.place == "oldest",
+        "isolation-level": "read_committed" if query.committed_only else None,
+        "max-messages": query.limit,
+    }
+    return shell_command("kafka-console-consumer", settings.BOOTSTRAP_SERVERS, options)

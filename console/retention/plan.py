@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from console.gateway.retention_views import CommittedView, RetentionView, SettingView
 from console.plans.plan import Line, Plan
-from console.plans.setting import DEFAULT
+from console.plans.setting import DEFAULT, configs_command
 from console.topics.settings_plan import RETENTION_KEYS
 
 
@@ -89,10 +89,10 @@ def _loss_sentences(at_once: bool, later: bool) -> tuple[str, ...]:
 
 
 def _command(topic: str, changes: Iterable[Difference], bootstrap_servers: str) -> str:
-    base = f"kafka-configs.sh --bootstrap-server {bootstrap_servers} --alter --topic {topic}"
-    added = ",".join(f"{each.name}=[{each.new}]" for each in changes if each.new is not None)
-    removed = ",".join(each.name for each in changes if each.new is None)
-    return base + (f" --add-config {added}" if added else "") + (f" --delete-config {removed}" if removed else "")
+    changes = list(changes)
+    added = {each.name: each.new for each in changes if each.new is not None}
+    removed = [each.name for each in changes if each.new is None]
+    return configs_command(bootstrap_servers, {"topic": topic}, added, removed)
 
 
 def differences(settings: Iterable[SettingView], wanted: Mapping[str, str]) -> tuple[Difference, ...]:

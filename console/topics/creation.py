@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from console.gateway.commands import shell_command
 from console.plans.plan import Line, Plan
 
 CREATE = "create topic"
@@ -20,8 +21,16 @@ def creation_plan(
         read=(f"name={name}", f"partitions={partition_count}", f"factor={replication_factor}", f"brokers={brokers}"),
         touches=(_spread(replicas, len(brokers)), *_warnings(replication_factor)),
         undo="it is deleted again, as long as nothing was written to it.",
-        command=f"kafka-topics.sh --bootstrap-server {bootstrap_servers} --create --topic {name} "
-        f"--partitions {partition_count} --replication-factor {replication_factor}",
+        command=shell_command(
+            "kafka-topics",
+            bootstrap_servers,
+            {
+                "create": True,
+                "topic": name,
+                "partitions": partition_count,
+                "replication-factor": replication_factor,
+            },
+        ),
         obstacle=_obstacle(replication_factor, len(brokers)),
     )
 

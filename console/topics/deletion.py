@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from console.common.figures import grouped, rate, size
+from console.gateway.commands import shell_command
 from console.gateway.record_views import OffsetSpan
 from console.plans.plan import Line, Plan
 
@@ -68,7 +69,7 @@ def _lines(topic: DoomedTopic) -> tuple[Line, ...]:
 
 
 def _command(name: str, bootstrap_servers: str) -> str:
-    return f"kafka-topics.sh --bootstrap-server {bootstrap_servers} --delete --topic {name}"
+    return shell_command("kafka-topics", bootstrap_servers, {"delete": True, "topic": name})
 
 
 def _losses(topic: DoomedTopic) -> Iterable[str]:

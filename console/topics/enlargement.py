@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from console.clusters.models import Topic
+from console.gateway.commands import shell_command
 from console.plans.plan import Line, Plan
 
 ACTION = "add partitions"
@@ -17,8 +18,9 @@ def enlargement_plan(topic: Topic, partition_count: int, group_count: int, boots
         lines=(Line("partition_count", topic.partition_count, partition_count),),
         read=(topic.topic_id, f"partitions={topic.partition_count}", f"then={partition_count}"),
         touches=tuple(_touches(topic, partition_count, group_count)),
-        command=f"kafka-topics.sh --bootstrap-server {bootstrap_servers} --alter --topic {topic.name} "
-        f"--partitions {partition_count}",
+        command=shell_command(
+            "kafka-topics", bootstrap_servers, {"alter": True, "topic": topic.name, "partitions": partition_count}
+        ),
         obstacle=_obstacle(topic, partition_count),
     )
 

@@ -20,7 +20,7 @@ UNCLEAN = (
 
 def topic_target(topic: str) -> Target:
     follow = "Every replica of the topic follows the new value at once; no record is touched by the change itself."
-    return Target("topic", topic, "the topic", f"--topic {topic}", (follow,))
+    return Target("topic", topic, "the topic", {"topic": topic}, (follow,))
 
 
 def changeable(settings: Iterable[SettingView]) -> dict[str, SettingView]:

@@ -1,0 +1,25 @@
+import shlex
+
+import pytest
+
+from broker.cli.commands import load
+from broker.cli.parsing import parse
+from console.gateway.commands import shell_command
+
+
+def test_a_command_line_is_read_back_as_what_was_meant():
+    options = {"alter": True, "topic": "a b; rm -rf /", "partitions": 3, "if-exists": False, "command-config": None}
+    line = shell_command("kafka-topics", "h1:9092,h2:9092", options)
+    name, *typed = shlex.split(line)
+    assert name == "kafka-topics.sh"
+    arguments, told = parse(load("kafka-topics"), typed)
+    assert told == []
+    assert (arguments["bootstrap-server"], arguments["topic"]) == ("h1:9092,h2:9092", "a b; rm -rf /")
+    assert (arguments["alter"], arguments["partitions"], arguments.given("if-exists")) == (True, 3, False)
+    assert not arguments.given("command-config")
+
+
+@pytest.mark.parametrize(("name", "option"), [("kafka-topics", "enlarge"), ("kafka-magic", "alter")])
+def test_no_page_can_show_a_command_or_an_option_that_does_not_exist(name, option):
+    with pytest.raises(KeyError):
+        shell_command(name, "h1:9092", {option: True})
