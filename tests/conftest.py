@@ -26,10 +26,11 @@ settings.register_profile("full", deadline=None)
 settings.load_profile("gate")
 
 #: What starts many processes, by the worker it runs in, one test after the other. Products and faults are alone with
-#: each other; clusters of brokers, which mostly wait, and Spark stand beside them.
+#: each other; clusters of brokers, which mostly wait, stand beside them, and so do Spark and what each has once.
 _CROWDED = {
     "products": ("browser/", "chaos/", "faults/"),
-    "clusters": ("interop/", "conformance/", "broker/spark/", "console/zookeeper/test_real_ensemble.py"),
+    "clusters": ("interop/",),
+    "engines": ("broker/spark/", "conformance/", "console/zookeeper/test_real_ensemble.py"),
 }
 #: Of all others those that take longest, so that no worker begins with one when the others are through.
 _LONGEST = (
