@@ -83,7 +83,7 @@ LOOK = """() => {
 
 @pytest.fixture(scope="module")
 def console(tmp_path_factory):
-    with web_process(tmp_path_factory.mktemp("pages"), WORLD) as port:
+    with web_process(tmp_path_factory.mktemp("pages"), WORLD, DJANGO_SETTINGS_MODULE="tests.browser.settings") as port:
         yield f"http://127.0.0.1:{port}"
 
 
