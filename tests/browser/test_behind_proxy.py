@@ -24,6 +24,7 @@ Partition.objects.create(topic=topic, partition=0, leader=1, replicas=[1], isr=[
 def console(tmp_path_factory):
     """Its port."""
     variables = {"BARNABAS_PATH_PREFIX": PREFIX, "BARNABAS_TRUSTED_PROXY": "127.0.0.1"}
+    variables["DJANGO_SETTINGS_MODULE"] = "tests.browser.settings"
     with web_process(tmp_path_factory.mktemp("proxied"), WORLD, **variables) as port:
         yield port
 
