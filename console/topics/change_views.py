@@ -34,7 +34,9 @@ def topic_create(request: HttpRequest) -> HttpResponse:
     require_somewhere(request.user, Resource.TOPIC, Right.OPERATE)
     brokers = list(Broker.objects.filter(is_registered=True).values_list("broker_id", flat=True))
     replicas = max(1, min(_REPLICAS_WISE, len(brokers)))
-    form = CreateTopicForm(request.user, request.POST or None, initial={"replication_factor": replicas})
+    form = CreateTopicForm(
+        request.user, request.POST or None, initial={"replication_factor": replicas} | _asked_for(request)
+    )
     if request.method != "POST" or not form.is_valid():
         return render(request, "topics/create.html", {"form": form}, status=422 if form.errors else 200)
     plan = creation_plan(**form.cleaned_data, brokers=brokers, bootstrap_servers=settings.BOOTSTRAP_SERVERS)
@@ -47,6 +49,12 @@ def topic_create(request: HttpRequest) -> HttpResponse:
             return redirect("topics")
     context = {"form": form, "plan": plan, "fields": form.cleaned_data.items(), "error": answer.error}
     return render(request, "topics/create.html", context, status=answer.status)
+
+
+def _asked_for(request: HttpRequest) -> dict[str, str]:
+    """What another page, as that of sizes, has worked out; a form's field refuses what is none."""
+    named = ("partition_count", "replication_factor")
+    return {name: request.GET[name] for name in named if request.GET.get(name, "").isdecimal()}
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -70,7 +78,9 @@ def topic_delete(request: HttpRequest, name: str) -> HttpResponse:
 def topic_add_partitions(request: HttpRequest, name: str) -> HttpResponse:
     """The form, then the plan it makes, then the change: a post with the plan's digest confirms it."""
     topic = access_topic(request.user, name, Right.OPERATE)
-    form = AddPartitionsForm(request.POST or None, initial={"partition_count": topic.partition_count + 1})
+    form = AddPartitionsForm(
+        request.POST or None, initial={"partition_count": topic.partition_count + 1} | _asked_for(request)
+    )
     context = {"topic": topic, "form": form, "error": ""}
     if request.method != "POST" or not form.is_valid():
         return render(request, "topics/add-partitions.html", context, status=422 if form.errors else 200)
