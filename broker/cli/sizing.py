@@ -161,10 +161,7 @@ def _warnings(
 ) -> tuple[str, ...]:
     found = []
     if demand.consumer_throughput is None:
-        found.append(
-            "Nobody has said what one consumer can do in one partition (--consumer-throughput), which is what mostly "
-            "decides."
-        )
+        found.append("Nobody has said what one consumer can do in one partition, which is what mostly decides.")
     if demand.retention_ms < 0 and demand.retention_bytes < 0:
         found.append("Nothing is ever deleted: sizes are those after a year.")
     if place.usable_bytes is not None and directory_bytes > place.usable_bytes:

@@ -2,6 +2,7 @@
 
 from urllib.parse import urlencode
 
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -78,5 +79,5 @@ def _next(planned: Size, demand: Demand, topic: Topic | None) -> tuple[str, str]
     return address, f"Add {planned.partitions - topic.partition_count:,} partitions…"
 
 
-def _registered():
+def _registered() -> QuerySet[Broker]:
     return Broker.objects.filter(is_registered=True)

@@ -69,7 +69,7 @@ def test_what_may_go_wrong_is_said():
     planned = size(demand, Place(brokers=3, usable_bytes=GB, leaders_per_broker=5_000))
     told = " ".join(planned.warnings)
     for words in (
-        "--consumer-throughput", "Nothing is ever deleted", "has 1 GB left", "4000 are advised", "at most 10000",
+        "one consumer can do", "Nothing is ever deleted", "has 1 GB left", "4000 are advised", "at most 10000",
         "order by key begins anew",
     ):  # fmt: skip
         assert words in told
