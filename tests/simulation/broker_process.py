@@ -109,7 +109,8 @@ class BrokerProcess:
         except (StartupError, OSError) as error:
             if isinstance(error, OSError) and not self.is_in_disk_trouble:
                 raise
-            self.world.history.add(self.name, "start failed", reason=str(error))
+            reason = str(error).replace(str(self._directory.parent), "")  # it has another name in each run
+            self.world.history.add(self.name, "start failed", reason=reason)
             self.loop.call_soon(self._end, _SUPERVISOR_PAUSE_US)
             return
         self.is_started = True

@@ -4,8 +4,11 @@ A checker that has never said no proves nothing. Each defect undoes one mend, in
 """
 
 from collections.abc import Callable
+from types import SimpleNamespace
 
+from broker.coordinator.group.coordinator import GroupCoordinator
 from broker.coordinator.outcome import Turn
+from broker.log import producer_snapshots
 from broker.log.compaction.log_cleaner import LogCleaner
 from broker.replication.partition import Partition
 from broker.runtime.coordinators import coordinator_runtime
@@ -48,6 +51,25 @@ def _everything_waits() -> None:
     CoordinatorRuntime._answer_overdue = lambda runtime, shard, now_ms: None
 
 
+def _fetched_offsets_wait() -> None:
+    """After a change of coordinators an OffsetFetch waits until what was loaded is committed."""
+
+    def offset_fetch(self: GroupCoordinator, request, api_version, token, now_ms):
+        turn = self._turn(now_ms)
+        answer = turn.answer_at_once if self._progress.is_load_committed else turn.answer
+        answer(token, self._offsets.fetch(request, api_version))
+        return self._end(turn)
+
+    GroupCoordinator.offset_fetch = offset_fetch
+
+
+def _believe_outdated_snapshots() -> None:
+    """A snapshot of producers counts though records behind it are deleted that it knows nothing of."""
+    newest = producer_snapshots.newest_snapshot
+    from_the_beginning = [SimpleNamespace(base_offset=0)]
+    producer_snapshots.newest_snapshot = lambda directory, segments: newest(directory, from_the_beginning)
+
+
 def _loaded_once_or_never() -> None:
     """A coordinator whose load failed once is not loaded again."""
 
@@ -70,6 +92,8 @@ DEFECTS: dict[str, Callable[[], None]] = {
     "coordinators-below-min-isr": _coordinate_below_min_isr,
     "readers-below-min-isr": _commit_below_min_isr,
     "heartbeats-wait": _everything_waits,
+    "fetched-offsets-wait": _fetched_offsets_wait,
+    "outdated-producers": _believe_outdated_snapshots,
     "loaded-once-or-never": _loaded_once_or_never,
     "passes-in-vain": _clean_in_vain,
 }

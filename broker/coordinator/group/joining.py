@@ -208,6 +208,7 @@ class Joining:
         if error is not ErrorCode.NONE:
             join.refuse(error, request.member_id)
         elif self._changes_nothing(group, join):
+            self._rebalance.restart_session(group, group.members[request.member_id], join.turn)
             join.turn.answer_at_once(join.token, answers.joined(group, request.member_id))
         else:
             self._update(group, join, group.members[request.member_id])

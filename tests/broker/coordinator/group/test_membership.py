@@ -91,6 +91,18 @@ def test_sync_to_a_settled_group_keeps_the_session_alive():
         assert world.sync("g", "a").error is ErrorCode.NONE
 
 
+def test_a_follower_that_joins_a_settled_group_again_keeps_its_session_alive():
+    """It is answered as the member it is: who has just heard that must not be expelled in the same moment."""
+    world = World()
+    world.stable_group("g", "a", "b", session_ms=10_000)
+    for _ in range(5):
+        world.advance(5_000)
+        world.heartbeat("g", "a")
+        world.advance(4_999)
+        world.heartbeat("g", "a")
+        assert world.join("g", "b", session_ms=10_000).error is ErrorCode.NONE
+
+
 def test_commit_keeps_the_session_alive(world: World):
     for _ in range(5):
         world.advance(9_999)
