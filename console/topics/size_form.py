@@ -10,11 +10,11 @@ from console.gateway.sizing import Demand, bytes_of_text, milliseconds_of_text
 class _Amount(forms.CharField):
     """A text that `parse` makes a number of; its ValueError says how to write it."""
 
-    def __init__(self, parse: Callable[[str], float], **kwargs):
-        super().__init__(max_length=30, **kwargs)
+    def __init__(self, parse: Callable[[str], float], *, label: str, required: bool = True, initial: str = ""):
+        super().__init__(max_length=30, label=label, required=required, initial=initial)
         self._parse = parse
 
-    def clean(self, value):
+    def clean(self, value: object) -> float | None:
         text = super().clean(value)
         if not text:
             return None

@@ -23,7 +23,7 @@ def topic_size(request: HttpRequest) -> HttpResponse:
     name = request.GET.get("topic", "")
     topic = access_topic(request.user, name, Right.VIEW) if name else None
     form = SizeForm(request.GET if "throughput" in request.GET else None, initial=_initial(topic))
-    context = {"form": form, "topic": topic}
+    context: dict[str, object] = {"form": form, "topic": topic}
     if form.is_bound and form.is_valid():
         context |= _answer(form.demand(topic.partition_count if topic else 0), topic)
     return render(request, "topics/size.html", context, status=422 if form.errors or "error" in context else 200)

@@ -13,7 +13,7 @@ DOCUMENTS = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", 
 _FILE = re.compile(r"(?<![\w./-])((?:[\w-]+/)*[\w-]+\.(?:py|md|html|js|css|toml))\b")
 _FOLDER = re.compile(r"`((?:broker|console|tests|templates|static)/(?:[\w-]+/)*)`")
 #: Stand for a name of one's own.
-_PLACEHOLDERS = {"x.py", "NAME.py", "big_orders.py", "utils.py"}
+_PLACEHOLDERS = {"x.py", "kafka_x.py", "NAME.py", "big_orders.py", "utils.py"}
 #: What a recipe makes.
 _MADE_BY_RECIPES = re.compile(r"restarts|drill|describe_client_quotas|proxy\.py|copy\.py|cpu_source|pause_row")
 _LISTS = ("on_role", "on_append", "on_high_watermark", "on_marker", "on_config")

@@ -105,8 +105,6 @@ def test_decommission_without_room_elsewhere_is_refused(broker, cluster, collect
     collect()
     page = client_of(operator).get(ADDRESS).content.decode()
     assert "Nowhere to go for wide-0" in page
-    assert "No partition moves." in page
-    assert "Brokers touched" not in page
     assert 'name="digest"' not in page
 
 

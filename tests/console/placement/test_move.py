@@ -6,6 +6,7 @@ import pytest
 from console.audit.models import AuditEvent
 from console.gateway.move_views import RATE_KEYS
 from console.placement.models import OngoingMove, Reassignment
+from console.placement.move import MovePlan
 
 ADDRESS = "/placement/+move/"
 
@@ -144,6 +145,11 @@ def test_nothing_to_move_is_said(operator, client_of):
 
     assert "every partition is there already" in text
     assert 'name="digest"' not in text
+
+
+def test_a_plan_that_moves_nothing_says_so_and_touches_nobody():
+    nothing = MovePlan((), ("orders-0",), "", (), ())
+    assert nothing.as_plan("127.0.0.1:9092").touches == ("No partition moves.",)
 
 
 def test_the_page_shows_how_far_each_copy_is(cluster, collect, clock, viewer, operator, client_of):

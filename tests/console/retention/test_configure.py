@@ -107,7 +107,7 @@ def test_the_plan_shows_old_new_and_the_command(operator, client_of):
 
     assert "86400000" in text
     assert "<strong>600000</strong>" in text
-    assert "--add-config retention.ms=[600000]" in text
+    assert "--add-config &#x27;retention.ms=[600000]&#x27;" in text
 
 
 def test_a_plan_without_difference_changes_nothing(cluster, operator, client_of):

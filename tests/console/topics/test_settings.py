@@ -203,7 +203,7 @@ SEVERAL = {"setting": ["max.message.bytes", "segment.ms"], "value": ["2000", "de
 def test_several_settings_are_one_change_with_one_audit_row_and_one_undo(operator, client_of, cluster):
     client = client_of(operator)
     shown = client.get(PAGE, SEVERAL)
-    command = "--add-config max.message.bytes=[2000] --delete-config segment.ms"
+    command = "--add-config 'max.message.bytes=[2000]' --delete-config segment.ms"
     assert command in shown.context["plan"].command
     assert "set them back: max.message.bytes to default, segment.ms to 60000." in shown.context["plan"].undo
     told = client.post(CHANGE, SEVERAL | {"digest": digest_of(shown)}, follow=True).content.decode()
