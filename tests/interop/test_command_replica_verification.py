@@ -25,7 +25,12 @@ def test_replicas_are_compared_from_the_beginning_until_it_is_interrupted(cluste
     words = ("--broker-list", cluster.bootstrap_servers, "--topic-white-list", topic, "--time", "-2")
     words = (*words, "--report-interval-ms", "200", "--max-wait-ms", "50")
     running = subprocess.Popen(
-        [BIN / "kafka-replica-verification", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [BIN / "kafka-replica-verification", *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        # What a shell starts in the background ignores Ctrl-C, and so does all that it starts.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     try:
         began = running.stdout.readline()

@@ -168,7 +168,7 @@ class LogDirMoves:
         if await self._must_wait_for_disk(log, copy.log_end_offset):
             return True
         found = self._missing(log, copy)
-        bytes_missing = found.length if found else 0
+        bytes_missing = _bytes_missing(log, copy, found)
         extents = Extent(log.log_start_offset, log.log_end_offset), Extent(copy.log_start_offset, copy.log_end_offset)
         match next_step(*extents, bytes_missing, LOG_COPY_REST_BYTES_MAX):
             case Step.START_OVER:
@@ -285,6 +285,14 @@ class LogDirMoves:
             bytes_left -= rest.length
             _write(copy, rest, self._clock.now_ms())
         return True
+
+
+def _bytes_missing(log: Log, copy: Log, found: LogSlice | None) -> int:
+    """What was found ends with its segment: before the last one more is to come, which counts as much."""
+    if found is None or not found.length:
+        return 0
+    is_last = copy.log_end_offset >= log.segments[-1].base_offset
+    return found.length if is_last else max(found.length, LOG_COPY_BYTES)
 
 
 def _write(copy: Log, found: LogSlice, now_ms: int) -> None:

@@ -194,7 +194,7 @@ class AskedController:
         self.asked.append(event_of(1))
         return ShutdownAnswer() if isinstance(self.asked[-1], ShutdownAsked) else self.verdicts
 
-    def reassignments(self) -> dict[TopicPartition, ReplicaAssignment]:
+    async def reassignments(self) -> dict[TopicPartition, ReplicaAssignment]:
         self._check()
         return self.moves
 
