@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from broker.cli.commands import load
-from broker.cli.running import run
+from broker.cli.frame.running import run
 from tests.place import HERE, Place
 
 BIN = Path(__file__).parent.parent / "bin"

@@ -1,1 +1,4 @@
-"""One file per command of `python -m broker`. May start either tower; imported by nobody but `__main__`."""
+"""One file per command: of `python -m broker`, and of Kafka's (`commands.py`). May start either tower.
+
+What all commands share is in `frame`; what those of one kind are made of, in the folder of that name.
+"""

@@ -12,13 +12,13 @@ def main() -> int:
 
 
 def _run(name: str, typed: list[str]) -> int:
-    from broker.cli.running import run
+    from broker.cli.frame.running import run
 
     return run(load(name.removesuffix(".sh")), typed)
 
 
 def _main_of_module(words: list[str]) -> int:
-    from broker.cli.shown import completion, markdown
+    from broker.cli.frame.shown import completion, markdown
 
     match words:
         case ["--markdown"]:

@@ -3,7 +3,7 @@ imported."""
 
 import importlib
 
-from broker.cli.declaration import Arguments, Command, CommandError
+from broker.cli.frame.declaration import Arguments, Command, CommandError
 
 #: Name → module beside this one. A command that has several names is declared once.
 NAMES = {

@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from broker.cli.declaration import Arguments
+from broker.cli.frame.declaration import Arguments
+from broker.cli.frame.running import run
 from broker.cli.kafka_dump_log import COMMAND, dump
-from broker.cli.running import run
 
 
 def main(argv: list[str]) -> int:

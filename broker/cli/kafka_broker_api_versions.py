@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from broker.cli.connecting import BOOTSTRAP_SERVER, COMMAND_CONFIG, connected
-from broker.cli.declaration import Arguments, Command, Example
-from broker.cli.output import OUTPUT, print_json, wants_json
+from broker.cli.frame.connecting import BOOTSTRAP_SERVER, COMMAND_CONFIG, connected
+from broker.cli.frame.declaration import Arguments, Command, Example
+from broker.cli.frame.output import OUTPUT, print_json, wants_json
 from broker.client.cluster import Cluster
 from broker.common.errors import BarnabasError
 from broker.protocol.api_keys import OWN_APIS_FROM, ApiKey

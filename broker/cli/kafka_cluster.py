@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from broker.cli.answers import check, int32
-from broker.cli.connecting import BOOTSTRAP_SERVER, COMMAND_CONFIG, connected
-from broker.cli.declaration import Arguments, Command, Example, Option
-from broker.cli.output import OUTPUT, print_json, wants_json
+from broker.cli.frame.answers import check, int32
+from broker.cli.frame.connecting import BOOTSTRAP_SERVER, COMMAND_CONFIG, connected
+from broker.cli.frame.declaration import Arguments, Command, Example, Option
+from broker.cli.frame.output import OUTPUT, print_json, wants_json
 from broker.client.errors import ApiNotServed
 from broker.protocol.messages.unregister_broker import UnregisterBrokerRequest
 

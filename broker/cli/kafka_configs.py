@@ -3,9 +3,8 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from broker.cli.answers import check
-from broker.cli.config_changes import Changes, read_added, read_deleted
-from broker.cli.config_entities import (
+from broker.cli.configs.config_changes import Changes, read_added, read_deleted
+from broker.cli.configs.config_entities import (
     BROKER_LOGGERS,
     BROKERS,
     CLIENT_METRICS,
@@ -15,11 +14,12 @@ from broker.cli.config_entities import (
     Entity,
     entities,
 )
-from broker.cli.config_listing import as_json, head, in_order, own, setting_line, zookeeper_line
-from broker.cli.connecting import ADMIN, client_config, connected
-from broker.cli.declaration import Arguments, Command, CommandError, Example, Option, UsageError
-from broker.cli.output import OUTPUT, print_json, wants_json
-from broker.cli.quotas import alter_quotas, describe_quotas
+from broker.cli.configs.config_listing import as_json, head, in_order, own, setting_line, zookeeper_line
+from broker.cli.configs.quotas import alter_quotas, describe_quotas
+from broker.cli.frame.answers import check
+from broker.cli.frame.connecting import ADMIN, client_config, connected
+from broker.cli.frame.declaration import Arguments, Command, CommandError, Example, Option, UsageError
+from broker.cli.frame.output import OUTPUT, print_json, wants_json
 from broker.client.cluster import Cluster
 from broker.client.errors import BrokerUnreachable
 from broker.common.errors import ApiError

@@ -6,12 +6,12 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from broker.cli.client_properties import pair_as_typed, unescaped
-from broker.cli.connecting import BOOTSTRAP_SERVER, ZOOKEEPER, client_config
-from broker.cli.console_consumer_choices import BEGINNING, END, check, settings, starting_offset, subscription
-from broker.cli.declaration import Arguments, Command, CommandError, Example, Option
-from broker.cli.record_formatters import DEFAULT_FORMATTER, Formatter, formatter
-from broker.cli.stopping import Stopping
+from broker.cli.clients.client_properties import pair_as_typed, unescaped
+from broker.cli.clients.console_consumer_choices import BEGINNING, END, check, settings, starting_offset, subscription
+from broker.cli.clients.record_formatters import DEFAULT_FORMATTER, Formatter, formatter
+from broker.cli.frame.connecting import BOOTSTRAP_SERVER, ZOOKEEPER, client_config
+from broker.cli.frame.declaration import Arguments, Command, CommandError, Example, Option
+from broker.cli.frame.stopping import Stopping
 
 if TYPE_CHECKING:
     from confluent_kafka import Consumer
@@ -28,7 +28,7 @@ def run(arguments: Arguments) -> int:
     shown = _formatter(arguments)
     in_file, typed = client_config(arguments["consumer.config"]), dict(arguments["consumer-property"])
     chosen = settings(arguments, in_file, typed)
-    from broker.cli.clients import open_consumer, told_in_a_sentence
+    from broker.cli.clients.clients import open_consumer, told_in_a_sentence
 
     with told_in_a_sentence():
         consumer = open_consumer(arguments, {**in_file, **typed}, **chosen)
@@ -75,7 +75,7 @@ class _Printing:
             raise
 
     def _next(self) -> list[Any]:
-        from broker.cli.clients import next_messages
+        from broker.cli.clients.clients import next_messages
 
         wanted = _AT_ONCE if self._limit is None else min(_AT_ONCE, self._limit - self._printed)
         messages = next_messages(self._consumer, wanted, _POLL_S)
@@ -101,7 +101,7 @@ class _Printing:
         self._count(messages)
 
     def _print_one(self, message: Any) -> None:
-        from broker.cli.clients import log_line
+        from broker.cli.clients.clients import log_line
 
         try:
             data = self._shown([message])
@@ -125,7 +125,7 @@ class _Printing:
                 continue
 
     def _is_over(self) -> bool:
-        from broker.cli.clients import log_line
+        from broker.cli.clients.clients import log_line
 
         if _is_closed(self._out):
             raise BrokenPipeError
@@ -137,7 +137,7 @@ class _Printing:
 
     def close(self) -> None:
         """Commits what the group has printed, leaves it, and tells the total."""
-        from broker.cli.clients import close
+        from broker.cli.clients.clients import close
 
         try:
             close(self._consumer)
@@ -161,7 +161,7 @@ def _tell(message: Any) -> None:
     """An error in a message's place. Raises CommandError for what does not pass by itself."""
     from confluent_kafka import KafkaError
 
-    from broker.cli.clients import log_line, sentence
+    from broker.cli.clients.clients import log_line, sentence
 
     error = message.error()
     if error.code() in (KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC, KafkaError._UNKNOWN_PARTITION):

@@ -6,11 +6,11 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from broker.cli.client_properties import pair_as_typed, unescaped
-from broker.cli.connecting import BOOTSTRAP_SERVER, client_config
-from broker.cli.declaration import Arguments, Command, CommandError, Example, Option
-from broker.cli.input_lines import LineRecord, LineSplitter, line_parser
-from broker.cli.running import Terminated
+from broker.cli.clients.client_properties import pair_as_typed, unescaped
+from broker.cli.clients.input_lines import LineRecord, LineSplitter, line_parser
+from broker.cli.frame.connecting import BOOTSTRAP_SERVER, client_config
+from broker.cli.frame.declaration import Arguments, Command, CommandError, Example, Option
+from broker.cli.frame.running import Terminated
 
 if TYPE_CHECKING:
     from confluent_kafka import KafkaError, Message, Producer
@@ -50,7 +50,7 @@ def run(arguments: Arguments) -> None:
     if arguments["line-reader"] not in _LINE_READERS:
         raise CommandError(f"ClassNotFoundException: {arguments['line-reader']}; line readers cannot be loaded.")
     parse = line_parser({**unescaped(client_config(arguments["reader-config"])), **dict(arguments["property"])})
-    from broker.cli.clients import open_producer, properties_of, told_in_a_sentence
+    from broker.cli.clients.clients import open_producer, properties_of, told_in_a_sentence
 
     properties = properties_of(arguments, "producer.config", "producer-property")
     with told_in_a_sentence():
@@ -127,7 +127,7 @@ class _Sending:
 
     def give_up(self) -> None:
         """What was read is still sent, if that takes no longer than some seconds."""
-        from broker.cli.clients import log_line
+        from broker.cli.clients.clients import log_line
 
         left = self._producer.flush(_GRACE_S)
         if left:
@@ -141,7 +141,7 @@ class _Sending:
     def check(self) -> None:
         """With --sync, CommandError for a record that was not delivered."""
         if self._waits and self._failed is not None:
-            from broker.cli.clients import sentence
+            from broker.cli.clients.clients import sentence
 
             raise CommandError(f"The record was not delivered: {sentence(self._failed)}")
 
@@ -150,7 +150,7 @@ class _Sending:
             self._tell(error, message.key(), message.value())
 
     def _tell(self, error: "KafkaError", key: bytes | None, value: bytes | None) -> None:
-        from broker.cli.clients import log_line, sentence
+        from broker.cli.clients.clients import log_line, sentence
 
         self._failed = error
         if self._waits:

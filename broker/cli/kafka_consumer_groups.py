@@ -5,10 +5,11 @@ As with Kafka's own whatever a cluster refuses is told on stdout with status 0; 
 
 import sys
 
-from broker.cli.answers import at_least_one, exception_of
-from broker.cli.connecting import ADMIN, connected
-from broker.cli.declaration import Arguments, Command, CommandError, Example, Option, UsageError
-from broker.cli.group_listing import (
+from broker.cli.frame.answers import at_least_one, exception_of
+from broker.cli.frame.connecting import ADMIN, connected
+from broker.cli.frame.declaration import Arguments, Command, CommandError, Example, Option, UsageError
+from broker.cli.frame.output import OUTPUT, print_json, wants_json
+from broker.cli.groups.group_listing import (
     OffsetRow,
     as_json,
     deleted_lines,
@@ -18,9 +19,8 @@ from broker.cli.group_listing import (
     offset_rows,
     state_lines,
 )
-from broker.cli.group_resets import duration_ms, moment_ms, topic_scope
-from broker.cli.output import OUTPUT, print_json, wants_json
-from broker.cli.resetting_groups import check_reset, partitions_of_scope, reset
+from broker.cli.groups.group_resets import duration_ms, moment_ms, topic_scope
+from broker.cli.groups.resetting_groups import check_reset, partitions_of_scope, reset
 from broker.client.cluster import Cluster
 from broker.client.groups import ConsumerGroup, Groups
 from broker.client.leaders import Leaders

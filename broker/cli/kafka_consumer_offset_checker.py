@@ -3,10 +3,10 @@
 import sys
 from dataclasses import replace
 
-from broker.cli.connecting import BOOTSTRAP_SERVER, COMMAND_CONFIG, ZOOKEEPER, connected
-from broker.cli.declaration import Arguments, Command, CommandError, Example, Option, UsageError
-from broker.cli.offset_checking import OldGroup, checked_lines
-from broker.cli.old_groups import read_old_group
+from broker.cli.frame.connecting import BOOTSTRAP_SERVER, COMMAND_CONFIG, ZOOKEEPER, connected
+from broker.cli.frame.declaration import Arguments, Command, CommandError, Example, Option, UsageError
+from broker.cli.groups.offset_checking import OldGroup, checked_lines
+from broker.cli.groups.old_groups import read_old_group
 from broker.client.cluster import Cluster
 from broker.client.groups import Groups
 from broker.client.leaders import Leaders

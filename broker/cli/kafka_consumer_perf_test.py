@@ -5,10 +5,10 @@ import time
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from broker.cli.client_properties import pair_as_typed
-from broker.cli.connecting import BOOTSTRAP_SERVER, ZOOKEEPER
-from broker.cli.declaration import Arguments, Command, Example, Option, UsageError
-from broker.cli.figures import CONSUMED_HEAD, consumed_columns, java_date_format
+from broker.cli.clients.client_properties import pair_as_typed
+from broker.cli.clients.figures import CONSUMED_HEAD, consumed_columns, java_date_format
+from broker.cli.frame.connecting import BOOTSTRAP_SERVER, ZOOKEEPER
+from broker.cli.frame.declaration import Arguments, Command, Example, Option, UsageError
 
 if TYPE_CHECKING:
     from confluent_kafka import Consumer
@@ -21,7 +21,7 @@ def run(arguments: Arguments) -> None:
     if not arguments["topic"] or not arguments.given("messages"):
         missing = [name for name in ("topic", "messages") if not arguments.given(name)]
         raise UsageError(f'Missing required argument "[{", ".join(missing)}]"')
-    from broker.cli.clients import close, open_consumer, properties_of, told_in_a_sentence
+    from broker.cli.clients.clients import close, open_consumer, properties_of, told_in_a_sentence
 
     properties = {
         "group.id": f"perf-consumer-{random.randrange(100_000)}",
@@ -106,7 +106,7 @@ class _Reading:
         self._told = (now, self._size, self._count, self._rebalance_s)
 
     def _take(self, messages: list[Any]) -> None:
-        from broker.cli.clients import log_line, sentence
+        from broker.cli.clients.clients import log_line, sentence
 
         for message in messages:
             if message.error() is None:

@@ -1,10 +1,10 @@
 """`kafka-delete-records`: forget what lies before an offset, partition by partition, as a JSON file says."""
 
-from broker.cli.answers import exception_of
-from broker.cli.connecting import ADMIN, connected
-from broker.cli.declaration import Arguments, Command, CommandError, Example, Option
-from broker.cli.json_files import entries, read_json
-from broker.cli.output import OUTPUT, print_json, wants_json
+from broker.cli.frame.answers import exception_of
+from broker.cli.frame.connecting import ADMIN, connected
+from broker.cli.frame.declaration import Arguments, Command, CommandError, Example, Option
+from broker.cli.frame.json_files import entries, read_json
+from broker.cli.frame.output import OUTPUT, print_json, wants_json
 from broker.client.leaders import Leaders
 from broker.client.record_deletion import delete_records
 from broker.common.types import TopicPartition

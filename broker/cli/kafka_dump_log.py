@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 
-from broker.cli.answers import at_least_one
-from broker.cli.declaration import Arguments, Command, CommandError, Example, Option, UsageError
-from broker.cli.output import Progress
+from broker.cli.frame.answers import at_least_one
+from broker.cli.frame.declaration import Arguments, Command, CommandError, Example, Option, UsageError
+from broker.cli.frame.output import Progress
 from broker.log.dump import Decoder, SegmentDump
 from broker.log.dump_indexes import IndexDump, snapshot_lines, transaction_lines
 
@@ -144,7 +144,7 @@ def _decoder(arguments: Arguments) -> Decoder | None:
     """None if keys and values are not to be shown."""
     chosen = [name for name in _DECODERS if arguments[name]]
     if chosen:
-        from broker.cli.coordinator_records import offsets_record, transaction_record
+        from broker.cli.logs.coordinator_records import offsets_record, transaction_record
 
         return offsets_record if chosen[0] == "offsets-decoder" else transaction_record
     if not any(

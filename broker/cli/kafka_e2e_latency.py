@@ -4,9 +4,9 @@ import random
 import time
 from typing import TYPE_CHECKING, Any
 
-from broker.cli.connecting import client_config
-from broker.cli.declaration import Arguments, Command, CommandError, Example, UsageError
-from broker.cli.figures import percentiles
+from broker.cli.clients.figures import percentiles
+from broker.cli.frame.connecting import client_config
+from broker.cli.frame.declaration import Arguments, Command, CommandError, Example, UsageError
 from broker.client.cluster import Cluster, parse_bootstrap_servers
 from broker.common.errors import ApiError
 
@@ -31,7 +31,7 @@ def run(arguments: Arguments) -> None:
     if wanted < 1 or length < 0:
         raise UsageError(f"{_USAGE}: nothing is to be sent")
     partitions = _partitions(addresses, topic)
-    from broker.cli.clients import close, open_consumer, open_producer, told_in_a_sentence
+    from broker.cli.clients.clients import close, open_consumer, open_producer, told_in_a_sentence
 
     properties = {**client_config(rest[0] if rest else None), "bootstrap.servers": servers}
     with told_in_a_sentence():
@@ -60,7 +60,7 @@ def _partitions(addresses: tuple[tuple[str, int], ...], topic: str) -> list[int]
 
 
 def _create(cluster: Cluster, topic: str) -> None:
-    from broker.cli.answers import check
+    from broker.cli.frame.answers import check
     from broker.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
 
     wanted = CreatableTopic(name=topic, num_partitions=1, replication_factor=1)
@@ -97,14 +97,14 @@ def _measured(producer: "Producer", consumer: "Consumer", topic: str, count: int
 
 
 def _delivered(error: Any, _message: Any) -> None:
-    from broker.cli.clients import sentence
+    from broker.cli.clients.clients import sentence
 
     if error is not None:
         raise CommandError(f"The record was not delivered: {sentence(error)}")
 
 
 def _received(consumer: "Consumer") -> bytes:
-    from broker.cli.clients import sentence
+    from broker.cli.clients.clients import sentence
 
     end = time.monotonic() + _TIMEOUT_S
     while (left := end - time.monotonic()) > 0:

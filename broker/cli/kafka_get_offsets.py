@@ -2,10 +2,10 @@
 
 import sys
 
-from broker.cli.connecting import ADMIN, connected
-from broker.cli.declaration import Arguments, Command, CommandError, Example, Option
-from broker.cli.output import OUTPUT, print_json, wants_json
-from broker.cli.partition_filters import Filter, of_topic_partitions, of_topics
+from broker.cli.frame.connecting import ADMIN, connected
+from broker.cli.frame.declaration import Arguments, Command, CommandError, Example, Option
+from broker.cli.frame.output import OUTPUT, print_json, wants_json
+from broker.cli.topics.partition_filters import Filter, of_topic_partitions, of_topics
 from broker.client.cluster import Cluster
 from broker.client.errors import ApiNotServed, BrokerUnreachable
 from broker.client.leaders import Leaders

@@ -2,12 +2,12 @@
 
 import sys
 
-from broker.cli.answers import exception_of, int32
-from broker.cli.connecting import BOOTSTRAP_SERVER, connected
-from broker.cli.declaration import Arguments, Command, CommandError, Example, Option, UsageError
-from broker.cli.elections import ADMIN_CONFIG, PATH_TO_JSON_FILE, Outcome, elect, named
-from broker.cli.json_files import read_partitions
-from broker.cli.output import OUTPUT, print_json, wants_json
+from broker.cli.frame.answers import exception_of, int32
+from broker.cli.frame.connecting import BOOTSTRAP_SERVER, connected
+from broker.cli.frame.declaration import Arguments, Command, CommandError, Example, Option, UsageError
+from broker.cli.frame.json_files import read_partitions
+from broker.cli.frame.output import OUTPUT, print_json, wants_json
+from broker.cli.placement.elections import ADMIN_CONFIG, PATH_TO_JSON_FILE, Outcome, elect, named
 from broker.common.types import TopicPartition
 from broker.protocol.messages.elect_leaders import ElectionType
 

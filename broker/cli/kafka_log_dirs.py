@@ -4,9 +4,9 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from broker.cli.answers import check, exception_of
-from broker.cli.connecting import BOOTSTRAP_SERVER, COMMAND_CONFIG, ZOOKEEPER, connected
-from broker.cli.declaration import Arguments, Command, CommandError, Example, Option
+from broker.cli.frame.answers import check, exception_of
+from broker.cli.frame.connecting import BOOTSTRAP_SERVER, COMMAND_CONFIG, ZOOKEEPER, connected
+from broker.cli.frame.declaration import Arguments, Command, CommandError, Example, Option
 from broker.client.cluster import Cluster
 from broker.common.errors import ErrorCode
 from broker.protocol.messages.describe_log_dirs import (

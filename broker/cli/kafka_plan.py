@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from contextlib import redirect_stdout
 from typing import Any
 
-from broker.cli.answers import at_least_one
-from broker.cli.connecting import ADMIN, connected
-from broker.cli.declaration import Arguments, Command, CommandError, Example, Option, UsageError, command_line
+from broker.cli.frame.answers import at_least_one
+from broker.cli.frame.connecting import ADMIN, connected
+from broker.cli.frame.declaration import Arguments, Command, CommandError, Example, Option, UsageError, command_line
+from broker.cli.frame.output import OUTPUT, Progress, print_json, wants_json
+from broker.cli.frame.parsing import parse
 from broker.cli.kafka_topics import COMMAND as KAFKA_TOPICS
-from broker.cli.output import OUTPUT, Progress, print_json, wants_json
-from broker.cli.parsing import parse
-from broker.cli.sizing import Demand, Place, Size, bytes_of_text, milliseconds_of_text, size, text_of_bytes
-from broker.cli.topic_figures import directories, is_there, leaders_per_broker, look, rate_between, settings
+from broker.cli.topics.sizing import Demand, Place, Size, bytes_of_text, milliseconds_of_text, size, text_of_bytes
+from broker.cli.topics.topic_figures import directories, is_there, leaders_per_broker, look, rate_between, settings
 from broker.client.cluster import Cluster
 
 _PLACEHOLDER = "NAME"

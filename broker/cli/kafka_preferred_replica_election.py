@@ -1,11 +1,11 @@
 """`kafka-preferred-replica-election`: leaders where they were planned, as it was asked before Kafka 2.4."""
 
-from broker.cli.answers import exception_of
-from broker.cli.connecting import BOOTSTRAP_SERVER, ZOOKEEPER, connected
-from broker.cli.declaration import Arguments, Command, CommandError, Example
-from broker.cli.elections import ADMIN_CONFIG, PATH_TO_JSON_FILE, Outcome, elect, named
-from broker.cli.json_files import read_partitions
-from broker.cli.output import OUTPUT, print_json, wants_json
+from broker.cli.frame.answers import exception_of
+from broker.cli.frame.connecting import BOOTSTRAP_SERVER, ZOOKEEPER, connected
+from broker.cli.frame.declaration import Arguments, Command, CommandError, Example
+from broker.cli.frame.json_files import read_partitions
+from broker.cli.frame.output import OUTPUT, print_json, wants_json
+from broker.cli.placement.elections import ADMIN_CONFIG, PATH_TO_JSON_FILE, Outcome, elect, named
 from broker.client.cluster import Cluster
 from broker.common.errors import ErrorCode
 from broker.common.types import TopicPartition

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from broker.cli.client_properties import pair_as_typed
-from broker.cli.connecting import client_config
-from broker.cli.declaration import Arguments, Command, CommandError, Example, Option, UsageError
-from broker.cli.figures import Latencies, Pace
+from broker.cli.clients.client_properties import pair_as_typed
+from broker.cli.clients.figures import Latencies, Pace
+from broker.cli.frame.connecting import client_config
+from broker.cli.frame.declaration import Arguments, Command, CommandError, Example, Option, UsageError
 
 if TYPE_CHECKING:
     from confluent_kafka import KafkaError, Message, Producer
@@ -64,7 +64,7 @@ class _Wanted:
 
 def run(arguments: Arguments) -> None:
     wanted = _Wanted(arguments)
-    from broker.cli.clients import open_producer, told_in_a_sentence
+    from broker.cli.clients.clients import open_producer, told_in_a_sentence
 
     properties = {
         **client_config(arguments["producer.config"]),
@@ -115,7 +115,7 @@ class _Sending:
     def tell(self) -> None:
         now = time.monotonic()
         if self._latencies.count == 0 and self._failed is not None:
-            from broker.cli.clients import sentence
+            from broker.cli.clients.clients import sentence
 
             raise CommandError(f"No record was delivered: {sentence(self._failed)}")
         if self._is_old:
@@ -173,7 +173,7 @@ class _Sending:
             self._latencies.add((message.latency() or 0.0) * 1000, len(message))
             return
         if self._failed is None:
-            from broker.cli.clients import log_line, sentence
+            from broker.cli.clients.clients import log_line, sentence
 
             log_line("ERROR", f"Error when sending message to topic {self._wanted.topic}: {sentence(error)}")
         self._failed = error

@@ -6,14 +6,14 @@ from collections.abc import Iterable, Sequence, Sized
 from contextlib import redirect_stdout
 from typing import Any
 
-from broker.cli.answers import int64
-from broker.cli.connecting import COMMAND_CONFIG, ZOOKEEPER, connected
-from broker.cli.declaration import Arguments, Command, CommandError, Example, Option, UsageError
-from broker.cli.json_files import entries, read_json
-from broker.cli.log_dir_moves import begin_all_moves, begin_moves, where_replicas_lie
-from broker.cli.output import OUTPUT, print_json, wants_json
-from broker.cli.reassigning import alter, assignments, moves_in_progress
-from broker.cli.reassignment import (
+from broker.cli.frame.answers import int64
+from broker.cli.frame.connecting import COMMAND_CONFIG, ZOOKEEPER, connected
+from broker.cli.frame.declaration import Arguments, Command, CommandError, Example, Option, UsageError
+from broker.cli.frame.json_files import entries, read_json
+from broker.cli.frame.output import OUTPUT, print_json, wants_json
+from broker.cli.placement.log_dir_moves import begin_all_moves, begin_moves, where_replicas_lie
+from broker.cli.placement.reassigning import alter, assignments, moves_in_progress
+from broker.cli.placement.reassignment import (
     FOLLOWER_RATE,
     LEADER_RATE,
     LOG_DIRS_RATE,
@@ -25,8 +25,8 @@ from broker.cli.reassignment import (
     propose,
     replica_throttles,
 )
-from broker.cli.reassignment_states import Line, listed, log_dir_lines, partition_lines
-from broker.cli.throttling import clear_brokers, clear_topics, throttle_brokers, throttle_topics
+from broker.cli.placement.reassignment_states import Line, listed, log_dir_lines, partition_lines
+from broker.cli.placement.throttling import clear_brokers, clear_topics, throttle_brokers, throttle_topics
 from broker.client.cluster import Cluster
 from broker.common.errors import ApiError, BarnabasError, ErrorCode
 from broker.common.types import TopicPartition

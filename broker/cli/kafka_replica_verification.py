@@ -10,11 +10,11 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-from broker.cli.answers import at_least_one, int64, pattern
-from broker.cli.connecting import BOOTSTRAP_SERVER, COMMAND_CONFIG, connected
-from broker.cli.declaration import Arguments, Command, CommandError, Example, Option
-from broker.cli.output import OUTPUT, wants_json
-from broker.cli.replica_comparison import Compared, Read, batches_of, report
+from broker.cli.frame.answers import at_least_one, int64, pattern
+from broker.cli.frame.connecting import BOOTSTRAP_SERVER, COMMAND_CONFIG, connected
+from broker.cli.frame.declaration import Arguments, Command, CommandError, Example, Option
+from broker.cli.frame.output import OUTPUT, wants_json
+from broker.cli.placement.replica_comparison import Compared, Read, batches_of, report
 from broker.client.cluster import Cluster
 from broker.client.errors import BrokerUnreachable
 from broker.client.leaders import Leaders

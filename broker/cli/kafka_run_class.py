@@ -1,14 +1,14 @@
 """`kafka-run-class`: the command that does what a class of Kafka's does, under the name of that class."""
 
-from broker.cli.class_names import COMMANDS, SERVERS, reason_of_absence, words_of
 from broker.cli.commands import load
-from broker.cli.declaration import Arguments, Command, CommandError, Example
+from broker.cli.frame.declaration import Arguments, Command, CommandError, Example
+from broker.cli.servers.class_names import COMMANDS, SERVERS, reason_of_absence, words_of
 
 _USAGE = "USAGE: kafka-run-class [-daemon] [-name servicename] [-loggc] classname [opts]"
 
 
 def run(arguments: Arguments) -> int:
-    from broker.cli.running import run as run_command
+    from broker.cli.frame.running import run as run_command
 
     is_daemon, words = _without_flags(list(arguments.words))
     if not words:

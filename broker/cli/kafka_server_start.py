@@ -3,10 +3,10 @@
 import os
 from pathlib import Path
 
-from broker.cli.answers import pair
-from broker.cli.declaration import Arguments, Command, Example, Option
-from broker.cli.launching import DAEMON, start
-from broker.cli.server_properties import read_server_properties
+from broker.cli.frame.answers import pair
+from broker.cli.frame.declaration import Arguments, Command, Example, Option
+from broker.cli.servers.launching import DAEMON, start
+from broker.cli.servers.server_properties import read_server_properties
 from broker.common.installation import module_command, with_code_path
 
 

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path, PurePath
 
-from broker.cli.declaration import Arguments, Command, Example, Option
-from broker.cli.output import OUTPUT, print_json, wants_json
-from broker.cli.running_servers import RunningServer, running_servers, stop
+from broker.cli.frame.declaration import Arguments, Command, Example, Option
+from broker.cli.frame.output import OUTPUT, print_json, wants_json
+from broker.cli.servers.running_servers import RunningServer, running_servers, stop
 from broker.config.properties import parse_properties
 
 _BROKER, _CONTROLLER = "broker", "controller"

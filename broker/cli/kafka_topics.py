@@ -2,11 +2,11 @@
 
 import sys
 
-from broker.cli.answers import at_least_one, check, id_of_text, pair, pattern, text_of_id
-from broker.cli.connecting import ADMIN, connected
-from broker.cli.declaration import Arguments, Command, CommandError, Example, Option, UsageError
-from broker.cli.output import OUTPUT, print_json, wants_json
-from broker.cli.topic_listing import FILTERS, PartitionState, TopicState, as_json, lines
+from broker.cli.frame.answers import at_least_one, check, id_of_text, pair, pattern, text_of_id
+from broker.cli.frame.connecting import ADMIN, connected
+from broker.cli.frame.declaration import Arguments, Command, CommandError, Example, Option, UsageError
+from broker.cli.frame.output import OUTPUT, print_json, wants_json
+from broker.cli.topics.topic_listing import FILTERS, PartitionState, TopicState, as_json, lines
 from broker.client.cluster import Cluster
 from broker.client.errors import ApiNotServed
 from broker.common.errors import ApiError, ErrorCode

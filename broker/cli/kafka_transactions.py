@@ -4,12 +4,12 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from broker.cli.answers import check, int32, int64
-from broker.cli.connecting import BOOTSTRAP_SERVER, COMMAND_CONFIG, connected
-from broker.cli.declaration import Arguments, Command, CommandError, Example, Option, UsageError
-from broker.cli.output import OUTPUT, Progress, print_json, wants_json
-from broker.cli.secret import ZOOKEEPER_FOR_SECRET, membership
-from broker.cli.transaction_tables import DESCRIBE, HANGING, LIST, NONE, PRODUCERS, OpenTransaction, or_none, table
+from broker.cli.frame.answers import check, int32, int64
+from broker.cli.frame.connecting import BOOTSTRAP_SERVER, COMMAND_CONFIG, connected
+from broker.cli.frame.declaration import Arguments, Command, CommandError, Example, Option, UsageError
+from broker.cli.frame.output import OUTPUT, Progress, print_json, wants_json
+from broker.cli.frame.secret import ZOOKEEPER_FOR_SECRET, membership
+from broker.cli.logs.transaction_tables import DESCRIBE, HANGING, LIST, NONE, PRODUCERS, OpenTransaction, or_none, table
 from broker.client.cluster import Cluster
 from broker.client.coordinators import Coordinators
 from broker.client.leaders import Leaders

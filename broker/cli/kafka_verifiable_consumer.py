@@ -2,11 +2,11 @@
 
 from typing import TYPE_CHECKING, Any
 
-from broker.cli.client_properties import pair_as_typed
-from broker.cli.connecting import BOOTSTRAP_SERVER
-from broker.cli.declaration import Arguments, Command, CommandError, Example, Option
-from broker.cli.stopping import Stopping
-from broker.cli.verifiable import print_event, text_of
+from broker.cli.clients.client_properties import pair_as_typed
+from broker.cli.clients.verifiable import print_event, text_of
+from broker.cli.frame.connecting import BOOTSTRAP_SERVER
+from broker.cli.frame.declaration import Arguments, Command, CommandError, Example, Option
+from broker.cli.frame.stopping import Stopping
 
 if TYPE_CHECKING:
     from confluent_kafka import Consumer
@@ -17,7 +17,7 @@ _ASSIGNOR = "org.apache.kafka.clients.consumer.RangeAssignor"
 
 
 def run(arguments: Arguments) -> int:
-    from broker.cli.clients import close, open_consumer, properties_of, told_in_a_sentence
+    from broker.cli.clients.clients import close, open_consumer, properties_of, told_in_a_sentence
 
     reset = arguments["reset-policy"]
     properties = {
@@ -52,7 +52,7 @@ class _Reading:
         consumer.subscribe([arguments["topic"]], on_assign=_tell("assigned"), on_revoke=_tell("revoked"))
 
     def until(self, stopping: Stopping) -> None:
-        from broker.cli.clients import next_messages
+        from broker.cli.clients.clients import next_messages
 
         while not stopping.asked and (self._limit < 0 or self._read < self._limit):
             wanted = _AT_ONCE if self._limit < 0 else min(_AT_ONCE, self._limit - self._read)
@@ -80,7 +80,7 @@ class _Reading:
     def _commit(self, offsets: dict[tuple[str, int], int]) -> None:
         from confluent_kafka import KafkaException, TopicPartition
 
-        from broker.cli.clients import sentence
+        from broker.cli.clients.clients import sentence
 
         shown = [{"topic": topic, "partition": number, "offset": at} for (topic, number), at in offsets.items()]
         try:
@@ -115,7 +115,7 @@ def _is_record(message: Any) -> bool:
     """CommandError for an error that does not pass by itself."""
     from confluent_kafka import KafkaError
 
-    from broker.cli.clients import log_line, sentence
+    from broker.cli.clients.clients import log_line, sentence
 
     error = message.error()
     if error is None:

@@ -3,12 +3,12 @@
 import time
 from typing import TYPE_CHECKING, Any
 
-from broker.cli.client_properties import pair_as_typed
-from broker.cli.connecting import BOOTSTRAP_SERVER
-from broker.cli.declaration import Arguments, Command, Example, Option
-from broker.cli.figures import Pace
-from broker.cli.stopping import Stopping
-from broker.cli.verifiable import print_event, text_of
+from broker.cli.clients.client_properties import pair_as_typed
+from broker.cli.clients.figures import Pace
+from broker.cli.clients.verifiable import print_event, text_of
+from broker.cli.frame.connecting import BOOTSTRAP_SERVER
+from broker.cli.frame.declaration import Arguments, Command, Example, Option
+from broker.cli.frame.stopping import Stopping
 
 if TYPE_CHECKING:
     from confluent_kafka import KafkaError, Message, Producer
@@ -18,7 +18,7 @@ _POLL_EVERY = 100
 
 
 def run(arguments: Arguments) -> int:
-    from broker.cli.clients import open_producer, properties_of, told_in_a_sentence
+    from broker.cli.clients.clients import open_producer, properties_of, told_in_a_sentence
 
     properties = {
         "linger.ms": "5",

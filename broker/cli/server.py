@@ -8,7 +8,7 @@ from pathlib import Path
 
 import uvloop
 
-from broker.cli.server_properties import read_server_properties
+from broker.cli.servers.server_properties import read_server_properties
 from broker.common.logs import configure_logs, logger
 from broker.config.broker import BrokerConfig
 from broker.server.broker import Broker

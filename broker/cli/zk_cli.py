@@ -1,6 +1,6 @@
 """`zkCli`: `zookeeper-shell` as ZooKeeper's own distribution calls it, with the server behind `-server`."""
 
-from broker.cli.declaration import Arguments, Command, Example, Option
+from broker.cli.frame.declaration import Arguments, Command, Example, Option
 from broker.cli.zookeeper_shell import NOTES, OPTIONS, run_shell
 
 

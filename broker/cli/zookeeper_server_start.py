@@ -8,8 +8,8 @@ import os
 import socket
 from pathlib import Path
 
-from broker.cli.declaration import Arguments, Command, Example
-from broker.cli.launching import DAEMON, start
+from broker.cli.frame.declaration import Arguments, Command, Example
+from broker.cli.servers.launching import DAEMON, start
 from broker.common.errors import NotNowError, StartupError
 from broker.common.java import find_java
 from broker.zookeeper.ensemble import launch_command, write_log_config

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from pathlib import PurePath
 
-from broker.cli.declaration import Arguments, Command, Example
-from broker.cli.output import OUTPUT, print_json, wants_json
-from broker.cli.running_servers import running_servers, stop
+from broker.cli.frame.declaration import Arguments, Command, Example
+from broker.cli.frame.output import OUTPUT, print_json, wants_json
+from broker.cli.servers.running_servers import running_servers, stop
 from broker.zookeeper.ensemble import MAIN_CLASS
 
 

@@ -7,8 +7,8 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from broker.cli.declaration import Arguments, Command, CommandError, Example, Option, UsageError
-from broker.cli.output import OUTPUT, print_json, wants_json
+from broker.cli.frame.declaration import Arguments, Command, CommandError, Example, Option, UsageError
+from broker.cli.frame.output import OUTPUT, print_json, wants_json
 
 _CONNECT_TIMEOUT_MS = 10_000
 _COMMAND_TIMEOUT_S = 60.0
@@ -47,7 +47,7 @@ class _Shell:
     """What is typed, one command after the other."""
 
     def __init__(self, arguments: Arguments, session: Any, server: str, chroot: str):
-        from broker.cli.znode_commands import Znodes
+        from broker.cli.servers.znode_commands import Znodes
 
         self._is_json = wants_json(arguments)
         self._session = session
@@ -61,13 +61,13 @@ class _Shell:
             print(text, flush=True)
 
     def do_one(self, runner: asyncio.Runner, words: list[str]) -> int:
-        from broker.cli.znode_lines import CONNECTED
+        from broker.cli.servers.znode_lines import CONNECTED
 
         self.say(CONNECTED)
         return self._do(runner, words)
 
     def do_all(self, runner: asyncio.Runner) -> int:
-        from broker.cli.znode_lines import CLOSED, CONNECTED
+        from broker.cli.servers.znode_lines import CLOSED, CONNECTED
 
         is_person = sys.stdin.isatty() and sys.stdout.isatty()
         self.say(_PROMPT_WORDS.format("enabled" if is_person else "disabled"))
@@ -109,7 +109,7 @@ class _Shell:
             return error.status if isinstance(error, CommandError) else 1
 
     def _do(self, runner: asyncio.Runner, words: list[str]) -> int:
-        from broker.cli.znode_commands import Answer, answer, usage
+        from broker.cli.servers.znode_commands import Answer, answer, usage
 
         _refuse_no_text(*words)
         match words:
@@ -118,7 +118,7 @@ class _Shell:
             case ["history"]:
                 found = Answer([f"{at} - {line}" for at, line in enumerate(self._history)], self._history)
             case ["quit"]:
-                from broker.cli.znode_lines import CLOSED
+                from broker.cli.servers.znode_lines import CLOSED
 
                 self.say(CLOSED)
                 return 0

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from broker.cli.commands import load
-from broker.cli.declaration import command_line
+from broker.cli.frame.declaration import command_line
 
 
 def shell_command(name: str, bootstrap_servers: str, options: Mapping[str, object]) -> str:

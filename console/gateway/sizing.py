@@ -1,6 +1,6 @@
 """The arithmetic of `kafka-plan`, so that the page and the command never come to different numbers."""
 
-from broker.cli.sizing import (
+from broker.cli.topics.sizing import (
     Demand,
     Place,
     Reason,

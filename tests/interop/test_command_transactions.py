@@ -6,7 +6,7 @@ import time
 import pytest
 from confluent_kafka import Producer
 
-from broker.cli.throttling import throttle_brokers
+from broker.cli.placement.throttling import throttle_brokers
 from broker.client.cluster import Cluster, parse_bootstrap_servers
 from broker.protocol.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from broker.records.builder import build_batch

@@ -4,7 +4,7 @@ import os
 import tomllib
 
 from broker.cli.commands import ALL_NAMES, load_all
-from broker.cli.shown import markdown
+from broker.cli.frame.shown import markdown
 from tests.tidy.sources import ROOT
 
 FILES = {f"{name}{end}" for name in ALL_NAMES for end in ("", ".sh")}

@@ -4,7 +4,7 @@ import sys
 import pytest
 
 from broker.cli.kafka_server_stop import is_broker, node_id
-from broker.cli.running_servers import RunningServer
+from broker.cli.servers.running_servers import RunningServer
 from broker.cli.zookeeper_server_stop import is_zookeeper
 from broker.config.broker import read_broker_config
 from broker.config.properties import parse_properties

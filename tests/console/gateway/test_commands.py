@@ -3,7 +3,7 @@ import shlex
 import pytest
 
 from broker.cli.commands import load
-from broker.cli.parsing import parse
+from broker.cli.frame.parsing import parse
 from console.gateway.commands import shell_command
 
 

@@ -1,0 +1,1 @@
+"""What commands that produce and consume are made of."""

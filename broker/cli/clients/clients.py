@@ -1,0 +1,189 @@
+"""Producers and consumers as commands open them: properties from everywhere, and errors as lines on stderr.
+
+confluent-kafka takes a tenth of a second to import; commands import this where they need it.
+"""
+
+import re
+import socket
+import sys
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from datetime import datetime
+from typing import Any
+
+from confluent_kafka import Consumer, KafkaError, KafkaException, Producer
+
+from broker.cli.clients.client_properties import translate
+from broker.cli.frame.connecting import bootstrap_servers, client_config
+from broker.cli.frame.declaration import Arguments, CommandError
+from broker.client.cluster import parse_bootstrap_servers
+from broker.common.errors import ApiError
+
+_UNKNOWN = re.compile(r'No such configuration property: "([^"]+)"')
+#: The same trouble is told again after so long: librdkafka reports each attempt.
+_TOLD_AGAIN_AFTER_S = 30.0
+_CLOSE_S = 5.0
+#: Java's partitioner, so that a key lies where other producers put it; Java's 120 s instead of librdkafka's 300.
+_OF_PRODUCERS = {
+    "partitioner": "murmur2_random",
+    "delivery.timeout.ms": "120000",
+}
+#: librdkafka wants deliveries to be over before their transaction is.
+_OF_TRANSACTIONS = {"delivery.timeout.ms": "60000", "transaction.timeout.ms": "60000"}
+#: Java's defaults; and librdkafka would look for new topics every 5 minutes.
+_OF_CONSUMERS = {
+    "allow.auto.create.topics": "true",
+    "isolation.level": "read_uncommitted",
+    "topic.metadata.refresh.interval.ms": "5000",
+}
+
+
+def log_line(level: str, text: str) -> None:
+    """As log4j writes on stderr in Kafka's tools."""
+    now = datetime.now().astimezone()
+    print(f"[{now:%Y-%m-%d %H:%M:%S},{now.microsecond // 1000:03}] {level} {text}", file=sys.stderr, flush=True)
+
+
+def properties_of(arguments: Arguments, file_option: str, property_option: str) -> dict[str, str]:
+    """What the file says, and what was typed, which wins. Raises CommandError."""
+    pairs = arguments[property_option] if arguments.command.option(property_option) else ()
+    return {**client_config(arguments[file_option]), **dict(pairs)}
+
+
+def open_producer(arguments: Arguments, properties: Mapping[str, str], **settings: Any) -> Producer:
+    """`properties` have Java's names. Raises UsageError, CommandError."""
+    defaults = {**_OF_PRODUCERS, **(_OF_TRANSACTIONS if {"transactional.id"} & {*properties, *settings} else {})}
+    config = {**defaults, **_config(arguments, properties, of_consumer=False)}
+    if "enable.idempotence" not in config:
+        config["enable.idempotence"] = str(_may_be_idempotent(config)).lower()
+    if {"delivery.timeout.ms", "message.timeout.ms"} <= config.keys():
+        del config["delivery.timeout.ms"]
+    producer: Producer = _open(Producer, arguments, {**config, **settings})
+    return producer
+
+
+def open_consumer(arguments: Arguments, properties: Mapping[str, str], **settings: Any) -> Consumer:
+    """`properties` have Java's names. Raises UsageError, CommandError."""
+    config = {**_OF_CONSUMERS, **_config(arguments, properties, of_consumer=True)}
+    if "metadata.max.age.ms" in properties:
+        config["topic.metadata.refresh.interval.ms"] = properties["metadata.max.age.ms"]
+    consumer: Consumer = _open(Consumer, arguments, {**config, **settings})
+    return consumer
+
+
+def next_messages(consumer: Consumer, wanted: int, wait_s: float) -> list[Any]:
+    """What is there at once; or else what comes within that time, which signals end."""
+    messages = consumer.consume(wanted, 0)
+    if messages:
+        return messages
+    message = consumer.poll(wait_s)
+    if message is None:
+        return []
+    return [message, *(consumer.consume(wanted - 1, 0) if wanted > 1 else ())]
+
+
+def close(consumer: Consumer) -> None:
+    """Commits and leaves the group; not waited for longer than some seconds, whatever its broker does."""
+    closing = threading.Thread(target=_close, args=[consumer], daemon=True)
+    closing.start()
+    closing.join(_CLOSE_S)
+    if closing.is_alive():
+        log_line("WARN", "The group's broker does not answer: the group was left without telling it.")
+
+
+def _close(consumer: Consumer) -> None:
+    # What cannot be committed now is read again by whoever reads next.
+    with suppress(KafkaException, CommandError):
+        consumer.close()
+
+
+@contextmanager
+def told_in_a_sentence() -> Iterator[None]:
+    """What librdkafka raises becomes a CommandError."""
+    try:
+        yield
+    except KafkaException as error:
+        raise CommandError(sentence(error.args[0])) from None
+
+
+def sentence(error: KafkaError) -> str:
+    return f"{error.name().strip('_')}: {error.str()}"
+
+
+def _config(arguments: Arguments, properties: Mapping[str, str], *, of_consumer: bool) -> dict[str, str]:
+    try:
+        translated = translate(properties, of_consumer=of_consumer)
+    except ValueError as error:
+        raise CommandError(str(error)) from None
+    for told in translated.told:
+        print(f"{arguments.command.name}: {told}", file=sys.stderr)
+    servers = _servers(arguments, translated.config)
+    if arguments.command.option("zookeeper") and arguments["zookeeper"] and not arguments["bootstrap-server"]:
+        found = ",".join(f"{host}:{port}" for host, port in servers)
+        print(f"The ZooKeeper at {arguments['zookeeper']} knows the brokers {found}; these are used.", file=sys.stderr)
+    _check_names(servers)
+    client_id = {"client.id": arguments.command.name.removeprefix("kafka-")}
+    return {**client_id, **translated.config, "bootstrap.servers": ",".join(f"{host}:{port}" for host, port in servers)}
+
+
+def _servers(arguments: Arguments, config: dict[str, str]) -> tuple[tuple[str, int], ...]:
+    """As typed, or else as the properties say."""
+    named = config.pop("metadata.broker.list", None) or config.get("bootstrap.servers")
+    options = [name for name in ("bootstrap-server", "zookeeper") if arguments.command.option(name)]
+    if not named or any(arguments[name] for name in options):
+        return bootstrap_servers(arguments)
+    try:
+        return parse_bootstrap_servers(named)
+    except ApiError as error:
+        raise CommandError(f"bootstrap.servers: {error}") from None
+
+
+def _may_be_idempotent(config: Mapping[str, str]) -> bool:
+    """As Java's producer is since 3.0, unless something that was set rules it out."""
+    in_flight = config.get("max.in.flight.requests.per.connection", config.get("max.in.flight", "5"))
+    acks = config.get("acks", config.get("request.required.acks", "all"))
+    return acks in ("all", "-1") and config.get("retries") != "0" and in_flight in {"1", "2", "3", "4", "5"}
+
+
+def _check_names(servers: tuple[tuple[str, int], ...]) -> None:
+    """librdkafka would try for ever."""
+    for host, port in servers:
+        try:
+            socket.getaddrinfo(host, port)
+        except OSError:
+            continue
+        return
+    named = ", ".join(f"{host}:{port}" for host, port in servers)
+    raise CommandError(f"No resolvable bootstrap urls given in bootstrap.servers: {named}")
+
+
+def _open(kind: type, arguments: Arguments, config: dict[str, Any]) -> Any:
+    """What librdkafka does not know is left out, and told."""
+    config = {"log_level": 0, "error_cb": _Troubles(), **config}
+    while True:
+        try:
+            return kind(config)
+        except KafkaException as error:
+            unknown = _UNKNOWN.search(str(error))
+            if unknown is None or config.pop(unknown[1], None) is None:
+                raise CommandError(sentence(error.args[0])) from None
+            print(f"{arguments.command.name}: {unknown[1]} is not known here; it is left out.", file=sys.stderr)
+        except (TypeError, ValueError) as error:
+            raise CommandError(f"{arguments.command.name}: {error}") from None
+
+
+class _Troubles:
+    """librdkafka's error_cb: what ends by itself is told, what does not is raised out of the poll."""
+
+    def __init__(self) -> None:
+        self._told_at: dict[int, float] = {}
+
+    def __call__(self, error: KafkaError) -> None:
+        if error.fatal() or error.code() in (KafkaError._AUTHENTICATION, KafkaError._SSL):
+            raise CommandError(sentence(error))
+        now = time.monotonic()
+        if now - self._told_at.get(error.code(), -_TOLD_AGAIN_AFTER_S) >= _TOLD_AGAIN_AFTER_S:
+            self._told_at[error.code()] = now
+            log_line("WARN", sentence(error))

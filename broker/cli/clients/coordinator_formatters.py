@@ -1,0 +1,188 @@
+"""Records of __consumer_offsets and __transaction_state as kafka-console-consumer prints them. Pure.
+
+Names of Kafka up to 3.8 print what Scala's toString said; those of `org.apache.kafka.tools.consumer` print JSON.
+"""
+
+import json
+import struct
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from broker.cli.clients.record_formatters import ConsumedRecord, Formatter
+from broker.common.errors import InvariantViolation
+from broker.coordinator.group import records as group_records
+from broker.coordinator.group.records import CommittedOffset, GroupKey, GroupMetadata, MemberMetadata, OffsetKey
+from broker.coordinator.transaction import records as transaction_records
+from broker.coordinator.transaction.transaction import Transaction
+
+
+def coordinator_formatter(class_name: str) -> Formatter | None:
+    """None for a class that is none of these."""
+    wanted = _BY_CLASS.get(class_name)
+    if wanted is None:
+        return None
+
+    def shown(records: Iterable[ConsumedRecord]) -> bytes:
+        return "".join(_line(record, wanted) for record in records).encode()
+
+    return shown
+
+
+def _line(record: ConsumedRecord, shape: Callable[[bytes, bytes | None], str]) -> str:
+    """Nothing for a record of another kind, or one that is no such record."""
+    try:
+        return shape(record.key() or b"", record.value())
+    except InvariantViolation:
+        return ""
+
+
+def _offsets(key_bytes: bytes, value: bytes | None) -> str:
+    key = group_records.decode_key(key_bytes)
+    if not isinstance(key, OffsetKey):
+        return ""
+    shown = "NULL" if value is None else _offset_text(group_records.decode_offset_value(value))
+    return f"[{key.group_id},{key.partition.topic},{key.partition.partition}]::{shown}\n"
+
+
+def _offset_text(value: CommittedOffset) -> str:
+    epoch = "Optional.empty" if value.leader_epoch < 0 else f"Optional[{value.leader_epoch}]"
+    expires = "None" if value.expire_timestamp_ms < 0 else f"Some({value.expire_timestamp_ms})"
+    return (
+        f"OffsetAndMetadata(offset={value.offset}, leaderEpoch={epoch}, metadata={value.metadata}, "
+        f"commitTimestamp={value.commit_timestamp_ms}, expireTimestamp={expires})"
+    )
+
+
+def _groups(key_bytes: bytes, value: bytes | None) -> str:
+    key = group_records.decode_key(key_bytes)
+    if not isinstance(key, GroupKey):
+        return ""
+    shown = "NULL" if value is None else _group_text(key.group_id, group_records.decode_group_value(value))
+    return f"{key.group_id}::{shown}\n"
+
+
+def _group_text(group_id: str, group: GroupMetadata) -> str:
+    members = ", ".join(f"{member.member_id} -> {_member_text(group, member)}" for member in group.members)
+    return (
+        f"GroupMetadata(groupId={group_id}, generation={group.generation_id}, "
+        f"protocolType={_some(group.protocol_type)}, currentState={'Stable' if group.members else 'Empty'}, "
+        f"members=Map({members}))"
+    )
+
+
+def _member_text(group: GroupMetadata, member: MemberMetadata) -> str:
+    return (
+        f"MemberMetadata(memberId={member.member_id}, groupInstanceId={_some(member.group_instance_id)}, "
+        f"clientId={member.client_id}, clientHost={member.client_host}, sessionTimeoutMs={member.session_timeout_ms}, "
+        f"rebalanceTimeoutMs={member.rebalance_timeout_ms}, supportedProtocols=List({group.protocol_name or ''}))"
+    )
+
+
+def _some(text: str | None) -> str:
+    return f"Some({text})" if text else "None"
+
+
+def _transactions(key: bytes, value: bytes | None) -> str:
+    name = transaction_records.decode_key(key)
+    if name is None:
+        return ""
+    if value is None:
+        return f"{name}::NULL\n"
+    transaction = transaction_records.decode_value(name, value)
+    return (
+        f"{name}::TransactionMetadata(transactionalId={name}, producerId={transaction.producer_id}, "
+        f"producerEpoch={transaction.producer_epoch}, txnTimeoutMs={transaction.timeout_ms}, "
+        f"state={transaction.state.label}, pendingState=None, "
+        f"topicPartitions=Set({', '.join(_partition_names(transaction))}), "
+        f"txnStartTimestamp={transaction.started_ms}, txnLastUpdateTimestamp={transaction.updated_ms})\n"
+    )
+
+
+def _partition_names(transaction: Transaction) -> list[str]:
+    return [f"{topic}-{number}" for topic, number in sorted(transaction.partitions)]
+
+
+def _offsets_json(key_bytes: bytes, value: bytes | None) -> str:
+    key = group_records.decode_key(key_bytes)
+    if not isinstance(key, OffsetKey):
+        return ""
+    data = {"group": key.group_id, "topic": key.partition.topic, "partition": key.partition.partition}
+    found = None
+    if value is not None:
+        offset = group_records.decode_offset_value(value)
+        found = {"offset": offset.offset, "leaderEpoch": offset.leader_epoch, "metadata": offset.metadata}
+        found |= {"commitTimestamp": offset.commit_timestamp_ms}
+    return _json(key_bytes, data, value, found)
+
+
+def _groups_json(key_bytes: bytes, value: bytes | None) -> str:
+    key = group_records.decode_key(key_bytes)
+    if not isinstance(key, GroupKey):
+        return ""
+    found = None
+    if value is not None:
+        group = group_records.decode_group_value(value)
+        found = {
+            "protocolType": group.protocol_type,
+            "generation": group.generation_id,
+            "protocol": group.protocol_name,
+            "leader": group.leader_id,
+            "currentStateTimestamp": group.state_timestamp_ms,
+            "members": [
+                {
+                    "memberId": member.member_id,
+                    "groupInstanceId": member.group_instance_id,
+                    "clientId": member.client_id,
+                    "clientHost": member.client_host,
+                    "rebalanceTimeout": member.rebalance_timeout_ms,
+                    "sessionTimeout": member.session_timeout_ms,
+                }
+                for member in group.members
+            ],
+        }
+    return _json(key_bytes, {"group": key.group_id}, value, found)
+
+
+def _transactions_json(key: bytes, value: bytes | None) -> str:
+    name = transaction_records.decode_key(key)
+    if name is None:
+        return ""
+    found = None
+    if value is not None:
+        transaction = transaction_records.decode_value(name, value)
+        found = {
+            "producerId": transaction.producer_id,
+            "producerEpoch": transaction.producer_epoch,
+            "transactionTimeoutMs": transaction.timeout_ms,
+            "transactionStatus": transaction.state.number,
+            "transactionPartitions": _partition_names(transaction),
+            "transactionLastUpdateTimestampMs": transaction.updated_ms,
+            "transactionStartTimestampMs": transaction.started_ms,
+        }
+    return _json(key, {"transactionalId": name}, value, found)
+
+
+def _json(key: bytes, key_data: dict[str, Any], value: bytes | None, data: dict[str, Any] | None) -> str:
+    shown: dict[str, Any] = {"key": {"type": str(_version(key)), "data": key_data}, "value": None}
+    if value is not None:
+        shown["value"] = {"version": str(_version(value)), "data": data}
+    return json.dumps(shown, separators=(",", ":"), ensure_ascii=False) + "\n"
+
+
+def _version(data: bytes) -> int:
+    """The first two bytes; they were decoded before."""
+    version: int = struct.unpack_from(">h", data)[0]
+    return version
+
+
+_BY_CLASS = {
+    "kafka.coordinator.group.GroupMetadataManager$OffsetsMessageFormatter": _offsets,
+    "kafka.coordinator.GroupMetadataManager$OffsetsMessageFormatter": _offsets,
+    "kafka.server.OffsetManager$OffsetsMessageFormatter": _offsets,
+    "kafka.coordinator.group.GroupMetadataManager$GroupMetadataMessageFormatter": _groups,
+    "kafka.coordinator.GroupMetadataManager$GroupMetadataMessageFormatter": _groups,
+    "kafka.coordinator.transaction.TransactionLog$TransactionLogMessageFormatter": _transactions,
+    "org.apache.kafka.tools.consumer.OffsetsMessageFormatter": _offsets_json,
+    "org.apache.kafka.tools.consumer.GroupMetadataMessageFormatter": _groups_json,
+    "org.apache.kafka.tools.consumer.TransactionLogMessageFormatter": _transactions_json,
+}

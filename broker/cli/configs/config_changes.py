@@ -1,0 +1,87 @@
+"""The settings that `kafka-configs --alter` is given: how they are typed, what SCRAM credentials are made of. Pure."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import pbkdf2_hmac
+
+from broker.cli.frame.declaration import CommandError
+from broker.protocol.messages.alter_user_scram_credentials import ScramCredentialDeletion, ScramCredentialUpsertion
+from broker.protocol.messages.describe_user_scram_credentials import ScramMechanism
+
+#: A comma or an `=` that no brackets protect.
+_OUTSIDE = r"(?=[^\]]*(?:\[|\Z))"
+_COMMA, _EQUALS = re.compile("," + _OUTSIDE), re.compile(r"\s*=\s*" + _OUTSIDE)
+_BRACKETS = re.compile(r"[\[\]]")
+SCRAM = {"SCRAM-SHA-256": ScramMechanism.SCRAM_SHA_256, "SCRAM-SHA-512": ScramMechanism.SCRAM_SHA_512}
+_HASH = {ScramMechanism.SCRAM_SHA_256: "sha256", ScramMechanism.SCRAM_SHA_512: "sha512"}
+_ITERATIONS = 4096
+#: What brokers accept (KIP-554).
+_ITERATIONS_MIN, _ITERATIONS_MAX = 4096, 16384
+
+
+@dataclass(frozen=True)
+class Changes:
+    added: Mapping[str, str]
+    deleted: tuple[str, ...]
+
+    def of_scram(self) -> "Changes":
+        return Changes(
+            {key: value for key, value in self.added.items() if key in SCRAM},
+            tuple(key for key in self.deleted if key in SCRAM),
+        )
+
+    def of_others(self) -> "Changes":
+        return Changes(
+            {key: value for key, value in self.added.items() if key not in SCRAM},
+            tuple(key for key in self.deleted if key not in SCRAM),
+        )
+
+    def __bool__(self) -> bool:
+        return bool(self.added or self.deleted)
+
+
+def read_added(text: str) -> dict[str, str]:
+    """`k1=v1,k2=[a,b]`: brackets keep commas together, and are no part of the value. Raises CommandError."""
+    pairs = [_EQUALS.split(each) for each in _COMMA.split(text)]
+    if any(len(each) != 2 for each in pairs):
+        raise CommandError(
+            'requirement failed: Invalid entity config: all configs to be added must be in the format "key=val".'
+        )
+    return {key.strip(): _BRACKETS.sub("", value).strip() for key, value in pairs}
+
+
+def read_deleted(text: str) -> list[str]:
+    return [each.strip() for each in text.split(",") if each.strip()]
+
+
+def quota_values(added: Mapping[str, str]) -> dict[str, float]:
+    """Raises CommandError."""
+    values = {}
+    for key, text in added.items():
+        try:
+            values[key] = float(text)
+        except ValueError:
+            raise CommandError(f"Cannot parse quota configuration value for {key}: {text}") from None
+    return values
+
+
+def scram_deletions(user: str, changes: Changes) -> list[ScramCredentialDeletion]:
+    return [ScramCredentialDeletion(name=user, mechanism=SCRAM[key]) for key in changes.deleted]
+
+
+def scram_upsertion(user: str, key: str, text: str, salt: bytes) -> ScramCredentialUpsertion:
+    """Of `iterations=8192,password=x`; the password itself never leaves. Raises CommandError."""
+    fields = dict(each.partition("=")[::2] for each in text.split(","))
+    if not fields.get("password") or fields.keys() - {"iterations", "password"}:
+        raise CommandError(f"{key} is written as {key}=[iterations={_ITERATIONS},password=…]")
+    iterations = fields.get("iterations", str(_ITERATIONS))
+    if iterations == "-1":
+        iterations = str(_ITERATIONS)
+    if not iterations.isdecimal() or not _ITERATIONS_MIN <= int(iterations) <= _ITERATIONS_MAX:
+        raise CommandError(f"{key}: iterations are {_ITERATIONS_MIN} to {_ITERATIONS_MAX}, not {iterations}")
+    mechanism = SCRAM[key]
+    salted = pbkdf2_hmac(_HASH[mechanism], fields["password"].encode(), salt, int(iterations))
+    return ScramCredentialUpsertion(
+        name=user, mechanism=mechanism, iterations=int(iterations), salt=salt, salted_password=salted
+    )

@@ -1,0 +1,114 @@
+"""What `kafka-configs --describe` prints, in the words of today and of the ZooKeeper generation. Pure."""
+
+from collections.abc import Iterable
+from decimal import Decimal
+from math import isfinite
+from typing import Any
+
+from broker.cli.configs.config_changes import SCRAM
+from broker.cli.configs.config_entities import BROKERS, TOPICS, Entity
+from broker.protocol.messages.describe_client_quotas import EntryData
+from broker.protocol.messages.describe_configs import DescribeConfigsResourceResult
+from broker.protocol.messages.describe_user_scram_credentials import DescribeUserScramCredentialsResult
+
+SOURCES = {
+    1: "DYNAMIC_TOPIC_CONFIG",
+    2: "DYNAMIC_BROKER_CONFIG",
+    3: "DYNAMIC_DEFAULT_BROKER_CONFIG",
+    4: "STATIC_BROKER_CONFIG",
+    5: "DEFAULT_CONFIG",
+    6: "DYNAMIC_BROKER_LOGGER_CONFIG",
+    7: "DYNAMIC_CLIENT_METRICS_CONFIG",
+}
+_OF_TOPIC, _OF_BROKER, _OF_ALL_BROKERS = 1, 2, 3
+_MECHANISMS: dict[int, str] = {number: name for name, number in SCRAM.items()}
+_QUOTA_WORDS = {"user": "user-principal", "client-id": "client-id", "ip": "ip"}
+
+Settings = Iterable[DescribeConfigsResourceResult]
+
+
+def own(entity: Entity, settings: Settings) -> list[DescribeConfigsResourceResult]:
+    """What is set for the entity itself, by name; loggers all are."""
+    source = {TOPICS: _OF_TOPIC, BROKERS: _OF_BROKER if entity.name else _OF_ALL_BROKERS}.get(entity.type)
+    return in_order(each for each in settings if source is None or each.config_source == source)
+
+
+def in_order(settings: Settings) -> list[DescribeConfigsResourceResult]:
+    return sorted(settings, key=lambda each: each.name)
+
+
+def head(entity: Entity, *, of_all: bool) -> str:
+    if not entity.name:
+        return f"Default configs for {entity.type} in the cluster are:"
+    return f"{'All' if of_all else 'Dynamic'} configs for {entity.kind} {entity.name} are:"
+
+
+def setting_line(setting: DescribeConfigsResourceResult) -> str:
+    synonyms = ", ".join(
+        f"{SOURCES.get(each.source, 'UNKNOWN')}:{each.name}={_text(each.value)}" for each in setting.synonyms
+    )
+    sensitive = str(bool(setting.is_sensitive)).lower()
+    return f"  {setting.name}={_text(setting.value)} sensitive={sensitive} synonyms={{{synonyms}}}"
+
+
+def zookeeper_line(entity: Entity, settings: Settings) -> str:
+    said = ",".join(f"{each.name}={_text(each.value)}" for each in settings)
+    return f"Configs for {entity.in_zookeepers_words} are {said}"
+
+
+def quota_line(entry: EntryData) -> str:
+    names = {each.entity_type: each.entity_name for each in entry.entity}
+    whose = ", ".join(
+        f"the default {word}" if names[type_] is None else f"{word} '{names[type_]}'"
+        for type_, word in _QUOTA_WORDS.items()
+        if type_ in names
+    )
+    values = ", ".join(
+        f"{each.key}={double_text(each.value)}" for each in sorted(entry.values, key=lambda each: each.key)
+    )
+    return f"Quota configs for {whose} are {values}"
+
+
+def double_text(value: float) -> str:
+    """As Java writes a double: `2048.0`, `1.048576E7`."""
+    if value == 0 or 1e-3 <= abs(value) < 1e7 or not isfinite(value):
+        return str(value)
+    sign, digits, _ = Decimal(repr(value)).normalize().as_tuple()
+    exponent = Decimal(repr(value)).adjusted()
+    fraction = "".join(map(str, digits[1:])) or "0"
+    return f"{'-' if sign else ''}{digits[0]}.{fraction}E{exponent}"
+
+
+def scram_line(result: DescribeUserScramCredentialsResult) -> str:
+    credentials = ", ".join(
+        f"{_MECHANISMS.get(each.mechanism, 'UNKNOWN')}=iterations={each.iterations}" for each in result.credential_infos
+    )
+    return f"SCRAM credential configs for user-principal '{result.user}' are {credentials}"
+
+
+def as_json(entity: Entity, settings: Settings) -> dict[str, Any]:
+    return {
+        "entityType": entity.type,
+        "entityName": entity.name or None,
+        "configs": [
+            {
+                "name": each.name,
+                "value": each.value,
+                "source": SOURCES.get(each.config_source, "UNKNOWN"),
+                "sensitive": bool(each.is_sensitive),
+                "readOnly": bool(each.read_only),
+            }
+            for each in settings
+        ],
+    }
+
+
+def quota_as_json(entry: EntryData) -> dict[str, Any]:
+    return {
+        "entity": {each.entity_type: each.entity_name for each in entry.entity},
+        "quotas": {each.key: each.value for each in entry.values},
+    }
+
+
+def _text(value: str | None) -> str:
+    return "null" if value is None else value

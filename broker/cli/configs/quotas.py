@@ -1,0 +1,129 @@
+"""`kafka-configs` for users, clients and addresses: quotas, and the SCRAM credentials of users."""
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from broker.cli.configs.config_changes import Changes, quota_values, scram_deletions, scram_upsertion
+from broker.cli.configs.config_entities import CLIENTS, IPS, USERS, Entity
+from broker.cli.configs.config_listing import quota_as_json, quota_line, scram_line
+from broker.cli.frame.answers import check
+from broker.cli.frame.declaration import CommandError
+from broker.cli.frame.output import print_json
+from broker.client.cluster import Cluster
+from broker.client.errors import ApiNotServed
+from broker.common.errors import ErrorCode
+from broker.protocol.messages.alter_client_quotas import AlterClientQuotasRequest, EntityData, EntryData, OpData
+from broker.protocol.messages.alter_user_scram_credentials import AlterUserScramCredentialsRequest
+from broker.protocol.messages.describe_client_quotas import (
+    ComponentData,
+    DescribeClientQuotasRequest,
+    QuotaMatchType,
+)
+from broker.protocol.messages.describe_client_quotas import EntryData as DescribedQuotas
+from broker.protocol.messages.describe_user_scram_credentials import (
+    DescribeUserScramCredentialsRequest,
+    DescribeUserScramCredentialsResult,
+    UserName,
+)
+
+_WIRE_TYPES = {USERS: "user", CLIENTS: "client-id", IPS: "ip"}
+_SALT_BYTES = 26
+_HAVE_NO_QUOTAS = "The brokers keep no quotas: they do not limit what users, clients and addresses may use."
+_HAVE_NO_PASSWORDS = "The brokers keep no SCRAM credentials of users."
+
+
+def describe_quotas(cluster: Cluster, entities: Sequence[Entity], *, as_json: bool) -> None:
+    """Raises ApiError, CommandError where a cluster keeps nothing of the kind."""
+    quotas = _quotas(cluster, entities)
+    credentials = _credentials(cluster, entities[0]) if _may_have_credentials(entities) else []
+    if as_json:
+        print_json([quota_as_json(each) for each in quotas] + [_credentials_as_json(each) for each in credentials])
+        return
+    for quota in quotas:
+        print(quota_line(quota))
+    for credential in credentials:
+        print(scram_line(credential))
+
+
+def alter_quotas(cluster: Cluster, entities: Sequence[Entity], changes: Changes) -> None:
+    """Raises ApiError, CommandError."""
+    of_scram, of_quotas = changes.of_scram(), changes.of_others()
+    if of_scram and not (_may_have_credentials(entities) and entities[0].name):
+        raise CommandError("SCRAM credentials are a user's: name it with --entity-type users --entity-name or --user")
+    if of_quotas:
+        _alter_quotas(cluster, entities, of_quotas)
+    if of_scram:
+        _alter_credentials(cluster, str(entities[0].name), of_scram)
+
+
+def _alter_quotas(cluster: Cluster, entities: Sequence[Entity], changes: Changes) -> None:
+    values = quota_values(changes.added)
+    present = {value.key for entry in _quotas(cluster, entities) for value in entry.values}
+    if absent := [key for key in changes.deleted if key not in present]:
+        raise CommandError(f"Invalid config(s): {','.join(absent)}")
+    entry = EntryData(
+        entity=[EntityData(entity_type=_WIRE_TYPES[each.type], entity_name=each.name or None) for each in entities],
+        ops=[OpData(key=key, value=value, remove=False) for key, value in values.items()]
+        + [OpData(key=key, value=0.0, remove=True) for key in changes.deleted],
+    )
+    with _kept_by_the_cluster(_HAVE_NO_QUOTAS):
+        answer = cluster.ask_controller(AlterClientQuotasRequest(entries=[entry], validate_only=False))
+    for result in answer.entries:
+        check(result.error_code, result.error_message)
+
+
+def _alter_credentials(cluster: Cluster, user: str, changes: Changes) -> None:
+    upsertions = [scram_upsertion(user, key, text, os.urandom(_SALT_BYTES)) for key, text in changes.added.items()]
+    request = AlterUserScramCredentialsRequest(deletions=scram_deletions(user, changes), upsertions=upsertions)
+    with _kept_by_the_cluster(_HAVE_NO_PASSWORDS):
+        answer = cluster.ask_controller(request)
+    for result in answer.results:
+        check(result.error_code, result.error_message)
+
+
+def _quotas(cluster: Cluster, entities: Sequence[Entity]) -> list[DescribedQuotas]:
+    request = DescribeClientQuotasRequest(components=[component(each) for each in entities], strict=True)
+    with _kept_by_the_cluster(_HAVE_NO_QUOTAS):
+        answer = cluster.ask_controller(request)
+    check(answer.error_code, answer.error_message)
+    return list(answer.entries or ())
+
+
+def component(entity: Entity) -> ComponentData:
+    """What matches the entity: all of its type where it has no name."""
+    if entity.name is None:
+        match = QuotaMatchType.ANY
+    else:
+        match = QuotaMatchType.EXACT if entity.name else QuotaMatchType.DEFAULT
+    return ComponentData(entity_type=_WIRE_TYPES[entity.type], match_type=match, match=entity.name or None)
+
+
+def _may_have_credentials(entities: Sequence[Entity]) -> bool:
+    return [each.type for each in entities] == [USERS] and entities[0].name != ""
+
+
+def _credentials(cluster: Cluster, user: Entity) -> list[DescribeUserScramCredentialsResult]:
+    """Nothing from a cluster that keeps none: quotas have been told."""
+    request = DescribeUserScramCredentialsRequest(users=[UserName(name=user.name)] if user.name else None)
+    try:
+        answer = cluster.ask_controller(request)
+    except ApiNotServed:
+        return []
+    check(answer.error_code, answer.error_message)
+    found = [each for each in answer.results if each.error_code != ErrorCode.RESOURCE_NOT_FOUND]
+    for each in found:
+        check(each.error_code, each.error_message)
+    return found
+
+
+def _credentials_as_json(result: DescribeUserScramCredentialsResult) -> dict[str, object]:
+    return {"user": result.user, "scram": [{"iterations": each.iterations} for each in result.credential_infos]}
+
+
+@contextmanager
+def _kept_by_the_cluster(otherwise: str) -> Iterator[None]:
+    try:
+        yield
+    except ApiNotServed:
+        raise CommandError(otherwise) from None

@@ -1,0 +1,1 @@
+"""What the commands about consumer groups compute and print."""

@@ -1,0 +1,49 @@
+"""Groups of the consumer of Kafka 0.8, as they lie below /consumers in ZooKeeper."""
+
+from typing import TYPE_CHECKING
+
+from broker.cli.frame.connecting import read_zookeeper
+from broker.cli.groups.offset_checking import OldGroup
+from broker.common.types import TopicPartition
+
+if TYPE_CHECKING:
+    from broker.zookeeper.session import ZooKeeperSession
+
+
+def read_old_group(connect: str, group: str) -> OldGroup:
+    """Empty if there is none. Raises CommandError."""
+    if not group.strip(".") or "/" in group or not group.isprintable():
+        return OldGroup()  # no name of a znode
+
+    async def read(session: "ZooKeeperSession") -> OldGroup:
+        offsets = await _texts_of_partitions(session, f"/consumers/{group}/offsets")
+        owners = await _texts_of_partitions(session, f"/consumers/{group}/owners")
+        numbers = {partition: int(text) for partition, text in offsets.items() if text.strip().isdecimal()}
+        return OldGroup(numbers, owners)
+
+    return read_zookeeper(connect, read, f"what group {group} has read")
+
+
+async def _texts_of_partitions(session: "ZooKeeperSession", path: str) -> dict[TopicPartition, str]:
+    """`path`/TOPIC/PARTITION → what is written there."""
+    from broker.zookeeper.errors import NodeMissing
+
+    texts = {}
+    for topic in await _children(session, path):
+        for name in await _children(session, f"{path}/{topic}"):
+            if name.isdecimal():
+                try:
+                    znode = await session.get(f"{path}/{topic}/{name}")
+                except NodeMissing:
+                    continue
+                texts[TopicPartition(topic, int(name))] = znode.data.decode(errors="replace")
+    return texts
+
+
+async def _children(session: "ZooKeeperSession", path: str) -> list[str]:
+    from broker.zookeeper.errors import NodeMissing
+
+    try:
+        return await session.children(path)
+    except NodeMissing:
+        return []

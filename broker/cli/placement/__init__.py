@@ -1,0 +1,1 @@
+"""What the commands that elect, move and compare replicas compute and print."""

@@ -1,0 +1,83 @@
+"""Moves of replicas between the log directories of their brokers (KIP-113), asked of each broker for itself."""
+
+import time
+from collections.abc import Iterable
+
+from broker.cli.frame.answers import check
+from broker.cli.placement.reassignment import LogDirs
+from broker.cli.placement.reassignment_states import Lies
+from broker.client.cluster import Cluster
+from broker.common.errors import ErrorCode
+from broker.common.types import TopicPartition
+from broker.protocol.messages.alter_replica_log_dirs import (
+    AlterReplicaLogDir,
+    AlterReplicaLogDirsRequest,
+    AlterReplicaLogDirTopic,
+)
+from broker.protocol.messages.describe_log_dirs import DescribableLogDirTopic, DescribeLogDirsRequest
+
+Replica = tuple[TopicPartition, int]
+_PAUSE_S = 0.1
+
+
+def where_replicas_lie(cluster: Cluster, replicas: Iterable[Replica]) -> dict[Replica, Lies]:
+    """A replica nobody has is left out. Raises BrokerUnreachable, ApiNotServed."""
+    found: dict[Replica, Lies] = {}
+    for broker, partitions in _by_broker(replicas).items():
+        topics = [DescribableLogDirTopic(topic=name, partitions=indexes) for name, indexes in partitions.items()]
+        for directory in cluster.ask_broker(broker, DescribeLogDirsRequest(topics=topics)).results:
+            for topic in directory.topics:
+                for each in topic.partitions:
+                    replica = TopicPartition(topic.name, each.partition_index), broker
+                    lies = found.get(replica, Lies())
+                    found[replica] = (
+                        Lies(lies.current, directory.log_dir)
+                        if each.is_future_key
+                        else Lies(directory.log_dir, lies.future)
+                    )
+    return found
+
+
+def begin_moves(cluster: Cluster, wanted: LogDirs) -> set[Replica]:
+    """Those that have begun. A replica that its broker does not have yet has been noted, and is told again later.
+
+    Raises ApiError for anything else, BrokerUnreachable, ApiNotServed.
+    """
+    begun: set[Replica] = set()
+    for broker in sorted({broker for _, broker in wanted}):
+        directories: dict[str, dict[str, list[int]]] = {}
+        for ((topic, index), at), path in wanted.items():
+            if at == broker:
+                directories.setdefault(path, {}).setdefault(topic, []).append(index)
+        request = AlterReplicaLogDirsRequest(
+            dirs=[
+                AlterReplicaLogDir(
+                    path=path,
+                    topics=[AlterReplicaLogDirTopic(name=name, partitions=each) for name, each in topics.items()],
+                )
+                for path, topics in directories.items()
+            ]
+        )
+        for topic in cluster.ask_broker(broker, request).results:
+            for each in topic.partitions:
+                if each.error_code == ErrorCode.REPLICA_NOT_AVAILABLE:
+                    continue
+                check(each.error_code)
+                begun.add((TopicPartition(topic.topic_name, each.partition_index), broker))
+    return begun
+
+
+def begin_all_moves(cluster: Cluster, wanted: LogDirs, begun: set[Replica], timeout_ms: int) -> set[Replica]:
+    """Ask again for those that have not begun, until the time is over; which have."""
+    deadline = time.monotonic() + timeout_ms / 1000
+    while len(begun) < len(wanted) and time.monotonic() < deadline:
+        time.sleep(_PAUSE_S)
+        begun |= begin_moves(cluster, {each: path for each, path in wanted.items() if each not in begun})
+    return begun
+
+
+def _by_broker(replicas: Iterable[Replica]) -> dict[int, dict[str, list[int]]]:
+    found: dict[int, dict[str, list[int]]] = {}
+    for (topic, index), broker in sorted(replicas):
+        found.setdefault(broker, {}).setdefault(topic, []).append(index)
+    return found

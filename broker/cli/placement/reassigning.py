@@ -1,0 +1,61 @@
+"""What `kafka-reassign-partitions` asks of the cluster: where replicas lie, which moves go on, and to begin others."""
+
+from collections.abc import Mapping, Sequence
+
+from broker.cli.frame.answers import check
+from broker.cli.placement.reassignment import Move
+from broker.client.cluster import Cluster
+from broker.common.errors import ApiError, ErrorCode
+from broker.common.types import TopicPartition
+from broker.protocol.messages.alter_partition_reassignments import (
+    AlterPartitionReassignmentsRequest,
+    ReassignablePartition,
+    ReassignableTopic,
+)
+from broker.protocol.messages.list_partition_reassignments import ListPartitionReassignmentsRequest
+
+
+def assignments(cluster: Cluster, topics: Sequence[str]) -> dict[TopicPartition, tuple[int, ...]]:
+    """Of all their partitions. Raises ApiError for a topic that is not there."""
+    found = {}
+    for topic in cluster.describe_topics(sorted(set(topics))).topics if topics else ():
+        if topic.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
+            raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"Topic {topic.name} not found.")
+        check(topic.error_code)
+        for each in topic.partitions:
+            found[TopicPartition(topic.name or "", each.partition_index)] = tuple(each.replica_nodes)
+    return found
+
+
+def moves_in_progress(cluster: Cluster) -> dict[TopicPartition, Move]:
+    answer = cluster.ask_controller(ListPartitionReassignmentsRequest())
+    check(answer.error_code, answer.error_message)
+    return {
+        TopicPartition(topic.name, each.partition_index): Move(
+            tuple(each.replicas), tuple(each.adding_replicas), tuple(each.removing_replicas)
+        )
+        for topic in answer.topics
+        for each in topic.partitions
+    }
+
+
+def alter(
+    cluster: Cluster, targets: Mapping[TopicPartition, Sequence[int] | None]
+) -> dict[TopicPartition, tuple[int, str]]:
+    """None calls a move off. What was refused, with its sentence."""
+    topics: dict[str, list[ReassignablePartition]] = {}
+    for (topic, index), replicas in sorted(targets.items()):
+        topics.setdefault(topic, []).append(
+            ReassignablePartition(partition_index=index, replicas=None if replicas is None else list(replicas))
+        )
+    request = AlterPartitionReassignmentsRequest(
+        topics=[ReassignableTopic(name=name, partitions=partitions) for name, partitions in topics.items()]
+    )
+    answer = cluster.ask_controller(request)
+    check(answer.error_code, answer.error_message)
+    return {
+        TopicPartition(topic.name, each.partition_index): (each.error_code, each.error_message or "no reason is told")
+        for topic in answer.responses
+        for each in topic.partitions
+        if each.error_code
+    }

@@ -1,0 +1,91 @@
+"""How far reassignments and moves between log directories have come, in Kafka's sentences of both generations. Pure."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from broker.cli.placement.reassignment import Assignment, LogDirs, Move
+from broker.common.types import TopicPartition
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    subject: str
+    sentence: str
+    is_done: bool
+    is_active: bool = False
+
+
+def partition_lines(
+    targets: Assignment, current: Assignment, moves: Mapping[TopicPartition, Move], *, as_before: bool = False
+) -> list[Line]:
+    """`as_before`: in the words of Kafka before 2.6."""
+    return [
+        _partition_line(partition, target, current.get(partition, ()), partition in moves, as_before)
+        for partition, target in sorted(targets.items())
+    ]
+
+
+def _partition_line(
+    partition: TopicPartition, target: tuple[int, ...], current: tuple[int, ...], is_moving: bool, as_before: bool
+) -> Line:
+    if is_moving:
+        sentence = f"Reassignment of partition {partition} is still in progress."
+        return Line(str(partition), sentence, is_done=False, is_active=True)
+    if current == target:
+        done = "completed successfully" if as_before else "is completed."
+        return Line(str(partition), f"Reassignment of partition {partition} {done}", is_done=True)
+    failed = (
+        f"Reassignment of partition [{partition.topic},{partition.partition}] failed"
+        if as_before
+        else f"There is no active reassignment of partition {partition}, but replica set is {_ids(current)} "
+        f"rather than {_ids(target)}."
+    )
+    return Line(str(partition), failed, is_done=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Lies:
+    """Where a replica lies, and where it is being copied to on the same broker."""
+
+    current: str | None = None
+    future: str | None = None
+
+
+def log_dir_lines(wanted: LogDirs, found: Mapping[tuple[TopicPartition, int], Lies]) -> list[Line]:
+    return [
+        _log_dir_line(partition, broker, goal, found.get((partition, broker), Lies()))
+        for (partition, broker), goal in sorted(wanted.items())
+    ]
+
+
+def _log_dir_line(partition: TopicPartition, broker: int, goal: str, lies: Lies) -> Line:
+    replica = f"{partition}-{broker}"
+    if lies.future == goal:
+        return Line(replica, f"Reassignment of replica {replica} is still in progress.", is_done=False, is_active=True)
+    if lies.future:
+        sentence = (
+            f"Partition {partition} on broker {broker} is being moved to log dir {lies.future} instead of {goal}."
+        )
+        return Line(replica, sentence, is_done=False, is_active=True)
+    if lies.current is None:
+        sentence = f"Partition {partition} is not found in any live log dir on broker {broker}."
+        return Line(replica, f"{sentence} There is likely an offline log directory on the broker.", is_done=False)
+    if lies.current != goal:
+        sentence = f"Partition {partition} on broker {broker} is not being moved from log dir {lies.current} to {goal}."
+        return Line(replica, sentence, is_done=False)
+    return Line(replica, f"Reassignment of replica {replica} completed successfully.", is_done=True)
+
+
+def listed(moves: Mapping[TopicPartition, Move]) -> list[str]:
+    if not moves:
+        return ["No partition reassignments found."]
+    lines = ["Current partition reassignments:"]
+    for partition, move in sorted(moves.items()):
+        line = f"{partition}: replicas: {_ids(move.replicas)}."
+        line += f" adding: {_ids(move.adding)}." if move.adding else ""
+        lines.append(line + (f" removing: {_ids(move.removing)}." if move.removing else ""))
+    return lines
+
+
+def _ids(brokers: Iterable[int]) -> str:
+    return ",".join(map(str, brokers))

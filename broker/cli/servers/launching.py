@@ -1,0 +1,33 @@
+"""How the start commands start: in the foreground the command becomes the server, with -daemon it leaves it behind."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from broker.cli.frame.declaration import Arguments, Option
+
+_STDOUT, _STDERR = 1, 2
+DAEMON = Option("daemon", "Return at once; the server goes on without a terminal, and tells $LOG_DIR or logs/ its log.")
+
+
+def start(arguments: Arguments, command: list[str], environment: Mapping[str, str], log_name: str) -> None:
+    """Returns with -daemon only. The log goes to standard output, as that of Kafka's servers does."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    if arguments["daemon"]:
+        _leave_behind(command, environment, log_name)
+    else:
+        os.dup2(_STDOUT, _STDERR)
+        os.execve(command[0], command, environment)
+
+
+def _leave_behind(command: list[str], environment: Mapping[str, str], log_name: str) -> None:
+    """Several servers may have one log directory, and their starts one after the other: nothing is written over."""
+    directory = Path(os.environ.get("LOG_DIR") or "logs")
+    directory.mkdir(parents=True, exist_ok=True)
+    with (directory / log_name).open("ab") as log:
+        subprocess.Popen(
+            command, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
+        )

@@ -1,0 +1,70 @@
+"""What the stop commands share: which servers of this user run on this machine, and a signal to each.
+
+A server that the console runs is left alone: the console would start it again.
+"""
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from broker.cli.frame.declaration import CommandError, UsageError
+from broker.common.installation import RUN_TOKEN_VARIABLE
+
+
+@dataclass(frozen=True, slots=True)
+class RunningServer:
+    """`directory` is where it works, on which its relative paths stand."""
+
+    pid: int
+    words: tuple[str, ...]
+    directory: str
+    is_managed: bool
+
+
+def running_servers(is_one: Callable[[Sequence[str]], bool]) -> list[RunningServer]:
+    """Those of this user whose command line `is_one`."""
+    import psutil
+
+    found = []
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            if process.uids().effective == os.geteuid() and is_one(words := process.cmdline()):
+                managed = RUN_TOKEN_VARIABLE in process.environ()
+                found.append(RunningServer(process.pid, tuple(words), process.cwd(), managed))
+    return found
+
+
+def stop(servers: list[RunningServer], noun: str) -> list[RunningServer]:
+    """Those that were told to stop; nobody waits for them. CommandError if there was none."""
+    number = _signal_number()
+    told = list(_told(servers, number))
+    for each in servers:
+        if each.is_managed:
+            print(
+                f"{noun} server {each.pid} is run by the console, which would start it again: stop it on the page "
+                "Processes, or everything with `barnabas down`.",
+                file=sys.stderr,
+            )
+    if not told:
+        raise CommandError(f"No {noun} server to stop", on_stdout=True)
+    return told
+
+
+def _told(servers: list[RunningServer], number: int) -> Iterator[RunningServer]:
+    for each in servers:
+        if not each.is_managed:
+            with suppress(ProcessLookupError):
+                os.kill(each.pid, number)
+                yield each
+
+
+def _signal_number() -> int:
+    """Kafka's scripts take another than TERM from the environment."""
+    text = os.environ.get("SIGNAL", "TERM").upper().removeprefix("SIG")
+    try:
+        return int(text) if text.isdecimal() else signal.Signals[f"SIG{text}"]
+    except KeyError:
+        raise UsageError(f"SIGNAL={text} is no signal") from None

@@ -1,0 +1,1 @@
+"""What the commands about topics compute and print."""

@@ -1,0 +1,54 @@
+"""Which partitions `kafka-get-offsets` is asked about: patterns of topics, with partitions or ranges of them. Pure."""
+
+import re
+from collections.abc import Callable
+
+from broker.cli.frame.answers import pattern
+from broker.cli.frame.declaration import CommandError
+from broker.common.types import TopicPartition
+
+_ONE = re.compile(r"(?P<topic>[^:,]*)(?::(?:(?P<only>\d*)|(?P<first>\d*)-(?P<end>\d*)))?")
+
+Filter = Callable[[TopicPartition], bool]
+
+
+def of_topics(topic: str | None, partitions: str | None) -> Filter:
+    """`--topic` and `--partitions 0,1`. Raises CommandError."""
+    wanted = pattern(topic) if topic else None
+    try:
+        numbers = None if partitions is None else {int(each) for each in partitions.split(",")}
+    except ValueError:
+        raise CommandError(
+            f"Error occurred: --partitions expects a list of numeric partition ids, but was: {partitions}"
+        ) from None
+
+    def leaves(partition: TopicPartition) -> bool:
+        return (wanted is None or wanted.fullmatch(partition.topic) is not None) and (
+            numbers is None or partition.partition in numbers
+        )
+
+    return leaves
+
+
+def of_topic_partitions(text: str) -> Filter:
+    """`--topic-partitions t:0,u:1-3,v:5-,:2`: of a range its end is left out. Raises CommandError."""
+    filters = [_of_one(each) for each in text.split(",")]
+    return lambda partition: any(leaves(partition) for leaves in filters)
+
+
+def _of_one(text: str) -> Filter:
+    found = _ONE.fullmatch(text)
+    if found is None:
+        raise CommandError(f"Error occurred: Invalid rule: {text}")
+    topic = pattern(found["topic"]) if found["topic"] else None
+    first, end = found["first"], found["end"]
+    if found["only"]:
+        first, end = found["only"], str(int(found["only"]) + 1)
+    lowest, highest = int(first or 0), int(end) if end else None
+
+    def leaves(partition: TopicPartition) -> bool:
+        return (topic is None or topic.fullmatch(partition.topic) is not None) and (
+            lowest <= partition.partition and (highest is None or partition.partition < highest)
+        )
+
+    return leaves

@@ -1,0 +1,110 @@
+"""What a topic is like at the moment: its size, what is written to it, and where it lies; the start of a plan."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from broker.cli.frame.answers import check
+from broker.client.cluster import Cluster
+from broker.client.leaders import Leaders
+from broker.client.offsets import list_offsets
+from broker.common.errors import ApiError, ErrorCode
+from broker.common.types import TopicPartition
+from broker.protocol.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
+from broker.protocol.messages.describe_log_dirs import DescribeLogDirsRequest
+from broker.protocol.messages.list_offsets import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP
+
+_TOPIC, _BROKER = 2, 4
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """At one moment, by the largest replica of each partition."""
+
+    at_s: float
+    sizes: Mapping[TopicPartition, int]
+    log_ends: Mapping[TopicPartition, int]
+    log_starts: Mapping[TopicPartition, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Directories:
+    """Of all brokers alive."""
+
+    brokers: int
+    #: Of the broker that has fewest.
+    per_broker: int
+    #: Left on the fullest; None where brokers do not say (before Kafka 3.3).
+    usable_bytes: int | None
+
+
+def rate_between(before: Look, after: Look) -> float:
+    """Bytes per second that were written. Where a partition shrank, because old segments went, by its records and the
+    bytes one of them took; of a partition that was not there before nothing."""
+    written = 0.0
+    for partition, end in after.log_ends.items():
+        if partition not in before.log_ends:
+            continue
+        grown = after.sizes.get(partition, 0) - before.sizes.get(partition, 0)
+        records = end - before.log_ends[partition]
+        held = before.log_ends[partition] - before.log_starts.get(partition, 0)
+        per_record = before.sizes.get(partition, 0) / max(1, held)
+        written += grown if grown >= 0 else records * per_record
+    return written / max(after.at_s - before.at_s, 0.001)
+
+
+def look(cluster: Cluster, topic: str) -> Look:
+    """Raises ApiError(UNKNOWN_TOPIC_OR_PARTITION), BrokerUnreachable, ApiNotServed."""
+    leaders = Leaders(cluster)
+    partitions = leaders.partitions(topic)
+    log_ends = list_offsets(leaders, dict.fromkeys(partitions, LATEST_TIMESTAMP))
+    log_starts = list_offsets(leaders, dict.fromkeys(partitions, EARLIEST_TIMESTAMP))
+    sizes: dict[TopicPartition, int] = {}
+    for broker in cluster.brokers():
+        for directory in cluster.ask_broker(broker, DescribeLogDirsRequest(topics=None)).results:
+            for found in directory.topics:
+                for each in found.partitions if found.name == topic else ():
+                    partition = TopicPartition(topic, each.partition_index)
+                    sizes[partition] = max(sizes.get(partition, 0), each.partition_size)
+    return Look(time.monotonic(), sizes, log_ends, log_starts)
+
+
+def directories(cluster: Cluster) -> Directories:
+    counts, usable = [], []
+    for broker in cluster.brokers():
+        found = cluster.ask_broker(broker, DescribeLogDirsRequest(topics=[])).results
+        counts.append(len(found))
+        usable += [each.usable_bytes for each in found if not each.error_code and each.usable_bytes >= 0]
+    return Directories(len(counts), min(counts), min(usable, default=None))
+
+
+def leaders_per_broker(cluster: Cluster, but_of: str | None) -> int:
+    """Partitions that the busiest broker leads, but those of one topic."""
+    counts: dict[int, int] = {}
+    for topic in cluster.describe_topics(None).topics:
+        for each in topic.partitions if topic.name != but_of else ():
+            counts[each.leader_id] = counts.get(each.leader_id, 0) + 1
+    return max(counts.values(), default=0)
+
+
+def settings(cluster: Cluster, topic: str | None) -> dict[str, str]:
+    """Of the topic, or, for one that is to be made, of a broker. Raises ApiError, BrokerUnreachable."""
+    name = topic or str(min(cluster.brokers()))
+    kind = _TOPIC if topic else _BROKER
+    resource = DescribeConfigsResource(resource_type=kind, resource_name=name, configuration_keys=None)
+    request = DescribeConfigsRequest(resources=[resource])
+    answer: Any = cluster.ask_any(request) if topic else cluster.ask_broker(int(name), request)
+    (result,) = answer.results
+    check(result.error_code, result.error_message)
+    return {each.name: each.value for each in result.configs if each.value is not None}
+
+
+def is_there(cluster: Cluster, topic: str) -> int | None:
+    """Its replication factor; None if there is no such topic."""
+    (found,) = cluster.describe_topics([topic]).topics
+    if found.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
+        return None
+    if found.error_code:
+        raise ApiError(ErrorCode(found.error_code), f"{topic}: {ErrorCode(found.error_code).meaning}")
+    return max((len(each.replica_nodes) for each in found.partitions), default=1)

@@ -1,0 +1,60 @@
+from hashlib import pbkdf2_hmac
+
+import pytest
+
+from broker.cli.configs.config_changes import (
+    Changes,
+    quota_values,
+    read_added,
+    read_deleted,
+    scram_deletions,
+    scram_upsertion,
+)
+from broker.cli.frame.declaration import CommandError
+
+
+def test_brackets_keep_commas_and_equal_signs_together():
+    assert read_added("k1=v1,k2=[a,b],k3= v3 ,k4=") == {"k1": "v1", "k2": "a,b", "k3": "v3", "k4": ""}
+    assert read_added("SCRAM-SHA-256=[iterations=8192,password=x],producer_byte_rate=1") == {
+        "SCRAM-SHA-256": "iterations=8192,password=x",
+        "producer_byte_rate": "1",
+    }
+
+
+@pytest.mark.parametrize("text", ["", "foo", "k=v=w", "k1=v1,,k2=v2", "k=a,b"])
+def test_what_is_no_pair_is_refused(text):
+    with pytest.raises(CommandError, match='all configs to be added must be in the format "key=val"'):
+        read_added(text)
+
+
+def test_keys_to_delete_are_separated_by_commas():
+    assert read_deleted("a, b,,c") == ["a", "b", "c"]
+
+
+def test_quotas_are_numbers():
+    assert quota_values({"producer_byte_rate": "1024"}) == {"producer_byte_rate": 1024.0}
+    with pytest.raises(CommandError, match="Cannot parse quota configuration value for a: fast"):
+        quota_values({"a": "fast"})
+
+
+def test_scram_credentials_are_told_from_quotas():
+    changes = Changes({"SCRAM-SHA-512": "password=x", "a": "1"}, ("SCRAM-SHA-256", "b"))
+    assert (changes.of_scram(), changes.of_others()) == (
+        Changes({"SCRAM-SHA-512": "password=x"}, ("SCRAM-SHA-256",)),
+        Changes({"a": "1"}, ("b",)),
+    )
+    assert not Changes({}, ())
+    assert [(each.name, each.mechanism) for each in scram_deletions("bob", changes.of_scram())] == [("bob", 1)]
+
+
+def test_a_password_leaves_hashed():
+    made = scram_upsertion("bob", "SCRAM-SHA-512", "iterations=8192,password=p=w", b"salt")
+    assert (made.name, made.mechanism, made.iterations) == ("bob", 2, 8192)
+    assert made.salted_password == pbkdf2_hmac("sha512", b"p=w", b"salt", 8192)
+    assert scram_upsertion("bob", "SCRAM-SHA-256", "password=x", b"salt").iterations == 4096
+
+
+@pytest.mark.parametrize("text", ["iterations=8192", "password=", "password=x,salt=y", "iterations=1,password=x"])
+def test_credentials_that_nobody_could_use_are_refused(text):
+    with pytest.raises(CommandError, match="SCRAM-SHA-256"):
+        scram_upsertion("bob", "SCRAM-SHA-256", text, b"salt")

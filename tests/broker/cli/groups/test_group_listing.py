@@ -1,0 +1,104 @@
+from broker.cli.groups.group_listing import (
+    assignment_text,
+    deleted_lines,
+    list_lines,
+    member_lines,
+    offset_lines,
+    offset_rows,
+    reset_lines,
+    state_lines,
+)
+from broker.client.groups import ConsumerGroup, CoordinatorAddress, GroupMember
+from broker.common.types import TopicPartition
+
+T0, T1, U0 = TopicPartition("t", 0), TopicPartition("t", 1), TopicPartition("u", 0)
+
+
+def member(name="c-1", *assignment, instance=""):
+    return GroupMember(name, instance, "client", "/127.0.0.1", assignment)
+
+
+def group(*members):
+    return ConsumerGroup("g", "Stable" if members else "Empty", "range", members)
+
+
+def test_rows_are_what_members_have_and_then_what_nobody_has():
+    two, one = member("two", T0, T1), member("one", U0)
+    other = TopicPartition("x", 0)
+    rows = offset_rows(group(one, two), {T0: 5, other: 1}, {T0: 8, T1: 2, U0: 0})
+    assert [(row.partition, row.current, row.log_end, row.lag, row.member) for row in rows] == [
+        (T0, 5, 8, 3, two),
+        (T1, None, 2, None, two),
+        (U0, None, 0, None, one),
+        (other, 1, None, None, None),
+    ]
+
+
+def test_columns_of_describe_stand_where_scripts_look_for_them():
+    rows = offset_rows(group(member("c-1", T0)), {T0: 5, U0: 1}, {T0: 8})
+    assert offset_lines("g", rows) == [
+        "",
+        "GROUP           TOPIC           PARTITION  CURRENT-OFFSET  LOG-END-OFFSET  LAG             CONSUMER-ID     "
+        "HOST            CLIENT-ID",
+        "g               t               0          5               8               3               c-1             "
+        "/127.0.0.1      client",
+        "g               u               0          1               -               -               -               "
+        "-               -",
+    ]
+
+
+def test_a_column_is_as_wide_as_its_longest_cell():
+    long = "a-group-with-a-rather-long-name"
+    _, head, row = offset_lines(long, offset_rows(group(), {T0: 1}, {T0: 1}))
+    assert head.startswith(f"{'GROUP':<{len(long)}} TOPIC")
+    assert row.startswith(f"{long} t ")
+
+
+def test_members_have_a_column_for_instances_only_if_there_are_any():
+    _, head, row = member_lines(group(member("c-1", T1, T0)), verbose=False)
+    assert head == "GROUP           CONSUMER-ID     HOST            CLIENT-ID       #PARTITIONS     "
+    assert row == "g               c-1             /127.0.0.1      client          2               "
+    _, head, row = member_lines(group(member("c-1", T0, instance="i-1")), verbose=True)
+    assert head.split() == [
+        "GROUP",
+        "CONSUMER-ID",
+        "GROUP-INSTANCE-ID",
+        "HOST",
+        "CLIENT-ID",
+        "#PARTITIONS",
+        "ASSIGNMENT",
+    ]
+    assert row.split() == ["g", "c-1", "i-1", "/127.0.0.1", "client", "1", "t(0)"]
+
+
+def test_an_assignment_names_topics_with_their_partitions():
+    assert assignment_text([U0, T1, T0]) == "t(0,1), u(0)"
+    assert assignment_text([]) == "-"
+
+
+def test_the_state_of_a_group_is_one_line():
+    _, head, row = state_lines(group(), CoordinatorAddress(1, "127.0.0.1", 9092))
+    assert head == ("GROUP                     COORDINATOR (ID)          ASSIGNMENT-STRATEGY  STATE           #MEMBERS")
+    assert row == "g                         127.0.0.1:9092  (1)       range                Empty           0"
+
+
+def test_a_list_with_states_or_types_is_a_table():
+    rows = [{"group": "g", "state": "Empty", "type": "Classic"}]
+    assert list_lines(rows, ("state",)) == [f"{'GROUP':<25} {'STATE':<20}", f"{'g':<25} {'Empty':<20}"]
+    assert [line.split() for line in list_lines(rows, ("type", "state"))] == [
+        ["GROUP", "TYPE", "STATE"],
+        ["g", "Classic", "Empty"],
+    ]
+
+
+def test_resets_and_deletions_are_told_one_row_a_line():
+    assert reset_lines({"g": {T1: 7, T0: 0}}) == [
+        "",
+        f"{'GROUP':<30} {'TOPIC':<30} {'PARTITION':<10} {'NEW-OFFSET':<15}",
+        f"{'g':<30} {'t':<30} {'0':<10} {'0':<15}",
+        f"{'g':<30} {'t':<30} {'1':<10} {'7':<15}",
+    ]
+    assert deleted_lines({T0: "Successful", TopicPartition("x", -1): "Error: :no"})[2:] == [
+        f"{'t':<30} {'0':<15} {'Successful':<15}",
+        f"{'x':<30} {'Not Provided':<15} {'Error: :no':<15}",
+    ]
