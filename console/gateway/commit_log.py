@@ -64,6 +64,7 @@ class CommitLog:
                 "isolation.level": "read_committed",
                 "allow.auto.create.topics": False,
                 "queued.max.messages.kbytes": 4_096,
+                "fetch.queue.backoff.ms": 10,
                 "log_level": 0,
             }
         )

@@ -42,6 +42,8 @@ class KafkaRecordStream:
                 "auto.offset.reset": "earliest",
                 "isolation.level": "read_committed" if committed_only else "read_uncommitted",
                 "queued.max.messages.kbytes": QUEUED_KILOBYTES_MAX,
+                # By default it rests for a second whenever so much is waiting: a search would, after each of them.
+                "fetch.queue.backoff.ms": 10,
                 "fetch.max.bytes": FETCH_BYTES_MAX,
                 "fetch.wait.max.ms": 100,
                 "allow.auto.create.topics": False,

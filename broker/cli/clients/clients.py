@@ -32,8 +32,10 @@ _OF_PRODUCERS = {
 }
 #: librdkafka wants deliveries to be over before their transaction is.
 _OF_TRANSACTIONS = {"delivery.timeout.ms": "60000", "transaction.timeout.ms": "60000"}
-#: Java's defaults; and librdkafka would look for new topics every 5 minutes.
+#: Java's defaults; and librdkafka would look for new topics every 5 minutes, and rest for a second whenever it is ahead
+#: of who reads.
 _OF_CONSUMERS = {
+    "fetch.queue.backoff.ms": "10",
     "allow.auto.create.topics": "true",
     "isolation.level": "read_uncommitted",
     "topic.metadata.refresh.interval.ms": "5000",
