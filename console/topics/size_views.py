@@ -2,6 +2,7 @@
 
 from urllib.parse import urlencode
 
+from django.conf import settings
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -12,6 +13,7 @@ from console.access.reach import Resource
 from console.access.rights import Right, require_somewhere
 from console.clusters.access import access_topic
 from console.clusters.models import Broker, Topic
+from console.gateway.commands import shell_command
 from console.gateway.sizing import Demand, Place, Size, size, text_of_bytes
 from console.topics.size_form import SizeForm
 
@@ -26,6 +28,7 @@ def topic_size(request: HttpRequest) -> HttpResponse:
     context: dict[str, object] = {"form": form, "topic": topic}
     if form.is_bound and form.is_valid():
         context |= _answer(form.demand(topic.partition_count if topic else 0), topic)
+        context["command"] = _command(request, topic)
     return render(request, "topics/size.html", context, status=422 if form.errors or "error" in context else 200)
 
 
@@ -77,6 +80,21 @@ def _next(planned: Size, demand: Demand, topic: Topic | None) -> tuple[str, str]
         return None
     address = f"{reverse('topic-add-partitions', args=[topic.name])}?partition_count={planned.partitions}"
     return address, f"Add {planned.partitions - topic.partition_count:,} partitions…"
+
+
+def _command(request: HttpRequest, topic: Topic | None) -> str:
+    """What was typed, as it was typed."""
+    named = (
+        "throughput",
+        "consumer_throughput",
+        "producer_throughput",
+        "growth",
+        "consumers",
+        "retention",
+        "head_room",
+    )
+    said = {name.replace("_", "-"): request.GET.get(name) or None for name in (*named, "replication_factor")}
+    return shell_command("kafka-plan", settings.BOOTSTRAP_SERVERS, {"topic": topic.name if topic else None, **said})
 
 
 def _registered() -> QuerySet[Broker]:

@@ -35,6 +35,10 @@ def test_the_input_that_decides_is_named_and_the_answer_leads_to_the_form_that_m
     assert (planned.partitions, planned.decisive.name) == (20, "consumer throughput")
     text = response.content.decode()
     assert "20 partitions on 3 brokers" in text
+    assert (
+        "kafka-plan.sh --bootstrap-server 127.0.0.1:9092 --throughput &#x27;50 MB&#x27; --consumer-throughput 5MB/s"
+        in text
+    )
     assert f"{reverse('topic-create')}?partition_count=20&amp;replication_factor=3" in text
 
 
