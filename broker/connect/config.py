@@ -27,6 +27,7 @@ WORKER_KEYS = (
     Key("offset.storage.file.filename", str, REQUIRED, "The file that keeps how far each connector has got."),
     Key("connectors", parse_list, (), "Names of the connectors to run."),
     Key("client.id", str, "barnabas-connect", "What brokers call this client in their logs."),
+    Key("client.config", str, "", "A file of Kafka's client properties, mode 600: how brokers are to be reached."),
     Key("topic.creation.default.partitions", parse_int, 1, "Partitions of a topic the worker creates.", at_least=1),
 )
 _EVERY_CONNECTOR = (
@@ -54,6 +55,7 @@ class WorkerConfig:
     bootstrap_servers: str
     offset_file: str
     client_id: str
+    client_config: str
     partitions: int
     connectors: dict[str, SourceConnector]
 
@@ -73,6 +75,7 @@ def read_worker_config(text: str) -> WorkerConfig:
         values["bootstrap_servers"],
         values["offset_storage_file_filename"],
         values["client_id"],
+        values["client_config"],
         values["topic_creation_default_partitions"],
         connectors,
     )

@@ -1,8 +1,10 @@
 """Records out of a connector into the cluster, in order, until each is acknowledged by every in-sync replica."""
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from threading import Event
+from types import MappingProxyType
+from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException, Producer
 
@@ -29,7 +31,9 @@ class DeliveryStopped(BarnabasError):
         self.acknowledged = acknowledged
 
 
-def connect_producer(bootstrap_servers: str, client_id: str) -> Producer:
+def connect_producer(
+    bootstrap_servers: str, client_id: str, security: Mapping[str, Any] = MappingProxyType({})
+) -> Producer:
     """acks=all and one request at a time: a batch that is sent again cannot overtake the one before it."""
     return Producer(
         {
@@ -44,6 +48,7 @@ def connect_producer(bootstrap_servers: str, client_id: str) -> Producer:
             "reconnect.backoff.max.ms": 2_000,
             "queue.buffering.max.kbytes": 16_384,
             "log.connection.close": False,
+            **security,
         },
         logger=logging.getLogger("broker.connect.producer"),
     )

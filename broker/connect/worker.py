@@ -11,6 +11,8 @@ from threading import Event, Thread
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient
 
+from broker.client.security.file import read_own_security
+from broker.client.security.librdkafka import librdkafka_settings
 from broker.common.clock import Clock
 from broker.common.logs import logger
 from broker.connect.config import WorkerConfig
@@ -80,10 +82,11 @@ class ConnectWorker:
         self._store = FileOffsetStore(Path(config.offset_file).absolute())
 
     def run(self, stop: Event) -> None:
-        """Returns when `stop` is set and every connector has stopped."""
+        """Returns when `stop` is set and every connector has stopped. Raises ClientConfigError."""
         config = self._config
-        producer = connect_producer(config.bootstrap_servers, config.client_id)
-        admin = AdminClient({"bootstrap.servers": config.bootstrap_servers, "client.id": config.client_id})
+        security = librdkafka_settings(read_own_security(config.client_config))
+        producer = connect_producer(config.bootstrap_servers, config.client_id, security)
+        admin = AdminClient({"bootstrap.servers": config.bootstrap_servers, "client.id": config.client_id, **security})
         threads = [
             Thread(target=self._run_connector, args=(name, connector, admin, producer, stop), name=name)
             for name, connector in config.connectors.items()

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from broker.common.clock import SystemClock
+from broker.common.errors import StartupError
 from broker.connect.config import read_worker_config
 from broker.connect.delivery import DeliveryStopped, connect_producer
 from broker.connect.offset_store import FileOffsetStore
@@ -19,6 +20,7 @@ from broker.connect.source import SourceRecord
 from broker.connect.worker import ConnectorTask, ConnectWorker
 from tests.barnabas_cluster import await_true
 from tests.broker.connect.mock_cluster import all_records, mock_cluster
+from tests.secure_broker import SecureBroker, written
 
 _ROOT = Path(__file__).resolve().parents[3]
 TOPIC = "console.access"
@@ -135,3 +137,29 @@ def test_worker_without_brokers_stops_when_told(tmp_path):
     ConnectWorker(config, SystemClock()).run(stop)
     assert time.monotonic() - begun < 5
     assert stored_position(tmp_path) == 0
+
+
+def test_a_worker_logs_in_as_its_client_configuration_says(tmp_path):
+    with SecureBroker(mechanism="SCRAM-SHA-256", users={"connect": "sesame"}) as broker:
+        file = write_config(tmp_path, broker.address)
+        said = "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=SCRAM-SHA-256\nsasl.username=connect\n"
+        security = written(tmp_path / "client.properties", said + "sasl.password=sesame\n")
+        stop = threading.Event()
+        config = read_worker_config(file.read_text() + f"client.config={security}\n")
+        running = threading.Thread(target=ConnectWorker(config, SystemClock()).run, args=[stop])
+        running.start()
+        try:
+            await_true(lambda: "connect" in broker.came, "the worker to log in")
+        finally:
+            stop.set()
+            running.join(30)
+    assert "sesame" not in repr(config)
+
+
+def test_a_worker_with_a_file_that_others_may_read_ends_with_a_sentence(tmp_path):
+    said = "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\nsasl.username=connect\nsasl.password=sesame\n"
+    security = Path(written(tmp_path / "client.properties", said))
+    security.chmod(0o644)
+    config = read_worker_config(write_config(tmp_path, "127.0.0.1:1").read_text() + f"client.config={security}\n")
+    with pytest.raises(StartupError, match="chmod 600"):
+        ConnectWorker(config, SystemClock()).run(threading.Event())

@@ -1,0 +1,72 @@
+"""What a connector, converter, transform or predicate of Connect is written against; it imports nothing of the rest.
+
+The shapes are those of Kafka's `connect-api`, with Python's names: who has written a connector there finds its way.
+"""
+
+from broker.connect.api.config import (
+    REQUIRED,
+    ConfigDef,
+    ConfigKey,
+    ConfigType,
+    ConfigValue,
+    Importance,
+    Password,
+    Width,
+)
+from broker.connect.api.errors import ConfigError, ConnectError, DataError, RetriableError
+from broker.connect.api.plugin import (
+    ConnectorContext,
+    Converter,
+    ErrantRecordReporter,
+    HeaderConverter,
+    OffsetReader,
+    Predicate,
+    SinkConnector,
+    SinkTask,
+    SinkTaskContext,
+    SourceConnector,
+    SourceTask,
+    SourceTaskContext,
+    TransactionContext,
+    Transformation,
+)
+from broker.connect.api.record import ConnectRecord, Header, SinkRecord, SourceRecord, TopicPartition
+from broker.connect.api.schema import Field, Schema, Struct, Type
+
+__all__ = [
+    "REQUIRED",
+    "ConfigDef",
+    "ConfigError",
+    "ConfigKey",
+    "ConfigType",
+    "ConfigValue",
+    "ConnectError",
+    "ConnectRecord",
+    "ConnectorContext",
+    "Converter",
+    "DataError",
+    "ErrantRecordReporter",
+    "Field",
+    "Header",
+    "HeaderConverter",
+    "Importance",
+    "OffsetReader",
+    "Password",
+    "Predicate",
+    "RetriableError",
+    "Schema",
+    "SinkConnector",
+    "SinkRecord",
+    "SinkTask",
+    "SinkTaskContext",
+    "SourceConnector",
+    "SourceRecord",
+    "SourceTask",
+    "SourceTaskContext",
+    "Struct",
+    "TopicPartition",
+    "TransactionContext",
+    "Transformation",
+    "Type",
+    "Width",
+]

@@ -1,0 +1,251 @@
+"""The classes a plugin derives from, and what the worker hands to it.
+
+`props` are the connector's texts as they were given, also where they are not declared. A task is called from one
+thread; only `stop` may come from another, and `poll` then returns soon.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Mapping, Sequence
+from concurrent.futures import Future
+from typing import Any, ClassVar, Protocol
+
+from broker.connect.api.config import ConfigDef, ConfigValue
+from broker.connect.api.record import ConnectRecord, Header, SinkRecord, SourceRecord, TopicPartition
+from broker.connect.api.schema import Schema
+
+Props = Mapping[str, str]
+
+
+class ConnectorContext(Protocol):
+    """What a connector may ask of the worker, from any thread."""
+
+    def request_task_reconfiguration(self) -> None:
+        """`task_configs` is called again soon, because what there is to read has changed."""
+        ...
+
+    def raise_error(self, error: Exception) -> None:
+        """The connector is FAILED."""
+        ...
+
+
+class OffsetReader(Protocol):
+    def offset(self, partition: Mapping[str, Any]) -> dict[str, Any] | None:
+        """The stored source offset of a source partition; None if there is none."""
+        ...
+
+    def offsets(self, partitions: Collection[Mapping[str, Any]]) -> list[dict[str, Any] | None]:
+        """The same of several, in the order given."""
+        ...
+
+
+class TransactionContext(Protocol):
+    """With `transaction.boundary=connector` (KIP-618): behind the given record, or behind this poll's batch."""
+
+    def commit_transaction(self, record: SourceRecord | None = None) -> None: ...
+
+    def abort_transaction(self, record: SourceRecord | None = None) -> None: ...
+
+
+class SourceTaskContext(Protocol):
+    @property
+    def offset_reader(self) -> OffsetReader: ...
+
+    @property
+    def transaction_context(self) -> TransactionContext | None:
+        """None unless the connector defines the boundaries."""
+        ...
+
+
+class ErrantRecordReporter(Protocol):
+    def report(self, record: SinkRecord, error: Exception) -> Future[None]:
+        """Give up one record (KIP-610): done when the dead-letter topic has it; raises if errors are not tolerated."""
+        ...
+
+
+class SinkTaskContext(Protocol):
+    def assignment(self) -> set[TopicPartition]: ...
+
+    def offset(self, offsets: Mapping[TopicPartition, int]) -> None:
+        """The next records are those from these offsets on."""
+        ...
+
+    def timeout(self, timeout_ms: int) -> None:
+        """How long to wait before the batch that raised RetriableError comes again."""
+        ...
+
+    def pause(self, *partitions: TopicPartition) -> None: ...
+
+    def resume(self, *partitions: TopicPartition) -> None: ...
+
+    def request_commit(self) -> None:
+        """`pre_commit` is called soon, not first at the end of the interval."""
+        ...
+
+    @property
+    def errant_record_reporter(self) -> ErrantRecordReporter | None: ...
+
+
+class _Connector(ABC):
+    VERSION: ClassVar[str] = "1"
+    CONFIG: ClassVar[ConfigDef] = ConfigDef()
+
+    @abstractmethod
+    def start(self, props: Props, context: ConnectorContext) -> None:
+        """Keep the configuration, watch the source if need be. Raises ConnectError."""
+
+    @abstractmethod
+    def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
+        """What each task is started with: 1 to `max_tasks` of them, none if there is nothing to do."""
+
+    def stop(self) -> None:
+        """Give back what `start` took."""
+        return
+
+    def validate(self, props: Props) -> list[ConfigValue]:
+        """What is wrong with each key. Overridden where keys hang on each other; must not wait long."""
+        return self.CONFIG.validate(props)
+
+
+class SourceConnector(_Connector):
+    task_class: ClassVar[type["SourceTask"]]
+
+    def exactly_once_support(self, props: Props) -> bool | None:
+        """Whether every record has one source offset it can be repeated from exactly; None: not known (KIP-618)."""
+        return None
+
+    def can_define_transaction_boundaries(self, props: Props) -> bool:
+        return False
+
+    def alter_offsets(self, props: Props, offsets: Mapping[str, Any]) -> bool:
+        """Somebody sets source offsets, `{json of partition: offset or None}`; raise ConnectError if they cannot be.
+
+        True: they are the only ones this connector has; False: it may keep others elsewhere.
+        """
+        return False
+
+
+class SourceTask(ABC):
+    @abstractmethod
+    def start(self, props: Props, context: SourceTaskContext) -> None:
+        """Go on behind the stored offsets."""
+
+    @abstractmethod
+    def poll(self) -> list[SourceRecord]:
+        """New records in the source's order, a bounded number; empty when none came within at most 1 s."""
+
+    def commit(self) -> None:
+        """Offsets were stored, of everything polled and acknowledged by then."""
+        return
+
+    def commit_record(self, record: SourceRecord, metadata: tuple[str, int, int] | None) -> None:
+        """A record was acknowledged at (topic, partition, offset), or left out: None. May come from another thread."""
+        return
+
+    @abstractmethod
+    def stop(self) -> None:
+        """No more polls; called from another thread, also while `poll` is waiting. May come without `start`."""
+
+
+class SinkConnector(_Connector):
+    task_class: ClassVar[type["SinkTask"]]
+
+    def alter_offsets(self, props: Props, offsets: Mapping[TopicPartition, int | None]) -> bool:
+        """As a source's; None resets a partition."""
+        return False
+
+
+class SinkTask(ABC):
+    @abstractmethod
+    def start(self, props: Props, context: SinkTaskContext) -> None:
+        """Before the first `open`."""
+
+    @abstractmethod
+    def put(self, records: Sequence[SinkRecord]) -> None:
+        """In the order of each partition; may be empty, so that a task can do what is due."""
+
+    def flush(self, offsets: Mapping[TopicPartition, int]) -> None:
+        """Everything put so far is safe when this returns."""
+        return
+
+    def pre_commit(self, offsets: Mapping[TopicPartition, int]) -> Mapping[TopicPartition, int]:
+        """What may be committed: the next offset to read of each partition, none above that of `offsets`."""
+        self.flush(offsets)
+        return offsets
+
+    def open(self, partitions: Collection[TopicPartition]) -> None:
+        """These are ours from now on."""
+        return
+
+    def close(self, partitions: Collection[TopicPartition]) -> None:
+        """These are not any more; `pre_commit` came before, unless they were lost."""
+        return
+
+    @abstractmethod
+    def stop(self) -> None:
+        """Called by the task's own thread after the last `close`. May come without `start`."""
+
+
+class Converter(ABC):
+    CONFIG: ClassVar[ConfigDef] = ConfigDef()
+
+    def configure(self, props: Props, is_key: bool) -> None:
+        """Keys without the prefix `key.converter.` or `value.converter.`. Raises ConfigError."""
+        return
+
+    @abstractmethod
+    def from_connect(self, topic: str, headers: Sequence[Header], schema: Schema | None, value: Any) -> bytes | None:
+        """The bytes of a value; None is a null. Raises DataError."""
+
+    @abstractmethod
+    def to_connect(self, topic: str, headers: Sequence[Header], data: bytes | None) -> tuple[Schema | None, Any]:
+        """Schema and value of bytes. Raises DataError."""
+
+    def close(self) -> None:
+        return
+
+
+class HeaderConverter(ABC):
+    CONFIG: ClassVar[ConfigDef] = ConfigDef()
+
+    def configure(self, props: Props, is_key: bool = False) -> None:
+        return
+
+    @abstractmethod
+    def from_connect_header(self, topic: str, key: str, schema: Schema | None, value: Any) -> bytes | None: ...
+
+    @abstractmethod
+    def to_connect_header(self, topic: str, key: str, data: bytes | None) -> tuple[Schema | None, Any]: ...
+
+    def close(self) -> None:
+        return
+
+
+class Transformation(ABC):
+    VERSION: ClassVar[str] = "1"
+    CONFIG: ClassVar[ConfigDef] = ConfigDef()
+
+    def configure(self, props: Props) -> None:
+        """Keys without the prefix `transforms.<alias>.`. Raises ConfigError."""
+        return
+
+    @abstractmethod
+    def apply(self, record: ConnectRecord) -> ConnectRecord | None:
+        """The record as it goes on; None leaves it out, its offset still counts. Raises DataError."""
+
+    def close(self) -> None:
+        return
+
+
+class Predicate(ABC):
+    VERSION: ClassVar[str] = "1"
+    CONFIG: ClassVar[ConfigDef] = ConfigDef()
+
+    def configure(self, props: Props) -> None:
+        """Keys without the prefix `predicates.<alias>.`. Raises ConfigError."""
+        return
+
+    @abstractmethod
+    def test(self, record: ConnectRecord) -> bool: ...
+
+    def close(self) -> None:
+        return

@@ -1,0 +1,56 @@
+"""Records as connectors and transforms see them: converted, with their schemas beside them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from broker.connect.api.schema import Schema
+
+
+class TopicPartition(NamedTuple):
+    topic: str
+    partition: int
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    key: str
+    schema: Schema | None
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRecord:
+    """One record to be written. `source_partition` names a part of the source, `source_offset` the place behind this
+    record; both are JSON objects that only the connector understands. `partition` None: the producer chooses."""
+
+    source_partition: Mapping[str, Any]
+    source_offset: Mapping[str, Any]
+    topic: str
+    partition: int | None
+    key_schema: Schema | None
+    key: Any
+    value_schema: Schema | None
+    value: Any
+    timestamp_ms: int | None = None
+    headers: tuple[Header, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SinkRecord:
+    """One record that was read. After transforms `topic` and `partition` may be others than those it was read from;
+    the worker keeps the original ones for commits."""
+
+    topic: str
+    partition: int
+    offset: int
+    key_schema: Schema | None
+    key: Any
+    value_schema: Schema | None
+    value: Any
+    timestamp_ms: int | None = None
+    headers: tuple[Header, ...] = ()
+
+
+#: What transforms and predicates are given; `dataclasses.replace` makes a changed one and keeps everything else.
+ConnectRecord = SourceRecord | SinkRecord

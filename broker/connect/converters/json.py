@@ -1,0 +1,153 @@
+"""org.apache.kafka.connect.json.JsonConverter: JSON, alone or in an envelope with its schema."""
+
+import json
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any
+
+import orjson
+
+from broker.connect.api import (
+    ConfigDef,
+    ConfigKey,
+    ConfigType,
+    Converter,
+    DataError,
+    Header,
+    Importance,
+    Schema,
+)
+from broker.connect.api.config import OneOf, between
+from broker.connect.api.plugin import Props
+from broker.connect.converters.json_schema_form import schema_from_json, schema_to_json
+from broker.connect.converters.json_values import JsonValues, schemaless_to_json
+
+_DECIMAL_FORMAT = OneOf("BASE64", "NUMERIC")
+
+
+class JsonConverter(Converter):
+    """With `schemas.enable` a value is `{"schema": …, "payload": …}`, without it the payload alone."""
+
+    CONFIG = ConfigDef(
+        ConfigKey(
+            "schemas.enable",
+            ConfigType.BOOLEAN,
+            True,
+            Importance.HIGH,
+            "Include schemas within each of the serialized values and keys.",
+        ),
+        ConfigKey(
+            "schemas.cache.size",
+            ConfigType.INT,
+            1000,
+            Importance.HIGH,
+            "The maximum number of schemas that can be cached in this converter instance.",
+            between(1, 100_000),
+        ),
+        ConfigKey(
+            "decimal.format",
+            ConfigType.STRING,
+            "BASE64",
+            Importance.LOW,
+            "How decimals are written: BASE64 of their digits, or NUMERIC, a JSON number. Both are read.",
+            _DECIMAL_FORMAT,
+            recommender=_DECIMAL_FORMAT,
+        ),
+        ConfigKey(
+            "replace.null.with.default",
+            ConfigType.BOOLEAN,
+            True,
+            Importance.LOW,
+            "Whether a null of a field that has a default is written and read as that default.",
+        ),
+    )
+
+    def __init__(self) -> None:
+        self.configure({}, False)
+
+    def configure(self, props: Props, is_key: bool) -> None:
+        values = self.CONFIG.parse(props)
+        self._with_schemas: bool = values["schemas.enable"]
+        self._cache_size: int = values["schemas.cache.size"]
+        self._is_numeric = values["decimal.format"].upper() == "NUMERIC"
+        self._values = JsonValues(self._is_numeric, values["replace.null.with.default"])
+        self._written: dict[int, tuple[Schema | None, bytes]] = {}
+        self._read: dict[bytes, Schema | None] = {}
+
+    def from_connect(self, topic: str, headers: Sequence[Header], schema: Schema | None, value: Any) -> bytes | None:
+        if schema is None and value is None:
+            return None
+        payload = self._dump(self._values.to_json(schema, value) if schema else schemaless_to_json(value))
+        if not self._with_schemas:
+            return payload
+        return b'{"schema":%b,"payload":%b}' % (self._schema_bytes(schema), payload)
+
+    def to_connect(self, topic: str, headers: Sequence[Header], data: bytes | None) -> tuple[Schema | None, Any]:
+        if data is None:
+            return None, None
+        read = self._load(data)
+        if not self._with_schemas:
+            return None, read
+        if not isinstance(read, dict) or read.keys() != {"schema", "payload"}:
+            raise DataError(
+                'JsonConverter with schemas.enable requires "schema" and "payload" fields and may not contain '
+                "additional fields. If you are trying to deserialize plain JSON data, set schemas.enable=false in your "
+                "converter configuration."
+            )
+        schema = self._schema(read["schema"])
+        return schema, self._values.from_json(schema, read["payload"]) if schema else read["payload"]
+
+    def _dump(self, value: Any) -> bytes:
+        try:
+            if self._is_numeric:
+                return _with_decimals(value).encode()
+            return orjson.dumps(value)
+        except (TypeError, ValueError, RecursionError):
+            return _dump_slowly(value)
+
+    def _load(self, data: bytes) -> Any:
+        try:
+            if self._is_numeric:
+                return json.loads(data, parse_float=Decimal)
+            return orjson.loads(data)
+        except (ValueError, RecursionError) as error:
+            raise DataError(f"Converting byte[] to Kafka Connect data failed: {error}") from None
+
+    def _schema_bytes(self, schema: Schema | None) -> bytes:
+        """By identity: comparing schemas costs more than writing them. The cache keeps the schema, so its id is its."""
+        found = self._written.get(id(schema))
+        if found is None:
+            if len(self._written) >= self._cache_size:
+                self._written.clear()
+            said = None if schema is None else schema_to_json(schema, self._values.to_json)
+            found = self._written[id(schema)] = (schema, self._dump(said))
+        return found[1]
+
+    def _schema(self, said: Any) -> Schema | None:
+        if said is None:
+            return None
+        key = self._dump(said)
+        if key not in self._read:
+            if len(self._read) >= self._cache_size:
+                self._read.clear()
+            self._read[key] = schema_from_json(said, self._values.from_json)
+        return self._read[key]
+
+
+def _dump_slowly(value: Any) -> bytes:
+    """What orjson does not write: integers beyond 64 bits. Lone surrogates are nobody's text."""
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise DataError(f"Converting Kafka Connect data to byte[] failed due to serialization error: {error}") from None
+
+
+def _with_decimals(value: Any) -> str:
+    """JSON in which a Decimal stands with all of its digits."""
+    if isinstance(value, Decimal):
+        return f"{value:f}"
+    if isinstance(value, dict):
+        return "{" + ",".join(f"{json.dumps(key)}:{_with_decimals(each)}" for key, each in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ",".join(map(_with_decimals, value)) + "]"
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)

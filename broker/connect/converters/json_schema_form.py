@@ -1,0 +1,98 @@
+"""A schema as the `schema` member of JsonConverter's envelope, and back."""
+
+from collections.abc import Callable
+from typing import Any
+
+from broker.connect.api import DataError, Field, Schema, Type
+
+#: JsonConverter's own words; the others are Connect's.
+_WORDS = {Type.FLOAT32: "float", Type.FLOAT64: "double"}
+_TYPES = {_WORDS.get(each, each.value): each for each in Type}
+#: Schemas within schemas: what nobody means, and Python's stack holds.
+DEPTH_MAX = 100
+
+ValueToJson = Callable[[Schema, Any], Any]
+JsonToValue = Callable[[Schema, Any], Any]
+
+
+def schema_to_json(schema: Schema, to_json: ValueToJson) -> dict[str, Any]:
+    """`to_json` writes defaults."""
+    said: dict[str, Any] = {"type": _WORDS.get(schema.type, schema.type.value)}
+    if schema.type is Type.ARRAY and schema.value_schema:
+        said["items"] = schema_to_json(schema.value_schema, to_json)
+    elif schema.type is Type.MAP and schema.key_schema and schema.value_schema:
+        said["keys"] = schema_to_json(schema.key_schema, to_json)
+        said["values"] = schema_to_json(schema.value_schema, to_json)
+    elif schema.type is Type.STRUCT:
+        said["fields"] = [{**schema_to_json(each.schema, to_json), "field": each.name} for each in schema.fields]
+    said["optional"] = schema.optional
+    for key in ("name", "version", "doc"):
+        if getattr(schema, key) is not None:
+            said[key] = getattr(schema, key)
+    if schema.parameters:
+        said["parameters"] = dict(schema.parameters)
+    if schema.default is not None:
+        said["default"] = to_json(schema, schema.default)
+    return said
+
+
+def schema_from_json(said: Any, to_value: JsonToValue, depth: int = 0) -> Schema:
+    """Raises DataError saying which member is wrong."""
+    if depth > DEPTH_MAX:
+        raise DataError(f"A schema of more than {DEPTH_MAX} levels")
+    if not isinstance(said, dict):
+        raise DataError(f"A schema must be a JSON object, not {type(said).__name__}")
+    kind = _TYPES.get(str(said.get("type")))
+    if kind is None:
+        raise DataError(f"Unknown schema type: {said.get('type')}")
+
+    def inner(member: str) -> Schema:
+        if member not in said:
+            raise DataError(f"A schema of type {kind} must have {member}")
+        return schema_from_json(said[member], to_value, depth + 1)
+
+    made = Schema(
+        kind,
+        _member(said, "optional", bool, False),
+        _member(said, "name", str),
+        _member(said, "version", int),
+        _member(said, "doc", str),
+        _parameters(said),
+        None,
+        _fields(said, to_value, depth) if kind is Type.STRUCT else (),
+        inner("keys") if kind is Type.MAP else None,
+        inner("items") if kind is Type.ARRAY else inner("values") if kind is Type.MAP else None,
+    )
+    if said.get("default") is None:
+        return made
+    default = to_value(made, said["default"])
+    return Schema(**{**made.__dict__, "default": default})
+
+
+def _member(said: dict[str, Any], name: str, kind: type, default: Any = None) -> Any:
+    value = said.get(name, default)
+    if value is not None and (not isinstance(value, kind) or (kind is int and isinstance(value, bool))):
+        raise DataError(f"Invalid schema: {name} must be of type {kind.__name__}")
+    return default if value is None else value
+
+
+def _parameters(said: dict[str, Any]) -> dict[str, str]:
+    parameters: dict[str, str] = _member(said, "parameters", dict, {})
+    if not all(isinstance(each, str) for each in parameters.values()):
+        raise DataError("Schema parameters must have string values.")
+    return parameters
+
+
+def _fields(said: dict[str, Any], to_value: JsonToValue, depth: int) -> tuple[Field, ...]:
+    fields = said.get("fields")
+    if not isinstance(fields, list):
+        raise DataError('Struct schema\'s "fields" argument is not an array.')
+    made = []
+    for each in fields:
+        name = each.get("field") if isinstance(each, dict) else None
+        if not isinstance(name, str):
+            raise DataError('Struct schema\'s field name not specified properly: "field" must be a string')
+        made.append(Field(name, schema_from_json(each, to_value, depth + 1)))
+    if len({each.name for each in made}) < len(made):
+        raise DataError("A struct has two fields of one name")
+    return tuple(made)

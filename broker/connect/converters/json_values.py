@@ -1,0 +1,171 @@
+"""Values as JSON's, by their schema: what stands in `payload` of JsonConverter's envelope."""
+
+import base64
+import math
+from collections.abc import Mapping
+from datetime import date, datetime, time
+from decimal import Decimal
+from typing import Any
+
+from broker.connect.api import DataError, Schema, Struct, Type
+from broker.connect.api.schema import DECIMAL, validate_value
+from broker.connect.converters.json_schema_form import DEPTH_MAX
+from broker.connect.converters.logical import (
+    decimal_of,
+    from_primitive,
+    scale_of,
+    timestamp_to_ms,
+    to_primitive,
+    unscaled,
+)
+
+_FLOATS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
+_NAME_OF_FLOAT = {math.inf: "Infinity", -math.inf: "-Infinity"}
+
+
+class JsonValues:
+    """`numeric_decimals`: decimal.format=NUMERIC. `replace_null`: replace.null.with.default."""
+
+    def __init__(self, numeric_decimals: bool = False, replace_null: bool = True):
+        self._numeric_decimals = numeric_decimals
+        self._replace_null = replace_null
+
+    def to_json(self, schema: Schema, value: Any) -> Any:
+        """Raises DataError if the value does not fit its schema."""
+        if value is None:
+            if schema.default is not None and self._replace_null:
+                return self.to_json(schema, schema.default)
+            if not schema.optional and schema.default is None:
+                raise DataError("Conversion error: null value for field that is required and has no default value")
+            return None
+        match schema.type:
+            case Type.STRUCT:
+                return self._struct_to_json(schema, value)
+            case Type.ARRAY:
+                return [self.to_json(_inner(schema), each) for each in _of(value, (list, tuple), schema)]
+            case Type.MAP:
+                return self._map_to_json(schema, _of(value, (dict,), schema))
+        if schema.name == DECIMAL and self._numeric_decimals:
+            return decimal_of(unscaled(value, scale_of(schema)), scale_of(schema))
+        validate_value(schema, value)
+        return _primitive_to_json(to_primitive(schema, value))
+
+    def _struct_to_json(self, schema: Schema, value: Any) -> dict[str, Any]:
+        if not isinstance(value, Struct) or (value.schema is not schema and value.schema != schema):
+            raise DataError("Mismatching schema.")
+        return {each.name: self.to_json(each.schema, value.without_default(each.name)) for each in schema.fields}
+
+    def _map_to_json(self, schema: Schema, value: dict[Any, Any]) -> Any:
+        keys = schema.key_schema
+        pairs = [(self.to_json(keys, key), self.to_json(_inner(schema), each)) for key, each in value.items()]  # type: ignore[arg-type]
+        return dict(pairs) if _is_object(schema) else [list(pair) for pair in pairs]
+
+    def from_json(self, schema: Schema, value: Any) -> Any:
+        """The other way; numbers with a point may be Decimal. Raises DataError."""
+        if value is None:
+            if schema.default is not None and self._replace_null:
+                return schema.default
+            if not schema.optional and schema.default is None:
+                raise DataError(f"Invalid null value for required {schema.type} field")
+            return None
+        match schema.type:
+            case Type.STRUCT:
+                members = _of(value, (dict,), schema)
+                return Struct(
+                    schema, {each.name: self.from_json(each.schema, members.get(each.name)) for each in schema.fields}
+                )
+            case Type.ARRAY:
+                return [self.from_json(_inner(schema), each) for each in _of(value, (list,), schema)]
+            case Type.MAP:
+                return self._map_from_json(schema, value)
+        return self._primitive_from_json(schema, value)
+
+    def _map_from_json(self, schema: Schema, value: Any) -> dict[Any, Any]:
+        keys = schema.key_schema
+        if _is_object(schema):
+            pairs = list(_of(value, (dict,), schema).items())
+        else:
+            pairs = _of(value, (list,), schema)
+            if not all(isinstance(pair, list) and len(pair) == 2 for pair in pairs):
+                raise DataError("Found invalid map entry: each must be an array of two elements")
+        try:
+            return {self.from_json(keys, key): self.from_json(_inner(schema), each) for key, each in pairs}  # type: ignore[arg-type]
+        except TypeError:
+            raise DataError("A map whose keys cannot be compared") from None
+
+    @staticmethod
+    def _primitive_from_json(schema: Schema, value: Any) -> Any:
+        if schema.name == DECIMAL and isinstance(value, int | float | Decimal) and not isinstance(value, bool):
+            scale = scale_of(schema)
+            return decimal_of(unscaled(Decimal(str(value)), scale), scale)
+        if schema.type is Type.BYTES:
+            value = _from_base64(value)
+        elif schema.type in (Type.FLOAT32, Type.FLOAT64):
+            value = _to_float(value)
+        value = from_primitive(schema, value)
+        validate_value(schema, value)
+        return value
+
+
+def schemaless_to_json(value: Any, depth: int = 0) -> Any:
+    """A value without schema; bytes as Base64, dates as Connect's numbers. Raises DataError."""
+    if depth > DEPTH_MAX:
+        raise DataError(f"A value of more than {DEPTH_MAX} levels")
+    if isinstance(value, Mapping):
+        pairs = [(key, schemaless_to_json(each, depth + 1)) for key, each in value.items()]
+        if all(isinstance(key, str) for key, _ in pairs):
+            return dict(pairs)
+        return [[schemaless_to_json(key, depth + 1), each] for key, each in pairs]
+    if isinstance(value, list | tuple):
+        return [schemaless_to_json(each, depth + 1) for each in value]
+    if isinstance(value, datetime):
+        return timestamp_to_ms(value)
+    if isinstance(value, date | time | Decimal):
+        return str(value)
+    return _primitive_to_json(value)
+
+
+def _primitive_to_json(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return _NAME_OF_FLOAT.get(value, "NaN")
+    if isinstance(value, bytes | bytearray | memoryview):
+        return base64.b64encode(value).decode()
+    if value is None or isinstance(value, str | int | float):
+        return value
+    raise DataError(f"Couldn't convert {type(value).__name__} to JSON.")
+
+
+def _of(value: Any, kinds: tuple[type, ...], schema: Schema) -> Any:
+    if not isinstance(value, kinds):
+        raise DataError(f"Invalid type for {schema.type}: {type(value).__name__}")
+    return value
+
+
+def _inner(schema: Schema) -> Schema:
+    if schema.value_schema is None:
+        raise DataError(f"A schema of type {schema.type} without the schema of its elements")
+    return schema.value_schema
+
+
+def _is_object(schema: Schema) -> bool:
+    """A map is a JSON object if its keys are texts that are never null."""
+    keys = schema.key_schema
+    return keys is not None and keys.type is Type.STRING and not keys.optional
+
+
+def _from_base64(value: Any) -> bytes:
+    try:
+        return base64.b64decode(value, validate=True)
+    except (ValueError, TypeError):
+        raise DataError("Invalid bytes field: not Base64") from None
+
+
+def _to_float(value: Any) -> float:
+    if isinstance(value, str) and value in _FLOATS:
+        return _FLOATS[value]
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+        raise DataError(f"Invalid type for a float: {type(value).__name__}")
+    try:
+        return float(value)
+    except OverflowError:
+        raise DataError("A number too large for a float") from None

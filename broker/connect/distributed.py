@@ -1,0 +1,76 @@
+"""A worker of a group: what it knows is in three topics, what it runs is decided with the others."""
+
+import threading
+from collections.abc import Mapping
+
+from broker.client.cluster import Cluster, parse_bootstrap_servers
+from broker.client.membership import Member
+from broker.common.logs import logger
+from broker.connect.api import ConnectError
+from broker.connect.group.wire import PROTOCOL_TYPE
+from broker.connect.herder.fencing import Fencing
+from broker.connect.herder.herder import Herder
+from broker.connect.herder.membership import GroupWorker
+from broker.connect.plugins import paths
+from broker.connect.rest.forwarding import send_tasks
+from broker.connect.settings import DISTRIBUTED, Settings, read_settings
+from broker.connect.standalone import listen, serving, worker_id
+from broker.connect.storage.configurations import Configurations
+from broker.connect.storage.logs import TopicLog
+from broker.connect.storage.offsets import Offsets
+from broker.connect.storage.states import States
+
+_log = logger("broker.connect")
+
+
+def run_distributed(props: Mapping[str, str], stop: threading.Event) -> None:
+    """Until `stop` is set. Raises StartupError."""
+    settings = read_settings(props, DISTRIBUTED)
+    paths.allow(list(settings.connector_file_roots) or None)
+    listening = listen(settings)
+    configurations, states, offsets = Configurations(), States(), Offsets()
+    identity = worker_id(settings, listening)
+    herder = Herder(settings, identity, configurations, states, offsets)
+    herder.publish_to_leader = _publish
+    herder.fencing = Fencing(herder)
+    herder.config_log = _log_of(settings, "config", 1, herder.on_config)
+    herder.state_log = _log_of(settings, "status", settings.status_storage_partitions, states.apply)
+    herder.offset_log = _log_of(settings, "offset", settings.offset_storage_partitions, offsets.apply)
+    logs = (herder.config_log, herder.state_log, herder.offset_log)
+    for each in logs:
+        each.start()
+    cluster = Cluster(parse_bootstrap_servers(settings.bootstrap_servers), security=settings.security)
+    member = Member(
+        cluster, settings.group_id, PROTOCOL_TYPE,
+        session_timeout_ms=settings.session_timeout_ms, rebalance_timeout_ms=settings.rebalance_timeout_ms,
+    )  # fmt: skip
+    group = GroupWorker(herder, member, f"http://{identity}/")
+    herder.group = group
+    herder.start(())
+    group.start()
+    try:
+        with serving(herder, listening):
+            _log.info("Kafka Connect started", worker=identity)
+            stop.wait()
+    finally:
+        herder.run_only(frozenset()).result()
+        group.stop()
+        herder.stop()
+        for each in logs:
+            each.stop()
+        cluster.close()
+
+
+def _log_of(settings: Settings, kind: str, partitions: int, apply: object) -> TopicLog:
+    topic = getattr(settings, f"{kind}_storage_topic")
+    replicas = getattr(settings, f"{kind}_storage_replication_factor")
+    return TopicLog(topic, partitions, replicas, settings.client(), apply)  # type: ignore[arg-type]
+
+
+def _publish(url: str, connector: str, configs: list[dict[str, str]]) -> None:
+    """To the leader, which writes them. Raises ConnectError."""
+    if not url:
+        raise ConnectError("there is no leader of the group yet")
+    status, content = send_tasks(url, connector, configs)
+    if status >= 400:
+        raise ConnectError(f"the leader did not take the tasks of {connector}: {status} {content[:500]!r}")

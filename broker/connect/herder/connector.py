@@ -1,0 +1,102 @@
+"""A connector on its thread: started, asked for its tasks' configurations, and asked again when it says so."""
+
+import threading
+from collections.abc import Callable, Mapping
+from http.client import HTTPException
+
+from broker.common.logs import logger
+from broker.connect.api import ConnectError, SinkConnector
+from broker.connect.group.wire import Unit
+from broker.connect.herder.validation import connector_class
+from broker.connect.tasks.unit import RunningUnit, Tell
+
+#: Between two attempts to tell the leader (A6).
+_PAUSE_FIRST_S, _PAUSE_MAX_S = 0.25, 60.0
+_log = logger("broker.connect")
+
+
+class RunningConnector(RunningUnit):
+    """The context of its connector, too. `publish` is told its tasks' configurations, on this thread."""
+
+    def __init__(
+        self,
+        unit: Unit,
+        tell: Tell,
+        is_paused: bool,
+        *,
+        props: Mapping[str, str],
+        publish: Callable[[str, list[dict[str, str]]], None],
+    ):
+        super().__init__(unit, tell, is_paused)
+        self._props = props
+        self._publish = publish
+        self._wanted = threading.Event()
+        self._error: Exception | None = None
+        self._pause_s = _PAUSE_FIRST_S
+
+    def request_task_reconfiguration(self) -> None:
+        self._wanted.set()
+
+    def raise_error(self, error: Exception) -> None:
+        self._error = error
+        self._wanted.set()
+
+    def interrupt(self) -> None:
+        self._wanted.set()
+
+    def run(self) -> None:
+        cls = connector_class(self._props)
+        connector = cls()
+        connector.start(self._props, self)
+        try:
+            self.say("PAUSED" if self.is_paused else "RUNNING")
+            self._wanted.set()
+            self._watch(connector, cls)
+        finally:
+            connector.stop()
+        self.say("UNASSIGNED")
+
+    def pause(self) -> None:
+        super().pause()
+        self._wanted.set()
+
+    def resume(self) -> None:
+        super().resume()
+        self._wanted.set()
+
+    def _watch(self, connector: object, cls: type) -> None:
+        while not self.stopping.is_set():
+            self._wanted.wait()
+            self._wanted.clear()
+            if self._error is not None:
+                raise self._error
+            if self.stopping.is_set():
+                return
+            if self.is_paused:
+                self.wait_while_paused()
+                continue
+            at_most = int(self._props.get("tasks.max", "1"))
+            configs = connector.task_configs(at_most)  # type: ignore[attr-defined]
+            if len(configs) > at_most:
+                raise ConnectError(
+                    f"The connector {self.unit.connector} has generated {len(configs)} tasks, which is greater than "
+                    f"{at_most}, the maximum number of tasks it is configured to create."
+                )
+            named = (
+                {}
+                if not issubclass(cls, SinkConnector)
+                else {key: self._props[key] for key in ("topics", "topics.regex") if key in self._props}
+            )
+            task = f"{cls.task_class.__module__}.{cls.task_class.__qualname__}"  # type: ignore[attr-defined]
+            self._publish_or_try_again([{**config, **named, "task.class": task} for config in configs])
+
+    def _publish_or_try_again(self, configs: list[dict[str, str]]) -> None:
+        """The leader may be another by then, or gone: that is no failure of the connector."""
+        try:
+            self._publish(self.unit.connector, configs)
+            self._pause_s = _PAUSE_FIRST_S
+        except (ConnectError, OSError, HTTPException) as error:
+            _log.warning("tasks not published yet", connector=self.unit.connector, reason=str(error))
+            self.stopping.wait(self._pause_s)
+            self._pause_s = min(self._pause_s * 2, _PAUSE_MAX_S)
+            self._wanted.set()

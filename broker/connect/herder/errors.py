@@ -1,0 +1,31 @@
+"""What REST answers when something cannot be done; each message is Kafka's where clients look for it."""
+
+from broker.common.errors import BarnabasError
+
+
+class Refused(BarnabasError):
+    status = 500
+
+
+class BadRequest(Refused):
+    status = 400
+
+
+class Forbidden(Refused):
+    status = 403
+
+
+class NotFound(Refused):
+    status = 404
+
+
+class Conflict(Refused):
+    status = 409
+
+
+class NotLeader(Conflict):
+    """Somebody else decides this: the request goes on to `url`, empty while there is nobody."""
+
+    def __init__(self, url: str):
+        super().__init__("Cannot complete request because of a conflicting operation (e.g. worker rebalance)")
+        self.url = url

@@ -1,0 +1,78 @@
+"""Before the tasks of a new configuration write, those of older ones cannot any more (KIP-618)."""
+
+import http.client
+import threading
+from urllib.parse import quote
+
+from broker.client.cluster import Cluster, parse_bootstrap_servers
+from broker.client.coordinators import Coordinators
+from broker.client.transactions import init_producer
+from broker.common.errors import BarnabasError
+from broker.common.logs import logger
+from broker.connect.api import ConnectError
+from broker.connect.group.wire import Unit
+from broker.connect.herder.errors import Conflict, NotLeader
+from broker.connect.herder.herder import Herder
+from broker.connect.rest.forwarding import send
+from broker.connect.storage import records
+
+#: Of a transaction that nobody begins.
+_TIMEOUT_MS = 60_000
+_log = logger("broker.connect")
+
+
+class Fencing:
+    """On any thread but the herder's: it waits for brokers."""
+
+    def __init__(self, herder: Herder):
+        self._herder = herder
+        self._one_round = threading.Lock()
+
+    def ask(self, connector: str) -> None:
+        """Of the leader, wherever it is. Raises ConnectError: ask again."""
+        group = self._herder.group
+        try:
+            if group.is_leader:
+                self.round(connector)
+                return
+            if not group.leader_url:
+                raise ConnectError("there is no leader of the group yet")
+            path = f"/connectors/{quote(connector, safe='')}/fence"
+            status, content = send(group.leader_url, "PUT", path, b"", {"Content-Type": "application/json"})
+        except (BarnabasError, OSError, http.client.HTTPException) as error:
+            raise ConnectError(f"older tasks of {connector} are not fenced: {error}") from None
+        if status >= 400:
+            raise ConnectError(f"older tasks of {connector} are not fenced: {status} {content[:500]!r}")
+
+    def round(self, connector: str) -> None:
+        """By the leader. Raises NotFound, NotLeader, Conflict, or what brokers say."""
+        herder, known = self._herder, self._herder.configurations
+        with self._one_round:
+            if not herder.group.is_leader:
+                raise NotLeader(herder.group.leader_url)
+            herder.config_log.read_to_end()
+            herder.require(connector)
+            if connector in known.fenced and connector not in known.to_fence:
+                return
+            before, generation = known.fenced.get(connector), known.generations.get(connector)
+            count = len(known.tasks.get(connector, ()))
+            if before is not None and not (before == count == 1):
+                self._fence(connector, before)
+            herder.config_log.read_to_end()
+            if known.generations.get(connector) != generation or not herder.group.is_leader:
+                raise Conflict(f"Tasks of {connector} were configured anew while older ones were fenced")
+            herder.config_log.put([records.fencing_record(connector, count)])
+
+    def _fence(self, connector: str, count: int) -> None:
+        settings = self._herder.settings
+        with Cluster(parse_bootstrap_servers(settings.bootstrap_servers), security=settings.security) as cluster:
+            coordinators = Coordinators(cluster)
+            for task in range(count):
+                init_producer(coordinators, settings.transactional_id(connector, task), _TIMEOUT_MS)
+        _log.info("older tasks fenced", connector=connector, tasks=count)
+
+    def require_current(self, unit: Unit, generation: int) -> None:
+        """Raises ConnectError for a task whose configuration is not the last one, or whose worker may have lost it."""
+        self._herder.config_log.read_to_end()
+        if self._herder.configurations.generations.get(unit.connector) != generation or not self._herder.group.holds():
+            raise ConnectError(f"task {unit.connector}-{unit.task} is of an older configuration")

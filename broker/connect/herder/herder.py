@@ -1,0 +1,420 @@
+"""Makes what runs on this worker what the configurations and its group say, and changes configurations when asked.
+
+One thread decides, and waits for no plugin: they run on threads of their own.
+"""
+
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as NotInTime
+from typing import Any, Protocol
+
+from broker.common.logs import logger
+from broker.connect.api import SinkConnector
+from broker.connect.group.wire import CONNECTOR, Unit
+from broker.connect.herder.connector import RunningConnector
+from broker.connect.herder.errors import Conflict, NotFound, NotLeader, Refused
+from broker.connect.herder.validation import connector_class
+from broker.connect.levels import Levels
+from broker.connect.providers import refer
+from broker.connect.settings import Settings
+from broker.connect.storage import records
+from broker.connect.storage.configurations import Configurations
+from broker.connect.storage.logs import Log
+from broker.connect.storage.offsets import Offsets
+from broker.connect.storage.states import States
+from broker.connect.tasks.exactly_once_source import RunningExactlyOnceSource
+from broker.connect.tasks.sink_task import RunningSink
+from broker.connect.tasks.source_task import RunningSource
+from broker.connect.tasks.unit import RunningUnit
+
+#: How long a request may take (A1).
+REQUEST_TIMEOUT_S = 90.0
+_log = logger("broker.connect")
+
+
+class Membership(Protocol):
+    """What a worker's group says; alone it leads and has everything."""
+
+    @property
+    def generation(self) -> int: ...
+    @property
+    def is_leader(self) -> bool: ...
+    @property
+    def leader_url(self) -> str: ...
+    def holds(self) -> bool: ...
+    def rejoin(self) -> None: ...
+
+
+class Fences(Protocol):
+    """Needed where sources are exactly once."""
+
+    def ask(self, connector: str) -> None: ...
+    def round(self, connector: str) -> None: ...
+    def require_current(self, unit: Unit, generation: int) -> None: ...
+
+
+class Alone:
+    generation = 0
+    is_leader = True
+    leader_url = ""
+
+    def holds(self) -> bool:
+        return True
+
+    def rejoin(self) -> None:
+        return
+
+
+class Herder:
+    def __init__(
+        self, settings: Settings, worker_id: str, configurations: Configurations, states: States, offsets: Offsets
+    ):
+        self.settings = settings
+        self.worker_id = worker_id
+        self.configurations, self.states, self.offsets = configurations, states, offsets
+        self.group: Membership = Alone()
+        self.fencing: Fences
+        self.levels = Levels()
+        self.publish_to_leader: Callable[[str, str, list[dict[str, str]]], None] | None = None
+        self.config_log: Log
+        self.state_log: Log
+        self.offset_log: Log
+        self._assigned: frozenset[Unit] | None = None
+        self._running: dict[Unit, tuple[Any, RunningUnit]] = {}
+        self._waits_for_group = False
+        self._queue: queue.SimpleQueue[tuple[Callable[[], Any], Future[Any]] | None] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._work, name="herder", daemon=True)
+
+    # --- its thread
+
+    def start(self, assigned: Iterable[Unit] | None = None) -> None:
+        """`assigned` None: everything that is configured, always."""
+        self._assigned = None if assigned is None else frozenset(assigned)
+        self._thread.start()
+        self.submit(self._reconcile)
+
+    def stop(self) -> None:
+        """Every unit has stopped, or was left behind when it hung."""
+        self.submit(lambda: self._stop(list(self._running)))
+        self._queue.put(None)
+        self._thread.join()
+
+    def submit(self, call: Callable[[], Any]) -> "Future[Any]":
+        done: Future[Any] = Future()
+        self._queue.put((call, done))
+        return done
+
+    def call(self, call: Callable[[], Any]) -> Any:
+        """On the herder's thread. Raises what it raises, or Refused when that is busy for too long."""
+        try:
+            return self.submit(call).result(REQUEST_TIMEOUT_S)
+        except NotInTime:
+            raise Refused("Request timed out. The worker is busy with another operation") from None
+
+    def _work(self) -> None:
+        while (item := self._queue.get()) is not None:
+            call, done = item
+            try:
+                done.set_result(call())
+            except Exception as error:  # whoever asked is told, and the herder lives on
+                if not isinstance(error, Refused):
+                    _log.exception("herder's operation failed")
+                done.set_exception(error)
+
+    # --- what the logs and the group tell
+
+    def on_config(self, key: bytes | None, value: bytes | None, offset: int) -> None:
+        """On the log's thread. New or fewer units concern the whole group."""
+        is_live = self._thread.is_alive()
+        if is_live and (asked := records.restart_asked(key, value)):
+            self.submit(lambda: self._restart_here(*asked))
+        if is_live and (told := records.logger_level(key, value)):
+            self.levels.set(*told)
+        before = self.configurations.units()
+        if self.configurations.apply(key, value, offset) is None:
+            return
+        if self.configurations.units() != before:
+            self.group.rejoin()
+        self.submit(self._reconcile)
+
+    def run_only(self, units: frozenset[Unit]) -> "Future[Any]":
+        """Done when everything else has stopped."""
+
+        def change() -> None:
+            self._assigned = units
+            self._reconcile()
+
+        return self.submit(change)
+
+    def heard(self) -> None:
+        """Of the group: what could not begin for want of its word begins."""
+        if self._waits_for_group:
+            self.submit(self._reconcile)
+
+    # --- units
+
+    def _reconcile(self) -> None:
+        wanted = {unit: self._signature(unit) for unit in self._mine()}
+        gone = [unit for unit, (signature, _) in self._running.items() if wanted.get(unit) != signature]
+        self._stop(gone)
+        self._waits_for_group = not self.group.holds()
+        if self._waits_for_group:
+            return
+        for unit, signature in wanted.items():
+            target = self.configurations.target(unit.connector)
+            if unit not in self._running:
+                if target == "STOPPED":
+                    continue
+                self._begin(unit, signature, target == "PAUSED")
+            else:
+                running = self._running[unit][1]
+                if running.is_paused is not (target == "PAUSED") and not running.failed:
+                    running.pause() if target == "PAUSED" else running.resume()
+
+    def _mine(self) -> Iterable[Unit]:
+        units = self.configurations.units()
+        mine = units if self._assigned is None else units & self._assigned
+        stopped = {unit for unit in mine if self.configurations.target(unit.connector) == "STOPPED"}
+        for unit in stopped:
+            if unit.is_connector:
+                known = self.states.states.get((unit.connector, None))
+                if unit in self._running or known is None or known.state != "STOPPED":
+                    self._stop([unit])
+                    self.tell(unit, "STOPPED", None)
+        return sorted(mine - stopped)
+
+    def _signature(self, unit: Unit) -> Any:
+        config = self.configurations.connectors.get(unit.connector)
+        if unit.is_connector:
+            return config
+        own = self.configurations.tasks[unit.connector][unit.task]
+        # Once: a new configuration fences all producers of the one before, also of tasks that are as they were.
+        count = self.configurations.generations.get(unit.connector) if self.settings.is_exactly_once else None
+        return config, own, count
+
+    def _begin(self, unit: Unit, signature: Any, is_paused: bool) -> None:
+        try:
+            running = self._make(unit, is_paused)
+        except Exception as error:  # a plugin that cannot be found or made: this unit's failure alone
+            self.tell(unit, "FAILED", str(error))
+            return
+        self._running[unit] = signature, running
+        running.begin()
+
+    def _make(self, unit: Unit, is_paused: bool) -> RunningUnit:
+        resolve = self.settings.providers.resolve
+        raw = self.configurations.connectors[unit.connector]
+        props = resolve(raw)
+        if unit.is_connector:
+            return RunningConnector(
+                unit, self.tell, is_paused, props=props,
+                publish=lambda name, configs: self.publish_tasks(name, [refer(each, raw, props) for each in configs]),
+            )  # fmt: skip
+        cls = connector_class(props)
+        own = {**props, **resolve(self.configurations.tasks[unit.connector][unit.task])}
+        settings = self.settings
+        common: dict[str, Any] = {
+            "task": cls.task_class,
+            "props": own,
+            "worker_props": settings.props,
+            "producer": settings.producer(unit.connector, unit.task, props),
+            "holds": self.group.holds,
+            "used": self._used,
+            "flush_interval_s": settings.offset_flush_interval_ms / 1000,
+        }
+        if issubclass(cls, SinkConnector):
+            consumer = settings.consumer(unit.connector, unit.task, props)
+            return RunningSink(unit, self.tell, is_paused, consumer=consumer, **common)
+        common |= {
+            "read": self.offsets.of,
+            "store": self._store_offsets,
+            "makes_topics": settings.topic_creation_enable,
+            "flush_timeout_s": settings.offset_flush_timeout_ms / 1000,
+        }
+        if settings.is_exactly_once:
+            generation = self.configurations.generations.get(unit.connector, 0)
+            common |= {
+                "producer": settings.transactional_producer(unit.connector, unit.task, props),
+                "catch_up": lambda: self.offset_log.read_to_end(waits_for_open=True),
+                "fence": self.fencing.ask,
+                "is_current": lambda: self.fencing.require_current(unit, generation),
+                "offset_topic": settings.offset_storage_topic,
+                "offset_record": self.offsets.record,
+            }
+            return RunningExactlyOnceSource(unit, self.tell, is_paused, **common)
+        return RunningSource(unit, self.tell, is_paused, catch_up=self.offset_log.read_to_end, **common)
+
+    def _stop(self, units: list[Unit]) -> None:
+        stopping = [self._running.pop(unit)[1] for unit in units if unit in self._running]
+        for running in stopping:
+            running.ask_to_stop()
+        deadline = time.monotonic() + self.settings.task_shutdown_graceful_timeout_ms / 1000
+        for running in stopping:
+            running.await_stop(max(deadline - time.monotonic(), 0))
+
+    def tell(self, unit: Unit, state: str, trace: str | None) -> None:
+        """On any thread."""
+        task = None if unit.is_connector else unit.task
+        generation = self.group.generation
+        is_ending = state in ("UNASSIGNED", "FAILED")
+        if unit.connector not in self.configurations.connectors:
+            return
+        if is_ending and not self.states.may_write((unit.connector, task), self.worker_id, generation):
+            return
+        self.state_log.post([records.status_record(unit.connector, task, state, self.worker_id, generation, trace)])
+
+    def _used(self, unit: Unit, topic: str) -> None:
+        if self.settings.topic_tracking_enable and topic not in self.states.topics.get(unit.connector, ()):
+            now_ms = int(time.time() * 1000)
+            self.state_log.post([records.topic_record(topic, unit.connector, unit.task, now_ms)])
+
+    def _store_offsets(self, connector: str, offsets: list[tuple[Mapping[str, Any], Mapping[str, Any]]]) -> None:
+        self.offset_log.put([self.offsets.record(connector, partition, offset) for partition, offset in offsets])
+
+    # --- changes, asked by REST
+
+    def require(self, name: str) -> dict[str, str]:
+        """Raises NotFound."""
+        config = self.configurations.connectors.get(name)
+        if config is None:
+            raise NotFound(f"Connector {name} not found")
+        return config
+
+    def resolved(self, name: str) -> dict[str, str]:
+        """What plugins are given. Raises NotFound, ConfigError."""
+        return self.settings.providers.resolve(self.require(name))
+
+    def _require_leader(self) -> None:
+        if not self.group.is_leader:
+            raise NotLeader(self.group.leader_url)
+
+    def put_config(self, name: str, config: dict[str, str], *, target: str | None, may_exist: bool) -> bool:
+        """Whether it is new. Validated by whoever asks."""
+
+        def change() -> bool:
+            self._require_leader()
+            is_new = name not in self.configurations.connectors
+            if not is_new and not may_exist:
+                raise Conflict(f"Connector {name} already exists")
+            written = [records.target_record(name, target)] if target else []
+            self.config_log.put([*written, records.connector_record(name, config)])
+            return is_new
+
+        return bool(self.call(change))
+
+    def delete(self, name: str) -> None:
+        def change() -> None:
+            self._require_leader()
+            self.require(name)
+            self.config_log.put([records.connector_record(name, None), records.target_record(name, None)])
+            gone = [who for who in list(self.states.states) if who[0] == name]
+            self._reconcile()
+            self.state_log.post([records.status_record(n, task, "DESTROYED", "", 0) for n, task in gone])
+            self.forget_topics(name)
+
+        self.call(change)
+
+    def set_target(self, name: str, target: str) -> None:
+        """PAUSED or STARTED; any worker writes it."""
+        self.require(name)
+        self.config_log.put([records.target_record(name, target)])
+
+    def stop_connector(self, name: str) -> None:
+        """No tasks first, then the state: who reads both never runs what was stopped (KIP-875)."""
+
+        def change() -> None:
+            self._require_leader()
+            self.require(name)
+            self.config_log.put([*records.task_records(name, []), records.target_record(name, "STOPPED")])
+
+        self.call(change)
+
+    def publish_tasks(self, name: str, configs: list[dict[str, str]]) -> None:
+        """On a connector's thread; nothing is written that is known already."""
+        if configs == self.configurations.tasks.get(name) and name not in self.configurations.inconsistent:
+            return
+        if not self.group.is_leader and self.publish_to_leader is not None:
+            self.publish_to_leader(self.group.leader_url, name, configs)
+            return
+        # Not waited for: the herder may be waiting for this very thread to end.
+        self.put_tasks(name, configs)
+
+    def put_tasks(self, name: str, configs: list[dict[str, str]]) -> "Future[Any]":
+        def change() -> None:
+            self._require_leader()
+            self.require(name)
+            if self.configurations.target(name) != "STOPPED":
+                self.config_log.put(records.task_records(name, configs))
+
+        return self.submit(change)
+
+    def restart(self, name: str, *, includes_tasks: bool, only_failed: bool) -> None:
+        """Wherever it runs: each worker reads that it is wanted, and does its part."""
+        self.require(name)
+        if not includes_tasks and not only_failed:
+            self._restart_one(Unit(name, CONNECTOR))
+            return
+        self.config_log.put([records.restart_record(name, includes_tasks=includes_tasks, only_failed=only_failed)])
+        self.call(lambda: None)
+
+    def restart_task(self, name: str, task: int) -> None:
+        self.require(name)
+        if Unit(name, task) not in self.configurations.units():
+            raise NotFound(f"Unknown task: {name}-{task}")
+        self._restart_one(Unit(name, task))
+
+    def _restart_one(self, unit: Unit) -> None:
+        """Raises NotLeader with the address of the worker that runs it."""
+
+        def change() -> None:
+            if unit not in self._running and self._assigned is not None and unit not in self._assigned:
+                known = self.states.states.get((unit.connector, None if unit.is_connector else unit.task))
+                raise NotLeader(f"http://{known.worker_id}/" if known and known.worker_id != self.worker_id else "")
+            self._restart([unit])
+
+        self.call(change)
+
+    def _restart_here(self, name: str, includes_tasks: bool, only_failed: bool) -> None:
+        units = [u for u in self._running if u.connector == name and (u.is_connector or includes_tasks)]
+        self._restart([u for u in units if not only_failed or self._running[u][1].failed])
+
+    def _restart(self, units: list[Unit]) -> None:
+        for unit in units:
+            _log.info("restarted", connector=unit.connector, task=unit.task)
+            self.tell(unit, "RESTARTING", None)
+        self._stop(units)
+        self._reconcile()
+
+    def forget_topics(self, name: str) -> None:
+        topics = sorted(self.states.topics.get(name, ()))
+        self.state_log.post([(f"status-topic-{topic}:connector-{name}".encode(), None) for topic in topics])
+
+    # --- what is told
+
+    def info(self, name: str) -> dict[str, Any]:
+        config = self.require(name)
+        tasks = [{"connector": name, "task": n} for n in range(len(self.configurations.tasks.get(name, ())))]
+        return {"name": name, "config": config, "tasks": tasks, "type": self._type(config)}
+
+    def status(self, name: str) -> dict[str, Any]:
+        config = self.require(name)
+        known = self.states.states.get((name, None))
+        if known is None:
+            raise NotFound(f"No status found for connector {name}")
+        count = len(self.configurations.tasks.get(name, ()))
+        tasks = [{"id": n, **state.shown()} for n, state in self.states.of(name).items() if n < count]
+        return {"name": name, "connector": known.shown(), "tasks": tasks, "type": self._type(config)}
+
+    @staticmethod
+    def _type(config: Mapping[str, str]) -> str:
+        try:
+            return "sink" if issubclass(connector_class(config), SinkConnector) else "source"
+        except Exception as error:  # a plugin that this worker does not have, or cannot load
+            _log.debug("plugin not loaded", connector_class=config.get("connector.class"), reason=str(error))
+            return "unknown"
+
+
+__all__ = ["CONNECTOR", "Alone", "Herder", "Membership"]

@@ -1,0 +1,189 @@
+"""A worker in its group: a thread that joins, decides for all if it leads, hands its part to the herder, and says that
+it is there. What runs may write as long as the group cannot have given it to somebody else."""
+
+import contextlib
+import threading
+import time
+from concurrent.futures import Future, wait
+from dataclasses import replace
+from typing import Any
+
+from broker.client.errors import BrokerUnreachable
+from broker.client.membership import Joined, Member
+from broker.common.errors import ApiError, BarnabasError, ErrorCode, ProtocolError
+from broker.common.logs import logger
+from broker.connect.group.assignment import Balancer
+from broker.connect.group.wire import (
+    CONFIG_MISMATCH,
+    PROTOCOLS,
+    Assignment,
+    Metadata,
+    decode_assignment,
+    decode_metadata,
+    encode_assignment,
+    encode_metadata,
+)
+from broker.connect.herder.herder import Herder
+
+#: What is spoken: requests between workers are not signed, so that `sessioned` would promise too much.
+_PROTOCOL = "compatible"
+_VERSION = PROTOCOLS[_PROTOCOL]
+_TICK_S = 0.05
+_PAUSE_S = 0.2
+_log = logger("broker.connect")
+
+
+class GroupWorker:
+    def __init__(self, herder: Herder, member: Member, url: str):
+        settings = herder.settings
+        self._herder = herder
+        self._member = member
+        self._url = url
+        self._session_s = settings.session_timeout_ms / 1000
+        self._heartbeat_s = settings.heartbeat_interval_ms / 1000
+        self._stop_s = settings.task_shutdown_graceful_timeout_ms / 1000 + _PAUSE_S
+        self._balancer = Balancer(settings.scheduled_rebalance_max_delay_ms)
+        self._running: Assignment | None = None
+        self._completed = -1
+        self._join_at = 0.0
+        self._beat_at = 0.0
+        self._asked = threading.Event()
+        self._stopping = threading.Event()
+        self.generation = -1
+        self._leads = False
+        self.leader_url = ""
+        self._thread = threading.Thread(target=self._live, name="group", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        """The work has stopped before; then the group is told, unless it keeps us waiting: it will notice."""
+        self._stopping.set()
+        self._thread.join(self._session_s)
+        if self._thread.is_alive():
+            return
+        with contextlib.suppress(BarnabasError):
+            self._member.leave()
+
+    def holds(self) -> bool:
+        """The clock goes on while a process is suspended: who wakes up too late knows it before it writes."""
+        return bool(time.monotonic() < self._member.heard_at + self._session_s)
+
+    @property
+    def is_leader(self) -> bool:
+        """Not any more either, once somebody else may have been made it."""
+        return self._leads and self.holds()
+
+    def rejoin(self) -> None:
+        self._asked.set()
+
+    def _live(self) -> None:
+        while not self._stopping.is_set():
+            try:
+                if self._asked.is_set() or time.monotonic() >= self._join_at:
+                    self._round()
+                else:
+                    self._beat()
+                    self._stopping.wait(_TICK_S)
+            except ApiError as error:
+                self._refused(error)
+            except (BrokerUnreachable, ProtocolError) as error:
+                _log.warning("group not reached", reason=str(error))
+                self._stopping.wait(_PAUSE_S)
+            except Exception:  # this thread is what keeps two workers from running the same
+                _log.exception("group failed")
+                self._lose()
+                self._stopping.wait(_PAUSE_S)
+            if self._running is not None and not self.holds():
+                self._lose()
+
+    def _refused(self, error: ApiError) -> None:
+        if error.code is not ErrorCode.REBALANCE_IN_PROGRESS:
+            _log.warning("group says no", reason=str(error))
+        if error.code in (ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.ILLEGAL_GENERATION):
+            self._lose()
+        elif error.code is not ErrorCode.REBALANCE_IN_PROGRESS:
+            self._stopping.wait(_PAUSE_S)
+        if error.code not in (
+            ErrorCode.NOT_COORDINATOR,
+            ErrorCode.COORDINATOR_NOT_AVAILABLE,
+            ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
+        ):
+            self._asked.set()
+
+    def _lose(self) -> None:
+        """Somebody else may have our work: nothing of it goes on (KAFKA-9184)."""
+        if self._running is not None and self._running.units:
+            _log.warning("out of the group, all work stops", generation=self.generation)
+        self._running = None
+        self._leads = False
+        self.leader_url = ""
+        self._asked.set()
+        stopped = self._herder.run_only(frozenset())
+        wait([stopped], self._stop_s)
+        if not stopped.done():
+            _log.error("work does not stop; none of it may write", generation=self.generation)
+        elif error := stopped.exception():
+            _log.error("work not stopped in order; none of it may write", reason=str(error))
+
+    def _beat(self) -> None:
+        now = time.monotonic()
+        if now >= self._beat_at:
+            self._beat_at = now + self._heartbeat_s
+            self._member.heartbeat()
+            self._herder.heard()
+
+    def _round(self) -> None:
+        self._asked.clear()
+        self._join_at = float("inf")
+        configurations = self._herder.configurations
+        metadata = encode_metadata(Metadata(self._url, configurations.offset, self._running), _VERSION)
+        joined = self._member.join([(_PROTOCOL, metadata)])
+        parts = self._decided(joined) if joined.is_leader else {}
+        assignment = decode_assignment(self._member.sync(parts))
+        self.generation = self._completed = joined.generation
+        self._leads, self.leader_url = joined.is_leader, assignment.leader_url
+        self._beat_at = time.monotonic() + self._heartbeat_s
+        if assignment.error == CONFIG_MISMATCH:
+            self._herder.config_log.read_to_end()
+            self._asked.set()
+            return
+        if assignment.config_offset > configurations.offset:
+            self._herder.config_log.read_to_end()
+        self._running = assignment
+        _log.info("joined", generation=joined.generation, units=len(assignment.units), delay_ms=assignment.delay_ms)
+        self._wait_beating(self._herder.run_only(assignment.units))
+        if assignment.revoked:
+            self._asked.set()
+        elif assignment.delay_ms:
+            self._join_at = time.monotonic() + assignment.delay_ms / 1000
+
+    def _wait_beating(self, done: "Future[Any]") -> None:
+        """What is revoked stops before the next join; until then the group hears that we are there."""
+        while not done.done():
+            with contextlib.suppress(ApiError) if not self._asked.is_set() else contextlib.nullcontext():
+                self._beat()
+            self._stopping.wait(_TICK_S / 5)
+        done.result()
+
+    def _decided(self, joined: Joined) -> dict[str, bytes]:
+        members = {member: decode_metadata(data) for member, data in joined.members.items()}
+        configurations = self._herder.configurations
+        furthest = max(each.config_offset for each in members.values())
+        if furthest > configurations.offset:
+            self._herder.config_log.read_to_end()
+        common = Assignment(leader=joined.leader_id, leader_url=self._url, config_offset=configurations.offset)
+        if furthest > configurations.offset:
+            wrong = replace(common, error=CONFIG_MISMATCH)
+            return dict.fromkeys(members, encode_assignment(wrong, _VERSION))
+        owned = {member: each.running.units if each.running else frozenset() for member, each in members.items()}
+        now_ms = int(time.monotonic() * 1000)
+        decided = self._balancer.assign(now_ms, joined.generation, self._completed, configurations.units(), owned)
+        return {
+            member: encode_assignment(
+                replace(common, units=units, revoked=decided.revoked[member], delay_ms=decided.delay_ms),
+                _VERSION,
+            )
+            for member, units in decided.assigned.items()
+        }

@@ -1,0 +1,204 @@
+"""Whether a connector's configuration is right: each key with what it means, its value and what is wrong with it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from broker.config.definition import ConfigError as WrongReference
+from broker.connect.api import (
+    ConfigDef,
+    ConfigError,
+    ConfigKey,
+    ConfigType,
+    ConfigValue,
+    ConnectError,
+    Importance,
+    SinkConnector,
+    SourceConnector,
+)
+from broker.connect.api.config import Password, between, not_empty
+from broker.connect.herder.errors import BadRequest
+from broker.connect.plugins import Kind, lookup
+from broker.connect.settings import Settings
+from broker.connect.tasks.boundaries import BOUNDARY
+from broker.connect.tasks.boundaries import KEYS as BOUNDARY_KEYS
+from broker.connect.tasks.dead_letters import KEYS as DEAD_LETTER_KEYS
+from broker.connect.tasks.tolerance import ERROR_KEYS
+from broker.connect.tasks.topic_creation import read_topic_rules
+
+Props = Mapping[str, Any]
+_H, _M, _L = Importance.HIGH, Importance.MEDIUM, Importance.LOW
+COMMON = (
+    ConfigDef(
+        ConfigKey("name", ConfigType.STRING, importance=_H, documentation="The connector's name.", validator=not_empty),
+        ConfigKey("connector.class", ConfigType.STRING, importance=_H, documentation="Class, or its short name."),
+        ConfigKey("tasks.max", ConfigType.INT, 1, _H, "The most tasks it may have.", between(1)),
+        ConfigKey("key.converter", ConfigType.CLASS, None, _L, "Instead of the worker's."),
+        ConfigKey("value.converter", ConfigType.CLASS, None, _L, "Instead of the worker's."),
+        ConfigKey("header.converter", ConfigType.CLASS, None, _L, "Instead of the worker's."),
+        ConfigKey("transforms", ConfigType.LIST, (), _L, "Aliases of the transforms, in order."),
+        ConfigKey("predicates", ConfigType.LIST, (), _L, "Aliases of the predicates."),
+    )
+    + ERROR_KEYS
+)
+SINK = DEAD_LETTER_KEYS + ConfigDef(
+    ConfigKey("topics", ConfigType.LIST, "", _H, "Topics to read, comma separated."),
+    ConfigKey("topics.regex", ConfigType.STRING, "", _H, "Or a pattern of their whole names."),
+)
+
+
+def connector_class(props: Props) -> type[SourceConnector | SinkConnector]:
+    """Raises ConnectError."""
+    name = props.get("connector.class")
+    if not name:
+        raise ConnectError("Connector config {} contains no connector type")
+    try:
+        source: type[SourceConnector] = lookup(name, Kind.SOURCE)
+        return source
+    except ConnectError:
+        try:
+            sink: type[SinkConnector] = lookup(name, Kind.SINK)
+            return sink
+        except ConnectError:
+            raise ConnectError(
+                f"Failed to find any class that implements Connector and which name matches {name}"
+            ) from None
+
+
+def validate(raw: Props, settings: Settings) -> dict[str, Any]:
+    """ConfigInfos. Raises ConnectError for a class that is none. Runs plugin code: not for the herder's thread.
+
+    What was a reference is checked as what it stands for, and shown as a reference.
+    """
+    said = {key: value for key, value in raw.items() if value is not None}
+    try:
+        props: dict[str, Any] = dict.fromkeys(raw) | settings.providers.resolve(said)
+    except WrongReference as error:
+        raise ConnectError(str(error)) from None
+    cls = connector_class(props)
+    common = COMMON + SINK if issubclass(cls, SinkConnector) else COMMON + BOUNDARY_KEYS
+    found = {each.name: each for each in common.validate(props)}
+    for each in cls().validate(props):
+        known = found.get(each.name)
+        found[each.name] = each if known is None else _merged(known, each)
+    if issubclass(cls, SinkConnector) and bool(props.get("topics")) is bool(props.get("topics.regex")):
+        found["topics"].errors.append("Must configure one of topics or topics.regex")
+    for kind, name in ((Kind.CONVERTER, "key.converter"), (Kind.CONVERTER, "value.converter")):
+        if props.get(name):
+            _check_class(found[name], kind)
+    for name, value in props.items():
+        if value is None:
+            found.setdefault(name, ConfigValue(name)).errors.append(
+                "Null value can not be supplied as the configuration value."
+            )
+    if issubclass(cls, SourceConnector):
+        _check_topic_rules(props, found)
+        _check_boundaries(cls(), props, found, settings)
+    for name, each in found.items():
+        if name in raw and raw[name] != props[name]:
+            found[name] = ConfigValue(name, raw[name], each.recommended_values, each.errors, each.visible)
+    definition = common + cls.CONFIG
+    configs = [{"definition": _definition(definition, name), "value": _value(each)} for name, each in found.items()]
+    groups = list(dict.fromkeys(key.group or "Common" for key in definition.keys.values()))
+    return {
+        "name": props["connector.class"],
+        "error_count": sum(len(each.errors) for each in found.values()),
+        "groups": groups,
+        "configs": configs,
+    }
+
+
+def _check_topic_rules(props: Props, found: dict[str, ConfigValue]) -> None:
+    try:
+        read_topic_rules(props)
+    except ConfigError as error:
+        found.setdefault(error.name, ConfigValue(error.name)).errors.append(str(error))
+
+
+def _check_boundaries(
+    connector: SourceConnector, props: Props, found: dict[str, ConfigValue], settings: Settings
+) -> None:
+    if "offsets.storage.topic" in props:
+        value = found.setdefault("offsets.storage.topic", ConfigValue("offsets.storage.topic"))
+        value.errors.append("Source offsets are kept in the worker's topic; a connector has none of its own here.")
+    if str(props.get("exactly.once.support", "")).lower() == "required":
+        errors = found["exactly.once.support"].errors
+        if not settings.is_exactly_once:
+            errors.append("This worker does not have exactly-once source support enabled.")
+        elif connector.exactly_once_support(props) is not True:
+            errors.append("The connector does not support exactly-once semantics with the provided configuration.")
+    if str(props.get(BOUNDARY, "")).lower() == "connector" and not connector.can_define_transaction_boundaries(props):
+        found[BOUNDARY].errors.append(
+            "The connector does not support connector-defined transaction boundaries with the given configuration."
+        )
+
+
+def require_valid(props: Props, settings: Settings) -> None:
+    """Raises BadRequest with every error in one sentence, as Kafka writes it."""
+    try:
+        infos = validate(props, settings)
+    except ConnectError as error:
+        raise BadRequest(str(error)) from None
+    errors = [text for each in infos["configs"] for text in each["value"]["errors"]]
+    if errors:
+        raise BadRequest(
+            f"Connector configuration is invalid and contains the following {len(errors)} error(s):\n"
+            + "\n".join(errors)
+            + "\nYou can also find the above list of errors at the endpoint "
+            "`/connector-plugins/{connectorType}/config/validate`"
+        )
+
+
+def key_infos(cls: type) -> list[dict[str, Any]]:
+    definition: ConfigDef = getattr(cls, "CONFIG", ConfigDef())
+    return [info for name in definition.keys if (info := _definition(definition, name))]
+
+
+def _merged(one: ConfigValue, other: ConfigValue) -> ConfigValue:
+    errors = list(dict.fromkeys([*one.errors, *other.errors]))
+    return ConfigValue(one.name, other.value, other.recommended_values, errors, other.visible)
+
+
+def _check_class(value: ConfigValue, kind: Kind) -> None:
+    try:
+        lookup(value.value, kind)
+    except ConnectError as error:
+        value.errors.append(f"Invalid value {value.value} for configuration {value.name}: {error}")
+
+
+def _definition(definition: ConfigDef, name: str) -> dict[str, Any] | None:
+    key = definition.keys.get(name)
+    if key is None:
+        return None
+    return {
+        "name": key.name,
+        "type": str(key.type),
+        "required": key.is_required,
+        "default_value": None if key.is_required else _text(key.default),
+        "importance": str(key.importance),
+        "documentation": key.documentation,
+        "group": key.group or "Common",
+        "order": list(definition.keys).index(name) + 1,
+        "width": str(key.width),
+        "display_name": key.display_name or key.name,
+        "dependents": list(key.dependents),
+    }
+
+
+def _value(value: ConfigValue) -> dict[str, Any]:
+    return {
+        "name": value.name,
+        "value": _text(value.value),
+        "recommended_values": [_text(each) for each in value.recommended_values],
+        "errors": value.errors,
+        "visible": value.visible,
+    }
+
+
+def _text(value: Any) -> str | None:
+    if value is None:
+        return None
+    if isinstance(value, Password):
+        return "[hidden]"
+    if isinstance(value, bool):
+        return str(value).lower()
+    return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)

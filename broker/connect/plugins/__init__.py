@@ -1,0 +1,9 @@
+"""Which plugins there are: a table of the built-in ones, and entry points of the group `barnabas.connect`.
+
+A name is the Java class's whole name, its last part, that without the kind at its end (`FileStreamSource`), or the name
+of an entry point. Nothing is imported before it is looked up.
+"""
+
+from broker.connect.plugins.catalog import Kind, Plugin, lookup, plugins
+
+__all__ = ["Kind", "Plugin", "lookup", "plugins"]

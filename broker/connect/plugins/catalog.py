@@ -1,0 +1,106 @@
+"""Plugins by name and kind."""
+
+import importlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from importlib.metadata import entry_points
+
+from broker.connect.api import (
+    ConnectError,
+    Converter,
+    HeaderConverter,
+    Predicate,
+    SinkConnector,
+    SourceConnector,
+    Transformation,
+)
+from broker.connect.plugins.built_in import BUILT_IN
+
+GROUP = "barnabas.connect"
+
+
+class Kind(StrEnum):
+    """The words of `GET /connector-plugins`."""
+
+    SINK = "sink"
+    SOURCE = "source"
+    TRANSFORMATION = "transformation"
+    PREDICATE = "predicate"
+    CONVERTER = "converter"
+    HEADER_CONVERTER = "header_converter"
+
+
+_BASES: dict[Kind, type] = {
+    Kind.SINK: SinkConnector,
+    Kind.SOURCE: SourceConnector,
+    Kind.TRANSFORMATION: Transformation,
+    Kind.PREDICATE: Predicate,
+    Kind.CONVERTER: Converter,
+    Kind.HEADER_CONVERTER: HeaderConverter,
+}
+
+
+@dataclass(frozen=True)
+class Plugin:
+    """`name` is what REST calls its class; `location` where its code is, `module:Class`."""
+
+    name: str
+    location: str
+
+    def load(self) -> type:
+        """Raises ConnectError if the code cannot be imported."""
+        module, _, attribute = self.location.partition(":")
+        try:
+            found = getattr(importlib.import_module(module), attribute)
+        except Exception as error:  # a plugin is somebody else's code: whatever its import raises
+            raise ConnectError(f"Failed to load plugin {self.name} from {self.location}: {error!r}") from error
+        if not isinstance(found, type):
+            raise ConnectError(f"Plugin {self.name} at {self.location} is not a class")
+        return found
+
+
+def lookup(name: str, kind: Kind | str) -> type:
+    """The class of a plugin. Raises ConnectError naming what was looked for: none, not of that kind, or two."""
+    kind = Kind(kind)
+    matches = {plugin.location: plugin for plugin in _candidates() if name in _names(plugin)}
+    if not matches:
+        raise ConnectError(f"Failed to find any class that implements {kind} and which name matches {name}")
+    fitting = [each for each in (plugin.load() for plugin in matches.values()) if issubclass(each, _BASES[kind])]
+    if not fitting:
+        raise ConnectError(f"{name} is not a {kind}")
+    if len(fitting) > 1:
+        raise ConnectError(f"More than one {kind} is called {name}; give the whole name of its class")
+    return fitting[0]
+
+
+def plugins() -> list[tuple[Plugin, type, Kind]]:
+    """All that can be imported, in REST's order: sinks first. A broken one is left out; `lookup` tells why it is."""
+    found: list[tuple[Plugin, type, Kind]] = []
+    for plugin in _candidates():
+        try:
+            cls = plugin.load()
+        except ConnectError:
+            continue
+        found += [(plugin, cls, kind) for kind, base in _BASES.items() if issubclass(cls, base)]
+    order = list(Kind)
+    return sorted(found, key=lambda each: (order.index(each[2]), each[0].name))
+
+
+def _candidates() -> Iterator[Plugin]:
+    for name, location in BUILT_IN.items():
+        yield Plugin(name, location)
+    yield from _entry_points()
+
+
+@cache
+def _entry_points() -> tuple[Plugin, ...]:
+    return tuple(Plugin(each.name, each.value) for each in entry_points(group=GROUP))
+
+
+def _names(plugin: Plugin) -> set[str]:
+    simple = plugin.name.rsplit(".", 1)[-1]
+    class_name = plugin.location.partition(":")[2]
+    names = {plugin.name, simple, class_name, plugin.location.replace(":", ".")}
+    return names | {name.removesuffix("Connector") for name in (plugin.name, simple, class_name)}

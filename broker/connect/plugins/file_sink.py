@@ -1,0 +1,84 @@
+"""org.apache.kafka.connect.file.FileStreamSinkConnector: each value a line of a file, or of standard output."""
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from typing import BinaryIO
+
+from broker.connect.api import (
+    ConfigDef,
+    ConfigKey,
+    ConnectError,
+    Importance,
+    SinkConnector,
+    SinkRecord,
+    SinkTask,
+    SinkTaskContext,
+    TopicPartition,
+)
+from broker.connect.api.plugin import ConnectorContext, Props
+from broker.connect.converters.plain import text_of
+from broker.connect.plugins.paths import checked_path, is_allowed_path
+
+
+class FileStreamSinkTask(SinkTask):
+    """A line is at least once in the file: it is on the disk before its offset is committed."""
+
+    def __init__(self) -> None:
+        self._file: BinaryIO | None = None
+        self._is_ours = False
+
+    def start(self, props: Props, context: SinkTaskContext) -> None:
+        name = FileStreamSinkConnector.CONFIG.parse(props)["file"]
+        if not name:
+            self._file = sys.stdout.buffer
+            return
+        try:
+            self._file, self._is_ours = checked_path("file", name).open("ab"), True
+        except OSError as error:
+            raise ConnectError(f"Couldn't find or create file '{name}' for FileStreamSinkTask: {error}") from error
+
+    def put(self, records: Sequence[SinkRecord]) -> None:
+        if records and self._file:
+            self._file.write(b"".join(_line(record) for record in records))
+
+    def flush(self, offsets: Mapping[TopicPartition, int]) -> None:
+        if self._file:
+            self._file.flush()
+            if self._is_ours:
+                os.fsync(self._file.fileno())
+
+    def stop(self) -> None:
+        if self._file and self._is_ours:
+            self._file.close()
+        self._file = None
+
+
+def _line(record: SinkRecord) -> bytes:
+    text = "null" if record.value is None else text_of(record.value)
+    return f"{text}\n".encode("utf-8", "replace")
+
+
+class FileStreamSinkConnector(SinkConnector):
+    """Values of the topics, one a line, behind what the file holds."""
+
+    task_class = FileStreamSinkTask
+    CONFIG = ConfigDef(
+        ConfigKey(
+            "file",
+            default=None,
+            importance=Importance.HIGH,
+            documentation="Destination filename. If not specified, the standard output will be used",
+            validator=is_allowed_path,
+        )
+    )
+
+    def start(self, props: Props, context: ConnectorContext) -> None:
+        self.CONFIG.parse(props)
+        self._props = dict(props)
+
+    def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
+        return [self._props for _ in range(max_tasks)]
+
+    def alter_offsets(self, props: Props, offsets: Mapping[TopicPartition, int | None]) -> bool:
+        return True

@@ -1,0 +1,183 @@
+"""Records by HTTP: batches as JSON arrays to one address, tried again while it is the other end's fault."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from email.utils import parsedate_to_datetime
+from typing import Any, NoReturn
+from urllib.parse import urlsplit
+
+import orjson
+
+from broker.connect.api import (
+    ConfigDef,
+    ConfigError,
+    ConfigKey,
+    ConfigType,
+    ConnectError,
+    DataError,
+    Importance,
+    RetriableError,
+    SinkConnector,
+    SinkRecord,
+    SinkTask,
+    SinkTaskContext,
+    TopicPartition,
+)
+from broker.connect.api.config import OneOf, between
+from broker.connect.api.plugin import ConnectorContext, Props
+from broker.connect.converters.json_values import JsonValues, schemaless_to_json
+
+#: Answers that may be others a little later; anything else from 400 on is the records' fault.
+_AGAIN = frozenset({408, 425, 429, 500, 502, 503, 504})
+BACKOFF_MAX_MS = 60_000
+#: What Retry-After may ask for; a longer pause is a wish to be left alone, and looked at by somebody.
+RETRY_AFTER_MAX_MS = 600_000
+
+
+class HttpSinkTask(SinkTask):
+    """At least once: a batch that was refused for now comes again, but for what of it was answered."""
+
+    def __init__(self) -> None:
+        self._client: Any = None
+        self._failures = 0
+        self._sent: dict[TopicPartition, int] = {}
+
+    def start(self, props: Props, context: SinkTaskContext) -> None:
+        import httpx2
+
+        self._values = HttpSinkConnector.CONFIG.parse(props)
+        self._context = context
+        headers = {"Content-Type": "application/json"}
+        if self._values["http.authorization"]:
+            headers["Authorization"] = self._values["http.authorization"].value
+        timeout = self._values["request.timeout.ms"] / 1000
+        self._client = httpx2.Client(headers=headers, timeout=timeout, follow_redirects=False, trust_env=False)
+
+    def put(self, records: Sequence[SinkRecord]) -> None:
+        left = [each for each in records if each.offset >= self._sent.get(_place(each), 0)]
+        size = self._values["batch.max.records"]
+        for first in range(0, len(left), size):
+            self._send(left[first : first + size])
+        self._sent.clear()
+
+    def _send(self, batch: Sequence[SinkRecord]) -> None:
+        bodies = []
+        for record in batch:
+            try:
+                bodies.append((record, _json_of(record)))
+            except DataError as error:
+                self._give_up(record, error)
+        if bodies:
+            self._post(bodies)
+        self._sent.update({_place(record): record.offset + 1 for record in batch})
+        self._failures = 0
+
+    def _post(self, bodies: list[tuple[SinkRecord, bytes]]) -> None:
+        """A refused batch is sent record by record, so that the others arrive."""
+        body = b"[" + b",".join(each for _, each in bodies) + b"]"
+        status, retry_after = self._ask(body)
+        if status < 300:
+            return
+        if status in _AGAIN:
+            self._try_again(f"it answers {status}", retry_after)
+        if len(bodies) > 1 and status in (400, 413, 422):
+            for each in bodies:
+                self._post([each])
+            return
+        for record, _ in bodies:
+            self._give_up(record, DataError(f"{self._values['http.api.url']} answers {status}"))
+
+    def _ask(self, body: bytes) -> tuple[int, str | None]:
+        import httpx2
+
+        try:
+            method, url = self._values["request.method"].upper(), self._values["http.api.url"]
+            with self._client.stream(method, url, content=body) as answer:  # nobody reads what it says
+                return answer.status_code, answer.headers.get("Retry-After")
+        except httpx2.HTTPError as error:
+            self._try_again(type(error).__name__, None)
+
+    def _try_again(self, reason: str, retry_after: str | None) -> NoReturn:
+        self._failures += 1
+        if self._failures > self._values["max.retries"]:
+            raise ConnectError(f"{self._values['http.api.url']}: {reason}, {self._failures} times")
+        first = self._values["retry.backoff.ms"]
+        pause = pause_ms(retry_after, time.time) if retry_after else None
+        self._context.timeout(min(first << min(self._failures - 1, 20), BACKOFF_MAX_MS) if pause is None else pause)
+        raise RetriableError(f"{self._values['http.api.url']}: {reason}")
+
+    def _give_up(self, record: SinkRecord, error: Exception) -> None:
+        if self._context.errant_record_reporter is None:
+            raise ConnectError(f"{record.topic}-{record.partition} offset {record.offset}: {error}") from error
+        self._context.errant_record_reporter.report(record, error)
+
+    def stop(self) -> None:
+        if self._client is not None:
+            self._client.close()
+
+
+def _place(record: SinkRecord) -> TopicPartition:
+    return TopicPartition(record.topic, record.partition)
+
+
+def _json_of(record: SinkRecord) -> bytes:
+    schema, value = record.value_schema, record.value
+    try:
+        return orjson.dumps(schemaless_to_json(value) if schema is None else JsonValues().to_json(schema, value))
+    except (TypeError, ValueError) as error:
+        raise DataError(f"No JSON: {error}") from None
+
+
+def pause_ms(retry_after: str, now_s: Callable[[], float]) -> int | None:
+    """Retry-After in seconds or as a date; None if it is neither."""
+    try:
+        seconds = (
+            float(retry_after) if retry_after.isdigit() else parsedate_to_datetime(retry_after).timestamp() - now_s()
+        )
+    except (ValueError, TypeError):
+        return None
+    return max(0, min(int(seconds * 1000), RETRY_AFTER_MAX_MS))
+
+
+def _is_url(name: str, value: str) -> None:
+    try:
+        parts = urlsplit(value)
+        is_one = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        is_one = False
+    if not is_one:
+        raise ConfigError(name, f"Invalid value for configuration {name}: it must be http:// or https:// and a host")
+    if parts.username or parts.password:
+        raise ConfigError(name, f"Invalid value for configuration {name}: a login belongs into http.authorization")
+
+
+_METHOD = OneOf("POST", "PUT")
+
+
+class HttpSinkConnector(SinkConnector):
+    """Values as JSON arrays to an address. Redirects are not followed."""
+
+    task_class = HttpSinkTask
+    CONFIG = ConfigDef(
+        ConfigKey("http.api.url", importance=Importance.HIGH, documentation="Where to.", validator=_is_url),
+        ConfigKey("request.method", default="POST", documentation="How.", validator=_METHOD, recommender=_METHOD),
+        ConfigKey("http.authorization", ConfigType.PASSWORD, None, documentation="The Authorization header."),
+        ConfigKey(
+            "batch.max.records", ConfigType.INT, 100, documentation="Of a request.", validator=between(1, 10_000)
+        ),
+        ConfigKey(
+            "request.timeout.ms", ConfigType.INT, 10_000, documentation="For each part.", validator=between(100, 60_000)
+        ),
+        ConfigKey("max.retries", ConfigType.INT, 10, documentation="Before the task fails.", validator=between(0)),
+        ConfigKey("retry.backoff.ms", ConfigType.INT, 300, documentation="First; then twice.", validator=between(1)),
+    )
+
+    def start(self, props: Props, context: ConnectorContext) -> None:
+        self.CONFIG.parse(props)
+        self._props = dict(props)
+
+    def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
+        return [self._props for _ in range(max_tasks)]
+
+    def alter_offsets(self, props: Props, offsets: Mapping[TopicPartition, int | None]) -> bool:
+        return True

@@ -1,0 +1,224 @@
+"""The sink of Parquet and JSON-lines files: `<time>/<topic>+<partition>+<first offset>`, each record in them once.
+
+Offsets are committed at the ends of files only. Who starts again begins where a file began, makes the same file of the
+same records under the same name, and so replaces what a crash may have left.
+"""
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from broker.connect.api import (
+    ConfigDef,
+    ConfigError,
+    ConfigKey,
+    ConfigType,
+    ConfigValue,
+    ConnectError,
+    DataError,
+    Importance,
+    SinkConnector,
+    SinkRecord,
+    SinkTask,
+    SinkTaskContext,
+    TopicPartition,
+)
+from broker.connect.api.config import OneOf, between
+from broker.connect.api.plugin import ConnectorContext, Props
+from broker.connect.converters.logical import ms_to_timestamp
+from broker.connect.plugins.objects.formats import EXTENSIONS, json_lines, parquet
+from broker.connect.plugins.objects.open_file import Bounds, OpenFile, begun_with, size_of
+from broker.connect.plugins.objects.store import Bucket, Directory, Store
+from broker.connect.plugins.paths import is_allowed_path
+from broker.connect.transforms.patterns import DateFormat
+
+_MIB = 1024 * 1024
+
+
+def _is_path_format(name: str, value: str) -> None:
+    """The format's own text may not climb; what stands for time is digits and names."""
+    if ".." in DateFormat(name, value).format(ms_to_timestamp(0)).split("/"):
+        raise ConfigError(name, f"Invalid value {value} for configuration {name}: it leads out")
+
+
+class ObjectSinkTask(SinkTask):
+    def __init__(self) -> None:
+        self._open: dict[TopicPartition, OpenFile] = {}
+        self._next: dict[TopicPartition, int] = {}
+        self._assigned: set[TopicPartition] = set()
+
+    def start(self, props: Props, context: SinkTaskContext) -> None:
+        values = ObjectSinkConnector.CONFIG.parse(props)
+        self._context = context
+        self._bounds = Bounds(
+            values["file.max.records"],
+            values["file.max.bytes"],
+            values["rotate.interval.ms"],
+            values["partition.duration.ms"],
+        )
+        self._format = values["format"].lower()
+        self._path = DateFormat("path.format", values["path.format"])
+        self._store = store_of(values)
+
+    def open(self, partitions: Collection[TopicPartition]) -> None:
+        self._assigned.update(partitions)
+
+    def close(self, partitions: Collection[TopicPartition]) -> None:
+        """What is open is forgotten: its offsets were not committed, and whoever comes next makes the file."""
+        for each in partitions:
+            self._assigned.discard(each)
+            self._open.pop(each, None)
+            self._next.pop(each, None)
+
+    def put(self, records: Sequence[SinkRecord]) -> None:
+        """A batch that comes again after RetriableError goes on behind the record it came to."""
+        for record in records:
+            place = TopicPartition(record.topic, record.partition)
+            if place not in self._assigned:
+                self._refuse(place)
+            if record.offset >= self._next.get(place, 0):
+                self._add(place, record)
+
+    def _add(self, place: TopicPartition, record: SinkRecord) -> None:
+        if record.value is None:
+            self._give_up(record)
+            return
+        size, current = size_of(record.value), self._open.get(place)
+        if current is not None and not current.takes(record, size, self._bounds):
+            self._write(place, current)
+            current = None
+        if current is None:
+            current = self._open[place] = begun_with(record, self._bounds)
+        current.add(record, size)
+        self._next[place] = record.offset + 1
+
+    def _give_up(self, record: SinkRecord) -> None:
+        """A tombstone is no row. Without somebody to report it to, the task ends rather than lose it in silence."""
+        error = DataError(f"A null value cannot be a row: {record.topic}-{record.partition} offset {record.offset}")
+        if self._context.errant_record_reporter is None:
+            raise error
+        self._context.errant_record_reporter.report(record, error)
+        self._next[TopicPartition(record.topic, record.partition)] = record.offset + 1
+
+    def _write(self, place: TopicPartition, file: OpenFile) -> None:
+        encode = parquet if self._format == "parquet" else json_lines
+        directory = self._path.format(ms_to_timestamp(file.bucket_ms))
+        name = f"{file.topic}/{directory}/{file.name}{EXTENSIONS[self._format]}"
+        self._store.write(name, encode(file.schema, file.values))
+        del self._open[place]
+
+    @staticmethod
+    def _refuse(place: TopicPartition) -> None:
+        raise ConnectError(
+            f"A record of {place.topic}-{place.partition}, which is not assigned: a transform may not change topic or "
+            "partition here, because files are named after the offsets of one partition."
+        )
+
+    def pre_commit(self, offsets: Mapping[TopicPartition, int]) -> Mapping[TopicPartition, int]:
+        """Full files are written; open ones hold their offset back."""
+        for place, file in tuple(self._open.items()):
+            if file.is_full(self._bounds):
+                self._write(place, file)
+        done = {place: self._open[place].first_offset for place in self._open}
+        return {place: min(done.get(place, offset), offset) for place, offset in offsets.items()}
+
+    def stop(self) -> None:
+        self._open.clear()
+
+
+def store_of(values: Mapping[str, Any]) -> Store:
+    if not values["s3.bucket"]:
+        if not values["path"]:
+            raise ConfigError("path", "Either path or s3.bucket says where files go")
+        return Directory(values["path"])
+    settings: dict[str, Any] = {"connect_timeout": 10, "request_timeout": 60}
+    if values["s3.endpoint"]:
+        scheme, _, host = values["s3.endpoint"].partition("://")
+        settings |= {"endpoint_override": host, "scheme": scheme, "force_virtual_addressing": False}
+    if values["s3.region"]:
+        settings["region"] = values["s3.region"]
+    if values["s3.access.key"]:
+        settings |= {"access_key": values["s3.access.key"], "secret_key": values["s3.secret.key"].value}
+    return Bucket(values["s3.bucket"], values["s3.prefix"], settings)
+
+
+def _is_endpoint(name: str, value: str) -> None:
+    if value and not re.fullmatch(r"https?://[A-Za-z0-9.:\[\]-]+", value):
+        raise ConfigError(name, f"Invalid value for configuration {name}: it must be http:// or https:// and a host")
+
+
+_FORMAT = OneOf("parquet", "json")
+_S3 = "S3"
+
+
+class ObjectSinkConnector(SinkConnector):
+    """Parquet or JSON-lines files by time, in a directory or an S3 bucket; exactly once."""
+
+    task_class = ObjectSinkTask
+    CONFIG = ConfigDef(
+        ConfigKey("format", default="parquet", documentation="Of files.", validator=_FORMAT, recommender=_FORMAT),
+        ConfigKey("path", default="", documentation="The directory of the files.", validator=is_allowed_path),
+        ConfigKey(
+            "s3.bucket", default="", documentation="The bucket of the files, in place of a directory.", group=_S3
+        ),
+        ConfigKey("s3.prefix", default="", documentation="What the names of objects begin with.", group=_S3),
+        ConfigKey("s3.endpoint", default="", documentation="Another than Amazon's.", validator=_is_endpoint, group=_S3),
+        ConfigKey("s3.region", default="", documentation="The bucket's region.", group=_S3),
+        ConfigKey("s3.access.key", default="", documentation="Empty: what the environment says.", group=_S3),
+        ConfigKey("s3.secret.key", ConfigType.PASSWORD, None, documentation="Secret of the access key.", group=_S3),
+        ConfigKey(
+            "path.format",
+            default="'year='yyyy/'month='MM/'day='dd/'hour='HH",
+            documentation="Directory of a stretch of time, as SimpleDateFormat, in UTC.",
+            validator=_is_path_format,
+        ),
+        ConfigKey(
+            "partition.duration.ms",
+            ConfigType.LONG,
+            3_600_000,
+            documentation="How long a stretch is; by the records' timestamps.",
+            validator=between(1_000),
+        ),
+        ConfigKey(
+            "file.max.records",
+            ConfigType.INT,
+            100_000,
+            Importance.HIGH,
+            "Records of a file. They are in memory until it is written.",
+            between(1, 10_000_000),
+        ),
+        ConfigKey(
+            "file.max.bytes",
+            ConfigType.LONG,
+            64 * _MIB,
+            documentation="About the bytes of its records, uncompressed.",
+            validator=between(1_024, 1_024 * _MIB),
+        ),
+        ConfigKey(
+            "rotate.interval.ms",
+            ConfigType.LONG,
+            -1,
+            documentation="A file ends where a record is so much younger than its first one; -1: never for that.",
+        ),
+    )
+
+    def start(self, props: Props, context: ConnectorContext) -> None:
+        values = self.CONFIG.parse(props)
+        if not values["path"] and not values["s3.bucket"]:
+            raise ConfigError("path", "Either path or s3.bucket says where files go")
+        self._props = dict(props)
+
+    def validate(self, props: Props) -> list[ConfigValue]:
+        found = super().validate(props)
+        by_name = {each.name: each for each in found}
+        if not by_name["path"].value and not by_name["s3.bucket"].value:
+            by_name["path"].errors.append("Either path or s3.bucket says where files go")
+        if by_name["s3.access.key"].value and by_name["s3.secret.key"].value is None:
+            by_name["s3.secret.key"].errors.append("s3.access.key needs its secret")
+        return found
+
+    def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
+        return [self._props for _ in range(max_tasks)]
+
+    def alter_offsets(self, props: Props, offsets: Mapping[TopicPartition, int | None]) -> bool:
+        return True

@@ -1,0 +1,33 @@
+"""Where connectors may read and write files. Whoever may configure a connector is not therefore the worker's user.
+
+The worker calls `allow` once, before any connector starts; until then every path is allowed, as in Kafka.
+"""
+
+from pathlib import Path
+
+from broker.connect.api import ConfigError
+
+_roots: tuple[Path, ...] | None = None
+
+
+def allow(roots: list[str] | None) -> None:
+    """Only these directories and what is below them; None: everywhere; an empty list: nowhere."""
+    global _roots
+    _roots = None if roots is None else tuple(Path(root).resolve() for root in roots)
+
+
+def checked_path(name: str, text: str) -> Path:
+    """The absolute path, links followed, so that none leads out. Raises ConfigError for the key `name`."""
+    try:
+        path = Path(text).resolve()
+    except (OSError, ValueError, RuntimeError) as error:
+        raise ConfigError(name, f"Invalid value for configuration {name}: not a path ({error})") from None
+    if _roots is not None and not any(path.is_relative_to(root) for root in _roots):
+        raise ConfigError(name, f"Invalid value {text} for configuration {name}: outside of what this worker allows")
+    return path
+
+
+def is_allowed_path(name: str, value: str) -> None:
+    """A validator."""
+    if value:
+        checked_path(name, value)

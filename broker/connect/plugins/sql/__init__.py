@@ -1,0 +1,1 @@
+"""Tables of SQLite and PostgreSQL, by SQLAlchemy. Names are quoted by it, values are parameters, always."""

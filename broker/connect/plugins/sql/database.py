@@ -1,0 +1,129 @@
+"""How a database is reached, and what its types are in Connect's words."""
+
+from typing import TYPE_CHECKING, Any
+
+from broker.connect.api import ConfigDef, ConfigError, ConfigKey, ConfigType, Importance, Schema, Type
+from broker.connect.api import schema as types
+from broker.connect.api.schema import DATE, DECIMAL, TIME, TIMESTAMP
+from broker.connect.converters.logical import scale_of
+from broker.connect.plugins.paths import checked_path
+
+if TYPE_CHECKING:
+    import sqlalchemy
+
+#: Longest name of a table or column: PostgreSQL would cut a longer one off, and so mix two up.
+NAME_BYTES_MAX = 63
+_DRIVERS = {"sqlite": "sqlite", "postgresql": "postgresql+psycopg", "postgresql+psycopg": "postgresql+psycopg"}
+
+
+def parse_url(name: str, text: str) -> "sqlalchemy.URL":
+    """Raises ConfigError: another database, a password in the address, a file outside of what is allowed."""
+    import sqlalchemy
+
+    try:
+        url = sqlalchemy.make_url(text)
+    except (sqlalchemy.exc.ArgumentError, ValueError):
+        raise ConfigError(name, f"Invalid value for configuration {name}: no database URL") from None
+    if url.drivername not in _DRIVERS:
+        raise ConfigError(name, f"Invalid value for configuration {name}: {url.drivername} is not sqlite or postgresql")
+    if url.password:
+        raise ConfigError(name, f"Invalid value for configuration {name}: the password is connection.password")
+    if url.drivername == "sqlite":
+        if not url.database or url.database == ":memory:" or url.query:
+            raise ConfigError(name, f"Invalid value for configuration {name}: sqlite:/// and a file")
+        checked_path(name, url.database)
+    return url.set(drivername=_DRIVERS[url.drivername])
+
+
+def _is_url(name: str, value: str) -> None:
+    parse_url(name, value)
+
+
+CONNECTION = ConfigDef(
+    ConfigKey(
+        "connection.url",
+        importance=Importance.HIGH,
+        documentation="sqlite:///FILE or postgresql://HOST:PORT/DATABASE.",
+        validator=_is_url,
+    ),
+    ConfigKey("connection.user", default=None, documentation="Who the database is told we are."),
+    ConfigKey("connection.password", ConfigType.PASSWORD, None, documentation="The user's password."),
+)
+
+
+def connect(values: dict[str, Any]) -> "sqlalchemy.Engine":
+    import sqlalchemy
+
+    url = parse_url("connection.url", values["connection.url"])
+    password = values["connection.password"]
+    url = url.set(username=values["connection.user"], password=password.value if password else None)
+    return sqlalchemy.create_engine(url, pool_size=1, max_overflow=1, pool_pre_ping=True, hide_parameters=True)
+
+
+def is_gone(error: Exception) -> bool:
+    """Whether the database, not the statement, is at fault: it went away, is locked or starting."""
+    import sqlalchemy.exc as raised
+
+    return isinstance(error, raised.OperationalError | raised.InterfaceError) or (
+        isinstance(error, raised.DBAPIError) and error.connection_invalidated
+    )
+
+
+def checked_name(name: str) -> str:
+    """Raises ValueError for what is no name of a table or column."""
+    if not name or "\x00" in name or len(name.encode()) > NAME_BYTES_MAX:
+        raise ValueError(f"{name[:100]!r} cannot be a name: 1 to {NAME_BYTES_MAX} bytes")
+    return name
+
+
+def schema_of_column(column: Any, is_sqlite: bool) -> Schema:
+    import sqlalchemy as sa
+
+    kind, optional = column.type, bool(column.nullable)
+    if isinstance(kind, sa.Numeric) and not isinstance(kind, sa.Float):
+        return types.decimal_schema(kind.scale, optional) if kind.scale is not None else _text(optional)
+    for base, made in (
+        (sa.Boolean, Schema(Type.BOOLEAN, optional)),
+        (sa.SmallInteger, Schema(Type.INT16, optional)),
+        (sa.BigInteger, Schema(Type.INT64, optional)),
+        (sa.Integer, Schema(Type.INT64 if is_sqlite else Type.INT32, optional)),
+        (sa.Float, Schema(Type.FLOAT64, optional)),
+        (sa.DateTime, types.timestamp_schema(optional)),
+        (sa.Date, types.date_schema(optional)),
+        (sa.Time, types.time_schema(optional)),
+        (sa.LargeBinary, Schema(Type.BYTES, optional)),
+    ):
+        if isinstance(kind, base):
+            return made
+    return _text(optional)
+
+
+def _text(optional: bool) -> Schema:
+    return Schema(Type.STRING, optional)
+
+
+def column_type(schema: Schema) -> Any:
+    """Raises ValueError for what has parts."""
+    import sqlalchemy as sa
+
+    logical = {DATE: sa.Date, TIME: sa.Time}
+    if schema.name == DECIMAL:
+        return sa.Numeric(38, scale_of(schema))
+    if schema.name == TIMESTAMP:
+        return sa.DateTime(timezone=True)
+    if schema.name in logical:
+        return logical[schema.name]()
+    made = {
+        Type.INT8: sa.SmallInteger,
+        Type.INT16: sa.SmallInteger,
+        Type.INT32: sa.Integer,
+        Type.INT64: sa.BigInteger,
+        Type.FLOAT32: sa.Float,
+        Type.FLOAT64: sa.Double,
+        Type.BOOLEAN: sa.Boolean,
+        Type.STRING: sa.Text,
+        Type.BYTES: sa.LargeBinary,
+    }.get(schema.type)
+    if made is None:
+        raise ValueError(f"a field of type {schema.type} cannot be a column; flatten it first")
+    return made()

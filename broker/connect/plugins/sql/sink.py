@@ -1,0 +1,291 @@
+"""Records as rows: inserted, upserted, updated, and deleted on a tombstone; tables made and widened if so wanted."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+from broker.connect.api import (
+    ConfigDef,
+    ConfigError,
+    ConfigKey,
+    ConfigType,
+    ConfigValue,
+    ConnectError,
+    DataError,
+    Importance,
+    RetriableError,
+    Schema,
+    SinkConnector,
+    SinkRecord,
+    SinkTask,
+    SinkTaskContext,
+    Struct,
+    TopicPartition,
+)
+from broker.connect.api.config import OneOf, between
+from broker.connect.api.plugin import ConnectorContext, Props
+from broker.connect.plugins.sql.database import CONNECTION, checked_name, column_type, connect, is_gone
+
+
+class Row:
+    """A record as columns: those of the key, and the others; `others` None is a deletion."""
+
+    def __init__(
+        self, record: SinkRecord, keys: dict[str, Any], others: dict[str, Any] | None, schemas: dict[str, Schema]
+    ):
+        self.record, self.keys, self.others, self.schemas = record, keys, others, schemas
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        return {**self.keys, **(self.others or {})}
+
+
+def row_of(record: SinkRecord, pk_mode: str, pk_fields: list[str], deletes: bool) -> Row:
+    """Raises DataError for a record that is no row under these settings."""
+    keys, schemas = _keys_of(record, pk_mode, pk_fields)
+    if record.value is None:
+        if not deletes:
+            raise DataError("A tombstone, and delete.enabled is false")
+        return Row(record, keys, None, schemas)
+    if not isinstance(record.value, Struct):
+        raise DataError("A row needs a struct with its schema as the record's value")
+    said = {each.name: each.schema for each in record.value.schema.fields}
+    if pk_mode == "record_value":
+        keys = {name: record.value[name] for name in pk_fields if name in said}
+        if len(keys) < len(pk_fields):
+            raise DataError(f"The value has not all fields of pk.fields: {', '.join(pk_fields)}")
+    others = {name: record.value[name] for name in said if name not in keys}
+    return Row(record, keys, others, {**schemas, **said})
+
+
+def _keys_of(record: SinkRecord, pk_mode: str, pk_fields: list[str]) -> tuple[dict[str, Any], dict[str, Schema]]:
+    if pk_mode != "record_key":
+        return {}, {}
+    if record.key is None or record.key_schema is None:
+        raise DataError("pk.mode=record_key needs a key with its schema")
+    if isinstance(record.key, Struct):
+        names = pk_fields or list(record.key)
+        missing = [name for name in names if name not in record.key.schema.fields_by_name]
+        if missing:
+            raise DataError(f"The key has no field {missing[0]}")
+        schemas = {name: record.key.schema.fields_by_name[name].schema for name in names}
+        return {name: record.key[name] for name in names}, schemas
+    if len(pk_fields) != 1 or not record.key_schema.type.is_primitive:
+        raise DataError("A primitive key needs exactly one name in pk.fields")
+    return {pk_fields[0]: record.key}, {pk_fields[0]: record.key_schema}
+
+
+class SqlSinkTask(SinkTask):
+    """One transaction for each put. At least once; with upsert, update or delete a repetition changes nothing."""
+
+    def __init__(self) -> None:
+        self._engine: Any = None
+        self._tables: dict[str, Any] = {}
+
+    def start(self, props: Props, context: SinkTaskContext) -> None:
+        self._values = SqlSinkConnector.CONFIG.parse(props)
+        self._mode = self._values["insert.mode"].lower()
+        self._context, self._failures = context, 0
+        self._engine = connect(self._values)
+
+    def put(self, records: Sequence[SinkRecord]) -> None:
+        rows = list(self._rows(records))
+        if not rows:
+            return
+        try:
+            self._write(rows)
+            self._failures = 0
+        except Exception as error:
+            self._tables.clear()
+            if is_gone(error):
+                self._try_again(error)
+            self._one_by_one(rows, error)
+
+    def _rows(self, records: Sequence[SinkRecord]) -> Iterator[Row]:
+        values = self._values
+        for record in records:
+            try:
+                row = row_of(record, values["pk.mode"].lower(), values["pk.fields"], values["delete.enabled"])
+                for name in row.columns:
+                    checked_name(name)
+                checked_name(self._table_name(record))
+            except (DataError, ValueError) as error:
+                self._give_up(record, error)
+                continue
+            yield row
+
+    def _try_again(self, error: Exception) -> None:
+        self._failures += 1
+        reason = str(getattr(error, "orig", error)).partition("\n")[0]
+        if self._failures > self._values["max.retries"]:
+            raise ConnectError(f"The database is not there after {self._failures} tries: {reason}") from error
+        self._context.timeout(self._values["retry.backoff.ms"])
+        raise RetriableError(f"The database does not answer: {reason}") from error
+
+    def _one_by_one(self, rows: list[Row], cause: Exception) -> None:
+        """Something in the batch is not accepted: each row by itself, so that the others arrive."""
+        if self._context.errant_record_reporter is None:
+            raise _told(cause) from cause
+        for row in rows:
+            try:
+                self._write([row])
+            except Exception as error:
+                self._tables.clear()
+                if is_gone(error):
+                    self._try_again(error)
+                self._give_up(row.record, _told(error))
+
+    def _give_up(self, record: SinkRecord, error: Exception) -> None:
+        told = DataError(f"{record.topic}-{record.partition} offset {record.offset}: {error}")
+        if self._context.errant_record_reporter is None:
+            raise told from error
+        self._context.errant_record_reporter.report(record, told)
+
+    def _table_name(self, record: SinkRecord) -> str:
+        name: str = self._values["table.name.format"].replace("${topic}", record.topic)
+        return name
+
+    def _write(self, rows: list[Row]) -> None:
+        """Runs of rows for the same statement, in their order."""
+        with self._engine.begin() as connection:
+            for (name, is_deletion, columns), run in groupby(rows, self._statement_of):
+                batch = list(run)
+                table = self._table(connection, name, batch[0])
+                statement = self._statement(table, batch[0], is_deletion, columns)
+                size = self._values["batch.size"]
+                for first in range(0, len(batch), size):
+                    connection.execute(statement, [_parameters(row) for row in batch[first : first + size]])
+
+    def _statement_of(self, row: Row) -> tuple[str, bool, tuple[str, ...]]:
+        return self._table_name(row.record), row.others is None, tuple(row.columns)
+
+    def _statement(self, table: Any, row: Row, is_deletion: bool, columns: tuple[str, ...]) -> Any:
+        import sqlalchemy as sa
+
+        same = [table.c[name] == sa.bindparam(f"b{at}") for at, name in enumerate(columns) if name in row.keys]
+        values: dict[str, Any] = {name: sa.bindparam(f"b{at}") for at, name in enumerate(columns)}
+        changed = {name: each for name, each in values.items() if name not in row.keys}
+        if is_deletion:
+            return table.delete().where(*same)
+        if self._mode == "update":
+            return table.update().where(*same).values(changed)
+        if self._mode == "insert":
+            return table.insert().values(values)
+        module = "sqlite" if self._engine.dialect.name == "sqlite" else "postgresql"
+        insert = __import__(f"sqlalchemy.dialects.{module}", fromlist=["insert"]).insert(table).values(values)
+        if not changed:
+            return insert.on_conflict_do_nothing(index_elements=list(row.keys))
+        return insert.on_conflict_do_update(
+            index_elements=list(row.keys), set_={name: insert.excluded[name] for name in changed}
+        )
+
+    def _table(self, connection: Any, name: str, row: Row) -> Any:
+        import sqlalchemy as sa
+
+        table = self._tables.get(name)
+        if table is None:
+            try:
+                table = sa.Table(name, sa.MetaData(), autoload_with=connection)
+            except sa.exc.NoSuchTableError:
+                table = self._made(connection, name, row)
+        missing = [each for each in row.columns if each not in table.c]
+        if missing:
+            table = self._widened(connection, table, missing, row)
+        self._tables[name] = table
+        return table
+
+    def _made(self, connection: Any, name: str, row: Row) -> Any:
+        import sqlalchemy as sa
+
+        if not self._values["auto.create"] or row.others is None:
+            raise ConnectError(f"Table {name} is missing and auto.create is false, or the record is a tombstone")
+        columns = [
+            sa.Column(each, column_type(row.schemas[each]), primary_key=each in row.keys, autoincrement=False)
+            if each in row.keys
+            else sa.Column(each, column_type(row.schemas[each]), nullable=row.schemas[each].optional)
+            for each in row.columns
+        ]
+        table = sa.Table(name, sa.MetaData(), *columns)
+        table.create(connection, checkfirst=True)
+        return table
+
+    def _widened(self, connection: Any, table: Any, missing: list[str], row: Row) -> Any:
+        """New columns may be null: the rows that are there have no value for them."""
+        import sqlalchemy as sa
+
+        if not self._values["auto.evolve"]:
+            raise ConnectError(f"Table {table.name} has no column {missing[0]} and auto.evolve is false")
+        for name in missing:
+            column = sa.Column(name, column_type(row.schemas[name]), nullable=True)
+            definition = sa.schema.CreateColumn(column).compile(dialect=connection.dialect)
+            quoted = connection.dialect.identifier_preparer.format_table(table)
+            connection.exec_driver_sql(f"ALTER TABLE {quoted} ADD COLUMN {definition}".replace("%", "%%"))
+        return sa.Table(table.name, sa.MetaData(), autoload_with=connection)
+
+    def stop(self) -> None:
+        if self._engine is not None:
+            self._engine.dispose()
+
+
+def _parameters(row: Row) -> dict[str, Any]:
+    """Parameters have names of ours: a column's may have anything in it."""
+    return {f"b{at}": _plain(each) for at, each in enumerate(row.columns.values())}
+
+
+def _plain(value: Any) -> Any:
+    return bytes(value) if isinstance(value, bytearray | memoryview) else value
+
+
+def _told(error: Exception) -> ConnectError:
+    if isinstance(error, ConnectError):
+        return error
+    return ConnectError(str(getattr(error, "orig", error)).partition("\n")[0])
+
+
+_INSERT, _PK = OneOf("insert", "upsert", "update"), OneOf("none", "record_key", "record_value")
+
+
+class SqlSinkConnector(SinkConnector):
+    """Structs as rows of SQLite or PostgreSQL."""
+
+    task_class = SqlSinkTask
+    CONFIG = CONNECTION + ConfigDef(
+        ConfigKey("insert.mode", default="insert", documentation="Of rows.", validator=_INSERT, recommender=_INSERT),
+        ConfigKey("pk.mode", default="none", documentation="Where keys come from.", validator=_PK, recommender=_PK),
+        ConfigKey("pk.fields", ConfigType.LIST, [], documentation="Names of the columns of the key."),
+        ConfigKey("delete.enabled", ConfigType.BOOLEAN, False, documentation="Tombstones delete (record_key)."),
+        ConfigKey("auto.create", ConfigType.BOOLEAN, False, documentation="Make tables that are missing."),
+        ConfigKey("auto.evolve", ConfigType.BOOLEAN, False, documentation="Add columns that are missing."),
+        ConfigKey("table.name.format", default="${topic}", documentation="The table; ${topic} is the topic."),
+        ConfigKey("batch.size", ConfigType.INT, 3000, Importance.MEDIUM, "Rows of a statement.", between(1, 100_000)),
+        ConfigKey("max.retries", ConfigType.INT, 10, documentation="While the database is away.", validator=between(0)),
+        ConfigKey("retry.backoff.ms", ConfigType.INT, 3000, documentation="Between them.", validator=between(0)),
+    )
+
+    def validate(self, props: Props) -> list[ConfigValue]:
+        found = super().validate(props)
+        by_name = {each.name: each for each in found}
+        for name, reason in _contradictions({each.name: each.value for each in found}):
+            by_name[name].errors.append(reason)
+        return found
+
+    def start(self, props: Props, context: ConnectorContext) -> None:
+        for name, reason in _contradictions(self.CONFIG.parse(props)):
+            raise ConfigError(name, reason)
+        self._props = dict(props)
+
+    def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
+        return [self._props for _ in range(max_tasks)]
+
+    def alter_offsets(self, props: Props, offsets: Mapping[TopicPartition, int | None]) -> bool:
+        return True
+
+
+def _contradictions(values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    pk_mode = (values["pk.mode"] or "").lower()
+    if pk_mode == "none" and (values["insert.mode"] or "").lower() in ("upsert", "update"):
+        yield "pk.mode", "upsert and update need to know the key: record_key or record_value"
+    if pk_mode == "record_value" and not values["pk.fields"]:
+        yield "pk.fields", "pk.mode=record_value needs it"
+    if values["delete.enabled"] and pk_mode != "record_key":
+        yield "delete.enabled", "Deletions need pk.mode=record_key"

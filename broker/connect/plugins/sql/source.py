@@ -1,0 +1,303 @@
+"""New rows of tables or of a query: by a growing number, a moment of change, or both; or all rows again."""
+
+import threading
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from broker.connect.api import (
+    ConfigDef,
+    ConfigError,
+    ConfigKey,
+    ConfigType,
+    ConfigValue,
+    ConnectError,
+    Field,
+    Importance,
+    RetriableError,
+    Schema,
+    SourceConnector,
+    SourceRecord,
+    SourceTask,
+    SourceTaskContext,
+    Struct,
+    Type,
+)
+from broker.connect.api.config import OneOf, between
+from broker.connect.api.plugin import ConnectorContext, Props
+from broker.connect.plugins.sql.database import CONNECTION, connect, is_gone, schema_of_column
+
+_BY_NUMBER = ("incrementing", "timestamp+incrementing")
+_BY_TIME = ("timestamp", "timestamp+incrementing")
+#: Rows of one moment a poll holds, with mode=timestamp: they are taken together or could not be told apart later.
+ROWS_OF_A_MOMENT_MAX = 1_000_000
+
+
+class SqlSourceTask(SourceTask):
+    """Each poll reads at most `batch.max.rows` of one table and ends its transaction; tables take turns.
+
+    A row is at least once in the topic. With mode=timestamp the rows of one moment come in one poll, so that none of
+    them can fall between two.
+    """
+
+    def __init__(self) -> None:
+        self._stopped = threading.Event()
+        self._engine: Any = None
+
+    def start(self, props: Props, context: SourceTaskContext) -> None:
+        self._values = SqlSourceConnector.CONFIG.parse(props)
+        self._mode = self._values["mode"].lower()
+        self._engine = connect(self._values)
+        names = [None] if self._values["query"] else self._values["table.whitelist"]
+        self._readers = [_Reader(self._engine, self._values, self._mode, name) for name in names]
+        for reader in self._readers:
+            reader.offset = dict(context.offset_reader.offset(reader.partition) or {})
+        self._idle = 0
+        self._rested = True
+
+    def poll(self) -> list[SourceRecord]:
+        if self._stopped.is_set() or not self._readers:
+            return []
+        if self._idle >= len(self._readers):
+            self._stopped.wait(min(1.0, self._values["poll.interval.ms"] / 1000))
+            self._idle = 0
+        reader = self._readers.pop(0)
+        self._readers.append(reader)
+        try:
+            records = reader.read()
+        except Exception as error:
+            raise _told(error, reader.name) from error
+        self._idle = 0 if records and self._mode != "bulk" else self._idle + 1
+        return records
+
+    def stop(self) -> None:
+        self._stopped.set()
+        if self._engine is not None:
+            self._engine.dispose()
+
+
+def _told(error: Exception, name: str) -> ConnectError:
+    if isinstance(error, ConnectError):
+        return error
+    reason = str(getattr(error, "orig", error)).splitlines()[:1]
+    kind = RetriableError if is_gone(error) else ConnectError
+    return kind(f"{name} cannot be read: {' '.join(reason)}")
+
+
+class _Reader:
+    """One table or query, and how far it is read."""
+
+    def __init__(self, engine: Any, values: dict[str, Any], mode: str, table: str | None):
+        self._engine, self._values, self._mode, self._table_name = engine, values, mode, table
+        self.name = table or "query"
+        self.partition = {"protocol": "1", "table": table} if table else {"query": "query"}
+        self.offset: dict[str, Any] = {}
+        self._topic = values["topic.prefix"] + (table or "")
+        self._number: str | None = values["incrementing.column.name"] if mode in _BY_NUMBER else None
+        self._time: str | None = values["timestamp.column.name"] if mode in _BY_TIME else None
+        self._source: Any = None
+        self._schema: Schema | None = None
+
+    def read(self) -> list[SourceRecord]:
+        with self._engine.connect() as connection:
+            if self._source is None:
+                self._source = self._open(connection)
+            rows = self._rows(connection)
+        return [self._record(row) for row in rows]
+
+    def _open(self, connection: Any) -> Any:
+        import sqlalchemy as sa
+
+        wanted = [each for each in (self._number, self._time) if each]
+        if self._table_name is None:
+            columns = [sa.column(each, _ts() if each == self._time else None) for each in wanted]
+            return sa.text(self._values["query"]).columns(*columns).subquery("barnabas_query")
+        schema, _, name = self._table_name.rpartition(".")
+        table = sa.Table(name, sa.MetaData(), schema=schema or None, autoload_with=connection)
+        missing = [each for each in wanted if each not in table.c]
+        if missing:
+            raise ConnectError(f"{self._table_name} has no column {missing[0]}")
+        is_sqlite = self._engine.dialect.name == "sqlite"
+        fields = tuple(Field(each.name, schema_of_column(each, is_sqlite)) for each in table.c)
+        self._schema = Schema(Type.STRUCT, name=name, fields=fields)
+        return table
+
+    def _rows(self, connection: Any) -> Sequence[Any]:
+        limit = self._values["batch.max.rows"]
+        if self._mode == "bulk":
+            return self._fetch(connection, [], None)
+        if self._mode != "timestamp":
+            return self._fetch(connection, self._behind(), limit)
+        rows = self._fetch(connection, self._behind(), limit + 1)
+        if len(rows) <= limit:
+            return rows
+        last = rows[-1]._mapping[self._time]
+        whole = [each for each in rows if each._mapping[self._time] != last]
+        return whole or self._fetch(connection, [self._column(self._time) == last], ROWS_OF_A_MOMENT_MAX)
+
+    def _column(self, name: str | None) -> Any:
+        return self._source.c[name]
+
+    def _behind(self) -> list[Any]:
+        """What is newer than the offset, and older than the delay: a transaction that ends late is not overtaken."""
+        import sqlalchemy as sa
+
+        number, moment = self.offset.get("incrementing"), _moment(self.offset.get("timestamp"), self._is_aware())
+        conditions = []
+        if self._time:
+            now = datetime.now(UTC) - timedelta(milliseconds=self._values["timestamp.delay.interval.ms"])
+            conditions.append(self._column(self._time) < (now if self._is_aware() else now.replace(tzinfo=None)))
+        if self._number and self._time:
+            if moment is not None:
+                same = sa.and_(self._column(self._time) == moment, self._column(self._number) > number)
+                conditions.append(sa.or_(self._column(self._time) > moment, same))
+        elif self._number and number is not None:
+            conditions.append(self._column(self._number) > number)
+        elif self._time and moment is not None:
+            conditions.append(self._column(self._time) > moment)
+        return conditions
+
+    def _is_aware(self) -> bool:
+        return bool(self._time) and bool(getattr(self._column(self._time).type, "timezone", False))
+
+    def _fetch(self, connection: Any, conditions: list[Any], limit: int | None) -> Sequence[Any]:
+        import sqlalchemy as sa
+
+        every = [self._source] if self._schema else [sa.text("*")]
+        statement = sa.select(*every).select_from(self._source).where(*conditions)
+        order = [self._column(each) for each in (self._time, self._number) if each]
+        rows: Sequence[Any] = connection.execute(statement.order_by(*order).limit(limit)).fetchall()
+        return rows
+
+    def _record(self, row: Any) -> SourceRecord:
+        values = dict(row._mapping)
+        schema = self._schema or _schema_of(values)
+        if self._mode != "bulk":
+            self.offset = self._offset_of(values)
+        made = Struct(schema, {each.name: _fitting(each.schema, values[each.name]) for each in schema.fields})
+        return SourceRecord(self.partition, self.offset, self._topic, None, None, None, schema, made)
+
+    def _offset_of(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        offset: dict[str, Any] = {}
+        for kind, name in (("incrementing", self._number), ("timestamp", self._time)):
+            if name and values[name] is None:
+                raise ConnectError(f"{self.name} has a row whose {name} is null")
+            if name:
+                offset[kind] = values[name] if kind == "incrementing" else _text_of(values[name])
+        return offset
+
+
+def _ts() -> Any:
+    import sqlalchemy as sa
+
+    return sa.DateTime()
+
+
+def _text_of(moment: Any) -> str:
+    return moment.isoformat() if isinstance(moment, datetime) else str(moment)
+
+
+def _moment(text: str | None, is_aware: bool) -> datetime | None:
+    if text is None:
+        return None
+    moment = datetime.fromisoformat(text)
+    return moment if is_aware else moment.replace(tzinfo=None)
+
+
+def _fitting(schema: Schema, value: Any) -> Any:
+    """A database's value as Connect's: moments in UTC, what has no type of its own as text."""
+    if isinstance(value, datetime):
+        return value.astimezone(UTC) if value.tzinfo else value.replace(tzinfo=UTC)
+    if schema.type is Type.STRING and value is not None and not isinstance(value, str):
+        return str(value)
+    return bytes(value) if isinstance(value, memoryview) else value
+
+
+def _schema_of(values: Mapping[str, Any]) -> Schema:
+    """Of a query's row, by what is in it: a query does not say its types before it is run."""
+    from broker.connect.api import schema as types
+
+    kinds = {bool: Type.BOOLEAN, int: Type.INT64, float: Type.FLOAT64, bytes: Type.BYTES, memoryview: Type.BYTES}
+    fields = [
+        Field(
+            name,
+            types.timestamp_schema(True)
+            if isinstance(value, datetime)
+            else Schema(kinds.get(type(value), Type.STRING), True),
+        )
+        for name, value in values.items()
+    ]
+    return Schema(Type.STRUCT, fields=tuple(fields))
+
+
+_MODE = OneOf("bulk", "incrementing", "timestamp", "timestamp+incrementing")
+
+
+class SqlSourceConnector(SourceConnector):
+    """New rows of tables, or of a query, as typed records; a table's topic is its name behind `topic.prefix`."""
+
+    task_class = SqlSourceTask
+    CONFIG = CONNECTION + ConfigDef(
+        ConfigKey(
+            "mode",
+            importance=Importance.HIGH,
+            documentation="How new rows are told.",
+            validator=_MODE,
+            recommender=_MODE,
+        ),
+        ConfigKey("table.whitelist", ConfigType.LIST, [], Importance.HIGH, "Tables, each may be SCHEMA.TABLE."),
+        ConfigKey("query", default="", documentation="A SELECT in place of tables; its topic is topic.prefix."),
+        ConfigKey("incrementing.column.name", default="", documentation="Column that is larger in each new row."),
+        ConfigKey("timestamp.column.name", default="", documentation="Column with the moment of the last change."),
+        ConfigKey("topic.prefix", default="", importance=Importance.HIGH, documentation="What topics begin with."),
+        ConfigKey(
+            "poll.interval.ms", ConfigType.INT, 1_000, documentation="Pause if nothing is new.", validator=between(1)
+        ),
+        ConfigKey(
+            "batch.max.rows",
+            ConfigType.INT,
+            1_000,
+            documentation="Rows of one poll; with mode=bulk a poll has all.",
+            validator=between(1, 100_000),
+        ),
+        ConfigKey(
+            "timestamp.delay.interval.ms",
+            ConfigType.LONG,
+            0,
+            documentation="How old a row must be: as long as transactions may take.",
+            validator=between(0),
+        ),
+    )
+
+    def validate(self, props: Props) -> list[ConfigValue]:
+        found = super().validate(props)
+        by_name = {each.name: each for each in found}
+        for name, reason in _contradictions({each.name: each.value for each in found}):
+            by_name[name].errors.append(reason)
+        return found
+
+    def start(self, props: Props, context: ConnectorContext) -> None:
+        for name, reason in _contradictions(self.CONFIG.parse(props)):
+            raise ConfigError(name, reason)
+        self._props = dict(props)
+
+    def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
+        tables = self.CONFIG.parse(self._props)["table.whitelist"]
+        if not tables:
+            return [self._props]
+        shares = [tables[first::max_tasks] for first in range(min(max_tasks, len(tables)))]
+        return [{**self._props, "table.whitelist": ",".join(share)} for share in shares]
+
+
+def _contradictions(values: Mapping[str, Any]) -> list[tuple[str, str]]:
+    mode = (values["mode"] or "").lower()
+    found = []
+    if bool(values["query"]) == bool(values["table.whitelist"]):
+        found.append(("table.whitelist", "Either table.whitelist or query says what is read"))
+    if values["query"] and not values["topic.prefix"]:
+        found.append(("topic.prefix", "A query's topic is topic.prefix"))
+    if mode in _BY_NUMBER and not values["incrementing.column.name"]:
+        found.append(("incrementing.column.name", f"mode={mode} needs it"))
+    if mode in _BY_TIME and not values["timestamp.column.name"]:
+        found.append(("timestamp.column.name", f"mode={mode} needs it"))
+    return found

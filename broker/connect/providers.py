@@ -1,0 +1,100 @@
+"""`${provider:path:key}` in configurations: what is kept elsewhere, so that a secret is in no topic (KIP-297)."""
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from broker.config.definition import ConfigError
+from broker.config.properties import parse_properties, unescaped
+
+_REFERENCE = re.compile(r"\$\{([^}:]*):(?:([^}:]*):)?([^}]*)\}")
+_PREFIX = "config.providers"
+#: Path and key to the text; None: there is none, and the reference stays as it is.
+Ask = Callable[[str, str], str | None]
+
+
+class Providers:
+    """Those that a worker's properties name. Raises ConfigError for one that is none."""
+
+    def __init__(self, props: Mapping[str, str]):
+        self._asks: dict[str, Ask] = {}
+        for name in (each.strip() for each in props.get(_PREFIX, "").split(",") if each.strip()):
+            prefix = f"{_PREFIX}.{name}."
+            own = {key.removeprefix(f"{prefix}param."): value for key, value in props.items() if key.startswith(prefix)}
+            kind = props.get(f"{prefix}class", "").rsplit(".", 1)[-1]
+            if kind not in _KINDS:
+                raise ConfigError(f"{prefix}class must be one of {', '.join(sorted(_KINDS))}")
+            self._asks[name] = _KINDS[kind](own)
+
+    def resolve(self, config: Mapping[str, str]) -> dict[str, str]:
+        """Raises ConfigError, naming the key and never what was found."""
+        if not self._asks:
+            return dict(config)
+        return {key: self._resolved(key, text) if isinstance(text, str) else text for key, text in config.items()}
+
+    def _resolved(self, key: str, text: str) -> str:
+        def replaced(found: re.Match[str]) -> str:
+            ask = self._asks.get(found[1])
+            try:
+                told = None if ask is None else ask(found[2] or "", found[3])
+            except (OSError, ValueError) as error:
+                raise ConfigError(f"{key}: {found[0]} cannot be read: {_reason(error)}") from None
+            return found[0] if told is None else told
+
+        return _REFERENCE.sub(replaced, text)
+
+
+def refer(config: Mapping[str, str], raw: Mapping[str, str], resolved: Mapping[str, str]) -> dict[str, str]:
+    """What a connector copied from its configuration, as a reference again: it goes to a topic (KAFKA-9601)."""
+    return {
+        key: raw[key] if key in raw and raw[key] != resolved.get(key) and text == resolved.get(key) else text
+        for key, text in config.items()
+    }
+
+
+def _reason(error: OSError | ValueError) -> str:
+    return (error.strerror if isinstance(error, OSError) else str(error)) or type(error).__name__
+
+
+def _within(own: Mapping[str, str], path: str) -> Path:
+    """`allowed.paths` (KIP-993). Raises PermissionError."""
+    found = Path(path).resolve()
+    allowed = [Path(each.strip()).resolve() for each in own.get("allowed.paths", "").split(",") if each.strip()]
+    if allowed and not any(found.is_relative_to(each) for each in allowed):
+        raise PermissionError(None, "not below allowed.paths")
+    return found
+
+
+def _file(own: Mapping[str, str]) -> Ask:
+    def ask(path: str, key: str) -> str | None:
+        properties = parse_properties(_within(own, path).read_text())
+        return unescaped({key: properties[key]})[key] if key in properties else None
+
+    return ask
+
+
+def _directory(own: Mapping[str, str]) -> Ask:
+    def ask(path: str, key: str) -> str | None:
+        if "/" in key or key in ("", ".", ".."):
+            return None
+        found = _within(own, str(_within(own, path) / key))
+        return found.read_text() if found.is_file() else None
+
+    return ask
+
+
+def _environment(own: Mapping[str, str]) -> Ask:
+    allowed = re.compile(own.get("allowlist.pattern") or ".*")
+
+    def ask(_path: str, key: str) -> str | None:
+        return os.environ.get(key) if allowed.fullmatch(key) else None
+
+    return ask
+
+
+_KINDS: dict[str, Callable[[Mapping[str, str]], Ask]] = {
+    "FileConfigProvider": _file,
+    "DirectoryConfigProvider": _directory,
+    "EnvVarConfigProvider": _environment,
+}

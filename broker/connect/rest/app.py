@@ -1,0 +1,325 @@
+"""The paths of Connect's REST API, each a function of the request, run on a thread so that none holds up another."""
+
+import functools
+import json
+from collections.abc import Callable
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from broker.common.errors import BarnabasError
+from broker.common.logs import LEVELS, logger
+from broker.connect.api import ConnectError
+from broker.connect.group.wire import Unit
+from broker.connect.herder.errors import BadRequest, Forbidden, NotFound, NotLeader, Refused
+from broker.connect.herder.herder import Herder
+from broker.connect.herder.validation import connector_class, key_infos, require_valid, validate
+from broker.connect.plugins import Kind, lookup, plugins
+from broker.connect.rest.forwarding import forward
+from broker.connect.rest.offsets import ConnectorOffsets
+from broker.connect.storage.records import TARGETS, logger_record
+
+#: A configuration is a few kilobytes; what is longer is none.
+_BODY_BYTES_MAX = 1024 * 1024
+_VERSION = {"version": "3.8.0-barnabas", "commit": "unknown"}
+_log = logger("broker.connect")
+
+Answer = Response | None
+
+
+class Rest:
+    def __init__(self, herder: Herder, cluster_id: Callable[[], str], offsets: ConnectorOffsets):
+        self._herder = herder
+        self._cluster_id = cluster_id
+        self._offsets = offsets
+        self._levels = herder.levels
+
+    def app(self) -> Starlette:
+        name = "/connectors/{name}"
+        table: list[tuple[str, str, Callable[[Request, Any], Any], int]] = [
+            ("GET", "/", lambda _r, _b: {**_VERSION, "kafka_cluster_id": self._cluster_id()}, 200),
+            ("GET", "/connectors", self._list, 200),
+            ("POST", "/connectors", self._create, 201),
+            ("GET", name, lambda r, _b: self._herder.info(_name(r)), 200),
+            ("DELETE", name, lambda r, _b: self._herder.delete(_name(r)), 204),
+            ("GET", f"{name}/config", lambda r, _b: self._herder.require(_name(r)), 200),
+            ("PUT", f"{name}/config", self._put_config, 200),
+            ("PATCH", f"{name}/config", self._patch_config, 200),
+            ("GET", f"{name}/status", lambda r, _b: self._herder.status(_name(r)), 200),
+            ("GET", f"{name}/tasks", self._tasks, 200),
+            ("POST", f"{name}/tasks", self._put_tasks, 204),
+            ("PUT", f"{name}/fence", lambda r, _b: self._fence(_name(r)), 204),
+            ("GET", f"{name}/tasks-config", self._tasks_config, 200),
+            ("GET", f"{name}/tasks/{{task}}/status", self._task_status, 200),
+            ("POST", f"{name}/restart", self._restart, 204),
+            ("POST", f"{name}/tasks/{{task}}/restart", self._restart_task, 204),
+            ("PUT", f"{name}/pause", lambda r, _b: self._herder.set_target(_name(r), "PAUSED"), 202),
+            ("PUT", f"{name}/resume", lambda r, _b: self._herder.set_target(_name(r), "STARTED"), 202),
+            ("PUT", f"{name}/stop", lambda r, _b: self._herder.stop_connector(_name(r)), 204),
+            ("GET", f"{name}/topics", self._topics, 200),
+            ("PUT", f"{name}/topics/reset", self._reset_topics, 202),
+            ("GET", f"{name}/offsets", lambda r, _b: self._offsets.get(_name(r)), 200),
+            ("PATCH", f"{name}/offsets", lambda r, b: self._offsets.alter(_name(r), b), 200),
+            ("DELETE", f"{name}/offsets", lambda r, _b: self._offsets.reset(_name(r)), 200),
+            ("GET", "/connector-plugins", _plugins, 200),
+            ("GET", "/connector-plugins/{plugin}/config", _plugin_config, 200),
+            ("PUT", "/connector-plugins/{plugin}/config/validate", self._validate, 200),
+            ("GET", "/admin/loggers", self._loggers, 200),
+            ("GET", "/admin/loggers/{logger}", self._logger, 200),
+            ("PUT", "/admin/loggers/{logger}", self._set_logger, 200),
+        ]
+        by_path: dict[str, dict[str, tuple[Any, int]]] = {}
+        for method, path, answer, status in table:
+            by_path.setdefault(path, {})[method] = answer, status
+        routes = [Route(path, self._endpoint(methods), methods=list(methods)) for path, methods in by_path.items()]
+        return Starlette(routes=routes, exception_handlers={HTTPException: _told})
+
+    def _endpoint(self, methods: dict[str, tuple[Callable[[Request, Any], Any], int]]) -> Any:
+        async def endpoint(request: Request) -> Response:
+            method = "GET" if request.method == "HEAD" else request.method
+            answer, status = methods[method]
+            try:
+                raw = await _body(request)
+                body = _parsed(raw) if raw else None
+                return await run_in_threadpool(
+                    self._answered, request, raw, functools.partial(answer, request, body), status
+                )
+            except Refused as error:
+                return _error(error.status, str(error))
+
+        return endpoint
+
+    def _answered(self, request: Request, raw: bytes, answer: Callable[[], Any], status: int) -> Response:
+        try:
+            said = answer()
+        except NotLeader as error:
+            return forward(request, raw, error.url)
+        except Refused as error:
+            return _error(error.status, str(error))
+        except (ConnectError, BarnabasError) as error:
+            return _error(500, str(error))
+        except Exception as error:  # the log has the traceback, who asked has one sentence
+            _log.exception("request failed", path=request.url.path)
+            return _error(500, f"{type(error).__name__}: {error}")
+        if isinstance(said, Response):
+            return said
+        return Response(status_code=status) if said is None else JSONResponse(said, status)
+
+    def _list(self, request: Request, _body: Any) -> Any:
+        names = sorted(self._herder.configurations.connectors)
+        wanted = set(request.query_params.getlist("expand")) & {"status", "info"}
+        if not wanted:
+            return names
+        shown: dict[str, dict[str, Any]] = {}
+        for name in names:
+            try:
+                ways = {"status": self._herder.status, "info": self._herder.info}
+                shown[name] = {each: ways[each](name) for each in sorted(wanted)}
+            except NotFound:
+                continue
+        return shown
+
+    def _create(self, _request: Request, body: Any) -> Any:
+        if not isinstance(body, dict) or not isinstance(body.get("config"), dict):
+            raise BadRequest("Cannot deserialize a connector of this body: it needs name and config")
+        config = _texts(body["config"])
+        name = str(body.get("name") or config.get("name") or "").strip()
+        _check_name(name)
+        if config.setdefault("name", name) != name:
+            raise BadRequest(
+                f"Connector name configuration ({config['name']}) doesn't match connector name in the URL ({name})"
+            )
+        target = str(body.get("initial_state") or "RUNNING").upper().replace("RUNNING", "STARTED")
+        if target not in TARGETS:
+            raise BadRequest(f"initial_state {body['initial_state']} is none of RUNNING, PAUSED, STOPPED")
+        require_valid(config, self._herder.settings)
+        self._herder.put_config(name, config, target=target if body.get("initial_state") else None, may_exist=False)
+        return JSONResponse(self._herder.info(name), 201, headers={"Location": f"/connectors/{name}"})
+
+    def _put_config(self, request: Request, body: Any) -> Any:
+        name = _name(request)
+        config = _texts(body)
+        if config.setdefault("name", name) != name:
+            raise BadRequest(
+                f"Connector name configuration ({config['name']}) doesn't match connector name in the URL ({name})"
+            )
+        return self._write(name, config)
+
+    def _patch_config(self, request: Request, body: Any) -> Any:
+        name = _name(request)
+        if not isinstance(body, dict):
+            raise BadRequest("A map of keys is needed")
+        merged: dict[str, Any] = {**self._herder.require(name), **body}
+        return self._write(name, _texts({key: value for key, value in merged.items() if value is not None}))
+
+    def _write(self, name: str, config: dict[str, str]) -> Response:
+        _check_name(name)
+        require_valid(config, self._herder.settings)
+        is_new = self._herder.put_config(name, config, target=None, may_exist=True)
+        return JSONResponse(
+            self._herder.info(name),
+            201 if is_new else 200,
+            headers={"Location": f"/connectors/{name}"} if is_new else {},
+        )
+
+    def _tasks(self, request: Request, _body: Any) -> Any:
+        name = _name(request)
+        self._herder.require(name)
+        configs = self._herder.configurations.tasks.get(name, [])
+        return [{"id": {"connector": name, "task": n}, "config": config} for n, config in enumerate(configs)]
+
+    def _tasks_config(self, request: Request, body: Any) -> Any:
+        tasks = self._tasks(request, body)
+        return {f"{each['id']['connector']}-{each['id']['task']}": each["config"] for each in tasks}
+
+    def _put_tasks(self, request: Request, body: Any) -> Any:
+        """Of another worker, which runs the connector."""
+        if not isinstance(body, list):
+            raise BadRequest("A list of task configurations is needed")
+        self._herder.put_tasks(_name(request), [_texts(each) for each in body]).result()
+
+    def _fence(self, name: str) -> None:
+        if not self._herder.settings.is_exactly_once:
+            raise Refused("This worker does not take part in exactly-once sources")
+        self._herder.fencing.round(name)
+
+    def _task_status(self, request: Request, _body: Any) -> Any:
+        name, task = _name(request), _task(request)
+        self._herder.require(name)
+        state = self._herder.states.states.get((name, task))
+        if state is None:
+            raise NotFound(f"No status found for task {name}-{task}")
+        return {"id": task, **state.shown()}
+
+    def _restart(self, request: Request, _body: Any) -> Any:
+        flags = {
+            each: request.query_params.get(each, "false").lower() == "true" for each in ("includeTasks", "onlyFailed")
+        }
+        name = _name(request)
+        self._herder.restart(name, includes_tasks=flags["includeTasks"], only_failed=flags["onlyFailed"])
+        return JSONResponse(self._herder.status(name), 202) if any(flags.values()) else None
+
+    def _restart_task(self, request: Request, _body: Any) -> Any:
+        self._herder.restart_task(_name(request), _task(request))
+
+    def _topics(self, request: Request, _body: Any) -> Any:
+        if not self._herder.settings.topic_tracking_enable:
+            raise Forbidden("Topic tracking is disabled.")
+        name = _name(request)
+        self._herder.require(name)
+        return {name: {"topics": sorted(self._herder.states.topics.get(name, ()))}}
+
+    def _reset_topics(self, request: Request, _body: Any) -> Any:
+        settings = self._herder.settings
+        if not settings.topic_tracking_enable:
+            raise Forbidden("Topic tracking is disabled.")
+        if not settings.topic_tracking_allow_reset:
+            raise Forbidden("Topic tracking reset is disabled.")
+        self._herder.require(_name(request))
+        self._herder.forget_topics(_name(request))
+
+    def _loggers(self, _request: Request, _body: Any) -> Any:
+        return {name: self._levels.of(name) for name in self._levels.names()}
+
+    def _logger(self, request: Request, _body: Any) -> Any:
+        name = request.path_params["logger"]
+        if not self._levels.knows(name):
+            raise NotFound(f"Logger {name} not found.")
+        return self._levels.of(name)
+
+    def _set_logger(self, request: Request, body: Any) -> Any:
+        """Here, or on every worker that is there now (KIP-976)."""
+        level = body.get("level") if isinstance(body, dict) else None
+        if level is None:
+            raise BadRequest("Desired 'level' parameter was not specified in request.")
+        level, name = str(level).upper(), request.path_params["logger"]
+        if level not in LEVELS:
+            raise NotFound(f"invalid log level '{level}'.")
+        if request.query_params.get("scope", "").lower() == "cluster":
+            self._herder.config_log.put([logger_record(name, level)])
+            return Response(status_code=204)
+        return self._levels.set(name, level)
+
+    def _validate(self, request: Request, body: Any) -> Any:
+        plugin = request.path_params["plugin"]
+        config = body if isinstance(body, dict) else {}
+        named = str(config.get("connector.class") or "")
+        if named and not named.removesuffix("Connector").endswith(plugin.rsplit(".", 1)[-1].removesuffix("Connector")):
+            raise BadRequest(f"Included connector type {named} does not match request type {plugin}")
+        connector_class(config)
+        return validate({k: v if v is None else str(v) for k, v in config.items()}, self._herder.settings)
+
+
+def _plugins(request: Request, _body: Any) -> Any:
+    only = request.query_params.get("connectorsOnly", "true").lower() != "false"
+    return [
+        {"class": plugin.name, "type": str(kind)} | ({"version": cls.VERSION} if hasattr(cls, "VERSION") else {})
+        for plugin, cls, kind in plugins()
+        if not only or kind in (Kind.SINK, Kind.SOURCE)
+    ]
+
+
+def _plugin_config(request: Request, _body: Any) -> Any:
+    name = request.path_params["plugin"]
+    for kind in Kind:
+        try:
+            return key_infos(lookup(name, kind))
+        except ConnectError:
+            continue
+    raise NotFound(f"Unknown plugin {name}.")
+
+
+def _name(request: Request) -> str:
+    return str(request.path_params["name"])
+
+
+def _task(request: Request) -> int:
+    try:
+        return Unit("", int(request.path_params["task"])).task
+    except ValueError:
+        raise NotFound("HTTP 404 Not Found") from None
+
+
+def _check_name(name: str) -> None:
+    if not name or any(ord(letter) < 32 or ord(letter) == 127 for letter in name):
+        raise BadRequest("A connector's name must not be empty or have control characters")
+
+
+def _texts(config: Any) -> dict[str, str]:
+    if not isinstance(config, dict):
+        raise BadRequest("A map of keys is needed")
+    missing = [key for key, value in config.items() if value is None]
+    if missing:
+        raise BadRequest(f"{missing[0]}: Null value can not be supplied as the configuration value.")
+    return {str(key): value if isinstance(value, str) else json.dumps(value) for key, value in config.items()}
+
+
+async def _body(request: Request) -> bytes:
+    parts, size = [], 0
+    async for part in request.stream():
+        size += len(part)
+        if size > _BODY_BYTES_MAX:
+            raise BadRequest(f"The body is longer than {_BODY_BYTES_MAX} bytes")
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _parsed(raw: bytes) -> Any:
+    try:
+        return json.loads(raw)
+    except (ValueError, RecursionError):
+        raise BadRequest("The body is no JSON") from None
+
+
+def _error(status: int, message: str) -> Response:
+    return JSONResponse({"error_code": status, "message": message}, status)
+
+
+async def _told(_request: Request, error: Exception) -> Response:
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    return _error(status, f"HTTP {status} {getattr(error, 'detail', '')}".strip())

@@ -1,0 +1,56 @@
+"""A request that another worker has to answer goes on to it, at most twice (A1)."""
+
+import http.client
+import json
+from urllib.parse import urlencode, urlsplit
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+_TIMEOUT_S = 90.0
+_NEXT = {None: "true", "true": "false"}
+
+
+def forward(request: Request, body: bytes, url: str) -> Response:
+    told = request.query_params.get("forward")
+    if told not in _NEXT:
+        return _error(409, "Cannot complete request because of a conflicting operation (e.g. worker rebalance)")
+    if not url:
+        return _error(
+            409,
+            "Cannot complete request momentarily due to no known leader URL, likely because a rebalance was underway.",
+        )
+    query = [(k, v) for k, v in request.query_params.multi_items() if k != "forward"]
+    query.append(("forward", _NEXT[told]))
+    path = f"{request.scope.get('raw_path', request.url.path.encode()).decode()}?{urlencode(query)}"
+    headers = {"Content-Type": "application/json"}
+    if "authorization" in request.headers:
+        headers["Authorization"] = request.headers["authorization"]
+    try:
+        status, content = send(url, request.method, path, body, headers)
+    except (OSError, http.client.HTTPException) as error:
+        return _error(500, f"IO Error trying to forward REST request: {error}")
+    return Response(content, status, media_type="application/json" if content else None)
+
+
+def send(url: str, method: str, path: str, body: bytes, headers: dict[str, str]) -> tuple[int, bytes]:
+    """Redirects are not followed. Raises OSError, HTTPException."""
+    where = urlsplit(url)
+    connection = http.client.HTTPConnection(where.hostname or "", where.port or 80, timeout=_TIMEOUT_S)
+    try:
+        connection.request(method, path, body or None, headers)
+        answer = connection.getresponse()
+        return answer.status, answer.read()
+    finally:
+        connection.close()
+
+
+def send_tasks(url: str, connector: str, configs: list[dict[str, str]]) -> tuple[int, bytes]:
+    from urllib.parse import quote
+
+    path = f"/connectors/{quote(connector, safe='')}/tasks"
+    return send(url, "POST", path, json.dumps(configs).encode(), {"Content-Type": "application/json"})
+
+
+def _error(status: int, message: str) -> Response:
+    return JSONResponse({"error_code": status, "message": message}, status)

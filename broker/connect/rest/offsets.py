@@ -1,0 +1,166 @@
+"""Offsets of connectors: source offsets from their log, those of sinks from their group (KIP-875)."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from broker.client.cluster import Cluster, parse_bootstrap_servers
+from broker.client.groups import Groups
+from broker.common.errors import ApiError, ErrorCode
+from broker.common.types import TopicPartition
+from broker.connect.api import SinkConnector, SourceConnector
+from broker.connect.api import TopicPartition as Partition
+from broker.connect.herder.errors import BadRequest, NotLeader, Refused
+from broker.connect.herder.herder import Herder
+from broker.connect.herder.validation import connector_class
+from broker.connect.storage.records import dump, load
+
+
+class ConnectorOffsets:
+    def __init__(self, herder: Herder):
+        self._herder = herder
+
+    def get(self, name: str) -> dict[str, Any]:
+        if self._is_sink(name):
+            with self._groups() as groups:
+                found = groups.committed(self._group(name))
+            pairs = [
+                ({"kafka_partition": p.partition, "kafka_topic": p.topic}, {"kafka_offset": o})
+                for p, o in sorted(found.items())
+            ]
+        else:
+            self._herder.offset_log.read_to_end()
+            pairs = self._herder.offsets.all(name)
+        return {"offsets": [{"partition": partition, "offset": offset} for partition, offset in pairs]}
+
+    def alter(self, name: str, body: Any) -> dict[str, str]:
+        self._require_stopped(name)
+        pairs = _pairs(body)
+        if self._is_sink(name):
+            is_all = self._alter_sink(name, pairs)
+        else:
+            pairs = [(load(dump(partition)), offset) for partition, offset in pairs]
+            is_all = self._source(name).alter_offsets(
+                self._herder.resolved(name), {dump(partition).decode(): offset for partition, offset in pairs}
+            )
+            self._write(name, pairs)
+        return _done("altered", is_all)
+
+    def reset(self, name: str) -> dict[str, str]:
+        self._require_stopped(name)
+        if self._is_sink(name):
+            is_all = self._sink(name).alter_offsets(self._herder.resolved(name), {})
+            with self._groups() as groups:
+                try:
+                    groups.delete(self._group(name))
+                except ApiError as error:
+                    if error.code is not ErrorCode.GROUP_ID_NOT_FOUND:
+                        raise _not_empty(name, error) from None
+            return _done("reset", is_all)
+        self._herder.offset_log.read_to_end()
+        pairs = [(partition, None) for partition, _ in self._herder.offsets.all(name)]
+        is_all = self._source(name).alter_offsets(
+            self._herder.resolved(name), {dump(partition).decode(): None for partition, _ in pairs}
+        )
+        self._write(name, pairs)
+        return _done("reset", is_all)
+
+    def _write(self, name: str, pairs: list[tuple[Any, Any]]) -> None:
+        herder = self._herder
+        herder.offset_log.put([herder.offsets.record(name, partition, offset) for partition, offset in pairs])
+
+    def _alter_sink(self, name: str, pairs: list[tuple[Any, Any]]) -> bool:
+        places = {_sink_partition(partition): _sink_offset(offset) for partition, offset in pairs}
+        is_all = self._sink(name).alter_offsets(
+            self._herder.resolved(name), {Partition(*place): offset for place, offset in places.items()}
+        )
+        with self._groups() as groups:
+            try:
+                groups.commit(self._group(name), {p: o for p, o in places.items() if o is not None})
+                if gone := [place for place, offset in places.items() if offset is None]:
+                    groups.delete_offsets(self._group(name), gone)
+            except ApiError as error:
+                raise _not_empty(name, error) from None
+        return is_all
+
+    def _require_stopped(self, name: str) -> None:
+        herder = self._herder
+        herder.require(name)
+        if not herder.group.is_leader:
+            raise NotLeader(herder.group.leader_url)
+        if herder.configurations.target(name) != "STOPPED" or herder.configurations.tasks.get(name):
+            raise BadRequest(
+                "Connectors must be in the STOPPED state before their offsets can be modified. This can be done for "
+                f"the specified connector by issuing a 'PUT' request to the '/connectors/{name}/stop' endpoint"
+            )
+
+    def _is_sink(self, name: str) -> bool:
+        return issubclass(connector_class(self._herder.require(name)), SinkConnector)
+
+    def _source(self, name: str) -> SourceConnector:
+        made = connector_class(self._herder.require(name))()
+        if not isinstance(made, SourceConnector):
+            raise BadRequest(f"Connector {name} is no source")
+        return made
+
+    def _sink(self, name: str) -> SinkConnector:
+        made = connector_class(self._herder.require(name))()
+        if not isinstance(made, SinkConnector):
+            raise BadRequest(f"Connector {name} is no sink")
+        return made
+
+    def _group(self, name: str) -> str:
+        return str(self._herder.settings.consumer(name, 0, self._herder.resolved(name))["group.id"])
+
+    @contextmanager
+    def _groups(self) -> Iterator[Groups]:
+        settings = self._herder.settings
+        with Cluster(parse_bootstrap_servers(settings.bootstrap_servers), security=settings.security) as cluster:
+            yield Groups(cluster)
+
+
+def _done(what: str, is_all: bool) -> dict[str, str]:
+    if is_all:
+        return {"message": f"The offsets for this connector have been {what} successfully"}
+    return {
+        "message": f"The Connect framework-managed offsets for this connector have been {what} successfully. However, "
+        f"if this connector manages offsets externally, they will need to be manually {what} in the system that the "
+        "connector uses."
+    }
+
+
+def _pairs(body: Any) -> list[tuple[Any, Any]]:
+    listed = body.get("offsets") if isinstance(body, dict) else None
+    if not isinstance(listed, list) or not listed:
+        raise BadRequest("Partitions / offsets need to be provided for an alter offsets request")
+    for each in listed:
+        if not isinstance(each, dict) or not isinstance(each.get("partition"), dict):
+            raise BadRequest("The partition for a connector offset cannot be null or missing")
+        if not isinstance(each.get("offset"), dict | None):
+            raise BadRequest("The offset for a connector offset is an object or null")
+    return [(each["partition"], each.get("offset")) for each in listed]
+
+
+def _sink_partition(partition: Mapping[str, Any]) -> TopicPartition:
+    try:
+        return TopicPartition(str(partition["kafka_topic"]), int(str(partition["kafka_partition"])))
+    except (KeyError, ValueError):
+        raise BadRequest("The partition of a sink has kafka_topic and kafka_partition") from None
+
+
+def _sink_offset(offset: Mapping[str, Any] | None) -> int | None:
+    if offset is None:
+        return None
+    try:
+        number = int(str(offset["kafka_offset"]))
+    except (KeyError, ValueError):
+        number = -1
+    if number < 0:
+        raise BadRequest("The offset of a sink has kafka_offset, a number of at least 0")
+    return number
+
+
+def _not_empty(name: str, error: ApiError) -> Refused:
+    return Refused(
+        f"Failed to change offsets of connector {name}: its tasks may not be fully stopped yet; try again ({error})"
+    )

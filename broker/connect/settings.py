@@ -1,0 +1,160 @@
+"""A worker's properties: Kafka's names and defaults, and what clients of connectors are made of them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from broker.client.security.errors import ClientConfigError
+from broker.client.security.librdkafka import librdkafka_settings
+from broker.client.security.properties import ClientSecurity, read_security
+from broker.common.errors import StartupError
+from broker.config.definition import REQUIRED, ConfigError, Key, parse_boolean, parse_int, parse_list, read_values
+from broker.connect.providers import Providers
+
+_EVERY_WORKER = (
+    Key("bootstrap.servers", str, "localhost:9092", "Brokers to ask for the cluster."),
+    Key("key.converter", str, REQUIRED, "Between Connect's values and the bytes of keys."),
+    Key("value.converter", str, REQUIRED, "Between Connect's values and the bytes of values."),
+    Key("header.converter", str, "SimpleHeaderConverter", "Between Connect's values and the bytes of headers."),
+    Key("offset.flush.interval.ms", parse_int, 60_000, "How often offsets are committed.", at_least=1),
+    Key("offset.flush.timeout.ms", parse_int, 5_000, "How long a task waits for that.", at_least=1),
+    Key("task.shutdown.graceful.timeout.ms", parse_int, 5_000, "How long a task may take to stop.", at_least=0),
+    Key("listeners", str, "http://127.0.0.1:8083", "Where REST listens."),
+    Key("rest.advertised.host.name", str, "", "Under which host other workers find this one."),
+    Key("rest.advertised.port", parse_int, 0, "And under which port."),
+    Key("connector.file.roots", parse_list, (), "Directories that connectors may read and write; empty: everywhere."),
+    Key("config.providers", parse_list, (), "Names of what resolves `${name:path:key}`; each with its class."),
+    Key("topic.creation.enable", parse_boolean, True, "Whether sources may say how topics are made."),
+    Key("topic.tracking.enable", parse_boolean, True, "Whether used topics are told."),
+    Key("topic.tracking.allow.reset", parse_boolean, True, "Whether they may be forgotten."),
+)
+STANDALONE = (
+    *_EVERY_WORKER,
+    Key("offset.storage.file.filename", str, REQUIRED, "The file that keeps source offsets."),
+)
+DISTRIBUTED = (
+    *_EVERY_WORKER,
+    Key("group.id", str, REQUIRED, "The workers of one group share its connectors."),
+    Key("config.storage.topic", str, REQUIRED, "The topic of configurations."),
+    Key("offset.storage.topic", str, REQUIRED, "The topic of source offsets."),
+    Key("status.storage.topic", str, REQUIRED, "The topic of states."),
+    Key("config.storage.replication.factor", parse_int, 3, "Copies; -1: the brokers' default.", at_least=-1),
+    Key("offset.storage.replication.factor", parse_int, 3, "Copies; -1: the brokers' default.", at_least=-1),
+    Key("status.storage.replication.factor", parse_int, 3, "Copies; -1: the brokers' default.", at_least=-1),
+    Key("offset.storage.partitions", parse_int, 25, "Partitions of the topic of source offsets.", at_least=1),
+    Key("status.storage.partitions", parse_int, 5, "Partitions of the topic of states.", at_least=1),
+    Key("session.timeout.ms", parse_int, 10_000, "Silence after which a worker is given up.", at_least=1),
+    Key("heartbeat.interval.ms", parse_int, 3_000, "How often a worker says it is there.", at_least=1),
+    Key("rebalance.timeout.ms", parse_int, 60_000, "How long others wait for a worker to join.", at_least=1),
+    Key(
+        "exactly.once.source.support",
+        str,
+        "disabled",
+        "Whether sources write each record once; on all workers `preparing` first, then on all `enabled`.",
+        choices=("disabled", "preparing", "enabled"),
+    ),
+    Key("worker.sync.timeout.ms", parse_int, 3_000, "How long a worker reads to catch up.", at_least=1),
+    Key("worker.unsync.backoff.ms", parse_int, 300_000, "And rests when that failed.", at_least=1),
+    Key("scheduled.rebalance.max.delay.ms", parse_int, 300_000, "How long work waits for its worker.", at_least=0),
+)
+#: Promised to sources: nothing overtakes, nothing is given up (A3).
+_SOURCE_PRODUCER = {
+    "acks": "all",
+    "max.in.flight.requests.per.connection": 1,
+    "message.timeout.ms": 0,
+    "enable.idempotence": False,
+    # As Java's: who reads a key by its partition finds it, whichever worker wrote it.
+    "partitioner": "murmur2_random",
+    "linger.ms": 5,
+    "queue.buffering.max.messages": 100_000,
+    "queue.buffering.max.kbytes": 65_536,
+}
+_SINK_CONSUMER = {"auto.offset.reset": "earliest", "enable.auto.commit": False}
+#: What librdkafka calls otherwise, or leaves to its user.
+_JAVA_ONLY = {
+    "key.serializer", "value.serializer", "key.deserializer", "value.deserializer", "max.poll.records", "buffer.memory",
+    "max.block.ms", "delivery.timeout.ms", "interceptor.classes", "retries",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Settings:
+    """`values` by attribute (dots are underscores), `props` as they were written."""
+
+    values: Mapping[str, Any]
+    props: Mapping[str, str]
+    security: ClientSecurity
+    providers: Providers
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self.values[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+    @property
+    def listener(self) -> tuple[str, int]:
+        where = urlsplit(self.values["listeners"].split(",")[0].strip())
+        # Nobody outside of this host is let in who was not named.
+        return where.hostname or "127.0.0.1", 8083 if where.port is None else where.port
+
+    def client(self) -> dict[str, Any]:
+        """For the worker's own clients."""
+        return self._settings(self.security)
+
+    @property
+    def is_exactly_once(self) -> bool:
+        return bool(self.values.get("exactly_once_source_support") == "enabled")
+
+    def transactional_id(self, connector: str, task: int) -> str:
+        return f"{self.values['group_id']}-{connector}-{task}"
+
+    def transactional_producer(self, connector: str, task: int, overrides: Mapping[str, str]) -> dict[str, Any]:
+        ours = {"enable.idempotence": True, "transactional.id": self.transactional_id(connector, task)}
+        return self.producer(connector, task, overrides) | ours
+
+    def producer(self, connector: str, task: int, overrides: Mapping[str, str]) -> dict[str, Any]:
+        own = self._named("producer.") | _named(overrides, "producer.override.")
+        return self._of(own) | _SOURCE_PRODUCER | _plain(own) | {"client.id": f"connector-producer-{connector}-{task}"}
+
+    def consumer(self, connector: str, task: int, overrides: Mapping[str, str]) -> dict[str, Any]:
+        own = self._named("consumer.") | _named(overrides, "consumer.override.")
+        ours = {"group.id": f"connect-{connector}", "client.id": f"connector-consumer-{connector}-{task}"}
+        return self._of(own) | _SINK_CONSUMER | ours | _plain(own)
+
+    def _named(self, prefix: str) -> dict[str, str]:
+        return _named(self.props, prefix)
+
+    def _of(self, own: Mapping[str, str]) -> dict[str, Any]:
+        has_security = any(name.startswith(("security.", "sasl.", "ssl.")) for name in own)
+        return self._settings(read_security({**self.props, **own}) if has_security else self.security)
+
+    def _settings(self, security: ClientSecurity) -> dict[str, Any]:
+        return {
+            "bootstrap.servers": self.values["bootstrap_servers"],
+            "log.connection.close": False,
+            **librdkafka_settings(security),
+        }
+
+
+def read_settings(props: Mapping[str, str], keys: tuple[Key, ...]) -> Settings:
+    """Raises StartupError. References are resolved, also in `props`."""
+    try:
+        providers = Providers(props)
+        props = providers.resolve(props)
+        return Settings(read_values(keys, props), props, read_security(props), providers)
+    except (ConfigError, ClientConfigError) as error:
+        raise StartupError(f"{error}.") from None
+
+
+def _named(props: Mapping[str, str], prefix: str) -> dict[str, str]:
+    return {
+        key.removeprefix(prefix): value
+        for key, value in props.items()
+        if key.startswith(prefix) and not key.startswith(f"{prefix}override.")
+    }
+
+
+def _plain(own: Mapping[str, str]) -> dict[str, str]:
+    return {k: v for k, v in own.items() if k not in _JAVA_ONLY and not k.startswith(("security.", "sasl.", "ssl."))}

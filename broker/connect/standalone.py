@@ -1,0 +1,111 @@
+"""A worker of its own: configurations in memory, source offsets in a file, REST, until it is told to stop."""
+
+import socket
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import uvicorn
+
+from broker.client.cluster import Cluster, parse_bootstrap_servers
+from broker.common.errors import BarnabasError, StartupError
+from broker.common.logs import logger
+from broker.connect.herder.herder import Herder
+from broker.connect.herder.validation import require_valid
+from broker.connect.plugins import paths
+from broker.connect.rest.app import Rest
+from broker.connect.rest.offsets import ConnectorOffsets
+from broker.connect.settings import STANDALONE, Settings, read_settings
+from broker.connect.storage.configurations import Configurations
+from broker.connect.storage.logs import FileLog, MemoryLog
+from broker.connect.storage.offsets import Offsets
+from broker.connect.storage.records import TARGETS
+from broker.connect.storage.states import States
+
+_log = logger("broker.connect")
+
+
+class ConnectorFailed(BarnabasError):
+    """A connector of the command line cannot be made: the exit status is 3."""
+
+
+def run_standalone(
+    props: Mapping[str, str], connectors: list[tuple[dict[str, str], str | None]], stop: threading.Event
+) -> None:
+    """Until `stop` is set. Each connector with its initial target, or None. Raises StartupError, ConnectorFailed."""
+    settings = read_settings(props, STANDALONE)
+    paths.allow(list(settings.connector_file_roots) or None)
+    listening = listen(settings)
+    configurations, states, offsets = Configurations(), States(), Offsets()
+    herder = Herder(settings, worker_id(settings, listening), configurations, states, offsets)
+    herder.config_log = MemoryLog(herder.on_config)
+    herder.state_log = MemoryLog(states.apply)
+    herder.offset_log = FileLog(Path(settings.offset_storage_file_filename), offsets.apply, offsets.everything)
+    herder.offset_log.start()
+    herder.start()
+    try:
+        with serving(herder, listening):
+            for config, target in connectors:
+                _create(herder, config, target)
+            _log.info("Kafka Connect started", worker=herder.worker_id)
+            stop.wait()
+    finally:
+        herder.stop()
+
+
+def _create(herder: Herder, config: dict[str, str], target: str | None) -> None:
+    name = config.get("name", "").strip()
+    try:
+        if not name:
+            raise ConnectorFailed('Missing required configuration "name" which has no default value.')
+        if target is not None and target not in TARGETS:
+            raise ConnectorFailed(f"initial_state {target} is none of RUNNING, PAUSED, STOPPED")
+        require_valid(config, herder.settings)
+        herder.put_config(name, config, target=target, may_exist=False)
+    except BarnabasError as error:
+        raise ConnectorFailed(f"Failed to create connector {name or '?'}: {error}") from error
+
+
+def listen(settings: Settings) -> socket.socket:
+    """Before anything else starts. Raises StartupError."""
+    host, port = settings.listener
+    try:
+        return socket.create_server(
+            (host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=128
+        )
+    except OSError as error:
+        raise StartupError(f"REST cannot listen on {host}:{port}: {error.strerror}.") from None
+
+
+def worker_id(settings: Settings, listening: socket.socket) -> str:
+    host, port = listening.getsockname()[:2]
+    return f"{settings.rest_advertised_host_name or host}:{settings.rest_advertised_port or port}"
+
+
+class serving:
+    """REST on a thread of its own."""
+
+    def __init__(self, herder: Herder, listening: socket.socket):
+        rest = Rest(herder, _cluster_id(herder.settings), ConnectorOffsets(herder))
+        config = uvicorn.Config(
+            rest.app(), log_config=None, access_log=False, lifespan="off", timeout_graceful_shutdown=2
+        )
+        self._server = uvicorn.Server(config)
+        self._listening = listening
+        self._thread = threading.Thread(target=self._server.run, args=([listening],), name="rest", daemon=True)
+
+    def __enter__(self) -> None:
+        self._thread.start()
+
+    def __exit__(self, *_error: object) -> None:
+        self._server.should_exit = True
+        self._thread.join(5)
+        self._listening.close()
+
+
+def _cluster_id(settings: Settings) -> Callable[[], str]:
+    def ask() -> str:
+        with Cluster(parse_bootstrap_servers(settings.bootstrap_servers), security=settings.security) as cluster:
+            return cluster.describe_topics([]).cluster_id or ""
+
+    return ask

@@ -1,0 +1,1 @@
+"""What workers keep: configurations, source offsets and states, in three compacted topics or, standalone, in a file."""

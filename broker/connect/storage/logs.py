@@ -1,0 +1,274 @@
+"""Where records of workers are kept: in this process alone, in a file, or in a topic that all workers read."""
+
+import base64
+import json
+import os
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+from confluent_kafka import (
+    OFFSET_BEGINNING,
+    Consumer,
+    IsolationLevel,
+    KafkaError,
+    KafkaException,
+    Message,
+    Producer,
+    TopicPartition,
+)
+from confluent_kafka.admin import (  # type: ignore[attr-defined]
+    AdminClient,
+    ConfigResource,
+    NewTopic,
+    OffsetSpec,
+)
+
+from broker.common.errors import BarnabasError, StartupError
+from broker.common.logs import logger
+from broker.connect.storage.records import Record
+
+#: Reads to the end and writes of internal topics end after so long, as Kafka's.
+TIMEOUT_S = 30.0
+#: Of one that waits for transactions: those whose producers died end after `transaction.timeout.ms`, a minute.
+OPEN_TIMEOUT_S = 120.0
+_log = logger("broker.connect")
+
+Apply = Callable[[bytes | None, bytes | None, int], object]
+
+
+class StorageError(BarnabasError):
+    """The records could not be written or read; whether they were is unknown."""
+
+
+class Log(Protocol):
+    def start(self) -> None: ...
+    def put(self, records: Iterable[Record]) -> None:
+        """They are kept, and applied here, when this returns. Raises StorageError."""
+
+    def post(self, records: Iterable[Record]) -> None:
+        """As `put`, without waiting; lost if the process dies."""
+
+    def read_to_end(self, *, waits_for_open: bool = False) -> None:
+        """What others have put before the call is applied, with `waits_for_open` also what is to be committed still:
+        behind another's open transaction lies what was committed since. Raises StorageError."""
+
+    def stop(self) -> None: ...
+
+
+class MemoryLog:
+    """Gone with the process."""
+
+    def __init__(self, apply: Apply):
+        self._apply = apply
+        self._count = 0
+        self._lock = threading.Lock()
+
+    def start(self) -> None:
+        return
+
+    def put(self, records: Iterable[Record]) -> None:
+        with self._lock:
+            for key, value in records:
+                self._apply(key, value, self._count)
+                self._count += 1
+
+    def post(self, records: Iterable[Record]) -> None:
+        self.put(records)
+
+    def read_to_end(self, *, waits_for_open: bool = False) -> None:
+        return
+
+    def stop(self) -> None:
+        return
+
+
+class FileLog(MemoryLog):
+    """`everything` is written anew after each put, whole or not at all."""
+
+    def __init__(self, path: Path, apply: Apply, everything: Callable[[], list[Record]]):
+        super().__init__(apply)
+        self._path = path
+        self._everything = everything
+        self._writing = threading.Lock()
+
+    def start(self) -> None:
+        """Raises StartupError for a file that is none of ours."""
+        if not self._path.exists():
+            return
+        try:
+            pairs = json.loads(self._path.read_text())
+            super().put((base64.b64decode(key), base64.b64decode(value)) for key, value in pairs)
+        except (OSError, ValueError, TypeError) as error:
+            raise StartupError(f"{self._path} cannot be read as source offsets: {error}.") from None
+
+    def put(self, records: Iterable[Record]) -> None:
+        with self._writing:
+            super().put(records)
+            pairs = [(_text(key), _text(value or b"")) for key, value in self._everything()]
+            beside = self._path.with_name(f"{self._path.name}.new")
+            try:
+                with beside.open("w") as file:
+                    json.dump(pairs, file)
+                    file.flush()
+                    os.fsync(file.fileno())
+                beside.replace(self._path)
+            except OSError as error:
+                raise StorageError(f"{self._path}: {error.strerror}") from None
+
+
+def _text(data: bytes) -> str:
+    return base64.b64encode(data).decode()
+
+
+class TopicLog:
+    """A compacted topic, read from its beginning by a thread of its own as long as the worker lives."""
+
+    def __init__(self, topic: str, partitions: int, replicas: int, client: Mapping[str, Any], apply: Apply):
+        self._topic = topic
+        self._partitions, self._replicas = partitions, replicas
+        self._client = dict(client)
+        self._apply = apply
+        self._reached: dict[int, int] = {}
+        self._moved = threading.Condition()
+        self._stopping = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Makes the topic if need be, and reads it. Raises StartupError."""
+        self._admin = AdminClient(self._client)
+        numbers = self._existing_or_new()
+        if self._partitions == 1 and len(numbers) != 1:
+            raise StartupError(f"Topic '{self._topic}' must have 1 partition to keep configurations in order.")
+        self._producer = Producer(
+            {
+                **self._client,
+                "acks": "all",
+                "max.in.flight.requests.per.connection": 1,
+                "linger.ms": 0,
+                "partitioner": "murmur2_random",
+            }
+        )
+        self._consumer = Consumer(
+            {
+                **self._client,
+                "group.id": f"connect-log-{os.getpid()}",
+                "enable.auto.commit": False,
+                "enable.partition.eof": True,
+                "isolation.level": "read_committed",
+                "auto.offset.reset": "earliest",
+                "fetch.wait.max.ms": 100,
+            }
+        )
+        self._consumer.assign([TopicPartition(self._topic, number, OFFSET_BEGINNING) for number in numbers])
+        self._reached = dict.fromkeys(numbers, 0)
+        self._thread = threading.Thread(target=self._read, name=f"log-{self._topic}", daemon=True)
+        self._thread.start()
+        try:
+            self.read_to_end()
+        except StorageError as error:
+            raise StartupError(f"{error}.") from None
+
+    def _existing_or_new(self) -> list[int]:
+        admin = self._admin
+        deadline = time.monotonic() + TIMEOUT_S
+        problem = ""
+        while time.monotonic() < deadline:
+            try:
+                known = admin.list_topics(timeout=5).topics.get(self._topic)
+                if known is not None and known.error is None and known.partitions:
+                    self._check_policy(admin)
+                    return sorted(known.partitions)
+                new = NewTopic(self._topic, self._partitions, self._replicas, config={"cleanup.policy": "compact"})
+                admin.create_topics([new])[self._topic].result(TIMEOUT_S)
+            except KafkaException as error:
+                problem = str(error.args[0].str())
+                if error.args[0].code() in (
+                    KafkaError.INVALID_REPLICATION_FACTOR,
+                    KafkaError.TOPIC_AUTHORIZATION_FAILED,
+                ):
+                    break
+            time.sleep(0.1)
+        raise StartupError(f"Topic '{self._topic}' cannot be read or made: {problem or 'no answer'}.")
+
+    def _check_policy(self, admin: AdminClient) -> None:
+        """Another one forgets configurations and offsets after a week (KAFKA-9216)."""
+        resource = ConfigResource(ConfigResource.Type.TOPIC, self._topic)
+        policy = admin.describe_configs([resource])[resource].result(TIMEOUT_S)["cleanup.policy"].value
+        if policy != "compact":
+            raise StartupError(f"Topic '{self._topic}' must have cleanup.policy=compact, but it has '{policy}'.")
+
+    def put(self, records: Iterable[Record]) -> None:
+        failures: list[str] = []
+        waiting: set[int] = set()
+
+        def told(number: int) -> Callable[[KafkaError | None, Message], None]:
+            def delivered(error: KafkaError | None, _message: Message) -> None:
+                waiting.discard(number)
+                if error is not None:
+                    failures.append(error.str())
+
+            return delivered
+
+        for number, (key, value) in enumerate(records):
+            waiting.add(number)
+            self._producer.produce(self._topic, value, key, on_delivery=told(number))
+        if self._producer.flush(TIMEOUT_S) or waiting or failures:
+            raise StorageError(f"records of '{self._topic}' were not written: {(failures or ['timed out'])[0]}")
+        self.read_to_end()
+
+    def post(self, records: Iterable[Record]) -> None:
+        for key, value in records:
+            self._producer.produce(self._topic, value, key)
+        self._producer.poll(0)
+
+    def read_to_end(self, *, waits_for_open: bool = False) -> None:
+        timeout_s = OPEN_TIMEOUT_S if waits_for_open else TIMEOUT_S
+        deadline = time.monotonic() + timeout_s
+        ends = self._ends(IsolationLevel.READ_UNCOMMITTED if waits_for_open else IsolationLevel.READ_COMMITTED)
+        with self._moved:
+            while any(self._reached[number] < end for number, end in ends.items()):
+                if not self._moved.wait(max(deadline - time.monotonic(), 0)) and time.monotonic() >= deadline:
+                    raise StorageError(f"'{self._topic}' was not read to its end in {timeout_s:g} s")
+
+    def _ends(self, isolation: IsolationLevel) -> dict[int, int]:
+        """Not asked of the consumer: while a thread polls that, librdkafka's answer to another does not come."""
+        latest = OffsetSpec.latest()  # type: ignore[no-untyped-call]
+        asked = {TopicPartition(self._topic, number): latest for number in self._reached}
+        found = self._admin.list_offsets(asked, isolation_level=isolation, request_timeout=TIMEOUT_S)
+        try:
+            return {place.partition: told.result(TIMEOUT_S).offset for place, told in found.items()}
+        except (KafkaException, TimeoutError) as error:
+            told = error.args[0].str() if isinstance(error, KafkaException) else "no answer"
+            raise StorageError(f"where '{self._topic}' ends is not told: {told}") from None
+
+    def _read(self) -> None:
+        while not self._stopping.is_set():
+            message = self._consumer.poll(0.5)
+            if message is None:
+                continue
+            error, partition, offset = message.error(), message.partition(), message.offset()
+            if partition is None or offset is None:
+                continue
+            if error is None:
+                try:
+                    self._apply(message.key(), message.value(), offset)
+                except Exception:  # one record that anybody may have written must not end the reading of all others
+                    _log.exception("record not understood", topic=self._topic, offset=offset)
+                self._reach(partition, offset + 1)
+            elif error.code() == KafkaError._PARTITION_EOF:
+                # Behind the marker of a transaction, too, which no message tells of.
+                self._reach(partition, offset)
+        self._consumer.close()
+
+    def _reach(self, partition: int, offset: int) -> None:
+        with self._moved:
+            self._reached[partition] = max(self._reached[partition], offset)
+            self._moved.notify_all()
+
+    def stop(self) -> None:
+        self._stopping.set()
+        if self._thread is not None:
+            self._thread.join(2)

@@ -1,0 +1,75 @@
+"""What connectors and tasks are doing, and which topics they used, as the status topic tells it. Pure."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from broker.connect.storage.records import load
+
+Who = tuple[str, int | None]
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    state: str
+    worker_id: str
+    generation: int
+    trace: str | None = None
+
+    def shown(self) -> dict[str, str]:
+        return {"state": self.state, "worker_id": self.worker_id} | ({"trace": self.trace} if self.trace else {})
+
+
+@dataclass
+class States:
+    """By connector and task; None is the connector itself."""
+
+    states: dict[Who, State] = field(default_factory=dict)
+    topics: dict[str, set[str]] = field(default_factory=dict)
+
+    def apply(self, key: bytes | None, value: bytes | None, _offset: int) -> None:
+        text = (key or b"").decode(errors="replace")
+        content = load(value) if value is not None else None
+        if text.startswith("status-topic-"):
+            topic, _, connector = text[len("status-topic-") :].partition(":connector-")
+            topics = self.topics.setdefault(connector, set())
+            topics.add(topic) if isinstance(content, dict) else topics.discard(topic)
+        elif text.startswith("status-connector-"):
+            self._state((text[len("status-connector-") :], None), content)
+        elif text.startswith("status-task-"):
+            connector, _, number = text[len("status-task-") :].rpartition("-")
+            if number.isdecimal():
+                self._state((connector, int(number)), content)
+
+    def of(self, connector: str) -> dict[int, State]:
+        """Of its tasks."""
+        return {task: state for (name, task), state in sorted(self._tasks()) if name == connector}
+
+    def _tasks(self) -> list[tuple[tuple[str, int], State]]:
+        return [((name, task), state) for (name, task), state in list(self.states.items()) if task is not None]
+
+    def may_write(self, who: Who, worker_id: str, generation: int) -> bool:
+        """Whether a worker that ends may say so: not over what its successor has said since."""
+        known = self.states.get(who)
+        return known is None or known.worker_id == worker_id or known.generation <= generation
+
+    def _state(self, who: Who, content: Any) -> None:
+        if not isinstance(content, dict):
+            self.states.pop(who, None)
+            return
+        told = State(
+            str(content.get("state")),
+            str(content.get("worker_id")),
+            int(content.get("generation") or 0),
+            content.get("trace"),
+        )
+        known = self.states.get(who)
+        if known is None or not _is_late(told, known):
+            self.states[who] = told
+
+
+def _is_late(told: State, known: State) -> bool:
+    """Another worker's end of what its successor has by now (KAFKA-12525); a sleeper may tell of it much later."""
+    if told.worker_id == known.worker_id or told.state not in ("UNASSIGNED", "FAILED"):
+        return False
+    is_taken_over = known.state == "RUNNING" and told.state == "UNASSIGNED" and told.generation == known.generation
+    return is_taken_over or told.generation < known.generation

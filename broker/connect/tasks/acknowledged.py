@@ -1,0 +1,48 @@
+"""How far a source may say it has come: the acknowledged prefix of each source partition (KAFKA-12226). Pure."""
+
+from collections import deque
+from collections.abc import Mapping
+from typing import Any
+
+from broker.connect.storage.records import dump
+
+
+class Run:
+    """Records in a row of one source partition; settled when each of them was acknowledged or left out."""
+
+    __slots__ = ("left", "offset", "partition")
+
+    def __init__(self, partition: Mapping[str, Any]):
+        self.partition = partition
+        self.offset: Mapping[str, Any] = {}
+        self.left = 0
+
+
+class Acknowledged:
+    """A run that is not settled holds back those behind it, of its own source partition only."""
+
+    def __init__(self) -> None:
+        self._runs: dict[bytes, deque[Run]] = {}
+
+    def begin(self, partition: Mapping[str, Any]) -> Run:
+        """Behind everything begun before. Keep `left` above 0 until the last record of the run is counted."""
+        run = Run(partition)
+        self._runs.setdefault(dump(sorted(partition.items())), deque()).append(run)
+        return run
+
+    def take(self) -> list[tuple[Mapping[str, Any], Mapping[str, Any]]]:
+        """Partition and offset, of each that got further since the last call."""
+        further = []
+        for key, runs in list(self._runs.items()):
+            last = None
+            while runs and runs[0].left == 0:
+                last = runs.popleft()
+            if last is not None:
+                further.append((last.partition, last.offset))
+            if not runs:
+                del self._runs[key]
+        return further
+
+    @property
+    def waiting(self) -> int:
+        return sum(run.left for runs in self._runs.values() for run in runs)

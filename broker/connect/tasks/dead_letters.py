@@ -1,0 +1,88 @@
+"""Records that a sink cannot use, as they were read, into a topic of their own, with what went wrong as headers."""
+
+import traceback
+from collections.abc import Mapping
+from typing import Any
+
+from confluent_kafka import KafkaException, Producer
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
+
+from broker.connect.api import ConfigDef, ConfigKey, ConfigType, ConnectError, Importance
+from broker.connect.group.wire import Unit
+from broker.connect.tasks.clients import client_of
+from broker.connect.tasks.tolerance import Failure
+
+_PREFIX = "errors.deadletterqueue."
+KEYS = ConfigDef(
+    ConfigKey(f"{_PREFIX}topic.name", ConfigType.STRING, "", Importance.MEDIUM, "Where records go that were given up."),
+    ConfigKey(f"{_PREFIX}topic.replication.factor", ConfigType.SHORT, 3, Importance.MEDIUM, "Its copies."),
+    ConfigKey(
+        f"{_PREFIX}context.headers.enable", ConfigType.BOOLEAN, False, Importance.MEDIUM, "What went wrong, too."
+    ),
+)
+_TIMEOUT_S = 30.0
+_REPORTED = "__connect.errors."
+
+
+class DeadLetters:
+    def __init__(self, unit: Unit, props: Mapping[str, Any], producer: Mapping[str, Any]):
+        """Raises ConfigError, ConnectError if the topic cannot be made."""
+        values = KEYS.parse(props)
+        self._unit = unit
+        self._props = props
+        self._topic = values[f"{_PREFIX}topic.name"]
+        self._has_context = values[f"{_PREFIX}context.headers.enable"]
+        self._failure: str | None = None
+        if self._topic:
+            self._ensure(AdminClient(client_of(producer)), values[f"{_PREFIX}topic.replication.factor"])
+            self._producer = Producer(dict(producer))
+
+    def _ensure(self, admin: AdminClient, replicas: int) -> None:
+        try:
+            if self._topic not in admin.list_topics(timeout=_TIMEOUT_S).topics:
+                admin.create_topics([NewTopic(self._topic, 1, replicas)])[self._topic].result(_TIMEOUT_S)
+        except KafkaException as error:
+            if error.args[0].name() != "TOPIC_ALREADY_EXISTS":
+                raise ConnectError(f"Could not make dead letter topic {self._topic}: {error.args[0].str()}") from None
+
+    def send(self, message: Any, failure: Failure) -> None:
+        if not self._topic:
+            return
+        headers = list(message.headers() or ())
+        if self._has_context:
+            headers += self._context(message, failure)
+        kind, timestamp = message.timestamp()
+        named = {"timestamp": timestamp} if kind else {}
+        self._producer.produce(
+            self._topic, message.value(), message.key(), headers=headers, on_delivery=self._told, **named
+        )
+
+    def _context(self, message: Any, failure: Failure) -> list[tuple[str, bytes]]:
+        error = failure.error
+        facts = {
+            "topic": message.topic(),
+            "partition": message.partition(),
+            "offset": message.offset(),
+            "connector.name": self._unit.connector,
+            "task.id": self._unit.task,
+            "stage": failure.stage,
+            "class.name": failure.executing,
+            "exception.class.name": type(error).__qualname__,
+            "exception.message": str(error),
+            "exception.stacktrace": "".join(traceback.format_exception(error)),
+        }
+        return [(f"{_REPORTED}{name}", str(value).encode()) for name, value in facts.items()]
+
+    def _told(self, error: Any, _message: Any) -> None:
+        if error is not None:
+            self._failure = error.str()
+
+    def flush(self) -> None:
+        """All of them are kept. Raises ConnectError: what they were read from must not be committed."""
+        if self._topic and (self._producer.flush(_TIMEOUT_S) or self._failure):
+            raise ConnectError(f"dead letters were not written to {self._topic}: {self._failure or 'timed out'}")
+
+    def close(self) -> None:
+        if self._topic:
+            self._producer.flush(1)

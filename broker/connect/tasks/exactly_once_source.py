@@ -1,0 +1,161 @@
+"""A source's task, exactly once: records and source offsets in one transaction, its predecessors fenced (KIP-618)."""
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from confluent_kafka import KafkaException
+
+from broker.connect.api import ConnectError, SourceRecord, SourceTask
+from broker.connect.storage.records import Record, dump
+from broker.connect.tasks.boundaries import Boundaries, End
+from broker.connect.tasks.pipeline import Pipeline
+from broker.connect.tasks.source_task import RunningSource
+from broker.connect.tasks.tolerance import Failure
+
+#: How long one call to the transaction's coordinator waits before it looks whether the task is to stop.
+_CALL_S = 5.0
+_ABORT_S = 10.0
+#: As long as a request may take (A1).
+_FENCE_S, _PAUSE_S = 90.0, 0.5
+
+Partition = Mapping[str, Any]
+Offset = Mapping[str, Any]
+
+
+class RunningExactlyOnceSource(RunningSource):
+    """`fence` ends the tasks of older configurations; `is_current` raises ConnectError if this one is older itself."""
+
+    def __init__(
+        self,
+        *unit: Any,
+        offset_topic: str,
+        offset_record: Callable[[str, Partition, Offset], Record],
+        fence: Callable[[str], None],
+        is_current: Callable[[], None],
+        **common: Any,
+    ):
+        super().__init__(*unit, **common)
+        self._offset_topic, self._offset_record = offset_topic, offset_record
+        self._fence, self._is_current = fence, is_current
+        self._boundaries = Boundaries(self._props, self._flush_interval_s)
+        self._is_open = False
+        self._offsets: dict[bytes, tuple[Partition, Offset]] = {}
+        self._told: list[tuple[SourceRecord, Any]] = []
+
+    @property
+    def _transactions(self) -> Boundaries | None:
+        return self._boundaries.context
+
+    def _prepare(self) -> None:
+        """In this order: nobody older writes any more, and then this one is known to be no older one."""
+        self._fence_in_time()
+        self._call(lambda: self._producer.init_transactions(_CALL_S))
+        self._is_current()
+
+    def _fence_in_time(self) -> None:
+        """The leader may be another in a moment."""
+        deadline = time.monotonic() + _FENCE_S
+        while True:
+            try:
+                return self._fence(self.unit.connector)
+            except ConnectError as error:
+                if time.monotonic() >= deadline or self.stopping.wait(_PAUSE_S):
+                    raise
+                self._leave("older tasks not fenced yet", str(error))
+
+    def _call(self, call: Callable[[], None]) -> None:
+        """Again as long as that may help. Raises ConnectError."""
+        while True:
+            try:
+                return call()
+            except KafkaException as problem:
+                error = problem.args[0]
+                if error.retriable() and not self.stopping.is_set():
+                    continue
+                raise ConnectError(f"the transaction of {self.unit.connector} failed: {error.str()}") from None
+
+    def _loop(self, task: SourceTask, pipeline: Pipeline) -> None:
+        self._tells_each = type(task).commit_record is not SourceTask.commit_record
+        while not self.stopping.is_set():
+            if self.is_paused:
+                self._finish(task)
+                self.wait_while_paused()
+                continue
+            records = self._polled(task)
+            for record in records:
+                self._take(task, pipeline, record)
+                self._end_transaction(task, self._boundaries.behind(record))
+            self._end_transaction(task, self._boundaries.behind_batch(time.monotonic()))
+
+    def _take(self, task: SourceTask, pipeline: Pipeline, record: SourceRecord) -> None:
+        """Its offset counts whatever becomes of the record."""
+        made = pipeline.source(record)
+        if made is None or isinstance(made, Failure):
+            if made is not None:
+                self._give_up(record, made)
+            if self._tells_each:
+                self._told.append((record, None))
+        else:
+            if made[0].topic == self._offset_topic:
+                raise ConnectError(f"a task may not write to {self._offset_topic}, which keeps its offsets")
+            self._begin_transaction()
+            self._produce(*made, self._telling_later(record) if self._tells_each else self._settled)
+        self._offsets[dump(sorted(record.source_partition.items()))] = record.source_partition, record.source_offset
+
+    def _begin_transaction(self) -> None:
+        if not self._is_open:
+            self._call(self._producer.begin_transaction)
+            self._is_open = True
+
+    def _settled(self, error: Any, message: Any) -> None:
+        """Never left out: what a broker refuses ends the transaction, whatever is tolerated."""
+        if error is not None:
+            self._failure = self._failure or f"record for {message.topic()} was not written: {error.str()}"
+
+    def _telling_later(self, record: SourceRecord) -> Callable[..., None]:
+        def told(error: Any, message: Any) -> None:
+            self._settled(error, message)
+            if error is None:
+                self._told.append((record, (message.topic(), message.partition(), message.offset())))
+
+        return told
+
+    def _end_transaction(self, task: SourceTask, end: End) -> None:
+        if self._failure:
+            raise ConnectError(self._failure)
+        if end is End.NOT_YET or not self._offsets:
+            return
+        if end is End.ABORT and self._is_open:
+            self._call(lambda: self._producer.abort_transaction(_CALL_S))
+            self._is_open = False
+            self._told = []
+        self._begin_transaction()
+        for partition, offset in self._offsets.values():
+            key, value = self._offset_record(self.unit.connector, partition, offset)
+            self._producer.produce(self._offset_topic, value, key, on_delivery=self._settled)
+        self._call(lambda: self._producer.commit_transaction(_CALL_S))
+        self._is_open = False
+        self._offsets = {}
+        for record, metadata in self._told:
+            task.commit_record(record, metadata)
+        self._told = []
+        task.commit()
+
+    def _finish(self, task: SourceTask) -> None:
+        if self._boundaries.ends_with_task and self._holds() and self.may_write:
+            self._end_transaction(task, End.COMMIT)
+
+    def _end(self, task: SourceTask, *, failed: bool) -> None:
+        """What is whole is kept; after a failure nothing is."""
+        try:
+            if not failed:
+                self._finish(task)
+            if self._is_open:
+                self._producer.abort_transaction(_ABORT_S)
+        except KafkaException as error:
+            # Who comes next ends it, or its timeout.
+            self._leave("transaction not aborted", error.args[0].str())
+        finally:
+            if not self.stopping.is_set():
+                task.stop()

@@ -1,0 +1,65 @@
+"""Topics of a source that are not there yet are made before its first record, by the connector's rules."""
+
+from collections.abc import Mapping
+from threading import Event
+from typing import Any
+
+from confluent_kafka import KafkaError, KafkaException
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
+
+from broker.common.logs import logger
+from broker.connect.api import ConnectError
+from broker.connect.tasks.topic_creation import NewTopicRule, TopicRules
+
+_TIMEOUT_S = 30.0
+_PAUSE_S = 0.5
+#: What waiting mends: brokers come back.
+_FOR_NOW = {
+    KafkaError._TRANSPORT,
+    KafkaError._ALL_BROKERS_DOWN,
+    KafkaError._TIMED_OUT,
+    KafkaError.REQUEST_TIMED_OUT,
+    KafkaError.NOT_CONTROLLER,
+    KafkaError.INVALID_REPLICATION_FACTOR,
+}
+_LEFT_TO_BROKERS = {
+    KafkaError.TOPIC_AUTHORIZATION_FAILED,
+    KafkaError.CLUSTER_AUTHORIZATION_FAILED,
+    KafkaError._UNSUPPORTED_FEATURE,
+}
+_log = logger("broker.connect")
+
+
+class NewTopics:
+    def __init__(self, rules: TopicRules, client: Mapping[str, Any], stopping: Event):
+        self._rules = rules
+        self._client = dict(client)
+        self._stopping = stopping
+
+    def ensure(self, topic: str) -> None:
+        """It is there when this returns, or brokers may make it. Raises ConnectError."""
+        rule = self._rules.rule_of(topic)
+        admin = AdminClient(self._client)
+        tries = 0
+        while not self._stopping.is_set():
+            tries += 1
+            try:
+                if topic not in admin.list_topics(timeout=_TIMEOUT_S).topics:
+                    admin.create_topics([_new(topic, rule)])[topic].result(_TIMEOUT_S)
+                    _log.info("topic created", topic=topic, partitions=rule.partitions)
+                return
+            except KafkaException as error:
+                code = error.args[0].code()
+                if code == KafkaError.TOPIC_ALREADY_EXISTS:
+                    return
+                if code in _LEFT_TO_BROKERS:
+                    _log.warning("topic not created", topic=topic, reason=error.args[0].str())
+                    return
+                if code not in _FOR_NOW or tries * _PAUSE_S > _TIMEOUT_S:
+                    raise ConnectError(f"Topic {topic} could not be made: {error.args[0].str()}") from None
+                self._stopping.wait(_PAUSE_S)
+
+
+def _new(topic: str, rule: NewTopicRule) -> Any:
+    return NewTopic(topic, rule.partitions, rule.replicas, config=rule.config)

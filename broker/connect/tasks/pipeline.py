@@ -1,0 +1,150 @@
+"""Converters, transforms and predicates of one connector, and each record's way through them."""
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Any
+
+from broker.connect.api import (
+    ConnectError,
+    ConnectRecord,
+    Header,
+    Predicate,
+    RetriableError,
+    SinkRecord,
+    SourceRecord,
+    Transformation,
+)
+from broker.connect.plugins import Kind, lookup
+from broker.connect.tasks.tolerance import Failure, Tolerance
+
+Produced = tuple[bytes | None, bytes | None, list[tuple[str, bytes | None]]]
+
+
+class Pipeline:
+    """For one task, on its thread. A stage is named as Kafka names it."""
+
+    def __init__(self, worker_props: Mapping[str, str], props: Mapping[str, str], tolerance: Tolerance):
+        """Raises ConnectError."""
+        self._tolerance = tolerance
+        self._key = _converter("key.converter", True, Kind.CONVERTER, worker_props, props)
+        self._value = _converter("value.converter", False, Kind.CONVERTER, worker_props, props)
+        self._props = {"header.converter": "SimpleHeaderConverter", **worker_props}, props
+        self._transforms = _transforms(props)
+
+    @cached_property
+    def _header(self) -> Any:
+        """Most records have no headers."""
+        return _converter("header.converter", False, Kind.HEADER_CONVERTER, *self._props)
+
+    def close(self) -> None:
+        for each in (self._key, self._value, *(transform for transform, _ in self._transforms)):
+            each.close()
+
+    def source(self, record: SourceRecord) -> tuple[SourceRecord, Produced] | Failure | None:
+        """What is to be produced; None if a transform left it out."""
+        changed = self._transformed(record)
+        if changed is None or isinstance(changed, Failure):
+            return changed
+        topic, headers = changed.topic, changed.headers
+        stage, plugin = "HEADER_CONVERTER", self._key
+        try:
+            raw = [
+                (each.key, self._header.from_connect_header(topic, each.key, each.schema, each.value))
+                for each in headers
+            ]
+            stage, plugin = "KEY_CONVERTER", self._key
+            key = self._key.from_connect(topic, headers, changed.key_schema, changed.key)
+            stage, plugin = "VALUE_CONVERTER", self._value
+            value = self._value.from_connect(topic, headers, changed.value_schema, changed.value)
+        except Exception as error:  # a plugin's code: whatever it raises is this record's failure
+            return self._failure(stage, plugin, error)
+        return changed, (key, value, raw)
+
+    def sink(self, message: Any) -> SinkRecord | Failure | None:
+        """Of a consumed message; None if a transform left it out."""
+        topic = message.topic()
+        stage, plugin = "HEADER_CONVERTER", self._key
+        try:
+            headers = tuple(self._headers(topic, message.headers()))
+            stage, plugin = "KEY_CONVERTER", self._key
+            key_schema, key = self._retried(lambda: self._key.to_connect(topic, headers, message.key()))
+            stage, plugin = "VALUE_CONVERTER", self._value
+            value_schema, value = self._retried(lambda: self._value.to_connect(topic, headers, message.value()))
+        except Exception as error:  # a plugin's code: whatever it raises is this record's failure
+            return self._failure(stage, plugin, error)
+        kind, timestamp = message.timestamp()
+        changed: SinkRecord | Failure | None = self._transformed(
+            SinkRecord(
+                topic, message.partition(), message.offset(), key_schema, key, value_schema, value,
+                timestamp if kind else None, headers,
+            )
+        )  # fmt: skip
+        return changed
+
+    def _failure(self, stage: str, plugin: Any, error: Exception) -> Failure:
+        if stage == "HEADER_CONVERTER":
+            return Failure(stage, self._props[1].get("header.converter") or self._props[0]["header.converter"], error)
+        return Failure(stage, type(plugin).__name__, error)
+
+    def _headers(self, topic: str, headers: Any) -> list[Header]:
+        return [Header(name, *self._header.to_connect_header(topic, name, data)) for name, data in headers or ()]
+
+    def _transformed(self, record: Any) -> Any:
+        for transform, wanted in self._transforms:
+            try:
+                if wanted is None or wanted(record):
+                    record = self._retried(lambda: transform.apply(record))  # noqa: B023 (called at once)
+            except Exception as error:  # a plugin's code: whatever it raises is this record's failure
+                return Failure("TRANSFORMATION", type(transform).__name__, error)
+            if record is None:
+                return None
+        return record
+
+    def _retried(self, call: Callable[[], Any]) -> Any:
+        try:
+            return call()
+        except RetriableError as error:
+            return self._tolerance.retry(call, error)
+
+
+def _converter(name: str, is_key: bool, kind: Kind, worker_props: Mapping[str, str], props: Mapping[str, str]) -> Any:
+    """The connector's if it names one, with its own settings alone; else the worker's."""
+    source = props if props.get(name) else worker_props
+    converter = lookup(source[name], kind)()
+    converter.configure(_below(source, f"{name}."), is_key)
+    return converter
+
+
+def _transforms(props: Mapping[str, str]) -> list[tuple[Transformation, Callable[[ConnectRecord], bool] | None]]:
+    found = []
+    for alias in _list(props.get("transforms")):
+        own = _below(props, f"transforms.{alias}.")
+        transform: Transformation = lookup(_named(own, "type", f"transforms.{alias}"), Kind.TRANSFORMATION)()
+        transform.configure({k: v for k, v in own.items() if k not in ("type", "predicate", "negate")})
+        found.append((transform, _condition(own, props)))
+    return found
+
+
+def _condition(own: Mapping[str, str], props: Mapping[str, str]) -> Callable[[ConnectRecord], bool] | None:
+    alias = own.get("predicate")
+    if not alias:
+        return None
+    settings = _below(props, f"predicates.{alias}.")
+    predicate: Predicate = lookup(_named(settings, "type", f"predicates.{alias}"), Kind.PREDICATE)()
+    predicate.configure({k: v for k, v in settings.items() if k != "type"})
+    negated = own.get("negate", "false").lower() == "true"
+    return lambda record: predicate.test(record) is not negated
+
+
+def _named(props: Mapping[str, str], key: str, where: str) -> str:
+    if key not in props:
+        raise ConnectError(f'Missing required configuration "{where}.{key}" which has no default value.')
+    return props[key]
+
+
+def _below(props: Mapping[str, str], prefix: str) -> dict[str, str]:
+    return {key.removeprefix(prefix): value for key, value in props.items() if key.startswith(prefix)}
+
+
+def _list(text: str | None) -> list[str]:
+    return [part.strip() for part in (text or "").split(",") if part.strip()]

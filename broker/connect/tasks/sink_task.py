@@ -1,0 +1,329 @@
+"""A sink's task, at least once: consumed, converted, put; offsets committed when the task says they are safe."""
+
+import time
+from collections.abc import Callable, Collection, Mapping
+from concurrent.futures import Future
+from typing import Any
+
+from confluent_kafka import OFFSET_INVALID, Consumer, KafkaError, KafkaException
+from confluent_kafka import TopicPartition as Place
+
+from broker.common.logs import logger
+from broker.connect.api import ConnectError, RetriableError, SinkRecord, SinkTask, TopicPartition
+from broker.connect.group.wire import Unit
+from broker.connect.tasks.dead_letters import DeadLetters
+from broker.connect.tasks.pipeline import Pipeline
+from broker.connect.tasks.tolerance import Failure, Tolerance
+from broker.connect.tasks.unit import RunningUnit, Tell
+
+_log = logger("broker.connect")
+_BATCH_RECORDS = 500
+_WAIT_S = 0.5
+_RETRY_PAUSE_S = 1.0
+_HOLD_S = 0.05
+
+Offsets = dict[TopicPartition, int]
+
+
+class RunningSink(RunningUnit):
+    """The context of its task, too. Everything but `ask_to_stop` happens on its thread."""
+
+    def __init__(
+        self,
+        unit: Unit,
+        tell: Tell,
+        is_paused: bool,
+        *,
+        task: Callable[[], SinkTask],
+        props: Mapping[str, str],
+        worker_props: Mapping[str, str],
+        consumer: Mapping[str, Any],
+        producer: Mapping[str, Any],
+        holds: Callable[[], bool],
+        used: Callable[[Unit, str], None],
+        flush_interval_s: float,
+    ):
+        super().__init__(unit, tell, is_paused)
+        self._make, self._props, self._worker_props = task, props, worker_props
+        self._consumer_config, self._producer_config = consumer, producer
+        self._holds, self._used = holds, used
+        self._flush_interval_s = flush_interval_s
+        self._assigned: set[TopicPartition] = set()
+        #: Behind what `put` has returned for, and what the group has.
+        self._processed: Offsets = {}
+        self._committed: Offsets = {}
+        self._paused: set[TopicPartition] = set()
+        self._seen_topics: set[str] = set()
+        self._retry_pause_s = _RETRY_PAUSE_S
+        self._commit_asked = False
+        self._batch: list[SinkRecord] = []
+        self._batch_ends: Offsets = {}
+        self._messages: dict[tuple[str, int, int], Any] = {}
+
+    # --- what a task may ask
+
+    def assignment(self) -> set[TopicPartition]:
+        return set(self._assigned)
+
+    def offset(self, offsets: Mapping[TopicPartition, int]) -> None:
+        for partition, offset in offsets.items():
+            self._seek(partition, offset)
+
+    def timeout(self, timeout_ms: int) -> None:
+        self._retry_pause_s = timeout_ms / 1000
+
+    def pause(self, *partitions: TopicPartition) -> None:
+        """Without partitions: the whole task, as the worker says it."""
+        if not partitions:
+            super().pause()
+            return
+        self._paused |= set(partitions)
+        self._consumer.pause([Place(*each) for each in partitions])
+
+    def resume(self, *partitions: TopicPartition) -> None:
+        if not partitions:
+            super().resume()
+            return
+        self._paused -= set(partitions)
+        self._consumer.resume([Place(*each) for each in partitions])
+
+    def request_commit(self) -> None:
+        self._commit_asked = True
+
+    @property
+    def errant_record_reporter(self) -> "RunningSink":
+        return self
+
+    def report(self, record: SinkRecord, error: Exception) -> "Future[None]":
+        done: Future[None] = Future()
+        message = self._messages.get((record.topic, record.partition, record.offset))
+        if message is None:
+            raise ConnectError("the record reported is not of the batch that was put last")
+        self._give_up(message, Failure("TASK_PUT", self._task_name, error))
+        self._dead_letters.flush()
+        done.set_result(None)
+        return done
+
+    # --- life
+
+    def run(self) -> None:
+        self._tolerance = Tolerance(self._props, self.stopping)
+        self._pipeline = Pipeline(self._worker_props, self._props, self._tolerance)
+        self._dead_letters = DeadLetters(self.unit, self._props, self._producer_config)
+        self._consumer = Consumer(dict(self._consumer_config))
+        self._task = self._make()
+        self._task_name = type(self._task).__name__
+        try:
+            self._task.start(self._props, self)
+            self._subscribe()
+            self.say("PAUSED" if self.is_paused else "RUNNING")
+            self._loop()
+            self._close(self._assigned, commits=True)
+        finally:
+            try:
+                self._task.stop()
+            finally:
+                self._dead_letters.close()
+                self._consumer.close()
+                self._pipeline.close()
+        self.say("UNASSIGNED")
+
+    def _subscribe(self) -> None:
+        pattern = self._props.get("topics.regex")
+        topics = [each.strip() for each in self._props.get("topics", "").split(",") if each.strip()]
+        self._consumer.subscribe(
+            [f"^({pattern})$"] if pattern else topics,
+            on_assign=self._on_assign,
+            on_revoke=self._on_revoke,
+            on_lost=self._on_lost,
+        )
+
+    def _loop(self) -> None:
+        commit_at = time.monotonic() + self._flush_interval_s
+        while not self.stopping.is_set():
+            if self.is_paused:
+                self._rest_paused()
+                continue
+            if not self._holds():
+                self.stopping.wait(_HOLD_S)
+                continue
+            if not self._batch_ends:
+                self._take(self._consumer.consume(_BATCH_RECORDS, _WAIT_S))
+            self._deliver()
+            if self._commit_asked or time.monotonic() >= commit_at:
+                self._commit(self._assigned)
+                self._commit_asked = False
+                commit_at = time.monotonic() + self._flush_interval_s
+
+    def _rest_paused(self) -> None:
+        """Polls on, so that the group keeps its member."""
+        self._commit(self._assigned)
+        self.say("PAUSED")
+        self._hold_all()
+        while self.is_paused and not self.stopping.is_set():
+            self._take(self._consumer.consume(_BATCH_RECORDS, _WAIT_S))
+            self._hold_all()
+        self._release_all()
+        if not self.stopping.is_set():
+            self.say("RUNNING")
+
+    def _take(self, messages: list[Any]) -> None:
+        if not messages:
+            return
+        self._messages = {}
+        for message in messages:
+            if error := message.error():
+                if error.code() not in (
+                    KafkaError._PARTITION_EOF,
+                    KafkaError.UNKNOWN_TOPIC_OR_PART,
+                    KafkaError._ALL_BROKERS_DOWN,
+                    KafkaError._TRANSPORT,
+                ):
+                    raise ConnectError(f"records cannot be read: {error.str()}")
+                continue
+            partition = TopicPartition(message.topic(), message.partition())
+            if partition.topic not in self._seen_topics:
+                self._seen_topics.add(partition.topic)
+                self._used(self.unit, partition.topic)
+            record = self._pipeline.sink(message)
+            if isinstance(record, Failure):
+                self._give_up(message, record)
+            elif record is not None:
+                self._batch.append(record)
+                self._messages[record.topic, record.partition, record.offset] = message
+            self._batch_ends[partition] = message.offset() + 1
+
+    def _deliver(self) -> None:
+        """The same batch until the task takes it; meanwhile nothing more is read, and the group keeps its member."""
+        while not self.stopping.is_set() and self._holds():
+            try:
+                self._task.put(self._batch)
+            except RetriableError as error:
+                _log.warning(
+                    "put failed for now", connector=self.unit.connector, task=self.unit.task, reason=str(error)
+                )
+                self._wait_for_retry()
+                continue
+            self._processed |= {p: end for p, end in self._batch_ends.items() if p in self._assigned}
+            break
+        else:
+            return
+        self._batch, self._batch_ends = [], {}
+
+    def _wait_for_retry(self) -> None:
+        self._hold_all()
+        end = time.monotonic() + self._retry_pause_s
+        while not self.stopping.is_set() and time.monotonic() < end:
+            for message in self._consumer.consume(_BATCH_RECORDS, 0.1):
+                topic, partition, offset = message.topic(), message.partition(), message.offset()
+                if not message.error() and topic is not None and partition is not None and offset is not None:
+                    # Assigned just now, before it was held: it comes again.
+                    self._seek(TopicPartition(topic, partition), offset)
+            self._hold_all()
+        self._release_all()
+
+    def _hold_all(self) -> None:
+        if self._assigned:
+            self._consumer.pause([Place(*each) for each in self._assigned])
+
+    def _release_all(self) -> None:
+        if free := self._assigned - self._paused:
+            self._consumer.resume([Place(*each) for each in free])
+
+    def _seek(self, partition: TopicPartition, offset: int) -> None:
+        if partition in self._assigned:
+            self._consumer.seek(Place(*partition, offset))
+            self._processed[partition] = offset
+            self._batch = [r for r in self._batch if (r.topic, r.partition) != partition]
+            self._batch_ends.pop(partition, None)
+
+    # --- partitions come and go, on this thread, within consume
+
+    def _on_assign(self, _consumer: Consumer, places: list[Place]) -> None:
+        partitions = {TopicPartition(each.topic, each.partition) for each in places}
+        self._assigned |= partitions
+        self._task.open(partitions)
+
+    def _on_revoke(self, _consumer: Consumer, places: list[Place]) -> None:
+        self._close({TopicPartition(each.topic, each.partition) for each in places}, commits=True)
+
+    def _on_lost(self, _consumer: Consumer, places: list[Place]) -> None:
+        self._close({TopicPartition(each.topic, each.partition) for each in places}, commits=False)
+
+    def _close(self, partitions: Collection[TopicPartition], *, commits: bool) -> None:
+        """What was read of them and not put goes to whoever has them next (KAFKA-13472)."""
+        gone = set(partitions) & self._assigned
+        self._batch = [r for r in self._batch if self._origin(r) not in gone]
+        for partition in gone:
+            self._batch_ends.pop(partition, None)
+        try:
+            if commits:
+                self._commit(gone, is_last=True)
+        finally:
+            self._task.close(gone)
+            self._assigned -= gone
+            self._paused -= gone
+            for partition in gone:
+                self._processed.pop(partition, None)
+                self._committed.pop(partition, None)
+
+    def _origin(self, record: SinkRecord) -> TopicPartition:
+        message = self._messages.get((record.topic, record.partition, record.offset))
+        return (
+            TopicPartition(message.topic(), message.partition())
+            if message
+            else TopicPartition(record.topic, record.partition)
+        )
+
+    def _commit(self, partitions: Collection[TopicPartition], *, is_last: bool = False) -> None:
+        current = {p: self._processed[p] for p in partitions if p in self._processed}
+        if not current or not (self._holds() and self.may_write):
+            return
+        self._dead_letters.flush()
+        try:
+            wanted = self._task.pre_commit(current)
+        except Exception as error:  # a plugin's code: nothing it has put is known to be safe
+            _log.exception("pre_commit failed", connector=self.unit.connector, task=self.unit.task)
+            if is_last:
+                return
+            self._rewind(current, error)
+            return
+        safe = {
+            p: offset
+            for p, offset in wanted.items()
+            if offset <= current.get(p, -1) and self._committed.get(p) != offset
+        }
+        if not safe:
+            return
+        try:
+            self._consumer.commit(offsets=[Place(*p, offset) for p, offset in safe.items()], asynchronous=False)
+            self._committed |= safe
+        except KafkaException as error:
+            _log.warning("offsets not committed", connector=self.unit.connector, reason=error.args[0].str())
+
+    def _rewind(self, current: Offsets, error: Exception) -> None:
+        """To what the group has, or to the beginning."""
+        try:
+            places = self._consumer.committed([Place(*p) for p in current], timeout=30)
+        except KafkaException as problem:
+            raise ConnectError(f"cannot go back after {error}: {problem.args[0].str()}") from error
+        for place in places:
+            partition = TopicPartition(place.topic, place.partition)
+            offset = place.offset
+            if offset <= OFFSET_INVALID or offset < 0:
+                offset = self._consumer.get_watermark_offsets(place, 30)[0]
+            self._seek(partition, offset)
+
+    def _give_up(self, message: Any, failure: Failure) -> None:
+        place = f"{message.topic()}-{message.partition()}@{message.offset()}"
+        self._dead_letters.send(message, failure)
+        if not self._tolerance.tolerates:
+            self._dead_letters.flush()
+            raise ConnectError(
+                f"Tolerance exceeded in error handler: {failure.stage} by {failure.executing} of the record at {place}"
+            ) from failure.error
+        if self._tolerance.logs:
+            _log.error(
+                "record left out", connector=self.unit.connector, task=self.unit.task, stage=failure.stage,
+                place=place, reason=str(failure.error),
+            )  # fmt: skip

@@ -1,0 +1,256 @@
+"""A source's task, at least once: polled, produced, and its offsets stored as far as all is acknowledged."""
+
+import time
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+from confluent_kafka import KafkaException, Producer
+
+from broker.common.logs import logger
+from broker.connect.api import ConnectError, RetriableError, SourceRecord, SourceTask
+from broker.connect.api.plugin import TransactionContext
+from broker.connect.group.wire import Unit
+from broker.connect.tasks.acknowledged import Acknowledged, Run
+from broker.connect.tasks.clients import client_of
+from broker.connect.tasks.new_topics import NewTopics
+from broker.connect.tasks.pipeline import Pipeline, Produced
+from broker.connect.tasks.tolerance import Failure, Tolerance
+from broker.connect.tasks.topic_creation import read_topic_rules
+from broker.connect.tasks.unit import RunningUnit, Tell
+
+_log = logger("broker.connect")
+#: What a poll that failed for now is followed by.
+_POLL_PAUSE_S = 0.1
+_HOLD_S = 0.05
+
+ReadOffset = Callable[[str, Mapping[str, Any]], dict[str, Any] | None]
+StoreOffsets = Callable[[str, list[tuple[Mapping[str, Any], Mapping[str, Any]]]], None]
+
+
+class _Context:
+    def __init__(self, connector: str, read: ReadOffset, transactions: TransactionContext | None):
+        self._connector = connector
+        self._read = read
+        self.transaction_context = transactions
+
+    @property
+    def offset_reader(self) -> "_Context":
+        return self
+
+    def offset(self, partition: Mapping[str, Any]) -> dict[str, Any] | None:
+        return self._read(self._connector, partition)
+
+    def offsets(self, partitions: Collection[Mapping[str, Any]]) -> list[dict[str, Any] | None]:
+        return [self.offset(partition) for partition in partitions]
+
+
+class RunningSource(RunningUnit):
+    def __init__(
+        self,
+        unit: Unit,
+        tell: Tell,
+        is_paused: bool,
+        *,
+        task: Callable[[], SourceTask],
+        props: Mapping[str, str],
+        worker_props: Mapping[str, str],
+        producer: Mapping[str, Any],
+        read: ReadOffset,
+        store: StoreOffsets,
+        catch_up: Callable[[], None],
+        holds: Callable[[], bool],
+        used: Callable[[Unit, str], None],
+        flush_interval_s: float,
+        flush_timeout_s: float,
+        makes_topics: bool = False,
+    ):
+        """`catch_up` reads what a former owner stored; `holds`: whether this worker may still write, by its group.
+
+        `used` is told each topic once.
+        """
+        super().__init__(unit, tell, is_paused)
+        self._make, self._props, self._worker_props, self._producer_config = task, props, worker_props, producer
+        self._catch_up = catch_up
+        self._read, self._store, self._holds, self._used = read, store, holds, used
+        self._flush_interval_s, self._flush_timeout_s = flush_interval_s, flush_timeout_s
+        self._acknowledged = Acknowledged()
+        self._failure: str | None = None
+        self._topics: set[str] = set()
+        rules = read_topic_rules(props) if makes_topics else None
+        self._new_topics = NewTopics(rules, client_of(producer), self.stopping) if rules else None
+        self._task: SourceTask | None = None
+
+    def interrupt(self) -> None:
+        if self._task is not None:
+            self._task.stop()
+
+    def run(self) -> None:
+        self._tolerance = Tolerance(self._props, self.stopping)
+        pipeline = Pipeline(self._worker_props, self._props, self._tolerance)
+        self._producer = Producer(dict(self._producer_config))
+        task = self._task = self._make()
+        try:
+            self._prepare()
+            self._catch_up()
+            task.start(self._props, _Context(self.unit.connector, self._read, self._transactions))
+            self.say("PAUSED" if self.is_paused else "RUNNING")
+            self._loop(task, pipeline)
+        except BaseException:
+            self._end(task, failed=True)
+            raise
+        else:
+            self._end(task, failed=False)
+        finally:
+            self._producer.purge()
+            pipeline.close()
+        self.say("UNASSIGNED")
+
+    @property
+    def _transactions(self) -> TransactionContext | None:
+        return None
+
+    def _prepare(self) -> None:
+        """Before what others stored is read."""
+
+    def _leave(self, what: str, reason: str) -> None:
+        _log.warning(what, connector=self.unit.connector, task=self.unit.task, reason=reason)
+
+    def _end(self, task: SourceTask, *, failed: bool) -> None:
+        """What is on its way arrives, so that a successor need not repeat it; then nothing more is written."""
+        try:
+            if self._holds() and self.may_write:
+                self._producer.flush(self._flush_timeout_s)
+                self._commit(task)
+        finally:
+            if not self.stopping.is_set():
+                task.stop()
+
+    def _loop(self, task: SourceTask, pipeline: Pipeline) -> None:
+        tells_each = type(task).commit_record is not SourceTask.commit_record
+        commit_at = time.monotonic() + self._flush_interval_s
+        while not self.stopping.is_set():
+            if self.is_paused:
+                self._producer.flush(self._flush_timeout_s)
+                self._commit(task)
+                self.wait_while_paused()
+                continue
+            self._produce_all(task, pipeline, self._polled(task), tells_each)
+            self._producer.poll(0)
+            if self._failure:
+                raise ConnectError(self._failure)
+            if time.monotonic() >= commit_at:
+                self._commit(task)
+                commit_at = time.monotonic() + self._flush_interval_s
+
+    def _polled(self, task: SourceTask) -> list[SourceRecord]:
+        try:
+            return task.poll() or []
+        except RetriableError as error:
+            self._leave("poll failed for now", str(error))
+            self.stopping.wait(_POLL_PAUSE_S)
+            return []
+
+    def _produce_all(self, task: SourceTask, pipeline: Pipeline, records: list[SourceRecord], tells_each: bool) -> None:
+        run: Run | None = None
+        settle: Callable[..., None] | None = None
+        for record in records:
+            if run is None or record.source_partition != run.partition:
+                if run is not None:
+                    run.left -= 1
+                run = self._acknowledged.begin(record.source_partition)
+                run.left = 1
+                settle = self._settler(run)
+            run.offset = record.source_offset
+            made = pipeline.source(record)
+            if made is None or isinstance(made, Failure):
+                if made is not None:
+                    self._give_up(record, made)
+                task.commit_record(record, None)
+                continue
+            run.left += 1
+            told = self._telling(task, record, run) if tells_each else settle
+            self._produce(*made, told)
+        if run is not None:
+            run.left -= 1
+
+    def _settler(self, run: Run) -> Callable[..., None]:
+        """One for all records of a run: it is called for each, a hundred thousand times a second."""
+
+        def settle(error: Any, message: Any) -> None:
+            if error is None or self._leaves_out(error, message):
+                run.left -= 1
+
+        return settle
+
+    def _telling(self, task: SourceTask, record: SourceRecord, run: Run) -> Callable[..., None]:
+        def settle(error: Any, message: Any) -> None:
+            if error is None:
+                task.commit_record(record, (message.topic(), message.partition(), message.offset()))
+            elif self._leaves_out(error, message):
+                task.commit_record(record, None)
+            else:
+                return
+            run.left -= 1
+
+        return settle
+
+    def _leaves_out(self, error: Any, message: Any) -> bool:
+        """KIP-779: with errors.tolerance=all what a broker refuses is left out; else the task ends."""
+        reason = f"record for {message.topic()} was not written: {error.str()}"
+        if self._tolerance.tolerates:
+            _log.error("record left out", connector=self.unit.connector, stage="KAFKA_PRODUCE", reason=reason)
+            return True
+        self._failure = self._failure or reason
+        return False
+
+    def _produce(self, record: SourceRecord, made: Produced, told: Callable[..., None] | None) -> None:
+        key, value, headers = made
+        if record.topic not in self._topics:
+            if self._new_topics is not None:
+                self._new_topics.ensure(record.topic)
+            self._topics.add(record.topic)
+            self._used(self.unit, record.topic)
+        named: dict[str, Any] = {}
+        if record.partition is not None:
+            named["partition"] = record.partition
+        if record.timestamp_ms is not None:
+            named["timestamp"] = record.timestamp_ms
+        if headers:
+            named["headers"] = headers
+        while not self._failure:
+            if not self._holds():
+                # Somebody else may have the task by now; whoever leads says so soon.
+                if self.stopping.wait(_HOLD_S):
+                    raise ConnectError("stopped with records that were not written; they are read again")
+                continue
+            try:
+                self._producer.produce(record.topic, value, key, on_delivery=told, **named)
+                return
+            except BufferError:
+                if self.stopping.is_set():
+                    raise ConnectError("stopped while brokers take no records") from None
+                self._producer.poll(0.1)
+            except KafkaException as error:
+                raise ConnectError(f"record for {record.topic} was not written: {error.args[0].str()}") from None
+        raise ConnectError(self._failure)
+
+    def _give_up(self, record: SourceRecord, failure: Failure) -> None:
+        place = f"{dict(record.source_partition)} {dict(record.source_offset)}"
+        if not self._tolerance.tolerates:
+            raise ConnectError(
+                f"Tolerance exceeded in error handler: {failure.stage} by {failure.executing} of the record at {place}"
+            ) from failure.error
+        if self._tolerance.logs:
+            _log.error(
+                "record left out", connector=self.unit.connector, task=self.unit.task, stage=failure.stage,
+                place=place, reason=str(failure.error),
+            )  # fmt: skip
+
+    def _commit(self, task: SourceTask) -> None:
+        """Nothing that is not acknowledged, and nothing once another worker may have the task."""
+        self._producer.poll(0)
+        if not (self._holds() and self.may_write):
+            return
+        if further := self._acknowledged.take():
+            self._store(self.unit.connector, further)
+        task.commit()

@@ -1,0 +1,69 @@
+"""What becomes of a record that cannot be handled: retried, left out, or the end of its task (`errors.*`)."""
+
+import random
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from threading import Event
+from typing import Any
+
+from broker.connect.api import ConfigDef, ConfigKey, ConfigType, Importance, RetriableError
+from broker.connect.api.config import OneOf
+
+_RETRY_FIRST_MS = 300
+ERROR_KEYS = ConfigDef(
+    ConfigKey("errors.retry.timeout", ConfigType.LONG, 0, Importance.MEDIUM, "How long to retry, ms; -1: for ever."),
+    ConfigKey("errors.retry.delay.max.ms", ConfigType.LONG, 60_000, Importance.MEDIUM, "Longest pause of retries."),
+    ConfigKey(
+        "errors.tolerance",
+        ConfigType.STRING,
+        "none",
+        Importance.MEDIUM,
+        "Whether records that cannot be handled are left out (all) or end their task (none).",
+        OneOf("none", "all"),
+    ),
+    ConfigKey("errors.log.enable", ConfigType.BOOLEAN, False, Importance.MEDIUM, "Whether each is logged."),
+    ConfigKey("errors.log.include.messages", ConfigType.BOOLEAN, False, Importance.MEDIUM, "With its place."),
+)
+
+
+class Intolerable(Exception):
+    """The record ends its task; the cause is why."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """One record's own, never shared (KAFKA-16087)."""
+
+    stage: str
+    executing: str
+    error: Exception
+
+
+class Tolerance:
+    def __init__(self, props: Mapping[str, Any], stopping: Event):
+        """Raises ConfigError."""
+        values = ERROR_KEYS.parse(props)
+        self.tolerates = values["errors.tolerance"].lower() == "all"
+        self.logs = values["errors.log.enable"]
+        self._timeout_ms = values["errors.retry.timeout"]
+        self._delay_max_ms = values["errors.retry.delay.max.ms"]
+        self._stopping = stopping
+
+    def retry(self, call: Callable[[], Any], error: RetriableError) -> Any:
+        """What `call` returns in the end; raises what it raised last, when time or the task is over."""
+        deadline = time.monotonic() + self._timeout_ms / 1000
+        attempt = 0
+        while not self._stopping.is_set() and (self._timeout_ms < 0 or time.monotonic() < deadline):
+            self._stopping.wait(_pause_ms(attempt, self._delay_max_ms) / 1000)
+            attempt += 1
+            try:
+                return call()
+            except RetriableError as again:
+                error = again
+        raise error
+
+
+def _pause_ms(attempt: int, at_most: int) -> float:
+    pause = _RETRY_FIRST_MS * 2 ** min(attempt, 40)
+    return pause if pause <= at_most else random.uniform(0, at_most)

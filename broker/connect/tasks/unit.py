@@ -1,0 +1,92 @@
+"""A connector or task on its thread: started, paused, stopped; whatever its plugin raises or however long it hangs."""
+
+import threading
+import traceback
+from collections.abc import Callable
+
+from broker.common.logs import logger
+from broker.connect.group.wire import Unit
+
+_log = logger("broker.connect")
+
+#: Told of each state, with a trace if it failed.
+Tell = Callable[[Unit, str, str | None], None]
+
+
+class RunningUnit:
+    """`run` is what the thread does; it ends soon after `stopping` is set, or is left behind when it hangs."""
+
+    def __init__(self, unit: Unit, tell: Tell, is_paused: bool):
+        self.unit = unit
+        self.stopping = threading.Event()
+        self.failed = False
+        self._resumed = threading.Event()
+        self._is_abandoned = False
+        self._tell = tell
+        if not is_paused:
+            self._resumed.set()
+        self._thread = threading.Thread(target=self._live, name=f"{unit.connector}-{unit.task}", daemon=True)
+
+    def begin(self) -> None:
+        self._thread.start()
+
+    def run(self) -> None:
+        raise NotImplementedError
+
+    def interrupt(self) -> None:
+        """What is blocking ends soon; called from another thread."""
+
+    @property
+    def is_paused(self) -> bool:
+        return not self._resumed.is_set()
+
+    def pause(self) -> None:
+        self._resumed.clear()
+
+    def resume(self) -> None:
+        self._resumed.set()
+
+    def wait_while_paused(self) -> None:
+        """Returns when resumed or stopped."""
+        self.say("PAUSED")
+        while not self.stopping.is_set() and not self._resumed.wait(0.2):
+            pass
+        if not self.stopping.is_set():
+            self.say("RUNNING")
+
+    def ask_to_stop(self) -> None:
+        self.stopping.set()
+        try:
+            self.interrupt()
+        except Exception:  # a plugin's code, which is about to end anyway
+            _log.exception("stop failed", connector=self.unit.connector, task=self.unit.task)
+
+    def await_stop(self, timeout_s: float) -> bool:
+        """Whether it ended. One that hangs is not heard any more, whatever it says."""
+        self._thread.join(timeout_s)
+        if self._thread.is_alive():
+            self._is_abandoned = True
+            _log.error("does not stop, left behind", connector=self.unit.connector, task=self.unit.task)
+        return not self._is_abandoned
+
+    @property
+    def may_write(self) -> bool:
+        return not self._is_abandoned
+
+    def say(self, state: str, trace: str | None = None) -> None:
+        if not self._is_abandoned:
+            self._tell(self.unit, state, trace)
+
+    def _live(self) -> None:
+        try:
+            self.run()
+        except Exception as error:  # a plugin's code: its failure is this unit's state, and nobody else's
+            if self.stopping.is_set():
+                _log.warning(
+                    "stopped in the middle", connector=self.unit.connector, task=self.unit.task, reason=str(error)
+                )
+                self.say("UNASSIGNED")
+                return
+            self.failed = True
+            _log.exception("failed", connector=self.unit.connector, task=self.unit.task)
+            self.say("FAILED", "".join(traceback.format_exception(error)))

@@ -1,0 +1,116 @@
+"""A field out of a value, a value into a field, fields of the value as the key."""
+
+import dataclasses
+from typing import Any
+
+from broker.connect.api import (
+    ConfigDef,
+    ConfigKey,
+    ConfigType,
+    ConnectRecord,
+    DataError,
+    Field,
+    Schema,
+    Struct,
+    Transformation,
+    Type,
+)
+from broker.connect.api.config import OneOf, not_empty
+from broker.connect.api.plugin import Props
+from broker.connect.transforms.sides import Remembered, SideTransform, fields_of, map_of
+
+
+class ExtractFieldValue(SideTransform):
+    """The field takes the place of the value. V2 follows dots into what is nested; backticks keep a name whole."""
+
+    CONFIG = ConfigDef(
+        ConfigKey("field", documentation="Field name to extract.", validator=not_empty),
+        ConfigKey("field.syntax.version", default="V1", documentation="V1 or V2.", validator=OneOf("V1", "V2")),
+    )
+
+    def configure(self, props: Props) -> None:
+        super().configure(props)
+        is_nested = self.values["field.syntax.version"].upper() == "V2"
+        self._path = path_of(self.values["field"]) if is_nested else [self.values["field"]]
+
+    def change(self, record: ConnectRecord, schema: Schema | None, value: Any) -> tuple[Schema | None, Any]:
+        for name in self._path:
+            if value is None:
+                return schema, None
+            members = fields_of(schema, value, "field extraction")
+            if schema is None:
+                value = members.get(name)
+                continue
+            found = schema.field(name)
+            if found is None:
+                raise DataError(f"Unknown field: {self.values['field']}")
+            schema, value = found.schema, members[name]
+        return schema, value
+
+
+class ExtractFieldKey(ExtractFieldValue):
+    SIDE = "key"
+
+
+def path_of(text: str) -> list[str]:
+    """Names of a path of KIP-821: `a.b`, with `` `a.b`.c `` for a name that has a dot."""
+    path, at = [], 0
+    while at <= len(text):
+        if text[at : at + 1] == "`":
+            end = text.find("`", at + 1)
+            if end < 0:
+                raise DataError(f"Incomplete backtick pair in path: {text}")
+            path.append(text[at + 1 : end])
+            at = end + 2
+        else:
+            end = text.find(".", at)
+            end = len(text) if end < 0 else end
+            path.append(text[at:end])
+            at = end + 1
+    return path
+
+
+class HoistFieldValue(SideTransform):
+    CONFIG = ConfigDef(
+        ConfigKey("field", documentation="Field name for the single field that will be created.", validator=not_empty)
+    )
+
+    def configure(self, props: Props) -> None:
+        super().configure(props)
+        name = self.values["field"]
+        self._hoisted = Remembered(lambda schema: Schema(Type.STRUCT, fields=(Field(name, schema),)))
+
+    def change(self, record: ConnectRecord, schema: Schema | None, value: Any) -> tuple[Schema | None, Any]:
+        if schema is None:
+            return None, {self.values["field"]: value}
+        hoisted = self._hoisted(schema)
+        return hoisted, Struct(hoisted, {self.values["field"]: value})
+
+
+class HoistFieldKey(HoistFieldValue):
+    SIDE = "key"
+
+
+class ValueToKey(Transformation):
+    CONFIG = ConfigDef(
+        ConfigKey("fields", ConfigType.LIST, documentation="Field names on the record value.", validator=not_empty)
+    )
+
+    def configure(self, props: Props) -> None:
+        self._names: list[str] = self.CONFIG.parse(props)["fields"]
+        self._key = Remembered(self._key_of)
+
+    def _key_of(self, schema: Schema) -> Schema:
+        missing = [name for name in self._names if schema.field(name) is None]
+        if missing:
+            raise DataError(f"Field does not exist: {missing[0]}")
+        return Schema(Type.STRUCT, fields=tuple(schema.fields_by_name[name] for name in self._names))
+
+    def apply(self, record: ConnectRecord) -> ConnectRecord | None:
+        members = fields_of(record.value_schema, record.value, "copying fields from value to key")
+        if record.value_schema is None:
+            members = map_of(members, "copying fields from value to key")
+            return dataclasses.replace(record, key_schema=None, key={name: members.get(name) for name in self._names})
+        schema = self._key(record.value_schema)
+        key = Struct(schema, {name: members[name] for name in self._names})
+        return dataclasses.replace(record, key_schema=schema, key=key)

@@ -1,0 +1,77 @@
+"""Headers set, dropped, and taken out of fields."""
+
+import dataclasses
+from typing import Any
+
+from broker.connect.api import ConfigDef, ConfigError, ConfigKey, ConfigType, ConnectRecord, Header, Transformation
+from broker.connect.api.config import OneOf, not_empty
+from broker.connect.api.plugin import Props
+from broker.connect.api.schema import STRING
+from broker.connect.transforms.sides import Remembered, SideTransform, fields_of, with_fields
+
+
+class DropHeaders(Transformation):
+    CONFIG = ConfigDef(
+        ConfigKey("headers", ConfigType.LIST, documentation="Names of the headers to be removed.", validator=not_empty)
+    )
+
+    def configure(self, props: Props) -> None:
+        self._names = set(self.CONFIG.parse(props)["headers"])
+
+    def apply(self, record: ConnectRecord) -> ConnectRecord | None:
+        kept = tuple(each for each in record.headers if each.key not in self._names)
+        return dataclasses.replace(record, headers=kept)
+
+
+class InsertHeader(Transformation):
+    CONFIG = ConfigDef(
+        ConfigKey("header", documentation="The name of the header.", validator=not_empty),
+        ConfigKey("value.literal", documentation="The literal value of the header, a text."),
+    )
+
+    def configure(self, props: Props) -> None:
+        values = self.CONFIG.parse(props)
+        self._header = Header(values["header"], STRING, values["value.literal"])
+
+    def apply(self, record: ConnectRecord) -> ConnectRecord | None:
+        return dataclasses.replace(record, headers=(*record.headers, self._header))
+
+
+class HeaderFromValue(SideTransform):
+    """Moves or copies fields into headers. A field that is not there is left out, with schema a null header."""
+
+    CONFIG = ConfigDef(
+        ConfigKey("fields", ConfigType.LIST, documentation="Names of the fields.", validator=not_empty),
+        ConfigKey("headers", ConfigType.LIST, documentation="Names of the headers, in order.", validator=not_empty),
+        ConfigKey("operation", documentation="move or copy.", validator=OneOf("move", "copy")),
+    )
+
+    def configure(self, props: Props) -> None:
+        super().configure(props)
+        if len(self.values["fields"]) != len(self.values["headers"]):
+            raise ConfigError("headers", "'fields' config must have the same number of elements as 'headers' config.")
+        self._pairs = list(zip(self.values["fields"], self.values["headers"], strict=True))
+        self._moves = self.values["operation"].lower() == "move"
+        gone = set(self.values["fields"])
+        self._remaining = Remembered(
+            lambda schema: with_fields(schema, [each for each in schema.fields if each.name not in gone])
+        )
+
+    def apply(self, record: ConnectRecord) -> ConnectRecord | None:
+        schema, value = self.side_of(record)
+        members = fields_of(schema, value, "header from")
+        schemas = {name: found.schema for name, found in schema.fields_by_name.items()} if schema else {}
+        added = [Header(header, schemas.get(name), members[name]) for name, header in self._pairs if name in members]
+        record = dataclasses.replace(record, headers=(*record.headers, *added))
+        return self.with_side(record, *self._without(schema, members)) if self._moves else record
+
+    def _without(self, schema: Any, members: Any) -> tuple[Any, Any]:
+        kept = {name: each for name, each in members.items() if name not in self.values["fields"]}
+        if schema is None:
+            return None, kept
+        remaining = self._remaining(schema)
+        return remaining, type(members)(remaining, kept)
+
+
+class HeaderFromKey(HeaderFromValue):
+    SIDE = "key"

@@ -1,0 +1,60 @@
+"""Which topic a record goes to, and whether it goes on at all."""
+
+import dataclasses
+from datetime import UTC, datetime
+
+from broker.connect.api import ConfigDef, ConfigKey, ConnectRecord, DataError, Transformation
+from broker.connect.api.config import not_empty
+from broker.connect.api.plugin import Props
+from broker.connect.transforms.patterns import DateFormat, java_regex, java_replacement
+
+
+class Filter(Transformation):
+    """Drops every record; meant for use with a predicate."""
+
+    def apply(self, record: ConnectRecord) -> ConnectRecord | None:
+        return None
+
+
+class RegexRouter(Transformation):
+    CONFIG = ConfigDef(
+        ConfigKey("regex", documentation="Regular expression to use for matching the whole topic."),
+        ConfigKey("replacement", documentation="Replacement string; $1 is what the first group matched."),
+    )
+
+    def configure(self, props: Props) -> None:
+        values = self.CONFIG.parse(props)
+        self._regex = java_regex("regex", values["regex"])
+        self._replace = java_replacement("replacement", values["replacement"], self._regex)
+
+    def apply(self, record: ConnectRecord) -> ConnectRecord | None:
+        found = self._regex.fullmatch(record.topic)
+        return dataclasses.replace(record, topic=self._replace(found)) if found else record
+
+
+class TimestampRouter(Transformation):
+    CONFIG = ConfigDef(
+        ConfigKey(
+            "topic.format",
+            default="${topic}-${timestamp}",
+            documentation="Format string with ${topic} and ${timestamp} as placeholders.",
+            validator=not_empty,
+        ),
+        ConfigKey(
+            "timestamp.format",
+            default="yyyyMMdd",
+            documentation="Format of the timestamp, as of java.text.SimpleDateFormat.",
+        ),
+    )
+
+    def configure(self, props: Props) -> None:
+        values = self.CONFIG.parse(props)
+        self._topic = values["topic.format"]
+        self._format = DateFormat("timestamp.format", values["timestamp.format"])
+
+    def apply(self, record: ConnectRecord) -> ConnectRecord | None:
+        if record.timestamp_ms is None:
+            raise DataError(f"Timestamp missing on record of topic {record.topic}")
+        moment = datetime.fromtimestamp(record.timestamp_ms / 1000, UTC)
+        topic = self._topic.replace("${timestamp}", self._format.format(moment)).replace("${topic}", record.topic)
+        return dataclasses.replace(record, topic=topic)

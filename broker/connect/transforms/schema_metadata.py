@@ -1,0 +1,35 @@
+"""SetSchemaMetadata: another name and version of a schema."""
+
+import dataclasses
+from typing import Any
+
+from broker.connect.api import ConfigDef, ConfigError, ConfigKey, ConfigType, ConnectRecord, DataError, Schema, Struct
+from broker.connect.api.plugin import Props
+from broker.connect.transforms.sides import Remembered, SideTransform
+
+
+class SetSchemaMetadataValue(SideTransform):
+    CONFIG = ConfigDef(
+        ConfigKey("schema.name", default=None, documentation="Schema name to set."),
+        ConfigKey("schema.version", ConfigType.INT, None, documentation="Schema version to set."),
+    )
+
+    def configure(self, props: Props) -> None:
+        super().configure(props)
+        said = {"name": self.values["schema.name"], "version": self.values["schema.version"]}
+        changes: dict[str, Any] = {name: each for name, each in said.items() if each is not None}
+        if not changes:
+            raise ConfigError("schema.name", "Neither schema name nor version configured")
+        self._named = Remembered(lambda schema: dataclasses.replace(schema, **changes))
+
+    def change(self, record: ConnectRecord, schema: Schema | None, value: Any) -> tuple[Schema | None, Any]:
+        if schema is None:
+            if value is None:
+                return None, None
+            raise DataError("Schema required for [updating schema metadata]")
+        named = self._named(schema)
+        return named, Struct(named, value.values_by_name) if isinstance(value, Struct) else value
+
+
+class SetSchemaMetadataKey(SetSchemaMetadataValue):
+    SIDE = "key"

@@ -1,0 +1,172 @@
+import json
+import math
+from datetime import UTC, datetime
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from broker.connect.api import DataError, Field, Schema, Struct, Type
+from broker.connect.api import schema as types
+from broker.connect.converters.json import JsonConverter
+
+
+def converter(**props) -> JsonConverter:
+    made = JsonConverter()
+    made.configure({key.replace("_", "."): value for key, value in props.items()}, False)
+    return made
+
+
+def integers(bits):
+    return st.integers(-(1 << bits - 1), (1 << bits - 1) - 1)
+
+
+#: Texts without lone surrogates, which no encoding has.
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
+
+PRIMITIVES = {
+    Type.INT8: integers(8),
+    Type.INT16: integers(16),
+    Type.INT32: integers(32),
+    Type.INT64: integers(64),
+    Type.FLOAT32: st.floats(allow_nan=False, width=32),
+    Type.FLOAT64: st.floats(allow_nan=False),
+    Type.BOOLEAN: st.booleans(),
+    Type.STRING: TEXTS,
+    Type.BYTES: st.binary(max_size=20),
+}
+
+
+def with_null(schema: Schema, values):
+    return st.tuples(st.just(schema), st.none() | values if schema.optional else values)
+
+
+@st.composite
+def leaves(draw, optional=None):
+    is_optional = draw(st.booleans()) if optional is None else optional
+    kind = draw(st.sampled_from([*PRIMITIVES, "decimal", "date", "time", "timestamp"]))
+    if kind == "decimal":
+        scale = draw(st.integers(0, 6))
+        values = st.integers(-(10**20), 10**20).map(lambda each: Decimal(each).scaleb(-scale))
+        return types.decimal_schema(scale, is_optional), values
+    if kind == "date":
+        return types.date_schema(is_optional), st.dates()
+    if kind == "time":
+        return types.time_schema(is_optional), st.times().map(lambda each: each.replace(microsecond=0, fold=0))
+    if kind == "timestamp":
+        values = st.datetimes().map(lambda each: each.replace(microsecond=1000, fold=0, tzinfo=UTC))
+        return types.timestamp_schema(is_optional), values
+    return Schema(kind, is_optional), PRIMITIVES[kind]
+
+
+@st.composite
+def typed(draw, depth=2):
+    """A schema of any type, and a strategy of its values."""
+    shape = draw(st.sampled_from(["leaf", "array", "map", "struct"])) if depth else "leaf"
+    if shape == "leaf":
+        schema, values = draw(leaves())
+    elif shape == "array":
+        inner, values = draw(typed(depth - 1))
+        schema, values = Schema(Type.ARRAY, draw(st.booleans()), value_schema=inner), st.lists(values, max_size=3)
+    elif shape == "map":
+        keys, key_values = draw(leaves(optional=False))
+        inner, values = draw(typed(depth - 1))
+        schema = Schema(Type.MAP, draw(st.booleans()), key_schema=keys, value_schema=inner)
+        values = st.dictionaries(key_values, values, max_size=3)
+    else:
+        parts = {name: draw(typed(depth - 1)) for name in draw(st.lists(TEXTS, unique=True, max_size=3))}
+        fields = tuple(Field(name, inner) for name, (inner, _) in parts.items())
+        schema = Schema(Type.STRUCT, draw(st.booleans()), name="a.Struct", version=3, doc="of a test", fields=fields)
+        values = st.fixed_dictionaries({name: each for name, (_, each) in parts.items()}).map(
+            lambda each, schema=schema: Struct(schema, each)
+        )
+    return schema, (st.none() | values if schema.optional else values)
+
+
+@given(st.data(), st.sampled_from(["BASE64", "NUMERIC"]))
+def test_every_value_comes_back_with_its_schema(data, decimals):
+    schema, values = data.draw(typed())
+    value = data.draw(values)
+    made = converter(decimal_format=decimals)
+    assert made.to_connect("t", (), made.from_connect("t", (), schema, value)) == (schema, value)
+
+
+def test_a_text_is_written_as_the_documents_show_it():
+    assert json.loads(JsonConverter().from_connect("t", (), types.STRING, "foo")) == {
+        "schema": {"type": "string", "optional": False},
+        "payload": "foo",
+    }
+
+
+def test_without_schemas_the_payload_stands_alone():
+    plain = converter(schemas_enable="false")
+    assert plain.from_connect("t", (), types.STRING, "foo") == b'"foo"'
+    assert plain.to_connect("t", (), b'{"a":[1,2.5,null]}') == (None, {"a": [1, 2.5, None]})
+
+
+def test_null_is_null():
+    assert JsonConverter().from_connect("t", (), None, None) is None
+    assert JsonConverter().to_connect("t", (), None) == (None, None)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"{",
+        b'{"payload":1}',
+        b'{"schema":null,"payload":1,"more":2}',
+        b'{"schema":{"type":"odd"},"payload":1}',
+        b'{"schema":{"type":"int8"},"payload":128}',
+        b'{"schema":{"type":"int8"},"payload":null}',
+        b'{"schema":{"type":"array"},"payload":[]}',
+        b'{"schema":{"type":"struct","fields":[{"type":"int8"}]},"payload":{}}',
+        b'{"schema":{"type":["int8"]},"payload":1}',
+        b'{"schema":{"type":"bytes"},"payload":"*"}',
+        b'{"schema":{"type":"boolean"},"payload":1}',
+        b"[" * 100_000,
+        b'{"schema":' + b'{"type":"array","items":' * 500 + b'{"type":"int8"}' + b"}" * 500 + b',"payload":[]}',
+    ],
+)
+def test_what_is_no_envelope_is_a_data_error(data):
+    with pytest.raises(DataError):
+        JsonConverter().to_connect("t", (), data)
+
+
+def test_a_null_takes_the_default_unless_told_otherwise():
+    schema = Schema(Type.STRUCT, fields=(Field("a", Schema(Type.INT32, optional=True, default=7)),))
+    written = JsonConverter().from_connect("t", (), schema, Struct(schema, {"a": None}))
+    assert json.loads(written)["payload"] == {"a": 7}
+    kept = converter(replace_null_with_default="false").from_connect("t", (), schema, Struct(schema, {"a": None}))
+    assert json.loads(kept)["payload"] == {"a": None}
+
+
+def test_a_decimal_is_a_number_with_all_its_digits_if_so_wanted():
+    schema = types.decimal_schema(20)
+    value = Decimal("12345678901234567890.12345678901234567890")
+    written = converter(decimal_format="NUMERIC").from_connect("t", (), schema, value)
+    assert b'"payload":12345678901234567890.12345678901234567890' in written
+
+
+def test_a_decimal_that_would_lose_digits_is_refused():
+    with pytest.raises(DataError, match="scale"):
+        JsonConverter().from_connect("t", (), types.decimal_schema(1), Decimal("1.25"))
+
+
+def test_not_a_number_survives():
+    written = JsonConverter().from_connect("t", (), types.FLOAT64, math.nan)
+    assert math.isnan(JsonConverter().to_connect("t", (), written)[1])
+
+
+def test_the_caches_stay_bounded():
+    made = converter(schemas_cache_size="2")
+    for number in range(5):
+        written = made.from_connect("t", (), Schema(Type.INT32, name=f"n{number}"), 1)
+        made.to_connect("t", (), written)
+    assert len(made._written) <= 2
+    assert len(made._read) <= 2
+
+
+def test_a_moment_is_milliseconds():
+    written = JsonConverter().from_connect("t", (), types.timestamp_schema(), datetime(1970, 1, 1, 0, 0, 1, tzinfo=UTC))
+    assert json.loads(written)["payload"] == 1000

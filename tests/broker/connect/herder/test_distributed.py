@@ -1,0 +1,147 @@
+"""Two and three workers as processes: they share what runs, and one that dies or sleeps loses nothing."""
+
+import os
+import signal
+import time
+
+import pytest
+from confluent_kafka import Consumer
+
+from tests.barnabas_cluster import await_true
+from tests.broker.connect.mock_cluster import all_records
+from tests.broker.connect.workers import start_worker
+
+
+def properties(cluster, group: str) -> dict[str, str]:
+    storage = {f"{kind}.storage.topic": f"{group}-{kind}" for kind in ("config", "offset", "status")}
+    copies = {f"{kind}.storage.replication.factor": "1" for kind in ("config", "offset", "status")}
+    return {
+        "bootstrap.servers": cluster.bootstrap_servers,
+        "group.id": group,
+        "session.timeout.ms": "6000",
+        "heartbeat.interval.ms": "500",
+        "scheduled.rebalance.max.delay.ms": "1000",
+        "offset.storage.partitions": "3",
+        "status.storage.partitions": "2",
+        **storage,
+        **copies,
+    }
+
+
+class Workers:
+    def __init__(self, cluster, tmp_path, group, properties):
+        self.cluster, self.tmp_path, self.group, self._properties = cluster, tmp_path, group, properties
+        self.all = []
+
+    def start(self):
+        directory = self.tmp_path / f"worker-{len(self.all)}"
+        worker = start_worker(directory, "distributed", self._properties)
+        self.all.append(worker)
+        await_true(worker.answers, "REST answers", 60)
+        return worker
+
+
+@pytest.fixture
+def workers(cluster, tmp_path, request):
+    group = request.node.name.replace("_", "-")[:60]
+    started = Workers(cluster, tmp_path, group, properties(cluster, group))
+    yield started
+    for worker in started.all:
+        if worker.process.poll() is None:
+            worker.process.send_signal(signal.SIGCONT)
+            worker.stop()
+
+
+def put(worker, name, config):
+    """Also while workers agree on a leader, which is answered by 409."""
+    await_true(lambda: "name" in worker.ask("PUT", f"/connectors/{name}/config", config), f"{name} configured", 60)
+
+
+def source(tmp_path, name, topic):
+    return {"connector.class": "FileStreamSource", "file": str(tmp_path / f"{name}.txt"), "topic": topic}
+
+
+def owners(worker, names) -> set[str]:
+    return {worker.ask("GET", f"/connectors/{n}/status")["tasks"][0]["worker_id"] for n in names}
+
+
+def all_running(worker, names) -> bool:
+    return all(worker.is_running(name) for name in names)
+
+
+def values(cluster, topic, count, deadline_s=60.0):
+    consumer = Consumer(
+        {
+            "bootstrap.servers": cluster.bootstrap_servers,
+            "group.id": f"reads-{topic}-{os.getpid()}",
+            "auto.offset.reset": "earliest",
+        }
+    )
+    consumer.subscribe([topic])
+    found = []
+    end = time.monotonic() + deadline_s
+    while time.monotonic() < end and len(set(found)) < count:
+        found += [message.value() for message in consumer.consume(500, 0.5) if not message.error()]
+    consumer.close()
+    return found
+
+
+def everything(cluster, topic) -> list[bytes]:
+    """What the topic has at this moment, doubles included."""
+    return [record.value() for record in all_records(cluster.bootstrap_servers, topic)]
+
+
+def test_two_workers_share_connectors_and_any_answers(workers, tmp_path):
+    first, second = workers.start(), workers.start()
+    names = [f"f{n}" for n in range(4)]
+    for n, name in enumerate(names):
+        (tmp_path / f"{name}.txt").write_text(f"{name}\n")
+        put((first, second)[n % 2], name, source(tmp_path, name, "shared"))
+    await_true(lambda: all_running(first, names) and all_running(second, names), "all run", 60)
+    await_true(lambda: len(owners(first, names)) == 2, "both have some", 60)
+    assert len(values(workers.cluster, "shared", 4)) == 4
+    for name in names:
+        first.ask("POST", f"/connectors/{name}/restart?includeTasks=true", status=202)
+        first.ask("POST", f"/connectors/{name}/tasks/0/restart", status=204)
+    await_true(lambda: first.restarted() == second.restarted() == 6, "each restarted two connectors with a task, twice")
+    await_true(lambda: all_running(second, names), "all run again", 60)
+    first.ask("PUT", "/admin/loggers/broker.connect?scope=cluster", {"level": "DEBUG"}, status=204)
+    level = lambda: second.ask("GET", "/admin/loggers/broker.connect")["level"]  # noqa: E731
+    await_true(lambda: level() == "DEBUG", "the other worker's level, too")
+    second.ask("DELETE", "/connectors/f0", status=204)
+    await_true(lambda: first.ask("GET", "/connectors") == ["f1", "f2", "f3"], "deleted everywhere")
+
+
+def test_what_a_killed_worker_ran_goes_on_elsewhere_and_no_line_is_lost(workers, tmp_path):
+    first, second = workers.start(), workers.start()
+    names = [f"k{n}" for n in range(4)]
+    for name in names:
+        (tmp_path / f"{name}.txt").write_text("".join(f"{name}-{n}\n" for n in range(200)))
+        put(first, name, source(tmp_path, name, "killed"))
+    await_true(lambda: all_running(first, names) and len(owners(first, names)) == 2, "both run some", 60)
+    os.kill(second.process.pid, signal.SIGKILL)
+    second.process.wait()
+    for name in names:
+        with (tmp_path / f"{name}.txt").open("a") as file:
+            file.write("".join(f"{name}-{n}\n" for n in range(200, 400)))
+    await_true(lambda: all_running(first, names) and len(owners(first, names)) == 1, "one runs all", 90)
+    assert len(set(values(workers.cluster, "killed", 1600))) == 1600
+
+
+def test_a_suspended_worker_writes_nothing_after_others_took_its_work(workers, tmp_path):
+    first, second = workers.start(), workers.start()
+    names = [f"s{n}" for n in range(4)]
+    for name in names:
+        (tmp_path / f"{name}.txt").write_text(f"{name}-before\n")
+        put(first, name, source(tmp_path, name, "asleep"))
+    await_true(lambda: all_running(first, names) and len(owners(first, names)) == 2, "both run some", 60)
+    assert len(set(values(workers.cluster, "asleep", 4))) == 4
+    os.kill(second.process.pid, signal.SIGSTOP)
+    await_true(lambda: all_running(first, names) and len(owners(first, names)) == 1, "one runs all", 90)
+    for name in names:
+        with (tmp_path / f"{name}.txt").open("a") as file:
+            file.write(f"{name}-after\n")
+    os.kill(second.process.pid, signal.SIGCONT)
+    await_true(lambda: all_running(first, names) and len(owners(first, names)) == 2, "it is back in the group", 90)
+    await_true(lambda: "out of the group" in second.log.read_text(), "the sleeper knows what it missed")
+    assert len(everything(workers.cluster, "asleep")) == 8

@@ -1,0 +1,165 @@
+"""The documents' worker on a real cluster: lines of a file into a topic and out again, asked over REST."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.barnabas_cluster import await_true
+from tests.broker.connect.workers import start_worker
+
+PROVIDERS = {
+    "config.providers": "dir",
+    "config.providers.dir.class": "org.apache.kafka.common.config.provider.DirectoryConfigProvider",
+}
+
+
+@pytest.fixture
+def worker(cluster, tmp_path):
+    started = start_worker(
+        tmp_path / "worker",
+        "standalone",
+        {
+            "bootstrap.servers": cluster.bootstrap_servers,
+            "offset.storage.file.filename": str(tmp_path / "offsets"),
+            **PROVIDERS,
+        },
+    )
+    try:
+        await_true(started.answers, "REST answers")
+        yield started
+    finally:
+        assert started.stop() == 0
+        assert "Traceback" not in started.log.read_text()
+
+
+def source(tmp_path: Path, topic: str) -> dict[str, str]:
+    return {"connector.class": "FileStreamSource", "file": str(tmp_path / "in.txt"), "topic": topic}
+
+
+def sink(tmp_path: Path, topic: str, **more: str) -> dict[str, str]:
+    return {"connector.class": "FileStreamSink", "file": str(tmp_path / "out.txt"), "topics": topic, **more}
+
+
+def test_lines_of_a_file_arrive_in_another_and_go_on_after_a_pause(worker, tmp_path):
+    (tmp_path / "in.txt").write_text("foo\nbar\n")
+    made = worker.ask("POST", "/connectors", {"name": "in", "config": source(tmp_path, "lines")}, status=201)
+    assert (made["name"], made["type"]) == ("in", "source")
+    worker.ask("PUT", "/connectors/out/config", sink(tmp_path, "lines"), status=201)
+    out = tmp_path / "out.txt"
+    await_true(lambda: out.exists() and out.read_text() == "foo\nbar\n", "both lines")
+    await_true(lambda: worker.is_running("in") and worker.is_running("out"), "both run")
+    worker.ask("PUT", "/connectors/in/pause", status=202)
+    await_true(lambda: worker.task_state("in") == worker.state("in") == "PAUSED", "paused, the connector as its task")
+    with (tmp_path / "in.txt").open("a") as file:
+        file.write("baz\n")
+    worker.ask("PUT", "/connectors/in/resume", status=202)
+    await_true(lambda: out.read_text() == "foo\nbar\nbaz\n", "the third line, once")
+    await_true(lambda: worker.state("in") == "RUNNING", "runs again")
+    assert worker.ask("GET", "/connectors/in/topics") == {"in": {"topics": ["lines"]}}
+
+
+def test_offsets_are_told_altered_and_reset_while_it_is_stopped(worker, tmp_path):
+    (tmp_path / "in.txt").write_text("foo\nbar\n")
+    worker.ask("PUT", "/connectors/in2/config", source(tmp_path, "offsets"), status=201)
+    await_true(lambda: worker.ask("GET", "/connectors/in2/offsets")["offsets"], "an offset")
+    worker.ask("DELETE", "/connectors/in2/offsets", status=400)
+    worker.ask("PUT", "/connectors/in2/stop", status=204)
+    await_true(lambda: worker.ask("GET", "/connectors/in2/status")["connector"]["state"] == "STOPPED", "stopped")
+    (told,) = worker.ask("GET", "/connectors/in2/offsets", status=200)["offsets"]
+    assert told["offset"]["position"] == 8
+    changed = {"offsets": [{"partition": told["partition"], "offset": {**told["offset"], "position": 4}}]}
+    worker.ask("PATCH", "/connectors/in2/offsets", changed, status=200)
+    assert worker.ask("GET", "/connectors/in2/offsets") == changed
+    worker.ask("DELETE", "/connectors/in2/offsets", status=200)
+    assert worker.ask("GET", "/connectors/in2/offsets") == {"offsets": []}
+
+
+def test_a_poison_record_goes_to_the_dead_letters_with_its_place(worker, cluster, tmp_path):
+    from confluent_kafka import Consumer, Producer
+
+    producer = Producer({"bootstrap.servers": cluster.bootstrap_servers})
+    for value in (b'{"schema":{"type":"string","optional":false},"payload":"good"}', b"poison"):
+        producer.produce("poisoned", value)
+    producer.flush(30)
+    dead = {
+        "errors.tolerance": "all",
+        "errors.deadletterqueue.topic.name": "dead",
+        "errors.deadletterqueue.topic.replication.factor": "1",
+        "errors.deadletterqueue.context.headers.enable": "true",
+    }
+    worker.ask("PUT", "/connectors/poisoned/config", sink(tmp_path, "poisoned", **dead), status=201)
+    consumer = Consumer(
+        {"bootstrap.servers": cluster.bootstrap_servers, "group.id": "reads-dead", "auto.offset.reset": "earliest"}
+    )
+    consumer.subscribe(["dead"])
+    found = []
+    await_true(lambda: found or found.extend(m for m in consumer.consume(1, 0.5) if not m.error()), "a dead letter")
+    consumer.close()
+    (letter,) = found
+    headers = dict(letter.headers())
+    assert letter.value() == b"poison"
+    assert headers["__connect.errors.stage"] == b"VALUE_CONVERTER"
+    assert headers["__connect.errors.offset"] == b"1"
+    assert worker.is_running("poisoned")
+
+
+def test_a_poison_record_without_tolerance_ends_its_task_and_names_the_place(worker, cluster, tmp_path):
+    from confluent_kafka import Producer
+
+    producer = Producer({"bootstrap.servers": cluster.bootstrap_servers})
+    producer.produce("fatal", b"poison")
+    producer.flush(30)
+    worker.ask("PUT", "/connectors/fatal/config", sink(tmp_path, "fatal"), status=201)
+    await_true(lambda: worker.task_state("fatal") == "FAILED", "failed")
+    assert "fatal-0@0" in worker.ask("GET", "/connectors/fatal/tasks/0/status")["trace"]
+    worker.log.write_text("")  # its traceback was told, as it should be
+
+
+def test_what_cannot_be_is_refused_in_kafkas_shapes(worker, tmp_path):
+    for method, path, body, status in (
+        ("GET", "/connectors/none", None, 404),
+        ("DELETE", "/connectors/none", None, 404),
+        ("POST", "/connectors", {"name": "x", "config": {"connector.class": "Nothing"}}, 400),
+        ("POST", "/connectors", {"name": "x", "config": {"connector.class": "FileStreamSource", "name": "y"}}, 400),
+        ("PUT", "/connectors", None, 405),
+        ("GET", "/nothing", None, 404),
+        ("PUT", "/admin/loggers/root", {"level": "LOUD"}, 404),
+        ("PUT", "/admin/loggers/root", {}, 400),
+        ("PUT", "/connector-plugins/Other/config/validate", {"connector.class": "FileStreamSource"}, 400),
+    ):
+        told = worker.ask(method, path, body, status=status)
+        assert told["error_code"] == status
+        assert told["message"]
+    worker.ask("POST", "/connectors", {"name": "twice", "config": source(tmp_path, "twice")}, status=201)
+    worker.ask("POST", "/connectors", {"name": "twice", "config": source(tmp_path, "twice")}, status=409)
+    worker.ask("DELETE", "/connectors/twice", status=204)
+    found = worker.ask(
+        "PUT", "/connector-plugins/FileStreamSource/config/validate",
+        {"connector.class": "FileStreamSource", "tasks.max": "0"}, status=200,
+    )  # fmt: skip
+    assert found["error_count"] >= 1
+    wrong = {each["value"]["name"] for each in found["configs"] if each["value"]["errors"]}
+    assert "tasks.max" in wrong
+
+
+def test_a_topic_is_made_as_the_source_says_and_a_secret_stays_a_reference(worker, cluster, tmp_path):
+    from confluent_kafka.admin import AdminClient
+
+    (tmp_path / "topic").write_text("made-from-a-file")
+    (tmp_path / "in.txt").write_text("foo\n")
+    rules = {"topic.creation.default.partitions": "7", "topic.creation.default.replication.factor": "1"}
+    reference = f"${{dir:{tmp_path}:topic}}"
+    worker.ask("PUT", "/connectors/made/config", source(tmp_path, reference) | rules, status=201)
+    await_true(lambda: worker.ask("GET", "/connectors/made/topics")["made"]["topics"] == ["made-from-a-file"], "used")
+    admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
+    assert len(admin.list_topics("made-from-a-file", timeout=30).topics["made-from-a-file"].partitions) == 7
+    assert worker.ask("GET", "/connectors/made/config")["topic"] == reference
+    (task,) = worker.ask("GET", "/connectors/made/tasks")
+    assert task["config"]["topic"] == reference
+    wrong = worker.ask(
+        "PUT", "/connector-plugins/FileStreamSource/config/validate",
+        source(tmp_path, reference) | rules | {"topic.creation.default.partitions": "0"}, status=200,
+    )  # fmt: skip
+    found = {each["value"]["name"]: each["value"] for each in wrong["configs"]}
+    assert found["topic.creation.default.partitions"]["errors"]
+    assert found["topic"]["value"] == reference

@@ -1,0 +1,162 @@
+import json
+from pathlib import Path
+
+import pyarrow.parquet
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from broker.connect.api import ConfigError, ConnectError, Field, RetriableError, Schema, Struct, TopicPartition, Type
+from broker.connect.api import schema as types
+from broker.connect.plugins.objects.sink import ObjectSinkConnector, ObjectSinkTask
+from tests.broker.connect.plugins.runner import SinkContext, sink_record
+
+PLACE = TopicPartition("t", 0)
+HOUR = 3_600_000
+ROW = Schema(
+    Type.STRUCT,
+    fields=(
+        Field("id", types.INT64),
+        Field("price", types.decimal_schema(2, True)),
+        Field("at", types.timestamp_schema()),
+    ),
+)
+
+
+def task_with(root, **props):
+    task = ObjectSinkTask()
+    task.start({"path": str(root), **{key.replace("_", "."): value for key, value in props.items()}}, SinkContext())
+    task.open([PLACE])
+    return task
+
+
+class Files(dict):
+    """A store in memory that can lose its network."""
+
+    fails_at = None
+
+    def write(self, name, data):
+        if self.fails_at == len(self):
+            self.fails_at = None
+            raise RetriableError("gone")
+        self[name] = data
+
+
+def lines(files):
+    """Offsets of the rows, in the order of the files' first offsets."""
+    ordered = sorted(files, key=lambda name: int(name.rsplit("+", 1)[1].split(".")[0]))
+    return [json.loads(line)["n"] for name in ordered for line in files[name].splitlines()]
+
+
+RECORDS = st.lists(st.tuples(st.integers(1, 3), st.integers(0, 5 * HOUR)), min_size=1, max_size=40)
+
+
+@given(RECORDS, st.data())
+def test_redelivery_from_any_committed_offset_writes_the_same_files(made, data):
+    offset, records = 0, []
+    for step, moment in made:
+        offset += step  # compacted topics and transactions leave gaps
+        records.append(sink_record(offset, {"n": offset}, timestamp_ms=moment))
+    props = {"format": "json", "file_max_records": "4", "rotate_interval_ms": str(HOUR // 2)}
+    files, committed = Files(), 0
+    for _ in range(data.draw(st.integers(1, 4))):  # each is a worker that begins at what was committed, and dies
+        task = task_with("/unused", **props)
+        task._store = files
+        files.fails_at = data.draw(st.none() | st.integers(0, 10))
+        begin = next((at for at, each in enumerate(records) if each.offset >= committed), len(records))
+        at = begin
+        for end in sorted(data.draw(st.lists(st.integers(begin, len(records)), max_size=4))):
+            batch, at = records[at:end], max(at, end)
+            for _ in range(2):  # the worker brings a batch again that was refused for now
+                try:
+                    task.put(batch)
+                    break
+                except RetriableError:
+                    continue
+            if data.draw(st.booleans()) and batch:
+                committed = max(committed, task.pre_commit({PLACE: batch[-1].offset + 1})[PLACE])
+    whole = Files()
+    task = task_with("/unused", **props)
+    task._store = whole
+    task.put(records)
+    task.pre_commit({PLACE: records[-1].offset + 1})
+    assert all(whole[name] == each for name, each in files.items())
+    assert [each for each in lines(files) if each < committed] == [
+        each.offset for each in records if each.offset < committed
+    ]
+
+
+def test_typed_records_are_parquet_columns_under_time_topic_and_first_offset(tmp_path):
+    from datetime import UTC, datetime
+    from decimal import Decimal
+
+    moment = datetime(1970, 1, 1, 5, tzinfo=UTC)
+    rows = [Struct(ROW, {"id": each, "price": Decimal("1.50"), "at": moment}) for each in range(3)]
+    task = task_with(tmp_path, file_max_records="2")
+    task.put([sink_record(offset, row, ROW, timestamp_ms=5 * HOUR) for offset, row in enumerate(rows)])
+    assert task.pre_commit({PLACE: 3}) == {PLACE: 2}
+    (path,) = (each for each in tmp_path.rglob("*") if each.is_file())
+    assert path.relative_to(tmp_path) == Path("t/year=1970/month=01/day=01/hour=05/t+0+0000000000.parquet")
+    read = pyarrow.parquet.ParquetFile(path).read()
+    assert read.to_pylist() == [dict(row) for row in rows[:2]]
+
+
+def test_a_transform_that_renames_the_topic_is_refused(tmp_path):
+    with pytest.raises(ConnectError, match="may not change topic"):
+        task_with(tmp_path).put([sink_record(0, {"a": 1}, topic="other")])
+
+
+def test_a_null_goes_to_the_dead_letters(tmp_path):
+    task = task_with(tmp_path, format="json")
+    task.put([sink_record(0, None), sink_record(1, {"n": 1})])
+    assert [record.offset for record, _ in task._context.errant] == [0]
+
+
+@pytest.mark.parametrize("path", ["'../'yyyy", "Q"])
+def test_a_path_that_leads_out_is_refused(tmp_path, path):
+    with pytest.raises(ConfigError):
+        task_with(tmp_path, path_format=path)
+
+
+def test_validation_wants_one_place():
+    errors = {each.name: each.errors for each in ObjectSinkConnector().validate({}) if each.errors}
+    assert list(errors) == ["path"]
+
+
+@pytest.fixture
+def s3(monkeypatch):
+    boto3 = pytest.importorskip("boto3")
+    from moto.server import ThreadedMotoServer
+
+    for name in ("AWS_EC2_METADATA_DISABLED",):
+        monkeypatch.setenv(name, "true")
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0)
+    server.start()
+    address = f"http://127.0.0.1:{server.get_host_and_port()[1]}"
+    client = boto3.client(
+        "s3", endpoint_url=address, aws_access_key_id="a", aws_secret_access_key="b", region_name="us-east-1"
+    )
+    client.create_bucket(Bucket="barnabas")
+    yield address, client
+    server.stop()
+
+
+def test_a_bucket_holds_the_same_names(s3):
+    address, client = s3
+    props = {
+        "s3.bucket": "barnabas",
+        "s3.prefix": "in",
+        "s3.endpoint": address,
+        "s3.region": "us-east-1",
+        "s3.access.key": "a",
+        "s3.secret.key": "b",
+        "format": "json",
+        "file.max.records": "2",
+    }
+    task = ObjectSinkTask()
+    task.start(props, SinkContext())
+    task.open([PLACE])
+    task.put([sink_record(offset, {"n": offset}) for offset in range(2)])
+    task.pre_commit({PLACE: 2})
+    (found,) = client.list_objects_v2(Bucket="barnabas")["Contents"]
+    assert found["Key"] == "in/t/year=1970/month=01/day=01/hour=00/t+0+0000000000.jsonl"

@@ -1,0 +1,103 @@
+from datetime import UTC, datetime
+from decimal import Decimal
+
+import pytest
+import sqlalchemy as sa
+
+from broker.connect.api import ConnectError, Field, RetriableError, Schema, Struct, Type
+from broker.connect.api import schema as types
+from broker.connect.plugins.sql.sink import SqlSinkConnector, SqlSinkTask
+from tests.broker.connect.plugins.runner import SinkContext, sink_record, started
+
+ODD = 'a "b"; DROP TABLE t; -- %s :x'
+FIELDS = (
+    Field("id", types.INT64),
+    Field(ODD, Schema(Type.STRING, optional=True)),
+    Field("price", types.decimal_schema(2, True)),
+    Field("at", types.timestamp_schema(True)),
+)
+ROW = Schema(Type.STRUCT, fields=FIELDS)
+WIDER = Schema(Type.STRUCT, fields=(*FIELDS, Field("more", Schema(Type.BOOLEAN, optional=True))))
+UPSERT = {"insert.mode": "upsert", "pk.mode": "record_key", "pk.fields": "id", "delete.enabled": "true"}
+MAKES = {"auto.create": "true", "auto.evolve": "true"}
+
+
+def record(offset, key, text="x", schema=ROW, **more):
+    value = Struct(
+        schema, {"id": key, ODD: text, "price": Decimal("1.50"), "at": datetime(2024, 1, 1, tzinfo=UTC), **more}
+    )
+    return sink_record(offset, value, schema, key=key, key_schema=types.INT64)
+
+
+def tombstone(offset, key):
+    return sink_record(offset, None, key=key, key_schema=types.INT64)
+
+
+def rows(engine, what="*"):
+    with engine.connect() as connection:
+        return [tuple(each) for each in connection.exec_driver_sql(f"SELECT {what} FROM t ORDER BY id")]
+
+
+def test_upserts_and_deletions_leave_what_the_last_record_says_also_repeated(database):
+    props, engine = database
+    task = started(SqlSinkTask(), {**props, **UPSERT, **MAKES}, SinkContext())
+    batch = [record(0, 1, "a"), record(1, 2, "b"), record(2, 1, "c"), tombstone(3, 2), record(4, 3, "d")]
+    for _ in range(2):
+        task.put(batch)
+        assert rows(engine, "id, price") == [(1, Decimal("1.50")), (3, Decimal("1.50"))] or rows(
+            engine, "id, price"
+        ) == [
+            (1, 1.5),
+            (3, 1.5),
+        ]
+    task.put([record(5, 1, "w", WIDER, more=True)])
+    assert len(rows(engine)[0]) == 5
+    task.stop()
+
+
+def test_inserts_append_and_updates_touch_only_what_is_there(database):
+    props, engine = database
+    started(SqlSinkTask(), {**props, **MAKES}, SinkContext()).put([record(0, 1), record(1, 1)])
+    assert len(rows(engine)) == 2
+    update = {**props, "insert.mode": "update", "pk.mode": "record_value", "pk.fields": "id"}
+    started(SqlSinkTask(), update, SinkContext()).put([record(2, 1, "new"), record(3, 9, "new")])
+    with engine.connect() as connection:
+        table = sa.Table("t", sa.MetaData(), autoload_with=connection)
+        assert list(connection.execute(sa.select(table.c[ODD])).scalars()) == ["new", "new"]
+
+
+def test_one_poison_row_goes_to_the_dead_letters_and_the_others_arrive(database):
+    props, engine = database
+    with engine.begin() as connection:
+        connection.exec_driver_sql("CREATE TABLE t (id BIGINT PRIMARY KEY CHECK (id < 10))")
+    schema = Schema(Type.STRUCT, fields=FIELDS[:1])
+    made = [sink_record(number, Struct(schema, {"id": each}), schema) for number, each in enumerate([1, 99, 2])]
+    context = SinkContext()
+    started(SqlSinkTask(), props, context).put([*made, sink_record(3, {"id": 5})])
+    assert rows(engine, "id") == [(1,), (2,)]
+    assert sorted(each.offset for each, _ in context.errant) == [1, 3]
+
+
+def test_without_leave_no_table_is_made(database):
+    props, _ = database
+    context = SinkContext()
+    started(SqlSinkTask(), props, context).put([record(0, 1)])
+    assert "auto.create is false" in str(context.errant[0][1])
+
+
+def test_a_database_that_is_away_is_tried_again_and_then_told(tmp_path):
+    props = {"connection.url": "postgresql://127.0.0.1:1/x", "max.retries": "1", "retry.backoff.ms": "7"}
+    context = SinkContext()
+    task = started(SqlSinkTask(), props, context)
+    with pytest.raises(RetriableError):
+        task.put([record(0, 1)])
+    assert context.timeouts == [7]
+    with pytest.raises(ConnectError, match="after 2 tries"):
+        task.put([record(0, 1)])
+
+
+def test_settings_that_contradict_each_other_are_named():
+    found = SqlSinkConnector().validate(
+        {"connection.url": "sqlite:////tmp/x.db", "insert.mode": "upsert", "delete.enabled": "true"}
+    )
+    assert {each.name for each in found if each.errors} == {"pk.mode", "delete.enabled"}

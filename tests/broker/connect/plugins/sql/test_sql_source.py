@@ -1,0 +1,132 @@
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+
+import pytest
+import sqlalchemy as sa
+
+from broker.connect.api import ConfigError, ConnectError
+from broker.connect.api.schema import validate_value
+from broker.connect.plugins.sql.source import SqlSourceConnector, SqlSourceTask
+from tests.broker.connect.plugins.runner import SourceContext, polled, started
+
+BEGIN = datetime(2024, 1, 1)  # noqa: DTZ001
+
+
+def table_in(engine):
+    table = sa.Table(
+        'odd "name"',
+        sa.MetaData(),
+        sa.Column("id", sa.BigInteger, primary_key=True),
+        sa.Column("at", sa.DateTime, nullable=False),
+        sa.Column("price", sa.Numeric(10, 2)),
+        sa.Column("label", sa.Text),
+        sa.Column("data", sa.LargeBinary),
+        sa.Column("on", sa.Boolean),
+    )
+    table.metadata.create_all(engine)
+    return table
+
+
+def insert(engine, table, *rows):
+    with engine.begin() as connection:
+        connection.execute(
+            table.insert(),
+            [
+                {
+                    "id": number,
+                    "at": BEGIN + timedelta(seconds=second),
+                    "price": Decimal("1.50"),
+                    "label": "a",
+                    "on": True,
+                }
+                for number, second in rows
+            ],
+        )
+
+
+def ids(records):
+    return [each.value["id"] for each in records]
+
+
+BY = {
+    "incrementing.column.name": "id",
+    "timestamp.column.name": "at",
+    "table.whitelist": 'odd "name"',
+    "topic.prefix": "p.",
+}
+
+
+@pytest.mark.parametrize("mode", ["incrementing", "timestamp", "timestamp+incrementing"])
+def test_new_rows_come_once_typed_and_a_restart_goes_on(database, mode):
+    props, engine = database
+    table = table_in(engine)
+    insert(engine, table, (1, 1), (2, 2), (3, 3))
+    context = SourceContext()
+    props = {**props, **BY, "mode": mode, "batch.max.rows": "2"}
+    task = started(SqlSourceTask(), props, context)
+    first = polled(task, 3)
+    assert ids(first) == [1, 2, 3]
+    assert first[0].topic == 'p.odd "name"'
+    for each in first:
+        validate_value(each.value_schema, each.value)
+    assert first[0].value["price"] == Decimal("1.50")
+    assert first[0].value["at"] == (BEGIN + timedelta(seconds=1)).replace(tzinfo=UTC)
+    assert task.poll() == []
+    context.store(first[:2])
+    task.stop()
+    insert(engine, table, (4, 4))
+    assert ids(polled(started(SqlSourceTask(), props, context), 2)) == [3, 4]
+
+
+def test_rows_of_one_moment_are_never_split(database):
+    props, engine = database
+    table = table_in(engine)
+    insert(engine, table, (1, 1), *((number, 2) for number in range(2, 8)), (8, 3))
+    task = started(SqlSourceTask(), {**props, **BY, "mode": "timestamp", "batch.max.rows": "3"}, SourceContext())
+    polls = [sorted(ids(task.poll())) for _ in range(3)]
+    assert polls == [[1], [2, 3, 4, 5, 6, 7], [8]]
+
+
+def test_a_row_that_is_changed_comes_again_by_its_moment(database):
+    props, engine = database
+    table = table_in(engine)
+    insert(engine, table, (1, 1), (2, 2))
+    task = started(SqlSourceTask(), {**props, **BY, "mode": "timestamp+incrementing"}, SourceContext())
+    polled(task, 2)
+    with engine.begin() as connection:
+        connection.execute(table.update().where(table.c.id == 1).values(at=BEGIN + timedelta(seconds=9), label="b"))
+    assert [each.value["label"] for each in polled(task, 1)] == ["b"]
+
+
+def test_bulk_and_a_query(database):
+    props, engine = database
+    insert(engine, table_in(engine), (1, 1), (2, 2))
+    bulk = {**props, "mode": "bulk", "table.whitelist": 'odd "name"'}
+    assert ids(started(SqlSourceTask(), bulk, SourceContext()).poll()) == [1, 2]
+    query = {
+        **props,
+        "mode": "incrementing",
+        "incrementing.column.name": "id",
+        "query": 'SELECT id, label FROM "odd ""name"""',
+        "topic.prefix": "q",
+    }
+    records = polled(started(SqlSourceTask(), query, SourceContext([({"query": "query"}, {"incrementing": 1})])), 1)
+    assert [(each.topic, dict(each.value)) for each in records] == [("q", {"id": 2, "label": "a"})]
+
+
+def test_a_table_that_is_not_there_ends_the_task_with_its_name(database):
+    props, _ = database
+    with pytest.raises(ConnectError, match="nothing"):
+        started(SqlSourceTask(), {**props, "mode": "bulk", "table.whitelist": "nothing"}, SourceContext()).poll()
+
+
+def test_tables_are_shared_among_tasks_and_contradictions_named():
+    connector = SqlSourceConnector()
+    connector.start({"connection.url": "sqlite:////tmp/x.db", "mode": "bulk", "table.whitelist": "a,b,c"}, None)
+    assert [each["table.whitelist"] for each in connector.task_configs(2)] == ["a,c", "b"]
+    errors = {
+        each.name for each in connector.validate({"connection.url": "mysql://x", "mode": "incrementing"}) if each.errors
+    }
+    assert errors == {"connection.url", "table.whitelist", "incrementing.column.name"}
+    with pytest.raises(ConfigError, match="password"):
+        connector.start({"connection.url": "postgresql://u:secret@h/d", "mode": "bulk", "table.whitelist": "a"}, None)

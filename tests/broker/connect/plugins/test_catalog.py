@@ -1,0 +1,31 @@
+import pytest
+
+from broker.connect.api import ConnectError
+from broker.connect.plugins import Kind, lookup, plugins
+from broker.connect.plugins.built_in import BUILT_IN
+
+
+def test_every_built_in_plugin_can_be_imported():
+    assert {plugin.name for plugin, _, _ in plugins()} >= set(BUILT_IN)
+
+
+@pytest.mark.parametrize("name", ["org.apache.kafka.connect.file.FileStreamSourceConnector", "FileStreamSource"])
+def test_a_connector_is_found_by_its_whole_name_and_without_its_kind(name):
+    assert lookup(name, Kind.SOURCE).__name__ == "FileStreamSourceConnector"
+
+
+def test_variants_are_found_by_javas_names():
+    assert lookup("org.apache.kafka.connect.transforms.InsertField$Value", "transformation").SIDE == "value"
+    assert lookup("InsertField$Key", "transformation").SIDE == "key"
+
+
+@pytest.mark.parametrize(("name", "kind"), [("Nothing", Kind.SINK), ("FileStreamSource", Kind.SINK)])
+def test_what_is_not_there_or_of_another_kind_is_refused(name, kind):
+    with pytest.raises(ConnectError, match=name):
+        lookup(name, kind)
+
+
+def test_every_key_of_every_plugin_is_documented():
+    for plugin, cls, _ in plugins():
+        for key in cls.CONFIG.keys.values():
+            assert key.documentation, f"{plugin.name}: {key.name}"
